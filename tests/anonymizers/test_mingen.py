@@ -303,10 +303,14 @@ def test_set_partitioning_agrees_with_the_shortest_path(k: int, seed: int) -> No
     exact = partition_search.over_subsets(space, judge)
     labels = np.zeros(13, dtype=np.int32)
     near = partition_search.nearest(space, 12, Clock())
-    known = partition_search.Partitioning(labels, partition_search.partition_value(space, labels), 0.0)
+    known = partition_search.Partitioning(
+        labels, partition_search.partition_value(space, labels), 0.0, np.zeros(len(labels))
+    )
     start = np.repeat(np.arange(13 // k, dtype=np.int32), k)
     start = np.append(start, np.full(13 - len(start), start[-1])).astype(np.int32)
-    known = partition_search.Partitioning(start, partition_search.partition_value(space, start), 0.0)
+    known = partition_search.Partitioning(
+        start, partition_search.partition_value(space, start), 0.0, np.zeros(len(start))
+    )
     partition_search.by_columns(space, k, known, [], near.costs[:, k - 2].copy(), Clock(), lambda each: None)
     assert known.value == pytest.approx(exact.value)
     assert known.bound == pytest.approx(exact.value, abs=1e-6)

@@ -23,7 +23,7 @@ LOSSES = ("precision", "ncp", "discernibility", "average_class_size")
 def case(random: Random, folder: Path) -> Outcome:
     """Run one case."""
     outcome = Outcome()
-    (_prices if random.random() < 0.6 else _lattice)(outcome, random, folder)
+    random.choice((_prices, _prices, _lattice, _blocks))(outcome, random, folder)
     return outcome
 
 
@@ -76,6 +76,45 @@ def _lattice(outcome: Outcome, random: Random, folder: Path) -> None:
         best = least_of_nodes(columns, verdict.columns, verdict.figures)
         value = verdict.figures["value"]
         outcome.expect(value <= best + 1e-6 * max(1.0, best), "a loss above that of the best node", (value, best))
+
+
+def _blocks(outcome: Outcome, random: Random, folder: Path) -> None:
+    n, k = random.randint(3, 8), random.choice((1, 2, 2, 3))
+    columns = {
+        "age": [random.choice([None, 5, 6, 30]) for _ in range(n)],
+        "job": [random.choice("abc") for _ in range(n)],
+    }
+    frame = pl.DataFrame(columns, schema={"age": pl.Int64, "job": pl.String})
+    names = random.choice((["age"], ["job"], ["age", "job"]))
+    entries: dict[str, Any] = {}
+    with outcome.guarded("anonymize"):
+        asked: dict[str, Any] = {"models": [ht.KAnonymity(k)], "method": "mingen", "loss": "minimal_distortion"}
+        certificate = ht.anonymize(frame, quasi_identifiers=names, **asked).certificate
+        entries = {} if certificate is None else certificate.to_dict()
+    for _ in range(random.randint(1, 3) if entries else 0):
+        random.choice(BLOCK_FORGERIES)(entries, random)
+    verdict = _checked(outcome, random, folder, frame, entries) if entries else None
+    if verdict is not None and verdict.passed and verdict.complete:
+        outcome.count("accepted")
+        asked_k = max(options["k"] for model in verdict.figures["models"] for options in model.values())
+        rows = [tuple(columns[name][i] for name in verdict.columns) for i in range(n)]
+        best, bound = fewest_changed(rows, asked_k), verdict.figures["bound"]
+        outcome.expect(bound <= best + 1e-4, "a floor above the best partition", (bound, best))
+
+
+def fewest_changed(rows: Sequence[tuple[Any, ...]], k: int) -> int:
+    """Return how many cells have to change until every class holds k rows, from every partition."""
+    best = {0: 0}
+    for mask in range(1, 1 << len(rows)):
+        first, part, found = mask & -mask, mask, 99 * len(rows)
+        while part:
+            members = [row for i, row in enumerate(rows) if part >> i & 1]
+            if part & first and len(members) >= k:
+                changed = sum(len(set(column)) > 1 for column in zip(*members, strict=True))
+                found = min(found, len(members) * changed + best[mask ^ part])
+            part = (part - 1) & mask
+        best[mask] = found
+    return best[(1 << len(rows)) - 1]
 
 
 def _checked(
@@ -236,6 +275,18 @@ PRICE_FORGERIES: tuple[Forgery, ...] = (
 )
 
 
+def _of_blocks(entries: dict[str, Any], random: Random) -> None:
+    name = random.choice(("prices", "bound", "classes", "value"))
+    if name == "prices":
+        entries[name] = [price + random.choice((0, 0, 0.5, -0.5, 1)) for price in entries[name]]
+    elif name == "classes":
+        entries[name] = [random.randrange(3) for _ in entries[name]]
+    else:
+        more = random.choice((-1, 0.001, 1, 2))
+        entries[name] += more
+        entries["value"] += more if name == "bound" and random.random() < 0.5 else 0
+
+
 def _model(entries: dict[str, Any], random: Random) -> None:
     entries["models"] = [{"k-anonymity": {"k": random.choice((1, 2, 3, 4))}}]
 
@@ -268,6 +319,7 @@ def _hierarchies(entries: dict[str, Any], random: Random) -> None:
     entries["hierarchies"] = {**entries["hierarchies"], name: {"prefix": random.choice(([1], [4, 2], [2]))}}
 
 
+BLOCK_FORGERIES: tuple[Forgery, ...] = (*(_of_blocks,) * 6, _other_kind, _records, _columns, _prices_dealt, _model)
 LATTICE_FORGERIES: tuple[Forgery, ...] = (
     *(_other_kind, _model, _loss, _limit, _value, _person, _levels, _hierarchies, _columns),
 )

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
-from hushtable._types import CodeArray, CountArray
+from hushtable._types import CodeArray, CountArray, FloatArray
 from hushtable.anonymizers import cell_candidates, minimal_matchings, partition_search
 from hushtable.anonymizers.cell_candidates import CandidateSpace, infeasible, merged, published, row_texts
 from hushtable.anonymizers.evolution import Equal, Matched
@@ -32,7 +32,7 @@ from hushtable.anonymizers.partition_search import (
 from hushtable.errors import InputError, check_whole, with_hint
 from hushtable.kernels.cost import TIES
 from hushtable.models import KAnonymity, MatchingNotion
-from hushtable.quality import CellLoss, Loss, SetNCP
+from hushtable.quality import CellLoss, Certainty, Loss, MinimalDistortion, SetNCP
 from hushtable.recoding import Recoding
 from hushtable.search import Clock, Effort
 from hushtable.tables import Partition
@@ -60,7 +60,8 @@ class MinGen:
     values, or ``*``; which of them costs what, the loss says. Up to 16 rows are solved by a
     shortest path over subsets, whatever the models. k-anonymity alone is solved up to
     ``proof_rows`` by set partitioning. More rows are solved from Mondrian's blocks on, by exchange between
-    blocks and exact solutions within groups of them, with a lower bound.
+    blocks and exact solutions within groups of them, with a lower bound. The release has a
+    certificate of its floor, for `hushtable.check_certificate`.
 
     Parameters
     ----------
@@ -188,7 +189,9 @@ class MinGen:
         )
         value = solved.value * space.scale
         trace = problem.clock.trace(repr(self), solved.n_settled, value=value, bound=value, effort=effort)
-        return Found(*best, trace, others=tuple(Found(*other, trace) for other in others))
+        proven = _Proven(solved.labels, partition_search.subset_prices(solved), solved.value, solved.value)
+        found = tuple(Found(*other, trace) for other in others)
+        return Found(*best, trace, others=found, evidence=_evidence(problem, space, proven))
 
     def _others(
         self, space: CandidateSpace, solved: partition_search.Smallest, best: tuple[Partition, Recoding], clock: Clock
@@ -250,7 +253,8 @@ class MinGen:
         """Improve Mondrian's blocks; prove what can be proven in the time there is."""
         judge, budget, clock = problem.judge, problem.clock.budget, problem.clock.ending(_SECONDS)
         labels, near = start(space, problem, clock)
-        known = Partitioning(labels, partition_value(space, labels), near.bound(judge.min_size))
+        prices = near.prices(judge.min_size)
+        known = Partitioning(labels, partition_value(space, labels), float(prices.sum()), prices)
         record = partial(_record, space.scale, clock)
         record(known)
         n_steps = min(_STEPS_PER_ROW * space.n_rows, _MOST_STEPS, (budget.nodes or math.inf) // _N_STARTS)
@@ -272,12 +276,13 @@ class MinGen:
             repr(self),
             known.n_nodes + n_steps * (len(starts) - 1),
             value=known.value * space.scale,
-            bound=(known.value if known.is_proven else known.bound) * space.scale,
+            bound=known.proven * space.scale,
             complete=known.is_proven or clock.left > 0,
             seed=self.seed,
             effort=Effort(known.n_nodes, known.n_pruned, 0, space.size(), None, tuple(clock.history)),
         )
-        return Found(*table, trace)
+        proven = _Proven(known.labels, known.prices, known.value, known.proven)
+        return Found(*table, trace, evidence=_evidence(problem, space, proven))
 
     def _anneal(
         self,
@@ -322,6 +327,45 @@ def start(space: CandidateSpace, problem: Problem, clock: Clock) -> tuple[CodeAr
     labels = parted(space, by_mondrian.labels, judge.min_size) if judge.is_by_size else by_mondrian.labels.copy()
     n_near = max(judge.min_size - 1, _N_NEAR)
     return labels, nearest(space, n_near, clock.part(_SHARE_OF_NEAREST), labels)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Proven:
+    """A partition, and what no other costs less than: all in weighted cells.
+
+    Attributes
+    ----------
+    labels : ndarray of int32, shape (n_rows,)
+    prices : ndarray of float64, shape (n_rows,)
+        No block costs less than its rows' prices.
+    value, bound : float
+    """
+
+    labels: CodeArray
+    prices: FloatArray
+    value: float
+    bound: float
+
+
+def _evidence(problem: Problem, space: CandidateSpace, proven: _Proven) -> Mapping[str, Any] | None:
+    """Return the entries of a certificate that the search knows; none where no checker knows the loss or the models."""
+    judge = problem.judge
+    is_known = type(problem.loss) in (SetNCP, Certainty, MinimalDistortion) and not judge.without_rule
+    if not is_known or problem.n_gone or judge.person is not None or judge.population is not None:
+        return None
+    table = problem.table
+    codes = [table.codes[table.index(name)] for name in (*problem.columns, *judge.counted)]
+    # Rows of equal codes may change places: their prices are those of any of them.
+    order = np.lexsort(tuple(codes[::-1]))
+    return {
+        "kind": "blocks",
+        "columns": list(problem.columns),
+        "n_records": space.n_rows,
+        "value": proven.value * space.scale,
+        "bound": proven.bound * space.scale,
+        "classes": proven.labels[order].tolist(),
+        "prices": (proven.prices[order] * space.scale).tolist(),
+    }
 
 
 def _passes(picks: CountArray, judge: Judge) -> bool:

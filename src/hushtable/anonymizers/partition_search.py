@@ -37,6 +37,7 @@ __all__ = [
     "partition_value",
     "polish",
     "steps_within",
+    "subset_prices",
 ]
 
 
@@ -105,6 +106,14 @@ def _blocks_of_subsets(n_rows: int, judge: Judge) -> BoolArray:
     _, rows = np.nonzero(bits[asked])
     fits[asked] = judge.passes(np.append(0, np.cumsum(sizes[asked])), rows.astype(np.int32))
     return np.asarray(fits)
+
+
+def subset_prices(found: Smallest) -> FloatArray:
+    """Return what each row costs at least in any block."""
+    n_rows = len(found.labels)
+    holds = ((np.arange(1 << n_rows)[:, None] >> np.arange(n_rows)) & 1).astype(bool)
+    of_row = found.first / np.maximum(1, holds.sum(axis=1))
+    return np.asarray(np.where(holds & found.is_block[:, None], of_row[:, None], np.inf).min(axis=0))
 
 
 def _members(subset: int, n_rows: int) -> CountArray:
@@ -182,6 +191,8 @@ class Partitioning:
         A sum of weighted cells.
     bound : float
         Proven.
+    prices : ndarray of float64, shape (n_rows,)
+        What each row pays at least: no block costs less than its rows' prices.
     n_nodes, n_pruned, n_columns : int
         Of the search for columns.
     """
@@ -189,9 +200,15 @@ class Partitioning:
     labels: CodeArray
     value: float
     bound: float
+    prices: FloatArray
     n_nodes: int = 0
     n_pruned: int = 0
     n_columns: int = 0
+
+    @property
+    def proven(self) -> float:
+        """What no partition costs less than."""
+        return self.value if self.is_proven else self.bound
 
     @property
     def is_proven(self) -> bool:
@@ -327,7 +344,6 @@ class _Master:
         self, known: Partitioning, clock: Clock, report: Callable[[Partitioning], None]
     ) -> tuple[FloatArray, float] | None:
         """Add blocks until none lowers the linear program; return duals and their bound, or None where time is over."""
-        n_rows = len(self.order)
         centre: FloatArray | None = None
         highest = -np.inf
         while not clock.is_over(self.n_nodes):
@@ -339,14 +355,12 @@ class _Master:
             n_new, is_complete = self._price(asked, -_NEGLIGIBLE, False, clock)
             reached = -np.inf
             if is_complete:
-                reduced = self.found.best
-                # Every block has one first row; and there are at most n / k blocks.
-                missing = max(float(reduced.sum()), float(reduced.min()) * n_rows / self.k)
-                reached = float(asked.sum()) + missing
+                prices = self._lowered(asked)
+                reached = float(prices.sum())
                 if reached > highest:
                     highest, centre = reached, asked
                 if highest > known.bound:
-                    known.bound = highest
+                    known.bound, known.prices[self.order] = highest, prices
                     report(known)
             if centre is not None and (value - highest < _SETTLED * abs(value) or known.is_proven):
                 return centre, highest
@@ -355,6 +369,12 @@ class _Master:
                     return asked, reached
                 centre = None
         return None
+
+    def _lowered(self, duals: FloatArray) -> FloatArray:
+        """Lower prices until no block costs less: its first row pays less, or each of its k rows or more."""
+        reduced = self.found.best
+        firsts, all_rows = duals + reduced, duals + float(reduced.min()) / self.k
+        return firsts if firsts.sum() > all_rows.sum() else all_rows
 
     def close(
         self,
@@ -426,12 +446,16 @@ class CheapestMates:
     rows: CodeArray
     costs: FloatArray
 
-    def bound(self, k: int) -> float:
-        """Return a lower bound of the sum of weighted cells over all partitions into blocks of at least k rows.
+    def prices(self, k: int) -> FloatArray:
+        """Return what each row costs at least in a block of k rows or more.
 
         A block holds k - 1 rows besides a given one. The farthest of them is at least as far as its (k - 1)-th nearest.
         """
-        return float(self.costs[:, k - 2].sum()) if k > 1 else 0.0
+        return self.costs[:, k - 2].copy() if k > 1 else np.zeros(len(self.costs))
+
+    def bound(self, k: int) -> float:
+        """Return a lower bound of the sum of weighted cells over all partitions into blocks of at least k rows."""
+        return float(self.prices(k).sum())
 
 
 def nearest(space: CandidateSpace, n_near: int, clock: Clock, labels: CodeArray | None = None) -> CheapestMates:

@@ -13,4 +13,4 @@ from .budget import (
     n_threads as n_threads,
     say_if_first_run as say_if_first_run,
 )
-from .solver import linprog as linprog
+from .solver import linprog as linprog, milp as milp

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Final
 
-from hushtable.claims.certificates import lattice, prices
+from hushtable.claims.certificates import blocks, lattice, prices
 from hushtable.claims.certificates.record import Certificate, Reading
 from hushtable.claims.verdict import Failure, Verdict
 from hushtable.columns import ColumnSpec
@@ -15,7 +15,7 @@ from hushtable.errors import InputError, with_hint
 __all__ = ["KINDS", "Certificate", "check_certificate"]
 
 KINDS: Final[Mapping[str, Callable[[Any, Mapping[str, Any], Reading], Verdict]]] = MappingProxyType(
-    {"lattice": lattice.check, prices.KIND: prices.check}
+    {"lattice": lattice.check, prices.KIND: prices.check, blocks.KIND: blocks.check}
 )
 """What checks a certificate, by the word for its kind."""
 
@@ -32,6 +32,7 @@ def check_certificate(
 
     The checker reads the input as `hushtable.anonymize` does, or as you say, and never as the certificate says. The
     verdict names the readings, and what the certificate is about: the models, the loss, the limit of suppression.
+    Kinds: ``lattice`` (full-domain recoding), ``blocks`` (minimal generalization), ``prices`` (`Release.with_bound`).
 
     Parameters
     ----------

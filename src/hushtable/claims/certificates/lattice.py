@@ -38,7 +38,7 @@ from hushtable.models import (
     describe,
 )
 
-__all__ = ["CellCosts", "ClassCosts", "PublishedLadder", "check", "costs_of"]
+__all__ = ["CellCosts", "ClassCosts", "PublishedLadder", "ReadColumns", "check", "costs_of"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -270,7 +270,7 @@ def check(data: Any, entries: Mapping[str, Any], reading: Reading) -> Verdict:
         Entries are missing or of another type.
     """
     try:
-        read = _ReadColumns.of(data, entries, reading)
+        read = ReadColumns.of(data, entries, reading)
         if read.failures:
             return reading.refused(read.failures, read.columns, read.frame.n_rows)
         checked = _Checked.of(read, entries)
@@ -324,7 +324,7 @@ def _asked(figures: Mapping[str, Any]) -> str:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _ReadColumns:
+class ReadColumns:
     """The columns that a certificate speaks of, as the checker reads them."""
 
     frame: frames.Frame
@@ -337,7 +337,8 @@ class _ReadColumns:
     failures: tuple[Failure, ...]
 
     @classmethod
-    def of(cls, data: Any, entries: Mapping[str, Any], reading: Reading) -> _ReadColumns:
+    def of(cls, data: Any, entries: Mapping[str, Any], reading: Reading) -> ReadColumns:
+        """Read the columns that the entries name, and say which of them the certificate reads otherwise."""
         columns = tuple(entries["columns"])
         models = claimed(entries["models"])
         person = entries["person"]
@@ -367,7 +368,7 @@ class _Checked:
     seen: dict[Vector, _NodeClasses] = field(default_factory=dict, repr=False)
 
     @classmethod
-    def of(cls, read: _ReadColumns, entries: Mapping[str, Any]) -> _Checked:
+    def of(cls, read: ReadColumns, entries: Mapping[str, Any]) -> _Checked:
         columns, judged, made = read.columns, read.judged, read.coded
         codes = np.array([made[name][1] for name in (*columns, *judged)])
         labels, first = label_rows(codes)

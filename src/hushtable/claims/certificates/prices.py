@@ -25,7 +25,7 @@ from hushtable.claims.verdict import Failure, Verdict
 from hushtable.columns import Column, ColumnSpec
 from hushtable.errors import InputError, check_columns, check_whole, with_hint
 
-__all__ = ["KIND", "SpreadRows", "certify", "check", "dear_class", "dear_pairs"]
+__all__ = ["KIND", "SpreadRows", "certify", "check", "dear_class", "dear_pairs", "positions"]
 
 _BLOCK: Final = 128  # rows compared with all others at once
 _MOST_NODES: Final = 20_000  # of the search from one row
@@ -381,7 +381,7 @@ def check(data: Any, entries: Mapping[str, Any], reading: Reading) -> Verdict:
         rows[order],
         counts[order],
         tuple(
-            _positions(column, by_rank=column.name in reading.by_rank) if column.is_ordered else None
+            positions(column, by_rank=column.name in reading.by_rank) if column.is_ordered else None
             for column in columns
         ),
     )
@@ -426,7 +426,7 @@ def _verdict(certificate: _Entries, spread: SpreadRows, n_records: int, readings
     return Verdict((condition, floor), tuple(failures), certificate.columns, n_records, unchecked, figures)
 
 
-def _positions(column: Column, *, by_rank: bool) -> FloatArray:
+def positions(column: Column, *, by_rank: bool) -> FloatArray:
     """Place the values of an ordered column on [0, 1]."""
     if column.n_values <= 1 or by_rank or not column.is_measured:
         return np.linspace(0.0, 1.0, max(1, column.n_values))

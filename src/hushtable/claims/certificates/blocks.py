@@ -1,0 +1,430 @@
+"""The certificate of minimal generalization: what each record has to pay at least, and which blocks could be cheaper.
+
+A table in which rows are made equal is a partition of its rows into blocks; each block publishes the cheapest
+candidates that its rows have in common. Every row of the input has a price. Where no block costs less than its rows'
+prices, no table costs less than all prices together. Where more than that is claimed, every block that costs less than
+its prices and the rest is listed, and an integer program over them finds no partition that is cheaper.
+
+Plain NumPy and SciPy's solver, from the definitions of the losses; nothing of the search that found the prices.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import numpy as np
+
+from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray
+from hushtable.claims.certificates.lattice import ReadColumns
+from hushtable.claims.certificates.prices import positions
+from hushtable.claims.certificates.record import Reading
+from hushtable.claims.grouping import count_values, ground
+from hushtable.claims.verdict import Failure, Verdict
+from hushtable.columns import Column
+from hushtable.errors import InputError, listed, with_hint
+from hushtable.hierarchy import Hierarchy
+from hushtable.models import ClassStats, KAnonymity, PrivacyModel, describe
+from hushtable.search import milp
+
+__all__ = ["KIND", "check"]
+
+KIND: Final = "blocks"
+
+_ROUNDING: Final = 1e-6  # of the loss, or of one cell's cost
+_TOGETHER: Final = 2_000_000  # cells that are looked at in one step
+_MOST_LOOKED: Final = 2_000_000_000  # cells, until the search for blocks is given up
+_MOST_BLOCKS: Final = 400_000
+_INFEASIBLE: Final = 2  # as SciPy reports it
+
+_IS_INPUT: Final = "the input is as stated"
+_IS_RELEASE: Final = "the classes are as stated"
+_IS_FLOOR: Final = "no block costs less than its rows' prices"
+_IS_BEST: Final = "no partition into blocks costs less"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _CandidateCosts:
+    """What a cell of one column costs that covers the places from one to another; place 0 is the missing value.
+
+    Attributes
+    ----------
+    places : ndarray of int64, shape (n_rows,)
+        Leaves of a hierarchy stand in the order of its branches.
+    star : float
+        What ``*`` costs.
+    at : ndarray of float64, shape (n_places,), or None
+        Where the places of an ordered column lie, times what the whole costs.
+    nodes : ndarray of int64, shape (n_levels, n_places)
+        The node above each place, without the level of the values.
+    least : ndarray of float64, shape (n_levels, n_places)
+        What the cheapest of a node and all above it costs.
+    """
+
+    places: CountArray = field(repr=False)
+    star: float
+    at: FloatArray | None = field(repr=False)
+    nodes: CountArray = field(repr=False)
+    least: FloatArray = field(repr=False)
+
+    def cost(self, low: CountArray, high: CountArray) -> FloatArray:
+        """Return what cells cost."""
+        if self.at is not None:
+            known = self.at[high] - self.at[low]
+        else:
+            known = np.full(low.shape, self.star)
+            for node, least in zip(self.nodes[::-1], self.least[::-1], strict=True):
+                known = np.where(node[low] == node[high], least[low], known)
+        return np.asarray(np.where(low == high, 0.0, np.where(low == 0, self.star, known)))
+
+
+def _cells_of(
+    column: Column, codes: CountArray, hierarchy: Hierarchy | None, loss: str, options: Mapping[str, Any], unit: float
+) -> _CandidateCosts:
+    """Return what the cells of a column cost by a loss, a changed cell up to ``unit``."""
+    nothing = np.empty((0, column.n_values + 1))
+    if hierarchy is None:
+        at = None
+        if column.is_ordered and loss != "minimal_distortion":
+            scale = options.get("scale", "value")
+            by_rank = (scale.get(column.name) if isinstance(scale, Mapping) else scale) == "rank"
+            at = unit * np.append(0.0, positions(column, by_rank=by_rank))
+        return _CandidateCosts(codes + 1, unit, at, nothing.astype(np.int64), nothing)
+    n_values = column.n_values + int((codes < 0).any())
+    order = np.lexsort(tuple(hierarchy.level_codes))
+    place_of = np.append(0, 0 * order)
+    place_of[1 + order] = 1 + np.arange(len(order))
+    nodes = hierarchy.level_codes[1:, order].astype(np.int64)
+    costs = np.array(
+        [_node_costs(hierarchy, level, loss, options, n_values)[each] for level, each in enumerate(nodes, start=1)]
+    )
+    least = unit * np.minimum.accumulate(costs[::-1], axis=0)[::-1]
+    beside = ((0, 0), (1, 0))
+    return _CandidateCosts(
+        place_of[codes + 1], unit, None, np.pad(nodes, beside, constant_values=-1), np.pad(least, beside)
+    )
+
+
+def _node_costs(hierarchy: Hierarchy, level: int, loss: str, options: Mapping[str, Any], n_values: int) -> FloatArray:
+    shares = hierarchy.shares[level]
+    if level == hierarchy.n_levels - 1 or loss == "minimal_distortion":
+        return np.ones(len(shares))
+    if loss == "ncp":
+        return shares
+    if options.get("variant", "leaves") == "mg-ga":
+        costs = hierarchy.siblings[level] / max(1, n_values)
+    else:
+        leaf = hierarchy.leaf_share
+        costs = np.maximum(0.0, shares - leaf) / (1 - leaf) if leaf < 1 else np.zeros(len(shares))
+    is_star = np.array([label == hierarchy.labels[-1][0] for label in hierarchy.labels[level]])
+    return np.asarray(np.where(is_star, 1.0, costs))
+
+
+def check(data: Any, entries: Mapping[str, Any], reading: Reading) -> Verdict:
+    """Check that the classes cost what is stated, and that no others cost less than the floor.
+
+    Parameters
+    ----------
+    data : path or dataframe
+        The input.
+    entries : mapping
+        Of the certificate.
+    reading : Reading
+        How the columns are read.
+
+    Raises
+    ------
+    ColumnError
+        A column is not in the table.
+    InputError
+        Entries are missing or of another type.
+
+    Notes
+    -----
+    Rows are in the order of their codes, so that the order of the data does not matter. Blocks of k-anonymity hold at
+    most 2 k - 1 rows: the parts of a larger one cost no more. The search for blocks is exponential in k at worst; it is
+    given up, and the verdict left open, after two thousand million cells.
+    """
+    try:
+        read = ReadColumns.of(data, entries, reading)
+        if read.failures:
+            return reading.refused(read.failures, read.columns, read.frame.n_rows)
+        checked = _StatedBlocks.of(read, entries)
+        failures, unchecked = checked.judged()
+    except (KeyError, TypeError, AttributeError, IndexError, ValueError) as error:
+        if isinstance(error, InputError):
+            raise
+        msg = with_hint("the certificate lacks entries, or they are of another type.", "make it anew.")
+        raise InputError(msg) from None
+    figures = {
+        "value": checked.value,
+        "bound": checked.bound,
+        "optimal": checked.bound >= checked.value - checked.slack,
+        "readings": dict(read.readings),
+        "hierarchies_of_certificate": [name for name in entries["hierarchies"] if name not in reading.hierarchies],
+        **{name: entries[name] for name in ("models", "loss")},
+    }
+    conditions = (_IS_INPUT, _IS_RELEASE, _IS_FLOOR, f"{_IS_BEST} than {checked.bound:.6g} {_asked(figures, read)}")
+    open_ = {conditions[[_IS_FLOOR, _IS_BEST].index(name) + 2]: why for name, why in unchecked.items()}
+    return Verdict(conditions, tuple(failures), read.columns, checked.n_rows, open_, figures)
+
+
+def _asked(figures: Mapping[str, Any], read: ReadColumns) -> str:
+    told = ", ".join(f"{name!r} as {kind}" for name, kind in figures["readings"].items())
+    models, own = ", ".join(map(describe, read.models)), figures["hierarchies_of_certificate"]
+    along = f", along the certificate's hierarchies of {listed(own)}" if own else ""
+    (loss,) = figures["loss"]
+    return f"by {loss} under {models}, no record suppressed{along}, reading {told}"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _StatedBlocks:
+    """What a certificate says, and the rows of the input in the order of their codes."""
+
+    models: tuple[PrivacyModel, ...]
+    columns: tuple[_CandidateCosts, ...] = field(repr=False)
+    held: Mapping[str, CodeArray] = field(repr=False)
+    reference: ClassStats = field(repr=False)
+    labels: CountArray = field(repr=False)
+    prices: FloatArray = field(repr=False)
+    stated: int
+    value: float
+    bound: float
+    unit: float
+
+    @classmethod
+    def of(cls, read: ReadColumns, entries: Mapping[str, Any]) -> _StatedBlocks:
+        if entries["person"] is not None or not read.models:
+            raise InputError(with_hint("a certificate of blocks with persons, or without models.", "none is made."))
+        if read.frame.counts is not None:
+            raise InputError(with_hint("a certificate of blocks for counted rows.", "pass a row for every record."))
+        ((loss, options),) = entries["loss"].items()
+        if loss not in ("ncp", "certainty", "minimal_distortion"):
+            raise InputError(with_hint(f"a certificate of blocks by the loss {loss!r}.", "no checker knows it."))
+        codes = [read.coded[name][1] for name in (*read.columns, *read.judged)]
+        order = np.lexsort(tuple(codes[::-1])) if read.frame.n_rows else np.empty(0, dtype=np.int64)
+        n, weights = len(order), [float(options.get("weights", {}).get(name, 1.0)) for name in read.columns]
+        if not all(0 <= weight < math.inf for weight in weights):
+            raise InputError(with_hint("a certificate by a loss with a weight below 0.", "no loss has one."))
+        factor = 1 / max(1e-300, n * math.fsum(weights)) if loss == "ncp" else 1.0
+        columns = []
+        for name, weight in zip(read.columns, weights, strict=True):
+            column, of_rows = read.coded[name]
+            hierarchy = None
+            if name in entries["hierarchies"]:
+                totals = np.bincount(of_rows + 1, minlength=column.n_values + 1).astype(np.int64)
+                hierarchy = Hierarchy.build(
+                    entries["hierarchies"][name], column, totals[1:], unknown=entries["unknown"]
+                )
+            columns.append(
+                _cells_of(column, of_rows[order].astype(np.int64), hierarchy, loss, options, weight * factor)
+            )
+        held = {name: read.coded[name][1][order] for name in read.judged}
+        reference = ClassStats(
+            np.empty(0, dtype=np.int64),
+            totals={
+                name: np.bincount(held[name] + 1, minlength=read.coded[name][0].n_values + 1).astype(np.int64)
+                for name in read.sensitive
+            },
+            grounds={name: ground(read.coded[name][0], entries["hierarchies"].get(name)) for name in read.sensitive},
+        )
+        labels = np.array(entries["classes"], dtype=np.int64)
+        prices = np.array([float(price) for price in entries["prices"]])
+        if not np.isfinite([*prices, float(entries["value"]), float(entries["bound"])]).all():
+            raise InputError(with_hint("a certificate with numbers that are none.", "make it anew."))
+        return cls(
+            read.models,
+            tuple(columns),
+            held,
+            reference,
+            labels,
+            prices,
+            int(entries["n_records"]),
+            float(entries["value"]),
+            float(entries["bound"]),
+            max(weights) * factor,
+        )
+
+    @property
+    def n_rows(self) -> int:
+        return len(self.columns[0].places)
+
+    @property
+    def slack(self) -> float:
+        """What rounding may come to."""
+        return _ROUNDING * max(self.unit, abs(self.value))
+
+    @property
+    def k(self) -> int:
+        """Rows that every class holds."""
+        return max([1, *(model.min_size for model in self.models)])
+
+    @property
+    def is_by_size(self) -> bool:
+        return all(type(model) is KAnonymity for model in self.models)
+
+    def judged(self) -> tuple[list[Failure], dict[str, str]]:
+        """Say what does not hold, and what could not be judged."""
+        n = self.n_rows
+        if not (n and self.stated == n == len(self.labels) == len(self.prices)):
+            return [Failure(f"{_IS_INPUT}: it has another number of records")], {}
+        failures = [*self._of_release()]
+        total = math.fsum(self.prices.tolist())
+        rest = self.bound - total
+        if rest <= self.slack and self._are_below_mates():
+            return failures, {}
+        most = min(n, 2 * self.k - 1) if self.is_by_size else n
+        found = _BlockSearch(self.columns, self.prices, self.k, most, max(0.0, rest) + self.slack).run()
+        if found is None:
+            return failures, {_IS_FLOOR: "the search for blocks came to no end; ask for lower prices, or a smaller k"}
+        blocks, reduced = found
+        if not self.is_by_size and blocks:
+            passes = self._passes(blocks)
+            blocks = [block for block, is_fit in zip(blocks, passes, strict=True) if is_fit]
+            reduced = [each for each, is_fit in zip(reduced, passes, strict=True) if is_fit]
+        if min(reduced, default=0.0) < -self.slack:
+            return [*failures, Failure(f"{_IS_FLOOR}: a block costs {-min(reduced):g} less")], {}
+        if rest <= self.slack:
+            return failures, {}
+        least = _cheapest_cover(n, blocks, reduced)
+        if least is None:
+            return failures, {_IS_BEST: "the integer program came to no end"}
+        if least < rest - self.slack:
+            failures.append(Failure(f"{_IS_BEST}: a partition costs {total + least:g}"))
+        return failures, {}
+
+    def _of_release(self) -> Iterator[Failure]:
+        """Say whether the classes pass, and cost what is stated."""
+        names, labels = np.unique(self.labels, return_inverse=True)
+        members = [np.flatnonzero(labels == i) for i in range(len(names))]
+        if not self._passes([tuple(rows.tolist()) for rows in members]).all():
+            yield Failure(f"{_IS_RELEASE}: a class does not satisfy the models")
+        cost = math.fsum(
+            len(rows) * float(cells.cost(cells.places[rows].min(), cells.places[rows].max()))
+            for rows in members
+            for cells in self.columns
+        )
+        if abs(cost - self.value) > self.slack:
+            yield Failure(f"{_IS_RELEASE}: they lose {cost!r}")
+        if self.bound > self.value + self.slack:
+            yield Failure(f"{_IS_RELEASE}: they lose less than the floor")
+
+    def _passes(self, blocks: Sequence[tuple[int, ...]]) -> BoolArray:
+        """Tell which sets of rows satisfy the models."""
+        sizes = np.array([len(block) for block in blocks], dtype=np.int64)
+        rows = np.array([row for block in blocks for row in block], dtype=np.int64)
+        labels = np.repeat(np.arange(len(blocks)), sizes)
+        held = {name: count_values(labels, codes[rows], len(blocks)) for name, codes in self.held.items()}
+        stats = ClassStats(sizes, held, self.reference.totals, grounds=self.reference.grounds)
+        return np.asarray(np.all([model.passes(stats) for model in self.models], axis=0))
+
+    def _are_below_mates(self) -> bool:
+        """Tell whether no price is above what the row costs beside its k - 1 nearest: then no block is cheaper."""
+        if self.k == 1:
+            return bool((self.prices <= self.slack).all())
+        places = np.column_stack([cells.places for cells in self.columns])
+        step = max(1, _TOGETHER // self.n_rows)
+        for begin in range(0, self.n_rows, step):
+            some = slice(begin, begin + step)
+            beside = _costs_beside(self.columns, places[some], places[some], places)
+            # A row is its own nearest.
+            nearest = np.partition(beside, self.k - 1, axis=1)[:, self.k - 1]
+            if (self.prices[some] > nearest + self.slack / self.n_rows).any():
+                return False
+        return True
+
+
+def _costs_beside(
+    columns: Sequence[_CandidateCosts], low: CountArray, high: CountArray, others: CountArray
+) -> FloatArray:
+    """Return what a row of every box costs with each other row in it, shape (n_boxes, n_others)."""
+    total = np.zeros((len(low), len(others)))
+    for j, cells in enumerate(columns):
+        total += cells.cost(np.minimum(low[:, j, None], others[:, j]), np.maximum(high[:, j, None], others[:, j]))
+    return total
+
+
+class _BlockSearch:
+    """All blocks of rows that cost at most so much more than their prices.
+
+    Rows come by falling price, and a block is built in that order. A block costs each of its rows at least what the row
+    costs beside those that are chosen: the cheapest that may still come say how far a beginning can get.
+    """
+
+    def __init__(self, columns: Sequence[_CandidateCosts], prices: FloatArray, k: int, most: int, above: float) -> None:
+        self.order = np.argsort(-prices, kind="stable")
+        self.columns, self.k, self.most, self.above = columns, k, most, above
+        self.prices = prices[self.order]
+        self.places = np.column_stack([cells.places for cells in columns])[self.order]
+        self.blocks: list[tuple[int, ...]] = []
+        self.reduced: list[float] = []
+
+    def run(self) -> tuple[list[tuple[int, ...]], list[float]] | None:
+        """Return the blocks, each as its rows, and by what they exceed their prices; None where there are too many."""
+        n = len(self.prices)
+        alone = np.arange(n)[:, None]
+        open_ = [alone[begin : begin + self._step] for begin in range(0, n, self._step)]
+        if self.k == 1:
+            self._keep(alone, -self.prices)
+        n_looked = 0
+        while open_:
+            members = open_.pop()
+            n_looked += members.shape[0] * n
+            if n_looked > _MOST_LOOKED or len(self.blocks) > _MOST_BLOCKS:
+                return None
+            if members.shape[1] < self.most:
+                children = self._children(members)
+                open_ += [children[begin : begin + self._step] for begin in range(0, len(children), self._step)]
+        return self.blocks, self.reduced
+
+    @property
+    def _step(self) -> int:
+        return max(1, _TOGETHER // len(self.prices))
+
+    def _children(self, members: CountArray) -> CountArray:
+        """Return the beginnings with one row more that may lead to a block; keep those that are blocks."""
+        m, n = members.shape[1], len(self.prices)
+        places = self.places[members]
+        beside = _costs_beside(self.columns, places.min(axis=1), places.max(axis=1), self.places)
+        paid = self.prices[members].sum(axis=1)
+        more = np.where(np.arange(n) > members[:, -1:], beside - self.prices, np.inf)
+        room = min(self.most - m - 1, n)
+        cheapest = np.sort(np.partition(more, room - 1, axis=1)[:, :room], axis=1) if room else more[:, :0]
+        needed = max(0, self.k - m - 1)
+        # What does not have to come comes where it lowers the sum.
+        to_come = cheapest[:, :needed].sum(axis=1) + np.minimum(0.0, cheapest[:, needed:]).sum(axis=1)
+        own = m * beside + more - paid[:, None]
+        box, row = np.nonzero(own + to_come[:, None] <= self.above)
+        children = np.column_stack([members[box], row])
+        if m + 1 >= self.k:
+            self._keep(children, (m + 1) * beside[box, row] - paid[box] - self.prices[row])
+        return children
+
+    def _keep(self, blocks: CountArray, reduced: FloatArray) -> None:
+        taken = np.flatnonzero(reduced <= self.above)
+        self.blocks += map(tuple, self.order[blocks[taken]].tolist())
+        self.reduced += reduced[taken].tolist()
+
+
+def _cheapest_cover(n_rows: int, blocks: Sequence[tuple[int, ...]], costs: Sequence[float]) -> float | None:
+    """Return what the cheapest partition into some blocks costs at least; None where no answer was found."""
+    from scipy import sparse
+    from scipy.optimize import Bounds, LinearConstraint
+
+    if not blocks:
+        return math.inf
+    columns = np.repeat(np.arange(len(blocks)), [len(block) for block in blocks])
+    rows = np.array([row for block in blocks for row in block])
+    cover = sparse.csc_matrix((np.ones(len(rows)), (rows, columns)), shape=(n_rows, len(blocks)))
+    solved = milp(
+        np.array(costs),
+        integrality=np.ones(len(blocks), dtype=np.int64),
+        bounds=Bounds(0, 1),
+        constraints=LinearConstraint(cover, 1, 1),
+        options={"mip_rel_gap": 0.0},
+    )
+    if solved.status == _INFEASIBLE:
+        return math.inf
+    return None if solved.mip_dual_bound is None else float(solved.mip_dual_bound)
