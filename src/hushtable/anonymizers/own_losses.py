@@ -33,7 +33,7 @@ def moved(problem: Problem, found: Found, loss: Loss) -> Found:
     Parameters
     ----------
     problem : Problem
-        Whose seconds end it; there are at most 3,000 steps.
+        Whose budget ends it, with as many nodes again, each a step; there are at most 3,000 steps.
     found : Found
         By another loss.
     loss : Loss
@@ -45,9 +45,11 @@ def moved(problem: Problem, found: Found, loss: Loss) -> Found:
     best = loss.of(found.recoding, found.partition.sizes, n_suppressed)
     rng = np.random.default_rng(0)
     n_steps = min(_MOST_STEPS, _STEPS_A_ROW * len(kept)) if found.partition.n_classes > 1 else 0
+    n_tried = 0
     for _ in range(n_steps):
-        if problem.clock.left <= 0:
+        if problem.clock.is_over(n_tried):
             break
+        n_tried += 1
         row, other = rng.choice(kept, 2, replace=False)
         if labels[row] == labels[other]:
             continue
@@ -63,7 +65,7 @@ def moved(problem: Problem, found: Found, loss: Loss) -> Found:
         if value <= best:
             labels, best = tried, value
             found = replace(found, partition=partition, recoding=recoding, placing=None)
-    return found
+    return replace(found, trace=replace(found.trace, nodes=found.trace.nodes + n_tried))
 
 
 def _published(problem: Problem, partition: Partition) -> tuple[Partition, Recoding]:

@@ -528,6 +528,12 @@ class Recoding:
 
     __reduce__ = remade
 
+    @property
+    def levels(self) -> dict[str, int]:
+        """The highest level that a class publishes of every column with a hierarchy; 0 is the values themselves."""
+        cells = zip(self.columns, self.cells, strict=True)
+        return {column.name: int(cell.level.max(initial=0)) for column, cell in cells if isinstance(cell, Nodes)}
+
     def shares(self) -> FloatArray:
         """Return how much of each column each class publishes, 0 to 1; shape (n_columns, n_classes)."""
         return np.array([cell.shares(column) for column, cell in zip(self.columns, self.cells, strict=True)])
