@@ -36,6 +36,7 @@ KINDS = {
     "attacks": 6,
     "keys": 6,
     "pages": 4,
+    "formats": 8,
 }
 """Every kind of case and its share of the cases; a kind is a module here with a function `case(random, folder)`."""
 

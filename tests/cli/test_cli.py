@@ -347,7 +347,7 @@ def test_trouble_leaves_everything_as_it_was(here: Path, trouble: Trouble, older
         ("in.csv", ["the output is the input"]),
         ("./folder.csv/../in.csv", ["the output is the input"]),
         ("link.csv", ["the output is the input"]),
-        ("out.xlsx", ["'out.xlsx'", ".parquet"]),
+        ("out.ods", ["'out.ods'", ".parquet"]),
         ("out", ["'out'", ".parquet"]),
     ],
 )

@@ -3,6 +3,7 @@
 import datetime as dt
 import io
 import sys
+import zipfile
 
 import polars as pl
 import pytest
@@ -97,3 +98,43 @@ def test_without_a_reader(monkeypatch):
     monkeypatch.setitem(sys.modules, "fastexcel", None)
     with pytest.raises(InputError, match=r"pip install 'hushtable\[excel\]'"):
         read(workbook(ROWS))
+
+
+def test_a_workbook_that_is_written_reads_back(tmp_path):
+    texts = ["=1+1", "007", "1e5", "+49 30", "https://x.org", "2024-05-01", "-", None]
+    table = pl.DataFrame(
+        {
+            "text": texts,
+            "whole": [2**40, -1, 0, None, 1, 2, 3, 4],
+            "broken": [1 / 3, 1e-300, 0.1 + 0.2, None, 1.5, 2.5, 3.5, 4.25],
+            "day": [dt.date(2024, 5, 1), None] * 4,
+            "moment": [dt.datetime(2024, 5, 1, 3, 4, 5), None] * 4,
+            "flag": [True, False, None, True] * 2,
+        }
+    )
+    path = tmp_path / "out.xlsx"
+    frames.check_writable(frames.read(table), path)
+    frames.write(frames.read(table), path)
+    back = frames.read(path)
+    for name in table.columns:
+        cells = back.column(name).to_list()
+        assert cells == table[name].to_list(), name
+    assert b"<f>" not in zipfile.ZipFile(path).read("xl/worksheets/sheet1.xml")
+    assert back.column("text").dtype == pl.String
+
+
+def test_what_no_sheet_holds_is_refused(tmp_path, monkeypatch):
+    frame = frames.read(pl.DataFrame({"a": range(5)}))
+    monkeypatch.setattr("hushtable.io.files._MOST_ROWS", 4)
+    with pytest.raises(InputError, match="cannot hold 5 rows"):
+        frames.check_writable(frame, tmp_path / "a.xlsx")
+    with pytest.raises(InputError, match="longer than a cell"):
+        frames.write(frames.read(pl.DataFrame({"a": ["x" * 40_000]})), tmp_path / "a.xlsx")
+    monkeypatch.setitem(sys.modules, "xlsxwriter", None)
+    with pytest.raises(InputError, match=r"hushtable\[excel\]"):
+        frames.check_writable(frame.take([0]), tmp_path / "a.xlsx")
+
+
+def test_whole_numbers_that_no_integer_holds_are_read():
+    frame = read(workbook([["huge"], [1e20], [2.0], [None]]))
+    assert Table.encode(frame).column("huge").kind == "decimal"

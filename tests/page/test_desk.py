@@ -284,7 +284,7 @@ def test_what_cannot_be_written_is_told_and_vouched_for(tmp_path):
 
 
 def test_an_input_is_never_written_over(ward):
-    for name in ("aufnahmen.csv", "policy.yaml", "out.xlsx"):
+    for name in ("aufnahmen.csv", "policy.yaml", "out.ods"):
         assert fault_in(ward.do("write", name=name, overwrite="yes"))
 
 

@@ -116,7 +116,10 @@ def scan(
 
 def _next(file: Path, policy: Path, roles: Roles) -> str:
     """Return what to run after a scan, from the same folder; where the input is, nobody may be able to write."""
-    ending = ".parquet" if file.suffix.lower() in (".parquet", ".pq") else ".csv"
+    from hushtable.io import FILE_KINDS
+
+    suffix = file.suffix.lower()
+    ending = ".parquet" if suffix == ".pq" else suffix if FILE_KINDS.get(suffix, "csv") != "csv" else ".csv"
     stem = file.name.partition(".")[0] if file.name != "-" else "table"
     table = f"./{file}" if str(file).startswith("-") and str(file) != "-" else str(file)
     # A folder is released as a folder, whose name has no ending.

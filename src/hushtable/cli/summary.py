@@ -55,12 +55,17 @@ _SHOWN_COLUMNS: Final = 50
 _FEW_NAMES: Final = 8
 
 
+_OF_ROLES: Final = ("proposed role", "distinct", "missing", "power", "because")
+
+
 def role_table(roles: Roles) -> list[str]:
     """Lay out the columns with their proposed roles and reasons."""
-    titles = ("column", "proposed role", "distinct", "missing", "power", "because")
+    is_labelled = any(column.label for column in roles.columns)
+    titles = ("column", *(["label"] if is_labelled else []), *_OF_ROLES)
     rows = [
         (
             column.name,
+            *([column.label] if is_labelled else []),
             column.role,
             f"{column.n_distinct:,}",
             f"{column.n_missing:,}" if column.n_missing else "",

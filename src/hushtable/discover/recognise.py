@@ -122,11 +122,12 @@ def _read(source: Table | frames.Frame, name: str, words: Lexicon) -> _ReadColum
         return _ReadColumn(proposed, np.empty(0, dtype=np.int32), None)
     (column,), (codes,) = table.columns, table.codes
     by_code = np.bincount(codes + 1, weights=table.counts, minlength=column.n_values + 1).astype(np.int64)
-    found = finding(cells_of(column, by_code[1:], int(by_code[0])), words)
+    label = source.label(name) if isinstance(source, frames.Frame) else ""
+    found = finding(cells_of(column, by_code[1:], int(by_code[0])), words, label)
     about = "it holds no value" if not column.n_values else _NO_PERSONS
     topic = "" if found.topic is None else found.topic.name
     proposed = ProposedRole(
-        name, "other", about, column.kind, column.n_values, int(by_code[0]), _warning(column), topic=topic
+        name, "other", about, column.kind, column.n_values, int(by_code[0]), _warning(column), topic=topic, label=label
     )
     return _ReadColumn(proposed, codes, found)
 

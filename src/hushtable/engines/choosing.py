@@ -82,7 +82,7 @@ def _is_large(path: Path) -> bool:
     """Tell whether a file is one that had better not be read into memory."""
     free, is_packed = free_memory(), path.suffix.lower() == ".gz"
     kind = FILE_KINDS.get((path.with_suffix("") if is_packed else path).suffix.lower())
-    if free is None or kind is None or not path.is_file():
+    if free is None or kind not in _GROWTH or not path.is_file():
         return False
     most = _SHARE * free / _GROWTH[kind]
     if not is_packed:

@@ -20,3 +20,4 @@ from .files import (
 from .frames import Frame as Frame
 from .latex import latex_of as latex_of
 from .stale_values import without_remnants as without_remnants
+from .statistics_files import Variable as Variable, published as published

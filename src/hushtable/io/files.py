@@ -17,15 +17,18 @@ from pathlib import Path
 from typing import IO, Any, Final
 
 import polars as pl
+from polars import selectors as cs
 
 from hushtable.errors import InputError, with_hint
 from hushtable.io.csv import PER_LINE, ROOM, Dialect, check_header, header_line, read_csv
+from hushtable.io.statistics_files import READERS, Variable, read_statistics
 from hushtable.search import check_memory
 
 __all__ = [
     "FILE_KINDS",
     "MANIFEST",
     "Snapshot",
+    "check_workbook",
     "file_kind",
     "is_many",
     "read_bytes",
@@ -33,6 +36,7 @@ __all__ = [
     "read_workbook",
     "unpacked_size",
     "write_csv",
+    "write_workbook",
 ]
 
 _WHOLE: Final[dict[str, Any]] = {
@@ -90,12 +94,23 @@ def _typed(raw: bytes, texts: pl.DataFrame, n_above: int) -> pl.DataFrame:
     # Of a column without a cell the reader would complain; these are its names of columns without one.
     empty = [place for place, column in enumerate(texts) if column.null_count() == texts.height]
     dtypes = {f"__UNNAMED__{place}": "string" for place in empty}
+    # Whole numbers that no integer holds, which polars would make of them: their texts are typed as a CSV's are.
+    are_huge = [(column.cast(pl.Float64, strict=False).abs() >= 2.0**63).any() for column in texts]
+    dtypes |= {f"__UNNAMED__{place}": "string" for place, is_huge in enumerate(are_huge) if is_huge}
     data = pl.read_excel(raw, **_WHOLE, read_options={"skip_rows": n_above, "dtypes": dtypes})
     pairs = zip(data, texts, strict=True)
     return pl.DataFrame([typed if typed.null_count() == text.null_count() else text for typed, text in pairs])
 
 
-FILE_KINDS: Final = {".csv": "csv", ".tsv": "csv", ".txt": "csv", ".parquet": "parquet", ".pq": "parquet"}
+FILE_KINDS: Final = {
+    ".csv": "csv",
+    ".tsv": "csv",
+    ".txt": "csv",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".xlsx": "workbook",
+    **dict.fromkeys((".sav", ".zsav", ".dta", ".xpt"), "statistics"),
+}
 """What is written, by the ending of the name."""
 
 MANIFEST: Final = "_manifest.json"
@@ -107,10 +122,13 @@ _PIECE: Final = 2**23  # bytes that are unpacked at once
 _TIMES: Final = "%H:%M:%S%.f"  # of times of a day: decimals where there are any
 _SOME: Final = 1_000  # rows whose size is that of all
 
-_MAGIC: Final = ((b"PAR1", "parquet"), (b"\x1f\x8b", "gzip"), (b"PK\x03\x04", "workbook"))
+_MAGIC: Final = (
+    *((b"PAR1", "parquet"), (b"\x1f\x8b", "gzip"), (b"PK\x03\x04", "workbook")),
+    *((b"$FL2", ".sav"), (b"$FL3", ".sav"), (b"<stata_dta>", ".dta"), (b"HEADER RECORD", ".xpt")),
+)
 
-ReadFile = tuple[pl.DataFrame, bool, Dialect]
-"""The cells, whether those of text want typing, and how the text was spelled."""
+ReadFile = tuple[pl.DataFrame, bool, Dialect, Mapping[str, Variable]]
+"""The cells, whether those of text want typing, how the text was spelled, and what the file says of its variables."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +184,7 @@ def _changed(path: Path, what: str) -> InputError:
 
 
 def file_kind(path: Path) -> str:
-    """Tell from a file's name whether it is written as ``"csv"`` or ``"parquet"``."""
+    """Tell from a file's name as what it is written: ``"csv"``, ``"parquet"``, ``"workbook"`` or ``"statistics"``."""
     kind = FILE_KINDS.get(path.suffix.lower())
     if kind is None:
         raise _unknown(path, f"use one of {' '.join(FILE_KINDS)}.")
@@ -199,10 +217,10 @@ def read_file(path: Path, dialect: Dialect) -> ReadFile:
         raise InputError(with_hint(f"cannot read {str(path)!r}: no file has such a name.", "check the name."))
     if name.endswith(".gz") and kind == "csv":
         kind = "gzip"
-    elif name.endswith(".xlsx"):
-        kind = "workbook"
+    elif path.suffix.lower() in READERS:
+        kind = "statistics"
     elif kind is None or name.endswith(".gz"):
-        raise _unknown(path, f"use one of {' '.join(FILE_KINDS)} .xlsx, or .csv.gz .tsv.gz .txt.gz.")
+        raise _unknown(path, f"use one of {' '.join(FILE_KINDS)} .sas7bdat, or .csv.gz .tsv.gz .txt.gz.")
     try:
         if kind == "parquet":
             # Opened here: as a name it would be a pattern, or a folder of files.
@@ -210,7 +228,7 @@ def read_file(path: Path, dialect: Dialect) -> ReadFile:
                 return _parquet(path, file, dialect)
         if path.is_file():
             with path.open("rb") as file:
-                least = 1.0 if kind == "workbook" else _growth(file.read(4))
+                least = 1.0 if kind in ("workbook", "statistics") else _growth(file.read(4))
             check_memory(least * path.stat().st_size, f"reading {str(path)!r}", ROOM)
         return _read(path, path.read_bytes(), kind, dialect)
     except OSError as error:
@@ -222,6 +240,8 @@ def read_bytes(raw: bytes, name: str, dialect: Dialect) -> ReadFile:
     """Read what is in no file of a name, such as a stream: what kind it is, its first bytes say."""
     kind = next((kind for magic, kind in _MAGIC if raw.startswith(magic)), "csv")
     path = Path(name)
+    if kind in READERS:
+        return _read(path.with_suffix(kind), raw, "statistics", dialect)
     return _parquet(path, io.BytesIO(raw), dialect) if kind == "parquet" else _read(path, raw, kind, dialect)
 
 
@@ -242,17 +262,91 @@ def write_csv(
     file.write(encoder.encode("", final=True))
 
 
+_MOST_ROWS: Final = 1_048_575  # of a sheet, besides its header
+_MOST_COLUMNS: Final = 16_384
+_MOST_LETTERS: Final = 32_767  # of a cell
+_DAY: Final = "yyyy-mm-dd"
+
+
+def check_workbook(path: Path, n_records: int, n_columns: int) -> None:
+    """Raise InputError where no sheet holds so many rows or columns, or nothing is installed that writes one."""
+    if n_records > _MOST_ROWS or n_columns > _MOST_COLUMNS:
+        msg = with_hint(
+            f"{str(path)!r} cannot hold {n_records:,} rows of {n_columns:,} columns: a sheet has {_MOST_ROWS:,} rows "
+            f"and {_MOST_COLUMNS:,} columns.",
+            "write CSV or Parquet.",
+        )
+        raise InputError(msg)
+    try:
+        import xlsxwriter  # type: ignore[import-untyped]  # noqa: F401
+    except ModuleNotFoundError:
+        msg = with_hint(f"{str(path)!r} is a workbook, which needs a writer.", "pip install 'hushtable[excel]'.")
+        raise InputError(msg) from None
+
+
+class _ExactNumber(float):
+    """A number that is written with all its digits, where the writer would keep sixteen."""
+
+    __slots__ = ()
+
+    def __format__(self, spec: str, /) -> str:
+        return repr(float(self))
+
+
+def write_workbook(cells: pl.DataFrame, path: Path) -> None:
+    """Write a table as a workbook of one sheet: text is text, whatever it looks like, and nothing is a formula.
+
+    Raises
+    ------
+    InputError
+        A text is longer than a cell.
+    """
+    import xlsxwriter
+
+    for name, column in zip(cells.columns, cells, strict=True):
+        if isinstance(column.dtype, pl.String) and (column.str.len_chars() > _MOST_LETTERS).any():
+            msg = with_hint(f"column {name!r} has texts that are longer than a cell of a workbook.", "write CSV.")
+            raise InputError(msg)
+    with xlsxwriter.Workbook(str(path), {"constant_memory": True, "nan_inf_to_errors": True}) as book:
+        sheet = book.add_worksheet()
+        formats = {
+            pl.Date: book.add_format({"num_format": _DAY}),
+            pl.Datetime: book.add_format({"num_format": f"{_DAY} hh:mm:ss"}),
+            pl.Time: book.add_format({"num_format": "hh:mm:ss"}),
+        }
+        # A sheet has no time zones: moments are those of UTC.
+        cells = cells.with_columns(cs.datetime(time_zone="*").dt.convert_time_zone("UTC").dt.replace_time_zone(None))
+        of_columns = [formats.get(dtype.base_type()) for dtype in cells.dtypes]
+        for place, name in enumerate(cells.columns):
+            sheet.write_string(0, place, name)
+        for row, values in enumerate(cells.iter_rows(), start=1):
+            for place, value in enumerate(values):
+                if value is None:
+                    continue
+                if isinstance(value, str):
+                    sheet.write_string(row, place, value)
+                elif isinstance(value, bool):
+                    sheet.write_boolean(row, place, value)
+                elif of_columns[place] is not None:
+                    sheet.write_datetime(row, place, value, of_columns[place])
+                else:
+                    sheet.write_number(row, place, _ExactNumber(value))
+
+
 def _read(path: Path, raw: bytes, kind: str, dialect: Dialect) -> ReadFile:
     if kind == "workbook":
-        return read_workbook(path, raw), True, dialect
+        return read_workbook(path, raw), True, dialect, {}
+    if kind == "statistics":
+        cells, variables = read_statistics(path, raw)
+        return cells, False, dialect.marks, variables
     cells, dialect = read_csv(path, _unzipped(path, raw) if kind == "gzip" else raw, dialect)
-    return cells, True, dialect
+    return cells, True, dialect, {}
 
 
 def _parquet(path: Path, file: Any, dialect: Dialect) -> ReadFile:
     try:
         _check_parquet(path, file)
-        return pl.read_parquet(file), False, dialect.marks
+        return pl.read_parquet(file), False, dialect.marks, {}
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException):
         # Polars panics over some damage.
         msg = with_hint(f"{str(path)!r} is not a Parquet file.", "check the ending: a CSV is named .csv.")

@@ -22,7 +22,8 @@ from hushtable._types import CodeArray, CountArray, frozen
 from hushtable.columns import ColumnSpec, canonical, doubts, settled, to_polars, typed, without_categories
 from hushtable.errors import ColumnError, InputError, check_columns, listed, with_hint
 from hushtable.io.csv import Dialect
-from hushtable.io.files import file_kind, read_bytes, read_file, write_csv
+from hushtable.io.files import check_workbook, file_kind, read_bytes, read_file, write_csv, write_workbook
+from hushtable.io.statistics_files import Variable, check_statistics, kind_of, missing_texts, write_statistics
 
 __all__ = [
     "Frame",
@@ -61,6 +62,8 @@ class Frame:
         What was said of how columns are read, besides.
     counts : ndarray of int64, shape (n_rows,), read-only, optional
         How many records each row stands for; one each when not given.
+    variables : mapping of column to Variable
+        What a file of a statistics program says of them.
     """
 
     data: nw.DataFrame[Any] = field(repr=False)
@@ -68,6 +71,7 @@ class Frame:
     dialect: Dialect = field(default_factory=Dialect)
     specs: Mapping[str, ColumnSpec] = field(default_factory=dict, repr=False)
     counts: CountArray | None = field(default=None, repr=False)
+    variables: Mapping[str, Variable] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
         if self.counts is not None:
@@ -113,6 +117,10 @@ class Frame:
     def native(self) -> Any:
         """The dataframe as its own library knows it."""
         return self.data.to_native()
+
+    def label(self, name: str) -> str:
+        """Return what a file of a statistics program says of a column in words; empty where nothing is said."""
+        return self.variables[name].label if name in self.variables else ""
 
     def column(self, name: str) -> pl.Series:
         """Return one column as a polars series without a name; NaN is missing, whatever the library."""
@@ -362,8 +370,14 @@ def read_stream(raw: bytes, name: str, dialect: Dialect) -> Frame:
     return _frame_of(*read_bytes(raw, name, dialect))
 
 
-def _frame_of(cells: pl.DataFrame, is_text: bool, dialect: Dialect) -> Frame:
-    return Frame(nw.from_native(cells, eager_only=True), is_text=is_text, dialect=dialect)
+def _frame_of(cells: pl.DataFrame, is_text: bool, dialect: Dialect, variables: Mapping[str, Variable]) -> Frame:
+    specs = {}
+    for name, variable in variables.items():
+        missing, kind = missing_texts(cells[name], variable), kind_of(cells[name], variable)
+        if missing or kind:
+            specs[name] = ColumnSpec(kind, missing_values=missing or None)
+    data = nw.from_native(cells, eager_only=True)
+    return Frame(data, is_text=is_text, dialect=dialect, specs=specs, variables=variables)
 
 
 def read_alike(tables: Sequence[Frame]) -> tuple[Frame, ...]:
@@ -461,11 +475,19 @@ def write(frame: Frame, path: Path, encoding: str = "utf-8", rows: CodeArray | N
         `Frame.rows_of_records` has them when not given.
     """
     rows = frame.rows_of_records() if rows is None else rows
-    if file_kind(path) == "parquet":
-        cells = _plain(frame).lazy()
+    kind = file_kind(path)
+    if kind in ("workbook", "statistics"):
+        cells = _plain(frame)[pl.Series(rows)]
+        if kind == "workbook":
+            write_workbook(cells, path)
+        else:
+            write_statistics(cells, path, frame.variables)
+        return
+    if kind == "parquet":
+        lazy = _plain(frame).lazy()
         # Part by part: sinks take no more of them at a time than they need.
         try:
-            pl.concat([cells.select(pl.all().gather(taken)) for taken in _parts(rows, _AT_ONCE)]).sink_parquet(path)
+            pl.concat([lazy.select(pl.all().gather(taken)) for taken in _parts(rows, _AT_ONCE)]).sink_parquet(path)
         except pl.exceptions.ComputeError as error:
             # What the system refuses is told as it is of any other file.
             if "(os error " not in str(error):
@@ -509,9 +531,16 @@ def written_delimiter(frame: Frame, path: Path) -> str:
 
 def check_writable(frame: Frame, path: Path, encoding: str = "utf-8") -> None:
     """Raise InputError where a file of this kind has no cells for a column's type, or no such characters."""
-    if file_kind(path) == "parquet":
+    kind = file_kind(path)
+    if kind == "parquet":
         return
     columns = {name: frame.column(name) for name in frame.columns}
+    if kind == "statistics":
+        check_statistics(path, columns)
+        return
+    if kind == "workbook":
+        check_workbook(path, frame.n_records, len(columns))
+        encoding = "utf-8"
     types = {name: column.dtype for name, column in columns.items()}
     odd = [name for name, dtype in types.items() if dtype.is_nested() or isinstance(dtype, (pl.Binary, pl.Duration))]
     if odd:

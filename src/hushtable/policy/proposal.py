@@ -363,7 +363,7 @@ def _flow(rule: Rule) -> str:
 
 
 def _why(frame: Frame, column: ProposedRole) -> str:
-    parts = [column.reason, f"{column.n_distinct:,} distinct"]
+    parts = [*([column.label] if column.label else []), column.reason, f"{column.n_distinct:,} distinct"]
     if column.role in ("quasi-identifier", ASK) and column.knowable_by != "unclear":
         parts.append(f"known to {column.knowable_by}")
     if column.n_missing:

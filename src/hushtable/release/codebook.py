@@ -11,6 +11,7 @@ import json
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final
@@ -21,6 +22,7 @@ from hushtable._types import BoolArray, CountArray
 from hushtable.claims import Classes, Matchings
 from hushtable.columns import Column, cells, zone_of
 from hushtable.hierarchy import Codes, Dates, Dictionary, Hierarchy, Intervals, Prefix, Tails, Times
+from hushtable.io import Frame, Variable
 from hushtable.release.edition import Edition, Rewritten
 from hushtable.release.exposure import persons_of
 from hushtable.tables import Table, encoded
@@ -91,7 +93,7 @@ def _texts(entries: Mapping[str, Any], release: Path) -> dict[Path, str]:
     return {to_read: _markdown(entries), data: json.dumps(entries, indent=2, ensure_ascii=False) + "\n"}
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Codebook:
     """What a release's readers need to know of its columns.
 
@@ -138,8 +140,22 @@ class Codebook:
             "n_records": int(self._weights.sum()),
             "holds": list(self.claim.conditions),
             **left_out,
-            "columns": [self._entry(name) for name in self.edition.columns],
+            "columns": [self._entry(name) | self._said(name) for name in self.edition.columns],
         }
+
+    def _said(self, name: str) -> dict[str, Any]:
+        """Return what a file of a statistics program says of a column, as far as the release may."""
+        variable = self._variables.get(name)
+        if variable is None:
+            return {}
+        values = {str(code): text for code, text in variable.values.items()}
+        label = self.edition.source.label(name) if isinstance(self.edition.source, Frame) else ""
+        return ({"label": label} if label else {}) | ({"values": values} if values else {})
+
+    @cached_property
+    def _variables(self) -> Mapping[str, Variable]:
+        source = self.edition.source
+        return self.edition.frame().variables if isinstance(source, Frame) and source.variables else {}
 
     def _entry(self, name: str) -> dict[str, Any]:
         column = next((each for each in self.columns if each.name == name), None)
@@ -325,6 +341,7 @@ def _markdown(entries: Mapping[str, Any]) -> str:
         "Quasi-identifiers have cells of these forms:",
         "\n".join(f"- {_FORMS[form]}{dated if form == 'interval' else ''}" for form in seen),
         *(part for column in columns if "labels" in column for part in _label_table(column, entries["file"])),
+        *(part for column in columns if "values" in column for part in _value_table(column, entries["file"])),
     ]
     if "left_out" in entries:
         parts.append(f"Left out: {', '.join(map(_code, entries['left_out']))}.")
@@ -335,7 +352,8 @@ def _row(column: Mapping[str, Any]) -> tuple[str, ...]:
     counted = column.get("cells", {})
     total = sum(counted.values())
     shares = ", ".join(f"{'`*`' if form == 'any' else form} {_rate(n / total)}" for form, n in counted.items())
-    return _code(column["name"]), column.get("kind", "as it came"), column["role"], column["how"], shares
+    label = f": {_code(column['label'])}" if column.get("label") else ""
+    return f"{_code(column['name'])}{label}", column.get("kind", "as it came"), column["role"], column["how"], shares
 
 
 def _rate(share: float) -> str:
@@ -349,6 +367,13 @@ def _label_table(column: Mapping[str, Any], file: str) -> tuple[str, ...]:
         return shown
     more, data = len(rows) - _MOST_ROWS, codebook_paths(Path(file))[1].name
     return *shown, f"{more:,} more label{'s' * (more > 1)} of this column: {_code(data)} lists all."
+
+
+def _value_table(column: Mapping[str, Any], file: str) -> tuple[str, ...]:
+    rows = [(_code(code), _code(text)) for code, text in column["values"].items()]
+    more, data = len(rows) - _MOST_ROWS, codebook_paths(Path(file))[1].name
+    told = (f"{more:,} more: {_code(data)} lists all.",) if more > 0 else ()
+    return f"## What the codes of {_code(column['name'])} mean", _table(("code", "meaning"), rows[:_MOST_ROWS]), *told
 
 
 def _covered(each: Mapping[str, Any]) -> str:

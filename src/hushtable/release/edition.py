@@ -18,6 +18,7 @@ from hushtable.columns import (
     Column,
     ColumnSpec,
     Kind,
+    cells,
     digits,
     from_texts,
     gather,
@@ -32,7 +33,7 @@ from hushtable.columns import (
     with_point,
 )
 from hushtable.errors import ColumnError, InputError, VerificationError, listed, with_hint
-from hushtable.io import Dialect, Formulas, Frame, Writing, csv, drafts, frames, without_remnants
+from hushtable.io import Dialect, Formulas, Frame, Variable, Writing, csv, drafts, frames, published, without_remnants
 from hushtable.release import manifest, pseudonyms
 from hushtable.release.pseudonyms import Pseudonyms
 from hushtable.search import check_memory
@@ -53,7 +54,7 @@ class Destination:
     Attributes
     ----------
     path : path
-        ``.csv``, ``.tsv`` or ``.parquet``; the manifest goes beside it.
+        ``.csv``, ``.tsv``, ``.parquet``, ``.xlsx``, or of a statistics program; the manifest goes beside it.
     beside : mapping of path to Frame or str
         Other files that belong to it: tables, or texts in UTF-8.
     writing : Writing
@@ -169,7 +170,18 @@ class Edition:
         # What stands for several records would link them.
         frame = frame.one_by_one() if self.pseudonyms and self.pseudonyms.fresh else frame
         frame = pseudonyms.pseudonymize(frame, self.pseudonyms) if self.pseudonyms else frame
-        return without_remnants(frame, rows_are_gone=self.rows is not None)
+        frame = without_remnants(frame, rows_are_gone=self.rows is not None)
+        return replace(frame, variables=self._variables(frame)) if frame.variables else frame
+
+    def _variables(self, frame: Frame) -> Mapping[str, Variable]:
+        """Return what a file of a statistics program may say of what is published."""
+        forms = {
+            name: {_form(text) for text in each.texts if text is not None} for name, each in self.rewritten.items()
+        }
+        forms |= {name: {"any"} for name in self.starred}
+        forms |= {name: set() for name in (self.pseudonyms.columns if self.pseudonyms else ())}
+        known = {name: each for name, each in frame.variables.items() if name in frame.columns}
+        return published(known, frame.column, forms)
 
     def table(self, source: Table) -> Table:
         """Return the published table coded: a rewritten column is a category of its cells, or what values mean."""
@@ -382,6 +394,11 @@ def _without_formulas(frame: Frame, given: Formulas) -> Frame:
     frame = frame.with_columns({name: csv.hidden(each) for name, each in columns.items()})
     names = csv.hidden(strings("", frame.columns)).to_list()
     return replace(frame, data=frame.data.rename(dict(zip(frame.columns, names, strict=True))))
+
+
+def _form(text: str) -> str:
+    cell = cells.read(text)
+    return "range" if cell.ends is not None and str(cell.ends.low).endswith(SUPPRESSED) else cell.form
 
 
 def _with_numbers(table: Table, added: Mapping[str, CountArray]) -> Table:

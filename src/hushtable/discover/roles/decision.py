@@ -60,6 +60,8 @@ class ProposedRole:
         Columns that say the same one to one have one share between them, which each of them shows.
     topic : str
         What it is about, as ``discover/roles/data/topics.tsv`` names it; empty where nothing tells.
+    label : str
+        What a file of a statistics program says of the column in words; empty for others.
     """
 
     name: str
@@ -73,6 +75,7 @@ class ProposedRole:
     knowable_by: str = "unclear"
     power: float = 0.0
     topic: str = ""
+    label: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -80,10 +80,15 @@ class Finding:
         return self.is_prose or (self.topic is not None and self.topic.role in ("identifier", "sensitive"))
 
 
-def finding(cells: ColumnCells, words: Lexicon) -> Finding:
-    """Say what a column is about, from its cells and its name."""
-    said = says(cells.column.name, words, lambda topic: fits(topic, cells))
+def finding(cells: ColumnCells, words: Lexicon, label: str = "") -> Finding:
+    """Say what a column is about, from its cells, its name, and what a file says of it in words."""
+    said = says(label or cells.column.name, words, lambda topic: fits(topic, cells))
+    is_label = bool(label) and said.topic is not None
+    if label and not is_label:
+        said = says(cells.column.name, words, lambda topic: fits(topic, cells))
     found = _finding(cells, said)
+    if is_label:
+        found = replace(found, reason=found.reason.replace("its name says", "its label says"))
     # A name that is one known word, "region" or "service", means what it says.
     is_plain = said.is_own or said.is_generic or said.word == fold(cells.column.name)
     if not is_plain and (found.topic is None or found.topic.name in _OF_OPINIONS):

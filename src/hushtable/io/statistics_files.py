@@ -1,0 +1,374 @@
+"""Files of statistics programs (SPSS, Stata, SAS): cells, and what the file says of its variables.
+
+A variable has a label ("Age in years"), labels of values, declared missing values, a format, a measure level. Declared
+missing values stay the codes that they are, and are read as missing. Of a file's own label, notes and attributes
+nothing is read: nobody could say what they tell.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Final, Literal
+
+import polars as pl
+
+from hushtable.errors import ColumnError, InputError, listed, with_hint
+
+__all__ = ["READERS", "WRITERS", "Variable", "check_statistics", "published", "read_statistics", "write_statistics"]
+
+_NUMBERS: Final = 2**53  # whole numbers up to here are exact
+_INT32: Final = 2_147_483_600  # Stata's largest are missing values
+_TAG: Final = re.compile(r"[._a-zA-Z]")
+
+READERS: Final = {
+    ".sav": "read_sav",
+    ".zsav": "read_sav",
+    ".dta": "read_dta",
+    ".sas7bdat": "read_sas7bdat",
+    ".xpt": "read_xport",
+}
+"""What reads a file, by the ending of its name."""
+
+WRITERS: Final = {".sav": "spss", ".zsav": "spss", ".dta": "stata", ".xpt": "sas"}
+"""Whose rules a file follows that is written."""
+
+_NAMES: Final = {
+    "spss": (re.compile(r"[^\W\d_][\w.@#$]*(?<![.])|[@#$][\w.@#$]*"), 64),
+    "stata": (re.compile(r"[^\W\d]\w*"), 32),
+    "sas": (re.compile(r"[A-Za-z_]\w*", re.ASCII), 32),
+}
+_RESERVED: Final = {
+    "spss": re.compile(r"all|and|by|eq|ge|gt|le|lt|ne|not|or|to|with", re.IGNORECASE),
+    "stata": re.compile(
+        r"aggregate|array|boolean|break|byte|case|catch|class|colvector|complex|const|continue|default|delegate|delete|do|"
+        r"double|else|eltypedef|end|enum|explicit|export|external|float|for|friend|function|global|goto|if|in|inline|int|"
+        r"local|long|NULL|pragma|protected|quad|rowvector|short|strL|str[0-9]+|typedef|typename|using|virtual|with|"
+        r"_all|_b|_coef|_cons|_n|_N|_pi|_pred|_rc|_skip|_weight"
+    ),
+    "sas": re.compile(r"_N_|_ERROR_|_ALL_|_NUMERIC_|_CHARACTER_", re.IGNORECASE),
+}
+_LABEL: Final = {"spss": 255, "stata": 80, "sas": 255}  # bytes of a variable's label
+_CELL: Final = {"spss": 32_767, "stata": 2_045, "sas": 32_767}  # bytes of a text
+_VALUE_LABEL: Final = 120  # bytes
+_SHOWN_CODES: Final = 8  # bytes of a text that SPSS labels in every version
+
+LabelledCode = float | str
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """What a file says of a variable.
+
+    Attributes
+    ----------
+    label : str
+        What the variable is, in words; empty where nothing is said.
+    values : mapping of code to str
+        What codes mean; a whole number is told as one.
+    missing : tuple of code or (low, high)
+        Codes that are declared missing: single ones, and ranges with both ends. ``.a`` to ``.z`` of Stata and SAS are
+        those texts.
+    format : str
+        How the program shows a number: ``F8.2``, ``%9.0g``.
+    measure : str
+        ``nominal``, ``ordinal``, ``scale``, or ``unknown``.
+    is_number : bool
+        Whether the program holds numbers.
+    """
+
+    label: str = ""
+    values: Mapping[LabelledCode, str] = field(default_factory=dict, repr=False)
+    missing: tuple[LabelledCode | tuple[LabelledCode, LabelledCode], ...] = field(default=(), repr=False)
+    format: str = ""
+    measure: str = "unknown"
+    is_number: bool = False
+
+    def is_missing(self, code: LabelledCode) -> bool:
+        """Tell whether a code is declared missing."""
+        for each in self.missing:
+            low, high = each if isinstance(each, tuple) else (each, each)
+            if isinstance(low, str) == isinstance(code, str) and low <= code <= high:  # type: ignore[operator]
+                return True
+        return False
+
+
+def _library() -> Any:
+    try:
+        import pyreadstat
+    except ModuleNotFoundError:
+        msg = with_hint("files of SPSS, Stata and SAS need a reader.", "pip install 'hushtable[stats]'.")
+        raise InputError(msg) from None
+    return pyreadstat
+
+
+def read_statistics(path: Path, raw: bytes) -> tuple[pl.DataFrame, dict[str, Variable]]:
+    """Read the cells of a file, and what it says of its variables.
+
+    Whole numbers are whole, however the program holds them; an empty text is missing. A column of numbers with tagged
+    missing values (``.a``) is text, in which these are texts.
+
+    Raises
+    ------
+    InputError
+        It is no such file, or pyreadstat is not installed.
+    """
+    library = _library()
+    read = getattr(library, READERS[path.suffix.lower()])
+    # Transport files know no tagged missing values that the library could tell.
+    tags = {} if read.__name__ == "read_xport" else {"user_missing": True}
+    try:
+        cells, meta = read(io.BytesIO(raw), output_format="polars", **tags)
+    except Exception:
+        # Whatever the reader raises may quote cells.
+        msg = with_hint(f"{str(path)!r} is not a file that can be read as {path.suffix!r}.", "save it anew.")
+        raise InputError(msg) from None
+    variables = {name: _variable(meta, name) for name in cells.columns}
+    return pl.DataFrame([_column(cells[name]) for name in cells.columns]), variables
+
+
+def _column(column: pl.Series) -> pl.Series:
+    if isinstance(column.dtype, pl.Object):
+        column = pl.Series(column.name, [_tagged(cell) for cell in column.to_list()], dtype=pl.String)
+    if isinstance(column.dtype, pl.String):
+        return column.set(column == "", None)
+    if column.dtype.is_float():
+        known = column.drop_nans().drop_nulls()
+        if len(known) and (known.abs() < _NUMBERS).all() and (known == known.floor()).all():
+            return column.fill_nan(None).cast(pl.Int64)
+    return column
+
+
+def _tagged(cell: Any) -> str | None:
+    """Return the text of a cell of a column with tagged missing values: Stata's and SAS's are one letter each."""
+    if cell is None or cell != cell:
+        return None
+    if isinstance(cell, str):
+        return f".{cell}" if _TAG.fullmatch(cell) else cell
+    return str(int(cell)) if float(cell).is_integer() and abs(cell) < _NUMBERS else repr(float(cell))
+
+
+def _variable(meta: Any, name: str) -> Variable:
+    held = meta.readstat_variable_types.get(name, "")
+    ends = [(each["lo"], each["hi"]) for each in meta.missing_ranges.get(name, [])]
+    tags = [f".{each}" for each in meta.missing_user_values.get(name, [])]
+    values = meta.variable_value_labels.get(name, {})
+    return Variable(
+        label=str(meta.column_names_to_labels.get(name) or ""),
+        values={_told(code, held): str(text) for code, text in values.items()},
+        missing=(*(low if low == high else (low, high) for low, high in ends), *tags),
+        format=str(meta.original_variable_types.get(name) or ""),
+        measure=str(meta.variable_measure.get(name) or "unknown"),
+        is_number=held != "string",
+    )
+
+
+def _told(code: LabelledCode, held: str) -> LabelledCode:
+    """Return a code of a label; beside numbers a letter is a tagged missing value."""
+    if isinstance(code, str):
+        return code if held == "string" else f".{code}"
+    return int(code) if float(code).is_integer() else code
+
+
+def missing_texts(column: pl.Series, variable: Variable) -> tuple[str, ...]:
+    """Return the texts of the cells of a column that are declared missing."""
+    if not variable.missing or not (column.dtype.is_numeric() or isinstance(column.dtype, pl.String)):
+        return ()
+    return tuple(str(code) for code in column.drop_nulls().unique().sort().to_list() if variable.is_missing(code))
+
+
+def kind_of(column: pl.Series, variable: Variable) -> Literal["integer", "decimal", "category"] | None:
+    """Return the kind of a column whose cells do not tell it: numbers beside tagged missing values, codes with labels.
+
+    Numbers are codes of categories where the file says that they are nominal, or has a label for each and no measure.
+    """
+    if not variable.is_number or not (column.dtype.is_integer() or isinstance(column.dtype, pl.String)):
+        return None
+    known = [cell for cell in column.drop_nulls().unique().to_list() if not variable.is_missing(cell)]
+    are_labelled = bool(known) and {*map(str, known)} <= {*map(_code, variable.values)}
+    if variable.measure == "nominal" or (variable.measure == "unknown" and are_labelled):
+        return "category"
+    if not isinstance(column.dtype, pl.String):
+        return None
+    return "integer" if all(cell.lstrip("-").isdigit() for cell in known) else "decimal"
+
+
+_FORMS: Final = {
+    "interval": "[17, 25) is from 17 to below 25",
+    "set": "a list is one of its values",
+    "prefix": "201* begins with 201",
+    "range": "[20*, 45*] is a range of codes",
+    "any": "* is any value",
+}
+
+
+def published(
+    variables: Mapping[str, Variable], cells: Callable[[str], pl.Series], forms: Mapping[str, Collection[str]]
+) -> dict[str, Variable]:
+    """Return what may be said of the variables of a release.
+
+    A label of a value stays where somebody still has it. Columns that were rewritten say what their cells mean, and
+    have neither format nor missing values.
+
+    Parameters
+    ----------
+    variables : mapping of column to Variable
+        Of the source.
+    cells : callable
+        From a column's name to what is published of it.
+    forms : mapping of column to collection of str
+        Columns that were rewritten, and the forms of their cells.
+    """
+    found = {}
+    for name, variable in variables.items():
+        held = {*map(_code, cells(name).drop_nulls().unique().to_list())}
+        values = {code: text for code, text in variable.values.items() if _code(code) in held}
+        if name in forms:
+            meanings = "; ".join(text for form, text in _FORMS.items() if form in forms[name])
+            label = variable.label or name
+            found[name] = Variable(f"{label} (coarsened{': ' if meanings else ''}{meanings})", values)
+        else:
+            found[name] = replace(variable, values=values)
+    return found
+
+
+def _code(code: Any) -> str:
+    """Return the text by which a code of a label meets a cell."""
+    return str(int(code)) if isinstance(code, float) and code.is_integer() else str(code)
+
+
+def check_statistics(path: Path, columns: Mapping[str, pl.Series]) -> None:
+    """Raise ColumnError where a file of this kind has no such names, or no cells for a column's type."""
+    program = WRITERS[path.suffix.lower()]
+    _library()
+    pattern, most = _NAMES[program]
+    odd = [
+        name
+        for name in columns
+        if not pattern.fullmatch(name) or len(name.encode()) > most or _RESERVED[program].fullmatch(name)
+    ]
+    folded = [name.lower() for name in columns]
+    if program != "stata":
+        odd += [name for name in columns if folded.count(name.lower()) > 1]
+    if odd:
+        msg = with_hint(
+            f"{str(path)!r} cannot hold columns of the names {listed(dict.fromkeys(odd))}.",
+            f"{program} takes names of letters, digits and _ up to {most} bytes, a letter first, no words of its own: "
+            "rename them.",
+        )
+        raise ColumnError(msg)
+    without = (pl.Binary, pl.Duration) if program == "spss" else (pl.Binary, pl.Duration, pl.Time)
+    odd = [name for name, each in columns.items() if each.dtype.is_nested() or isinstance(each.dtype, without)]
+    if odd:
+        msg = with_hint(
+            f"{str(path)!r} has no cells for the types of columns {listed(odd)}.", "write Parquet, or leave them out."
+        )
+        raise ColumnError(msg)
+    long = [
+        name
+        for name, each in columns.items()
+        if isinstance(each.dtype, (pl.String, pl.Categorical, pl.Enum))
+        and (each.cast(pl.String).str.len_bytes() > _CELL[program]).any()
+    ]
+    if long:
+        msg = with_hint(
+            f"{str(path)!r} has no cells for the texts of columns {listed(long)}: the longest may have "
+            f"{_CELL[program]:,} bytes.",
+            "write Parquet or CSV, or leave them out.",
+        )
+        raise ColumnError(msg)
+
+
+def write_statistics(cells: pl.DataFrame, path: Path, variables: Mapping[str, Variable]) -> None:
+    """Write a table, with what is said of its variables where their columns still hold what it speaks of.
+
+    Raises
+    ------
+    InputError
+        The program has no such cells.
+    """
+    library, program = _library(), WRITERS[path.suffix.lower()]
+    columns = [_writable(cells[name], variables.get(name)) for name in cells.columns]
+    types = {column.name: column.dtype for column in columns}
+    known = {name: variables[name] for name in cells.columns if name in variables}
+    labels = {name: _cut(each.label, _LABEL[program]) for name, each in known.items() if each.label}
+    options: dict[str, Any] = {"column_labels": labels}
+    # A column that was rewritten holds texts where the variable held numbers: formats are not theirs.
+    same = {name: each for name, each in known.items() if each.is_number != isinstance(types[name], pl.String)}
+    formats = {name: each.format for name, each in same.items() if each.format and each.is_number}
+    if program != "sas":
+        coded = {name: _labels(types[name], each, program) for name, each in known.items()}
+        options["variable_value_labels"] = {name: each for name, each in coded.items() if each}
+    if program == "spss":
+        options["variable_measure"] = {name: each.measure for name, each in same.items() if each.measure != "unknown"}
+        options["missing_ranges"] = {
+            name: [{"lo": each[0], "hi": each[1]} if isinstance(each, tuple) else each for each in variable.missing]
+            for name, variable in same.items()
+            if variable.missing and not any(str(each).startswith(".") for each in variable.missing)
+        }
+        options["variable_format"] = {name: each for name, each in formats.items() if _is_spss(each)}
+        options |= {"compress": True} if path.suffix.lower() == ".zsav" else {"row_compress": True}
+        write = library.write_sav
+    elif program == "stata":
+        tags = {name: [each[1:] for each in _tags(variable)] for name, variable in same.items()}
+        options["missing_user_values"] = {name: each for name, each in tags.items() if each}
+        options["variable_format"] = {name: each for name, each in formats.items() if each.startswith("%")}
+        write = library.write_dta
+    else:
+        write = library.write_xport
+    try:
+        write(pl.DataFrame(columns), str(path), **options)
+    except OSError:
+        raise
+    except Exception:
+        # Whatever the writer raises may quote cells.
+        msg = with_hint(f"the cells cannot be written as {path.suffix!r}.", "write Parquet or CSV.")
+        raise InputError(msg) from None
+
+
+def _tags(variable: Variable) -> list[str]:
+    return [each for each in variable.missing if isinstance(each, str) and re.fullmatch(r"\.[a-z]", each)]
+
+
+def _is_spss(format_: str) -> bool:
+    return re.fullmatch(r"[A-Z]+[0-9]+(\.[0-9]+)?", format_) is not None
+
+
+def _writable(column: pl.Series, variable: Variable | None) -> pl.Series:
+    dtype = column.dtype
+    if isinstance(dtype, (pl.Boolean, pl.Int8, pl.Int16, pl.UInt8, pl.UInt16)):
+        return column.cast(pl.Int32)
+    if isinstance(dtype, (pl.UInt32, pl.UInt64, pl.Int64, pl.Int128, pl.Decimal, pl.Float32)):
+        fits = dtype.is_integer() and not (column.abs() >= _INT32).any()
+        return column.cast(pl.Int32 if fits else pl.Float64)
+    if isinstance(dtype, pl.Null):
+        return column.cast(pl.String)
+    if isinstance(dtype, pl.String) and variable is not None and variable.is_number and _tags(variable):
+        texts = column.to_list()
+        cells = [cell if cell is None else cell[1:] if cell.startswith(".") else float(cell) for cell in texts]
+        return pl.Series(column.name, cells, dtype=pl.Object)
+    return column
+
+
+def _labels(dtype: pl.DataType, variable: Variable, program: str) -> dict[LabelledCode, str]:
+    """Return the labels of values as the program takes them for a column of this type."""
+    is_text = isinstance(dtype, pl.String)
+    if is_text and program == "stata":
+        return {}
+    labels: dict[LabelledCode, str] = {}
+    for code, text in variable.values.items():
+        if is_text:
+            if len(_code(code).encode()) <= _SHOWN_CODES:
+                labels[_code(code)] = _cut(text, _VALUE_LABEL)
+        elif isinstance(code, str):
+            labels[code.removeprefix(".")] = _cut(text, _VALUE_LABEL)
+        else:
+            labels[code] = _cut(text, _VALUE_LABEL)
+    return labels
+
+
+def _cut(text: str, n_bytes: int) -> str:
+    return text.encode()[:n_bytes].decode(errors="ignore")
