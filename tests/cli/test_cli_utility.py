@@ -100,3 +100,25 @@ def test_a_file_with_decimal_commas_that_lost_its_manifest(here):
     found = json.loads(done("utility", "commas.csv", "commas_out.csv", "-p", "policy.yaml", "--json").out)
     income = next(each for each in found["columns"] if each["name"] == "income")
     assert (income["kind"], income["distance"]) == ("decimal", 0)
+
+
+def test_a_regression_stands_beside_its_original(tmp_path, monkeypatch):
+    pytest.importorskip("statsmodels", reason="needs hushtable[regression]")
+    monkeypatch.chdir(tmp_path)
+    people = datasets.people(300).select("sex", "blood_pressure", "income")
+    people.write_csv("pay.csv")
+    roles = "columns: {sex: quasi-identifier, blood_pressure: quasi-identifier, income: sensitive}"
+    models = "models: [k-anonymity: 3, distinct-l-diversity: {l: 2, sensitive: income}]"
+    Path("p.yaml").write_text(f"{roles}\n{models}\n", encoding="utf-8")
+    assert done("anonymize", "pay.csv", "-p", "p.yaml", "-o", "out.csv").code == 0
+    asked = ("--model", "log(income) ~ blood_pressure")
+    shown = done("utility", "pay.csv", "out.csv", *asked).out
+    assert "The 95 % intervals overlap by" in shown
+    found = json.loads(done("utility", "pay.csv", "out.csv", *asked, "--json").out)["regression"]
+    assert [each["name"] for each in found["coefficients"]] == ["Intercept", "blood_pressure"]
+    refused = done("utility", "pay.csv", "out.csv", "--weights", "income")
+    assert refused.code == 2
+    compared = done("compare", "pay.csv", "-p", "p.yaml", "--k", "2,3", "--suppression", "0", *asked).out
+    assert "overlap" in compared
+    rows = json.loads(done("compare", "pay.csv", "-p", "p.yaml", "--k", "2", *asked, "--json").out)["rows"]
+    assert 0 < rows[0]["overlap"] <= 1

@@ -35,7 +35,7 @@ __all__ = ["compare"]
 NumberT = TypeVar("NumberT", int, float)
 
 _PICTURES: Final = (".png", ".svg")
-_FIGURES: Final = ("highest", "average", "classes", "loss", "longest", "bytes", "suppressed", "found", "s")
+_FIGURES: Final = ("highest", "average", "classes", "loss", "longest", "bytes", "suppressed", "found", "overlap", "s")
 
 
 def compare(
@@ -60,6 +60,17 @@ def compare(
             help="Ways to link a person's records to compare: remove, fresh, linked-k-anonymity, km-anonymity.",
             show_default=False,
         ),
+    ] = None,
+    model: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FORMULA",
+            help="Regression to fit on every release and on the original, for instance 'log(income) ~ age + sex'.",
+            show_default=False,
+        ),
+    ] = None,
+    weights: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="Survey weights of the regression.", show_default=False)
     ] = None,
     plot: Annotated[
         Path | None,
@@ -107,6 +118,8 @@ def compare(
             recoding=None if recoding is None else names_of(recoding),
             method=None if method is None else names_of(method),
             links=None if links is None else names_of(links),
+            model=model,
+            weights=weights,
             key=None if key_file is None else key_in(key_file),
             progress=progress,
         )
@@ -166,6 +179,11 @@ def _lines(compared: Comparison) -> list[str]:
                 if any(row.persons_found is not None for row in feasible)
                 else []
             ),
+            *(
+                ["Overlap: of the 95 % intervals of the model's coefficients with the original's; 1 is all, 0 none."]
+                if any(row.overlap is not None for row in feasible)
+                else []
+            ),
             "What columns kept as they are expose is not measured here; anonymize does.",
         ]
     lines += [f"  not feasible: {_asked(row)}: {row.reason}" for row in compared.rows if not row.is_feasible]
@@ -191,15 +209,19 @@ def _table(rows: list[ComparedRun], knee: ComparedRun | None) -> str:
             "no CSV" if row.n_bytes is None else f"{row.n_bytes:,}",
             f"{row.n_suppressed:,}",
             "no link" if row.persons_found is None else f"{row.persons_found:.1%}",
+            "" if row.overlap is None else f"{row.overlap:.2f}",
             f"{row.seconds:.2f}",
             "knee" if row is knee else "",
         )
         for row in rows
     ]
     table: list[tuple[str, ...]] = [("k", *_FIGURES, ""), *cells]
-    if all(row.persons_found is None and row.links is None for row in rows):
-        left_out = table[0].index("found")
-        table = [(*each[:left_out], *each[left_out + 1 :]) for each in table]
+    unasked = {
+        "found": all(row.persons_found is None and row.links is None for row in rows),
+        "overlap": all(row.overlap is None for row in rows),
+    }
+    for place in sorted((table[0].index(name) for name, is_one in unasked.items() if is_one), reverse=True):
+        table = [(*each[:place], *each[place + 1 :]) for each in table]
     titles, *cells = table
     return aligned(titles, cells, right=titles[:-1], whole=titles[:-1]).rstrip()
 

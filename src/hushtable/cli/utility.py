@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from hushtable.claims import Classes, Matchings
     from hushtable.io import Frame
     from hushtable.policy import Policy
-    from hushtable.quality import Utility
+    from hushtable.quality import Regression, Utility
 
 __all__ = ["utility"]
 
@@ -40,6 +41,17 @@ def utility(
         Path | None,
         typer.Option(help="Further original records, not in the release, to test both models on.", show_default=False),
     ] = None,
+    model: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FORMULA",
+            help="Regression to fit on both, for instance 'log(income) ~ education + age + sex'.",
+            show_default=False,
+        ),
+    ] = None,
+    weights: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="Survey weights of the regression.", show_default=False)
+    ] = None,
     seed: Annotated[int, typer.Option(help="Seed of the models.")] = 0,
     threads: Threads = None,
     encoding: Encoding = None,
@@ -49,7 +61,7 @@ def utility(
     """Compare columns, pairs of columns, means and a model of a target between a release and its original."""
     use_threads(threads)
     from hushtable.policy import Policy
-    from hushtable.quality import measure_utility
+    from hushtable.quality import RegressionModel, measure_utility, regress
     from hushtable.release import manifest
 
     _check_target(target, held_out)
@@ -60,18 +72,16 @@ def utility(
         published = table_of(release, None, None, manifest.dialect_of(release))
         ours = _original(original, rules, encoding, delimiter)
         tests = None if held_out is None else _original(held_out, rules, encoding, delimiter)
+    asked = RegressionModel.of(model, weights)
+    hidden = (
+        (*told.get("pseudonymized", ()), *told.get("fresh", ()))
+        if rules is None
+        else (*rules.pseudonymized, *rules.fresh)
+    )
     with step("measuring"):
-        found = measure_utility(
-            ours,
-            published,
-            claim,
-            pseudonyms=(*told.get("pseudonymized", ()), *told.get("fresh", ()))
-            if rules is None
-            else (*rules.pseudonymized, *rules.fresh),
-            target=target,
-            held_out=tests,
-            seed=seed,
-        )
+        found = measure_utility(ours, published, claim, pseudonyms=hidden, target=target, held_out=tests, seed=seed)
+        if asked is not None:
+            found = replace(found, regression=regress(ours, published, claim, asked, pseudonyms=hidden, seed=seed))
     if as_json:
         print_json({"original": original.name, "release": release.name, **found.to_dict()})
     else:
@@ -146,7 +156,33 @@ def _lines(found: Utility) -> list[str]:
         *(f"  not judged: {each.name}: {each.reason}" for each in found.columns if each.reason),
         *([f"The {len(changed)} pairs that changed most, of {len(found.pairs):,}:", pairs] if found.pairs else []),
         *([found.target.sentence + "."] if found.target is not None else []),
+        *([] if found.regression is None else _regression_lines(found.regression)),
     ]
+
+
+def _regression_lines(fitted: Regression) -> list[str]:
+    table = aligned(
+        ("coefficient", "original", "release", "cells as means", "overlap"),
+        (
+            (each.name, _estimate(each.original, each.original_error), _estimate(each.drawn, each.drawn_error),
+             _estimate(each.means, each.means_error), f"{each.overlap:.2f}")
+            for each in fitted.coefficients
+        ),
+        right=("original", "release", "cells as means", "overlap"),
+        whole=("coefficient", "original", "release", "cells as means", "overlap"),
+    )  # fmt: skip
+    weighted = f", weighted by {fitted.weights}" if fitted.weights else ""
+    return [
+        "",
+        f"{fitted.formula} ({fitted.family}{weighted}), standard errors in brackets. Release: every cell drawn "
+        f"{fitted.n_draws} times from what it covers.",
+        table.rstrip(),
+        f"The 95 % intervals overlap by {fitted.overlap:.2f} on average; 1 is all, 0 nothing.",
+    ]
+
+
+def _estimate(value: float | None, error: float | None) -> str:
+    return "" if value is None else f"{value:.4g} ({error:.2g})"
 
 
 def _shown(figure: float | None) -> str:

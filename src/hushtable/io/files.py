@@ -278,7 +278,7 @@ def check_workbook(path: Path, n_records: int, n_columns: int) -> None:
         )
         raise InputError(msg)
     try:
-        import xlsxwriter  # type: ignore[import-untyped]  # noqa: F401
+        import xlsxwriter  # noqa: F401
     except ModuleNotFoundError:
         msg = with_hint(f"{str(path)!r} is a workbook, which needs a writer.", "pip install 'hushtable[excel]'.")
         raise InputError(msg) from None

@@ -37,11 +37,12 @@ from hushtable.anonymizers import (
 )
 from hushtable.columns import escaped
 from hushtable.errors import BudgetExceeded, InfeasibleError, InputError, nearest, with_hint
-from hushtable.io import Writing, frames, latex_of
+from hushtable.io import Frame, Writing, frames, latex_of
 from hushtable.models import HistoryModel, KAnonymity, KMAnonymity, LinkedKAnonymity, MatchingNotion, PrivacyModel
 from hushtable.plots import charts
 from hushtable.policy.policy import Policy
-from hushtable.release import Edition
+from hushtable.quality import RegressionModel, regress
+from hushtable.release import Edition, Release
 from hushtable.search import Clock, n_threads
 
 __all__ = ["INTERNAL", "KNEE", "LINKS", "ComparedRun", "Comparison", "compare", "policy_of_run"]
@@ -89,6 +90,9 @@ class ComparedRun:
     persons_found : float or None
         In [0, 1]: by 1, 2 or 3 known records, the largest share of persons found (see `hushtable.claims.Linkage`).
         None where no published column links records.
+    overlap : float or None
+        Of the 95 % intervals of a regression on the release and on the original, on average over its coefficients, in
+        [0, 1]; None where no model was given, or it cannot be fitted.
     """
 
     k: int
@@ -109,6 +113,7 @@ class ComparedRun:
     reason: str | None = None
     links: str | None = None
     persons_found: float | None = None
+    overlap: float | None = None
 
     @property
     def is_feasible(self) -> bool:
@@ -294,6 +299,8 @@ def compare(
     recoding: Iterable[str] | None = None,
     method: Iterable[str] | None = None,
     links: Iterable[str] | None = None,
+    model: str | None = None,
+    weights: str | None = None,
     key: bytes | None = None,
     progress: Progress | None = None,
 ) -> Comparison:
@@ -322,6 +329,11 @@ def compare(
         (``"remove"``) or has a new pseudonym for every record (``"fresh"``), both with k-anonymity by persons; or one
         pseudonym a person with ``"linked-k-anonymity"``, by the method `Histories`, or ``"km-anonymity"``, with the
         policy's m, or else 2. As the policy says when not given.
+    model : str, optional
+        A regression, ``"log(income) ~ education + age"``, fitted on every release and on the original: how far the
+        intervals of its coefficients overlap. Needs the extra ``regression``.
+    weights : str, optional
+        Its column of survey weights.
     key : bytes, optional
         The secret of the policy's pseudonyms; not needed, because nothing is written.
     progress : callable, optional
@@ -355,6 +367,7 @@ def compare(
     rules = _policy(policy)
     runs = _runs(rules, _ks(k), _shares(suppression), _words(recoding, STYLES, "recoding"), _methods(method, rules))
     ways = _words(links, LINKS, "links")
+    fitted = RegressionModel.of(model, weights)
     if ways is not None:
         runs = _by_links(rules, runs, ways)
     changed = [policy_of_run(rules, run) for run in runs]
@@ -374,7 +387,7 @@ def compare(
     ]
     prepared = prepare(source, asked)
     _warn_once(prepared, requests)
-    rows = _carried_out(runs, prepared, requests, progress)
+    rows = _carried_out(runs, prepared, requests, progress, fitted)
     n_records, library = prepared.table.n_records, frames.library(data)
     return Comparison(tuple(rows), rules.quasi_identifiers, n_records, rules.loss.name, rules.person, library)
 
@@ -525,7 +538,11 @@ def _warn_once(prepared: Prepared, requests: Iterable[Request]) -> None:
 
 
 def _carried_out(
-    runs: Sequence[ComparedRun], prepared: Prepared, requests: Sequence[Request], progress: Progress | None
+    runs: Sequence[ComparedRun],
+    prepared: Prepared,
+    requests: Sequence[Request],
+    progress: Progress | None,
+    model: RegressionModel | None,
 ) -> list[ComparedRun]:
     """Carry out all runs, side by side where each would leave cores idle; only the seconds depend on that."""
     lock, shares = Lock(), [0.0] * len(runs)
@@ -538,7 +555,7 @@ def _carried_out(
 
     def work(place: int) -> ComparedRun:
         clock = Clock(requests[place].clock.budget, partial(told, place))
-        row = _figures(runs[place], prepared, replace(requests[place], clock=clock))
+        row = _figures(runs[place], prepared, replace(requests[place], clock=clock), model)
         clock.tell(1.0)
         return row
 
@@ -554,7 +571,17 @@ def _stay_on_one_core(prepared: Prepared, requests: Iterable[Request]) -> bool:
     return prepared.table.n_rows <= _FEW_ROWS and all(end_soon)
 
 
-def _figures(run: ComparedRun, prepared: Prepared, asked: Request) -> ComparedRun:
+def _overlap(release: Release[Any], frame: Frame, model: RegressionModel | None) -> float | None:
+    """Return how far the intervals of a regression overlap; None where the release tells too little."""
+    if model is None:
+        return None
+    try:
+        return regress(release.source.frame().one_by_one(), frame.one_by_one(), release.claim, model).overlap
+    except InfeasibleError:
+        return None
+
+
+def _figures(run: ComparedRun, prepared: Prepared, asked: Request, model: RegressionModel | None) -> ComparedRun:
     """Carry out a run, and say what it costs."""
     began = perf_counter()
     try:
@@ -583,6 +610,7 @@ def _figures(run: ComparedRun, prepared: Prepared, asked: Request) -> ComparedRu
         n_suppressed=release.n_suppressed,
         seconds=seconds,
         verified=verdict.passed and verdict.complete,
+        overlap=_overlap(release, frame, model),
     )
 
 

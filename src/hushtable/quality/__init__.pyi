@@ -24,5 +24,11 @@ from .objectives import (
     register as register,
     weighted_mean as weighted_mean,
 )
+from .regression import (
+    Coefficient as Coefficient,
+    Regression as Regression,
+    RegressionModel as RegressionModel,
+    regress as regress,
+)
 from .similarity import describe as describe, diagnosis as diagnosis
 from .utility import SampledRows as SampledRows, Utility as Utility, measure_utility as measure_utility

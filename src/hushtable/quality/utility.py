@@ -22,6 +22,7 @@ from hushtable.io import Frame, frames, latex_of
 from hushtable.quality import cell_values as spreads
 from hushtable.quality.cell_values import Spread, Standing, read_column, told
 from hushtable.quality.prediction import Prediction, of_files, of_rows
+from hushtable.quality.regression import Regression
 
 if TYPE_CHECKING:
     from hushtable.quality.cell_values import Standing
@@ -259,6 +260,8 @@ class Utility:
         Of columns that are judged: Cramer's V of all, Spearman's correlation of measured ones too.
     target : Prediction, optional
         A model trained on the release, beside one trained on originals.
+    regression : Regression, optional
+        A regression on the release beside the one on the original.
     source : str
         The dataframe library that `to_frame` answers in.
     """
@@ -268,6 +271,7 @@ class Utility:
     columns: tuple[ColumnUtility, ...]
     pairs: tuple[PairUtility, ...] = field(repr=False)
     target: Prediction | None = None
+    regression: Regression | None = None
     source: str = field(default="polars", compare=False, repr=False)
 
     def column(self, name: str) -> ColumnUtility:
@@ -303,6 +307,7 @@ class Utility:
             ],
             "pairs": [{**asdict(each), "difference": each.difference} for each in self.pairs],
             "target": None if self.target is None else self.target.to_dict(),
+            "regression": None if self.regression is None else self.regression.to_dict(),
         }
         return dict(finite(told))
 
@@ -316,7 +321,8 @@ class Utility:
         head = "".join(f"<th>{title}</th>" for title in titles)
         body = "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in rows)
         model = "" if self.target is None else f"<p>{escaped(self.target.sentence)}</p>"
-        return f"<table><tr>{head}</tr>{body}</table>{model}"
+        fitted = "" if self.regression is None else self.regression._repr_html_()
+        return f"<table><tr>{head}</tr>{body}</table>{model}{fitted}"
 
 
 class SampledRows(NamedTuple):
@@ -420,7 +426,8 @@ def measure_utility(
         else:
             msg = "there are no rows to test a model on."
             raise InputError(with_hint(msg, "pass originals that are not in the release."))
-    return Utility(original.n_rows, published.n_rows, tuple(columns), tuple(_pairs(read.values())), predicted, source)
+    pairs = tuple(_pairs(read.values()))
+    return Utility(original.n_rows, published.n_rows, tuple(columns), pairs, predicted, source=source)
 
 
 def _column(standing: Standing) -> ColumnUtility:

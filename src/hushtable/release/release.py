@@ -21,12 +21,14 @@ from hushtable.models import PrivacyModel, model_to_dict
 from hushtable.plots import charts
 from hushtable.quality import (
     Quality,
+    RegressionModel,
     SampledRows,
     Utility,
     average_class_size,
     discernibility,
     measure,
     measure_utility,
+    regress,
     release_bound,
 )
 from hushtable.recoding import PublishedIntervals, Recoding
@@ -466,7 +468,15 @@ class Release(OfClaim, Generic[FrameT]):
         label = "seconds" if np.isfinite(bounds).any() else "generation"
         return charts.convergence(steps, bounds, losses, label=label, ax=ax)
 
-    def utility(self, target: str | None = None, *, held_out: float = 0.3, seed: int = 0) -> Utility:
+    def utility(
+        self,
+        target: str | None = None,
+        *,
+        held_out: float = 0.3,
+        model: str | None = None,
+        weights: str | None = None,
+        seed: int = 0,
+    ) -> Utility:
         """Measure what can still be learned from the release, beside the original.
 
         Every published cell stands for its values equally: see `hushtable.quality.cell_values`.
@@ -478,8 +488,13 @@ class Release(OfClaim, Generic[FrameT]):
             ``sklearn``.
         held_out : float
             The share of the rows, drawn at random, that the models are tested on and neither is trained on.
+        model : str, optional
+            A regression, ``"log(income) ~ education + age + sex"``, fitted on the release and on the original; needs
+            the extra ``regression``. See `hushtable.quality.regression`.
+        weights : str, optional
+            Its column of survey weights.
         seed : int
-            Of the draw and of the models.
+            Of the draw, of the models and of the cells that a regression draws.
 
         Raises
         ------
@@ -487,7 +502,7 @@ class Release(OfClaim, Generic[FrameT]):
             There is no such target.
         InputError
             What the cells of the target stand for cannot be told, there are too few rows to learn from or to test on,
-            or scikit-learn is not installed.
+            a regression cannot be read or fitted, or what it needs is not installed.
 
         Examples
         --------
@@ -500,15 +515,21 @@ class Release(OfClaim, Generic[FrameT]):
         """
         # What is left to be learned is learned from rows, of which each is a record.
         gone = np.repeat(self.suppressed & self.drops_suppressed, self._records)
-        return measure_utility(
-            self._input().one_by_one(),
-            self.edition.frame().one_by_one(),
+        original, published = self._input().one_by_one(), self.edition.frame().one_by_one()
+        asked = RegressionModel.of(model, weights)
+        hidden = self._pseudonymized
+        found = measure_utility(
+            original,
+            published,
             self.claim,
-            pseudonyms=self._pseudonymized,
+            pseudonyms=hidden,
             target=target,
             rows=SampledRows(np.flatnonzero(~gone), held_out),
             seed=seed,
         )
+        if asked is None:
+            return found
+        return replace(found, regression=regress(original, published, self.claim, asked, pseudonyms=hidden, seed=seed))
 
     def verify(self) -> Verdict:
         """Judge the protected table anew, from its published cells alone."""
