@@ -116,7 +116,7 @@ def test_a_regression_stands_beside_its_original(tmp_path, monkeypatch):
     assert "The 95 % intervals overlap by" in shown
     found = json.loads(done("utility", "pay.csv", "out.csv", *asked, "--json").out)["regression"]
     assert [each["name"] for each in found["coefficients"]] == ["Intercept", "blood_pressure"]
-    refused = done("utility", "pay.csv", "out.csv", "--weights", "income")
+    refused = run("utility", "pay.csv", "out.csv", "--weights", "income")
     assert refused.code == 2
     compared = done("compare", "pay.csv", "-p", "p.yaml", "--k", "2,3", "--suppression", "0", *asked).out
     assert "overlap" in compared
