@@ -160,7 +160,18 @@ class Files(Origin):
                 "there is no lazy frame of a CSV that is read in pieces.", "write the release, and scan it."
             )
             raise InputError(msg)
-        frame = pl.scan_parquet([*self.source.inputs], glob=False)
+        assert isinstance(self.source, Parts)
+        keys = self.source.keys
+        if keys.is_empty():
+            frame = pl.scan_parquet([*self.source.inputs], glob=False)
+        else:
+            of_files = zip(self.source.inputs, keys.iter_rows(), strict=True)
+            frame = pl.concat(
+                pl.scan_parquet(path, glob=False).with_columns(
+                    pl.lit(cell, keys.schema[name]).alias(name) for name, cell in zip(keys.columns, cells_, strict=True)
+                )
+                for path, cells_ in of_files
+            )
         return lazy.opened(frame, dialect=self.source.dialect).told(self.specs).published(cells)
 
     def batches(self, cells: PublishedCells) -> Batches:

@@ -10,7 +10,9 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, TypeVar
+from urllib.parse import unquote
 
+import numpy as np
 import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -22,6 +24,7 @@ from hushtable.io.files import FILE_KINDS, Snapshot
 __all__ = ["Lines", "Parts", "Scan", "ahead", "scan", "to_arrow"]
 
 _BATCH: Final = 2**20  # rows
+_NO_KEY: Final = "__HIVE_DEFAULT_PARTITION__"
 _END: Final = object()
 
 Item = TypeVar("Item")
@@ -46,6 +49,8 @@ class Parts:
         What the files were when they were opened; every pass compares.
     passed_over : tuple of str
         Names in the folder that begin with ``_`` or ``.``, of which nothing is read.
+    keys : polars.DataFrame
+        What the folders of a Hive data set say of each input, a column a key; they come behind the files' own columns.
     """
 
     inputs: tuple[Path, ...]
@@ -55,6 +60,7 @@ class Parts:
     folder: Path | None = None
     snapshot: Snapshot = field(default_factory=Snapshot, repr=False)
     passed_over: tuple[str, ...] = ()
+    keys: pl.DataFrame = field(default_factory=pl.DataFrame, repr=False)
 
     is_text = False
 
@@ -73,20 +79,36 @@ class Parts:
         InputError
             A file is damaged, or changed since it was opened.
         """
-        for path in self.inputs:
+        of_files = [name for name in names if name not in self.keys.columns]
+        for place, path in enumerate(self.inputs):
             self.snapshot.check(path)
-            with _open(path, [name for name in coded if _is_text(self.schema[name])]) as file:
-                schema = pa.schema([_as_polars(file.schema_arrow.field(name), self.schema[name]) for name in names])
-                yield schema.empty_table()
+            with _open(path, [name for name in coded if name in of_files and _is_text(self.schema[name])]) as file:
+                fields = [_as_polars(file.schema_arrow.field(name), self.schema[name]) for name in of_files]
+                schema = pa.schema(fields)
+                yield self._with_keys(schema.empty_table(), names, coded, place)
                 try:
-                    for batch in file.iter_batches(_BATCH, columns=list(names)):
+                    for batch in file.iter_batches(_BATCH, columns=of_files):
                         # By place: a column `a` is also what `a.b` is nested in.
-                        places = [batch.schema.get_field_index(name) for name in names]
-                        yield pa.Table.from_batches([batch.select(places)]).cast(schema)
+                        places = [batch.schema.get_field_index(name) for name in of_files]
+                        table = pa.Table.from_batches([batch.select(places)]).cast(schema)
+                        yield self._with_keys(table, names, coded, place, batch.num_rows)
                 except (pa.ArrowException, OSError):
                     self.snapshot.check(path)
                     raise _damaged(path) from None
             self.snapshot.check(path)
+
+    def _with_keys(
+        self, table: pa.Table, names: Sequence[str], coded: Sequence[str], place: int, n_rows: int = 0
+    ) -> pa.Table:
+        """Return a table of a file with the keys of its folders, columns in the order of the names."""
+        if self.keys.is_empty():
+            return table
+        made = {name: table.column(name) for name in table.column_names}
+        for name in set(names) & {*self.keys.columns}:
+            cell = to_arrow(self.keys[name].slice(place, 1))
+            cells = cell.take(pa.array(np.zeros(n_rows, dtype=np.int64)))
+            made[name] = cells.dictionary_encode() if name in coded and _is_text(self.schema[name]) else cells
+        return pa.table({name: made[name] for name in names})
 
     def check_unchanged(self) -> None:
         """Raise InputError where a file changed since it was opened, or where the folder has others now."""
@@ -107,6 +129,8 @@ class Parts:
                 break
             with path.open("rb") as file:
                 piece = pl.read_parquet(file, n_rows=left)
+            keys = self.keys.slice(self.inputs.index(path), 1)
+            piece = piece.with_columns(pl.lit(each.item(), each.dtype).alias(each.name) for each in keys)
             pieces.append(pl.DataFrame([piece[:, piece.columns.index(name)] for name in self.columns]))
         return pl.concat(pieces) if len(pieces) > 2 else pieces[-1]
 
@@ -203,11 +227,20 @@ def scan(data: Any, dialect: Dialect | None = None) -> Scan:
     schema = _schema(inputs[0])
     for each in inputs[1:]:
         _check_alike(schema, _schema(each), each, inputs[0])
+    keys = _keys_of(path, inputs)
+    doubled = [name for name in keys.columns if name in schema]
+    if doubled:
+        msg = with_hint(
+            f"the folders of {str(path)!r} name columns that the files have too: {listed(doubled)}.",
+            "keep each in one of the two places.",
+        )
+        raise ColumnError(msg)
+    schema = pl.Schema({**schema, **keys.schema})
     folder = path if path.is_dir() else None
     passed_over = (
         () if folder is None else tuple(sorted(each.name for each in folder.iterdir() if _is_passed_over(each)))
     )
-    return Parts(inputs, schema, n_bytes, dialect.marks, folder, snapshot, passed_over)
+    return Parts(inputs, schema, n_bytes, dialect.marks, folder, snapshot, passed_over, keys)
 
 
 def ahead(items: Iterable[Item], depth: int = 2) -> Generator[Item]:
@@ -232,31 +265,60 @@ def to_arrow(column: pl.Series) -> pa.Array:
 def _files_of(path: Path) -> tuple[Path, ...]:
     if path.is_file():
         return (path,)
-    if path.is_dir():
-        found = sorted(each for each in path.iterdir() if not _is_passed_over(each))
-    else:
-        found = sorted(Path(each) for each in glob.glob(os.fspath(path)))
+    found = _within(path) if path.is_dir() else sorted(Path(each) for each in glob.glob(os.fspath(path)))
     folders = [each.name for each in found if each.is_dir()]
     if folders:
-        are_hive = any("=" in name for name in folders)
         msg = with_hint(
-            f"{str(path)!r} holds folders{' of a Hive data set' if are_hive else ''}: {listed(folders)}.",
-            "write the keys into columns of the files first, and the files into one folder."
-            if are_hive
-            else "pass a pattern of files, such as data/*/*.parquet.",
+            f"{str(path)!r} holds folders: {listed(folders)}.",
+            "pass a pattern of files, such as data/*/*.parquet.",
         )
         raise InputError(msg)
     if not found:
         what = "no files are in the folder" if path.is_dir() else "there is no file"
         raise InputError(with_hint(f"{what} {str(path)!r}.", "check the name, or the pattern."))
-    hive = sorted({name for each in found for name in each.relative_to(_fixed(path)).parts[:-1] if "=" in name})
-    if hive:
-        msg = with_hint(
-            f"{str(path)!r} holds folders of a Hive data set, whose names are in no column: {listed(hive[:3])}.",
-            "write the keys into columns of the files first.",
-        )
-        raise InputError(msg)
     return tuple(found)
+
+
+def _within(folder: Path) -> list[Path]:
+    """Return what a folder holds, and what the folders of a Hive data set hold in it."""
+    found: list[Path] = []
+    for each in sorted(folder.iterdir()):
+        if _is_passed_over(each):
+            continue
+        found += _within(each) if each.is_dir() and "=" in each.name else [each]
+    return found
+
+
+def _keys_of(path: Path, inputs: Sequence[Path]) -> pl.DataFrame:
+    """Read the keys of a Hive data set from the names of its folders: whole numbers and days where all of one are.
+
+    Raises
+    ------
+    ColumnError
+        A file lies under other keys than the rest, or a folder's name is none of a key.
+    """
+    parts = [[name for name in each.relative_to(_fixed(path)).parts[:-1] if "=" in name] for each in inputs]
+    pairs = [[unquote(side) for name in each for side in name.split("=", 1)] for each in parts]
+    names = pairs[0][::2]
+    if any(each[::2] != names for each in pairs) or len({*names}) < len(names) or "" in names:
+        msg = with_hint(
+            f"{str(path)!r} is a Hive data set in which files lie under different keys.",
+            "put each file under folders of the same keys, in one order: year=2024/region=N.",
+        )
+        raise ColumnError(msg)
+    texts = {name: [each[2 * place + 1] for each in pairs] for place, name in enumerate(names)}
+    return pl.DataFrame({name: _typed_keys(cells) for name, cells in texts.items()})
+
+
+def _typed_keys(cells: Sequence[str]) -> pl.Series:
+    texts = pl.Series([None if cell == _NO_KEY else cell for cell in cells], dtype=pl.String)
+    known = texts.drop_nulls()
+    if len(known) and known.str.contains(r"^(0|-?[1-9][0-9]{0,17})$").all():
+        return texts.cast(pl.Int64)
+    if len(known) and known.str.contains(r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$").all():
+        days = texts.str.to_date("%Y-%m-%d", strict=False)
+        return days if days.null_count() == texts.null_count() else texts
+    return texts
 
 
 def _fixed(path: Path) -> Path:
