@@ -73,6 +73,7 @@ ALLOWED = {
         "cli/assess.py",
         "cli/attackers.py",
         "cli/batches.py",
+        "cli/codebook.py",
         "cli/compare.py",
         "cli/demo.py",
         "cli/discover.py",

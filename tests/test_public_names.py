@@ -84,6 +84,8 @@ TWO_TYPES = {
         *("str | Mapping[str, Any] | Method", "Iterable[str] | None"),
         *("MaskingMethod", "str | optimizers.Optimizer"),
     },
+    # A formula of a regression; the attackers' is theirs.
+    "model": {"Literal['nearest', 'boosting']", "str | None"},
     "min_entropy_delta": {"float", "float | None"},
     "missing": {"Missing", "Literal['category', 'never']"},
     "numeric_precision": {"int | None", "Literal['auto'] | int | Mapping[str, int] | None"},

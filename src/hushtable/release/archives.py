@@ -1,0 +1,147 @@
+"""A codebook in the forms that archives and catalogues read: DDI-Codebook 2.5, and CSV on the Web.
+
+Both say what the codebook says, and nothing else: no counts of values, nothing of the input.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Final
+from urllib.parse import quote
+from xml.etree import ElementTree
+
+from hushtable.errors import InputError, with_hint
+from hushtable.release.codebook import codebook_paths
+
+__all__ = ["ARCHIVES", "archived", "archived_path"]
+
+_DDI: Final = "ddi:codebook:2_5"
+_CSVW: Final = "http://www.w3.org/ns/csvw"
+_TYPES: Final = {"integer": "integer", "decimal": "number", "date": "date", "datetime": "dateTime", "time": "time"}
+_NUMBERS: Final = ("integer", "decimal")
+
+
+def archived_path(release: Path, form: str) -> Path:
+    """Return where the codebook of a release is looked for in a form: CSVW's own name, and one with ``.ddi.xml``."""
+    return release.with_name(f"{release.name}{'-metadata.json' if form == 'csvw' else '.ddi.xml'}")
+
+
+def archived(release: Path, form: str) -> str:
+    """Return the codebook of a release in another form.
+
+    Parameters
+    ----------
+    release : path
+        A written release, with its codebook beside it.
+    form : {"ddi", "csvw"}
+
+    Raises
+    ------
+    InputError
+        There is no such form, no codebook, or it is of another file; CSV on the Web describes no other kinds of files.
+    """
+    if form not in ARCHIVES:
+        raise InputError(
+            with_hint(f"there is no form {form!r} of a codebook.", f"choose one of {', '.join(ARCHIVES)}.")
+        )
+    data = codebook_paths(release)[1]
+    try:
+        entries = json.loads(data.read_text(encoding="utf-8"))
+        is_one = entries["file"] == release.name and isinstance(entries["columns"], list)
+    except (OSError, ValueError, KeyError, TypeError):
+        is_one = False
+    if not is_one:
+        msg = with_hint(
+            f"{str(data)!r} is not the codebook of {release.name!r}.",
+            "write the release with its codebook, which `anonymize` does unless it is told not to.",
+        )
+        raise InputError(msg)
+    if form == "csvw" and release.suffix.lower() not in (".csv", ".tsv", ".txt"):
+        raise InputError(with_hint(f"CSV on the Web describes no {release.suffix!r}.", "write a CSV, or ask for ddi."))
+    return ARCHIVES[form](entries)
+
+
+def _ddi(entries: Mapping[str, Any]) -> str:
+    """Write DDI-Codebook 2.5: a study of one file, and its variables."""
+    book = ElementTree.Element("codeBook", {"xmlns": _DDI, "version": "2.5"})
+    study = ElementTree.SubElement(book, "stdyDscr")
+    _text(study, "citation/titlStmt/titl", entries["file"])
+    file = ElementTree.SubElement(book, "fileDscr", {"ID": "F1"})
+    about = ElementTree.SubElement(file, "fileTxt")
+    _text(about, "fileName", entries["file"])
+    size = ElementTree.SubElement(about, "dimensns")
+    _text(size, "caseQnty", str(entries["n_records"]))
+    _text(size, "varQnty", str(len(entries["columns"])))
+    _text(about, "software", f"hushtable {entries['hushtable']}")
+    _text(file, "notes", f"Verified from the file: {'; '.join(entries['holds'])}.")
+    data = ElementTree.SubElement(book, "dataDscr")
+    for place, column in enumerate(entries["columns"], start=1):
+        is_number = column.get("kind") in _NUMBERS and "cells" not in column
+        attributes = {"ID": f"V{place}", "name": _plain(column["name"]), "files": "F1"}
+        variable = ElementTree.SubElement(data, "var", {**attributes, "intrvl": "contin" if is_number else "discrete"})
+        _text(variable, "labl", column.get("label") or column["name"])
+        _text(variable, "txt", f"{column['role']}: {column['how']}")
+        for code, meaning in column.get("values", {}).items():
+            _category(variable, code, meaning)
+        for label, each in column.get("labels", {}).items():
+            _category(variable, label, _covered(each))
+        ElementTree.SubElement(variable, "varFormat", {"type": "numeric" if is_number else "character"})
+    ElementTree.indent(book)
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{ElementTree.tostring(book, encoding="unicode")}\n'
+
+
+def _category(variable: ElementTree.Element, value: str, meaning: str) -> None:
+    category = ElementTree.SubElement(variable, "catgry")
+    _text(category, "catValu", value)
+    _text(category, "labl", meaning)
+
+
+def _text(parent: ElementTree.Element, path: str, text: str) -> None:
+    for name in path.split("/"):
+        parent = ElementTree.SubElement(parent, name)
+    parent.text = _plain(text)
+
+
+def _plain(text: str) -> str:
+    """Return a text without the signs that no XML may hold."""
+    return "".join(sign if sign.isprintable() else " " for sign in text)
+
+
+def _covered(each: Mapping[str, Any]) -> str:
+    n_rare = each.get("n_rare", 0)
+    told = ", ".join(each.get("covers", [])) or each.get("words", "")
+    return f"{told}{' and ' if told and n_rare else ''}{f'{n_rare} rare values' if n_rare else ''}"
+
+
+def _csvw(entries: Mapping[str, Any]) -> str:
+    """Write metadata of CSV on the Web (W3C 2015): a table and its columns."""
+    columns = []
+    for column in entries["columns"]:
+        # A column that was coarsened holds texts, whatever its values were.
+        datatype = "string" if "cells" in column else _TYPES.get(column.get("kind", ""), "string")
+        label = {"rdfs:label": column["label"]} if column.get("label") else {}
+        columns.append(
+            {
+                "name": quote(column["name"], safe="").replace("_", "%5F", int(column["name"].startswith("_"))),
+                "titles": column["name"],
+                "datatype": datatype,
+                "null": "",
+                "dc:description": f"{column['role']}: {column['how']}",
+                **label,
+            }
+        )
+    told = {
+        "@context": _CSVW,
+        "url": quote(entries["file"]),
+        "dc:title": entries["file"],
+        "dc:description": f"Verified from the file: {'; '.join(entries['holds'])}.",
+        "tableSchema": {"columns": columns},
+    }
+    return json.dumps(told, indent=2, ensure_ascii=False) + "\n"
+
+
+ARCHIVES: Final[Mapping[str, Callable[[Mapping[str, Any]], str]]] = MappingProxyType({"ddi": _ddi, "csvw": _csvw})
+"""What writes a codebook in a form."""

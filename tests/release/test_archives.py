@@ -1,0 +1,90 @@
+"""A codebook as DDI-Codebook and as CSV on the Web: what it says, in their forms, and nothing that it does not say."""
+
+import csv
+import json
+from xml.etree import ElementTree
+
+import polars as pl
+import pytest
+
+import hushtable as ht
+from command import done, run
+from hushtable.release import archived
+
+DDI = "{ddi:codebook:2_5}"
+# The order that the schema of DDI-Codebook 2.5 asks for, of what is written here.
+ORDER = {
+    "codeBook": ["stdyDscr", "fileDscr", "dataDscr"],
+    "fileDscr": ["fileTxt", "notes"],
+    "var": ["labl", "txt", "catgry", "varFormat"],
+    "catgry": ["catValu", "labl"],
+}
+
+
+@pytest.fixture
+def released(tmp_path):
+    people = ht.datasets.people(200).select("sex", "birth_date", "education", "income")
+    odd = {"birth_date": "born <on>", "education": "_edu & 'x'\x07", "income": "1 in"}
+    people = people.rename(odd)
+    release = ht.anonymize(
+        people,
+        quasi_identifiers=["sex", "born <on>", "_edu & 'x'\x07"],
+        models=[ht.KAnonymity(5)],
+        hierarchies={"_edu & 'x'\x07": ht.Hierarchy.dictionary("education")},
+        accept={"1 in": "an example"},
+        roles="trust",
+    )
+    release.write(tmp_path / "out.csv")
+    return tmp_path / "out.csv"
+
+
+def test_ddi_holds_every_variable_in_the_order_of_the_schema(released):
+    book = json.loads((released.parent / "out.csv.codebook.json").read_text(encoding="utf-8"))
+    root = ElementTree.fromstring(archived(released, "ddi"))
+    assert root.tag == f"{DDI}codeBook"
+    assert root.findtext(f"{DDI}stdyDscr/{DDI}citation/{DDI}titlStmt/{DDI}titl") == "out.csv"
+    variables = root.findall(f"{DDI}dataDscr/{DDI}var")
+    assert [each.get("name").replace(" ", "") for each in variables] == [
+        "".join(sign for sign in each["name"] if sign.isprintable()).replace(" ", "") for each in book["columns"]
+    ]
+    assert [each.get("ID") for each in variables] == ["V1", "V2", "V3", "V4"]
+    assert [each.find(f"{DDI}varFormat").get("type") for each in variables][:3] == ["character"] * 3
+    assert root.findtext(f".//{DDI}caseQnty") == "200"
+    for element in root.iter():
+        name = element.tag.removeprefix(DDI)
+        found = [each.tag.removeprefix(DDI) for each in element]
+        if name in ORDER:
+            assert found == sorted(found, key=ORDER[name].index), name
+    groups = {each.findtext(f"{DDI}catValu"): each.findtext(f"{DDI}labl") for each in variables[2].iter(f"{DDI}catgry")}
+    assert groups.keys() == book["columns"][2].get("labels", {}).keys()
+
+
+def test_csvw_names_the_columns_of_the_file(released):
+    told = json.loads(archived(released, "csvw"))
+    with released.open(newline="", encoding="utf-8") as file:
+        header = next(csv.reader(file))
+    columns = told["tableSchema"]["columns"]
+    assert [each["titles"] for each in columns] == header
+    assert told["@context"] == "http://www.w3.org/ns/csvw"
+    assert told["url"] == "out.csv"
+    assert not any(each["name"].startswith("_") or " " in each["name"] for each in columns)
+    assert [each["datatype"] for each in columns] == ["string", "string", "string", columns[3]["datatype"]]
+
+
+def test_the_command_writes_both_beside_the_release(released):
+    done("codebook", released)
+    done("codebook", released, "--as", "csvw")
+    assert (released.parent / "out.csv.ddi.xml").is_file()
+    assert (released.parent / "out.csv-metadata.json").is_file()
+    assert run("codebook", released).code == 2  # it exists
+    assert done("codebook", released, "--force").code == 0
+
+
+def test_what_has_no_codebook_is_refused(tmp_path, released):
+    for form, told in (("dcat", "no form 'dcat'"), ("ddi", "not the codebook of 'other.csv'")):
+        with pytest.raises(ht.InputError, match=told):
+            archived(tmp_path / "other.csv", form)
+    pl.DataFrame({"a": [1]}).write_parquet(tmp_path / "p.parquet")
+    (tmp_path / "p.parquet.codebook.json").write_text('{"file": "p.parquet", "columns": []}')
+    with pytest.raises(ht.InputError, match=r"describes no '\.parquet'"):
+        archived(tmp_path / "p.parquet", "csvw")
