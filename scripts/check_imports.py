@@ -86,6 +86,7 @@ ALLOWED = {
         "cli/risks.py",
         "cli/run.py",
         "cli/scan.py",
+        "cli/schema.py",
         "cli/terminal.py",
         "cli/utility.py",
         "cli/warm_up.py",

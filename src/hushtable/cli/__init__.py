@@ -40,6 +40,7 @@ from hushtable.cli import (
     risks,
     run,
     scan,
+    schema,
     utility,
     warm_up,
 )
@@ -134,6 +135,7 @@ _EXAMPLES: Final[Mapping[Callable[..., None], str]] = {
     discover.scores: "hushtable scores people.csv --columns age,sex --columns age,sex,postcode",
     discover.select: "hushtable select people.csv --objective distinction=1,attribute_length_penalty=-0.5",
     run.run: "hushtable run pipeline.yaml --out results",
+    schema.schema: "hushtable schema policy -o policy.schema.json",
     warm_up.warm_up: "hushtable warm-up --for anonymize,mpuccs",
     masking.mask_dependence: "hushtable mask-dependence people.csv --a job --b income --clusters 5 -o masked.csv",
 }

@@ -130,6 +130,9 @@ def _next(file: Path, policy: Path, roles: Roles) -> str:
 
 def _write_policy(path: Path, text: str) -> None:
     from hushtable.io import drafts
+    from hushtable.policy import SCHEMA_FILE
 
+    # Nothing is known of where schemas are published: editors are told of one that lies beside the policy.
+    known = f"# yaml-language-server: $schema={SCHEMA_FILE}\n" if (path.parent / SCHEMA_FILE).is_file() else ""
     with drafts.replacing(path) as (draft,):
-        draft.write_text(text, encoding="utf-8")
+        draft.write_text(known + text, encoding="utf-8")

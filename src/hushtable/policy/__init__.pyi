@@ -16,6 +16,12 @@ from .limits import (
 from .policy import Policy as Policy
 from .proposal import proposed as proposed
 from .protecting import anonymize as anonymize
+from .schema import (
+    DIALECT as DIALECT,
+    SCHEMA_FILE as SCHEMA_FILE,
+    policy_schema as policy_schema,
+    shortened as shortened,
+)
 from .sections import (
     MEANINGS as MEANINGS,
     ColumnPolicy as ColumnPolicy,

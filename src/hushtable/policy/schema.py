@@ -1,0 +1,101 @@
+"""The JSON schema of a policy: what an editor completes and checks while it is written.
+
+A schema knows which entries there are, and their types. Whether entries fit one another, the program says.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import types
+from collections.abc import Mapping
+from typing import Any, Final, Literal, Union, get_args, get_origin, get_type_hints
+
+from hushtable.anonymizers import METHODS
+from hushtable.models import MODELS, plugins
+from hushtable.policy.policy import Policy
+from hushtable.quality import LOSSES
+
+__all__ = ["DIALECT", "SCHEMA_FILE", "policy_schema", "shortened"]
+
+DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
+SCHEMA_FILE: Final = "policy.schema.json"
+"""The name that `hushtable scan` looks for beside a policy, to tell editors of it."""
+
+_PLAIN: Final = {int: "integer", float: "number", str: "string", bool: "boolean"}
+
+
+def policy_schema() -> dict[str, Any]:
+    """Return the JSON schema of policies, with the models, methods and losses that are installed here.
+
+    Examples
+    --------
+    >>> schema = policy_schema()
+    >>> schema["required"], "k-anonymity" in schema["properties"]["models"]["items"]["anyOf"][0]["enum"]
+    (['columns', 'models'], True)
+    """
+    schema = shortened(Policy.model_json_schema())
+    entries, column = schema["properties"], schema["$defs"]["ColumnPolicy"]
+    entries["models"]["items"] = _entry(MODELS, "models")
+    entries["method"] = _entry(METHODS, "methods")
+    entries["loss"] = _entry(LOSSES, "losses")
+    entries["columns"]["additionalProperties"] = {
+        "anyOf": [{"enum": column["properties"]["role"]["enum"]}, {"$ref": "#/$defs/ColumnPolicy"}]
+    }
+    column["properties"]["hierarchy"] = {"type": ["string", "object", "null"]}
+    return {"$schema": DIALECT, "title": "A policy of hushtable", **schema}
+
+
+def shortened(schema: Any) -> Any:
+    """Return a schema whose descriptions are first sentences, without titles that repeat names."""
+    if isinstance(schema, list):
+        return [shortened(each) for each in schema]
+    if not isinstance(schema, dict):
+        return schema
+    kept = {name: shortened(each) for name, each in schema.items() if name != "title" or not isinstance(each, str)}
+    if isinstance(kept.get("description"), str):
+        kept["description"] = kept["description"].partition("\n\n")[0].replace("\n", " ")
+    return kept
+
+
+def _entry(kinds: Mapping[str, Any], group: str) -> dict[str, Any]:
+    """Return what an entry may be: a name, or a name with its options."""
+    own = {name: _options(kinds[name]) for name in kinds}
+    others: dict[str, dict[str, Any]] = {name: {} for name in plugins.installed(group) if name not in own}
+    named = {**own, **others}
+    told = {
+        "type": "object",
+        "properties": named,
+        "additionalProperties": False,
+        "minProperties": 1,
+        "maxProperties": 1,
+    }
+    return {"anyOf": [{"enum": sorted(named)}, told]}
+
+
+def _options(kind: Any) -> dict[str, Any]:
+    """Return what the options of a class may be: all by name, or the first alone."""
+    hints = get_type_hints(kind)
+    fields = [field for field in dataclasses.fields(kind) if field.init]
+    known = {field.name: _type(hints.get(field.name, Any)) for field in fields}
+    needed = [
+        field.name
+        for field in fields
+        if field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
+    ]
+    whole = {"type": "object", "properties": known, "additionalProperties": False}
+    named = {**whole, "required": needed} if needed else whole
+    first = [known[fields[0].name]] if fields and len(needed) <= 1 else []
+    return {"anyOf": [named, *first, *([] if needed else [{"type": "null"}])]}
+
+
+def _type(hint: Any) -> dict[str, Any]:
+    """Return the schema of a type; anything where it is none that a file could hold."""
+    if hint in _PLAIN:
+        return {"type": _PLAIN[hint]}
+    origin = get_origin(hint)
+    if origin is Literal:
+        return {"enum": list(get_args(hint))}
+    if origin in (Union, types.UnionType):
+        parts = [{"type": "null"} if each is types.NoneType else _type(each) for each in get_args(hint)]
+        return {} if {} in parts else {"anyOf": parts}
+    return {}
