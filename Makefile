@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: install demo test test-bounds test-spark test-docs test-wheel check bench axe clean
+.PHONY: install demo docs test test-bounds test-spark test-docs test-wheel check bench axe clean
 
 demo: $(VENV)/.installed
 	@$(BIN)/hushtable warm-up --for anonymize
@@ -22,6 +22,9 @@ test-docs: $(VENV)/.installed-test
 
 test-wheel: $(VENV)/.installed-test
 	@PATH="$(CURDIR)/$(BIN):$$PATH" scripts/test_wheel
+
+docs: $(VENV)/.installed-docs
+	@PATH="$(CURDIR)/$(BIN):$$PATH" python scripts/make_docs.py
 
 test-spark: $(VENV)/.installed-spark
 	@PATH="$(CURDIR)/$(BIN):$$PATH" scripts/test_spark
@@ -53,6 +56,10 @@ $(VENV)/.installed-test: $(VENV)/.installed
 
 $(VENV)/.installed-spark: $(VENV)/.installed-test
 	$(BIN)/python -m pip install --quiet --editable ".[spark]"
+	@touch $@
+
+$(VENV)/.installed-docs: $(VENV)/.installed
+	@$(BIN)/python -m pip install --quiet --group docs
 	@touch $@
 
 $(VENV)/.installed-bench: $(VENV)/.installed
