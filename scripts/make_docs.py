@@ -111,7 +111,8 @@ def files() -> str:
         "# Policies and pipelines",
         "The schemas are [policy.schema.json](../schemas/policy.schema.json) and "
         "[pipeline.schema.json](../schemas/pipeline.schema.json). "
-        "`hushtable schema policy -o policy.schema.json` writes one; beside a policy, `scan` names it, and an editor completes entries.",
+        "`hushtable schema policy -o policy.schema.json` writes one. Beside a policy, `scan` names it, and an editor "
+        "completes entries.",
     ]
     for title, kinds in (("Models", MODELS), ("Methods", METHODS), ("Losses", LOSSES)):
         rows = ["| name | options | what it is |", "|---|---|---|"]
