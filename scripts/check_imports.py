@@ -74,6 +74,7 @@ ALLOWED = {
         "cli/attackers.py",
         "cli/batches.py",
         "cli/codebook.py",
+        "cli/convert.py",
         "cli/compare.py",
         "cli/demo.py",
         "cli/discover.py",

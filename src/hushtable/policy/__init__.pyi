@@ -7,6 +7,7 @@ from .comparing import (
     compare as compare,
     policy_of_run as policy_of_run,
 )
+from .converting import Converted as Converted, convert as convert
 from .limits import (
     LimitedFigure as LimitedFigure,
     failures as failures,

@@ -75,7 +75,7 @@ class ProposedRole:
     knowable_by: str = "unclear"
     power: float = 0.0
     topic: str = ""
-    label: str = ""
+    label: str = field(default="", repr=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,262 @@
+"""Projects and hierarchies of other tools: an ARX project becomes a policy, a tau-Argus code list a hierarchy.
+
+An ARX project (``.deid``) is a zip (`org.deidentifier.arx.gui.worker.WorkerSave` writes it). Of it are read
+``project.xml``, ``input/config.xml``, ``input/definition.xml`` and ``input/hierarchies``: never its data, and never
+what Java serialized. What has no counterpart here is listed.
+"""
+
+from __future__ import annotations
+
+import re
+import zipfile
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+from xml.etree import ElementTree
+
+from hushtable.errors import InputError, with_hint
+from hushtable.policy import plain_yaml
+from hushtable.policy.policy import Policy
+
+__all__ = ["Converted", "convert"]
+
+_MOST_BYTES: Final = 2**28  # of an entry of a project
+_ROLES: Final = {
+    "IDENTIFYING_ATTRIBUTE": "identifier",
+    "QUASI_IDENTIFYING_ATTRIBUTE": "quasi-identifier",
+    "SENSITIVE_ATTRIBUTE": "sensitive",
+    "INSENSITIVE_ATTRIBUTE": "other",
+}
+_KINDS: Final = {"String": "category", "Integer": "integer", "Decimal": "decimal", "Date/Time": "date"}
+_LOSSES: Final = {
+    "precision": "precision",
+    "discernib": "discernibility",
+    "average": "average_class_size",
+    "entropy": "non_uniform_entropy",
+    "loss": "arx_loss",
+}
+_NUMBER: Final = r"([0-9]+(?:\.[0-9]+)?)"
+_OF: Final = r" for attribute '(.*)'"
+_MODELS: Final = (
+    (rf"{_NUMBER}-anonymity", "k-anonymity", ("k",)),
+    (rf"distinct-{_NUMBER}-diversity{_OF}", "distinct-l-diversity", ("l", "sensitive")),
+    (rf"(?:shannon-)?entropy-{_NUMBER}-diversity{_OF}", "entropy-l-diversity", ("l", "sensitive")),
+    (rf"recursive-\({_NUMBER},{_NUMBER}\)-diversity{_OF}", "recursive-c-l-diversity", ("c", "l", "sensitive")),
+    (
+        rf"{_NUMBER}-closeness with (equal|ordered|hierarchical) (?:ground-)?distance{_OF}",
+        "t-closeness",
+        ("t", "ground", "sensitive"),
+    ),
+)
+_WHOLE: Final = ("k", "l")
+_JAVA_DATES: Final = (
+    *(("yyyy", "%Y"), ("yy", "%y"), ("MMMM", "%B"), ("MMM", "%b"), ("MM", "%m"), ("dd", "%d"), ("HH", "%H")),
+    *(("mm", "%M"), ("ss", "%S")),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Converted:
+    """What a file of another tool becomes.
+
+    Attributes
+    ----------
+    files : mapping of str to str
+        Texts by the names of files, relative to where they are written.
+    lacking : tuple of str
+        What has no counterpart here.
+    """
+
+    files: Mapping[str, str] = field(repr=False)
+    lacking: tuple[str, ...] = ()
+
+
+def convert(path: Path) -> Converted:
+    """Convert a file of another tool.
+
+    Parameters
+    ----------
+    path : path
+        ``.deid`` of ARX: a policy, and a file for each hierarchy. ``.hrc`` of tau-Argus: a hierarchy as ARX reads it.
+
+    Raises
+    ------
+    InputError
+        It is neither, or damaged; or a project's entries make no policy.
+    """
+    kind = path.suffix.lower()
+    if kind == ".deid":
+        return _project(path)
+    if kind == ".hrc":
+        return Converted({f"{path.stem}.csv": _code_list(path)})
+    msg = with_hint(f"cannot convert {str(path)!r}.", "pass a .deid of ARX, or a .hrc of tau-Argus.")
+    raise InputError(msg)
+
+
+def _project(path: Path) -> Converted:
+    try:
+        with zipfile.ZipFile(path) as project:
+            held = {name: _entry(project, name) for name in project.namelist() if _is_wanted(name)}
+    except (OSError, zipfile.BadZipFile, RuntimeError, NotImplementedError, EOFError, ValueError) as error:
+        if isinstance(error, InputError):
+            raise
+        msg = with_hint(f"{str(path)!r} is not a project of ARX.", "save it in ARX again, without a password.")
+        raise InputError(msg) from None
+    wanted = ("project.xml", "input/config.xml", "input/definition.xml")
+    if missing := [name for name in wanted if name not in held]:
+        msg = with_hint(f"{str(path)!r} lacks {missing[0]!r}.", "import data and configure the project in ARX first.")
+        raise InputError(msg)
+    about, config, definition = (_tree(path, name, held[name]) for name in wanted)
+    lacking: list[str] = []
+    columns, ladders = {}, {}
+    for place, each in enumerate(definition.iter("assigment"), start=1):
+        name = _told(each, "name")
+        columns[name] = entry = _column(name, each, lacking)
+        ladder = held.get(f"input/hierarchies/{name}.csv")
+        if ladder is not None and entry["role"] in ("quasi-identifier", "sensitive"):
+            slug = re.sub(r"\W+", "_", name) or "column"
+            entry["hierarchy"] = f"hierarchies/{place:02}_{slug}.csv"
+            ladders[entry["hierarchy"]] = ladder.decode("utf-8", "replace")
+    policy = {
+        "version": 1,
+        "read": {"delimiter": _told(about, "separator", ",")},
+        "columns": columns,
+        "models": list(_models(config, lacking)),
+        "method": "full_domain",
+        "loss": _loss(config, columns, lacking),
+        "limits": {"suppression": min(1.0, max(0.0, _number(_told(config, "relativeMaxOutliers", "0"))))},
+    }
+    if not policy["models"]:
+        msg = with_hint(f"{str(path)!r} asks for no privacy model that is known here.", "add one, such as k-anonymity.")
+        raise InputError(msg)
+    head = "".join(f"# no counterpart: {each}\n" for each in lacking)
+    text = plain_yaml.write(policy)
+    Policy.parse(re.sub(r"^ *hierarchy: .*\n", "", text, flags=re.MULTILINE), path.name)
+    return Converted({"policy.yaml": f"# From {path.name} of ARX\n{head}{text}", **ladders}, tuple(lacking))
+
+
+def _is_wanted(name: str) -> bool:
+    is_ladder = name.startswith("input/hierarchies/") and name.endswith(".csv")
+    return is_ladder or name in ("project.xml", "input/config.xml", "input/definition.xml")
+
+
+def _entry(project: zipfile.ZipFile, name: str) -> bytes:
+    with project.open(name) as file:
+        # What a zip says of its sizes may be wrong.
+        raw = file.read(_MOST_BYTES + 1)
+    if len(raw) > _MOST_BYTES:
+        msg = with_hint(f"the project's {name!r} unpacks to more than {_MOST_BYTES:,} bytes.", "it is damaged.")
+        raise InputError(msg)
+    return raw
+
+
+def _tree(path: Path, name: str, raw: bytes) -> ElementTree.Element:
+    if b"<!DOCTYPE" in raw or b"<!ENTITY" in raw:
+        # Entities could name other files, or grow without an end.
+        raise InputError(with_hint(f"{name!r} of {str(path)!r} declares entities.", "ARX writes none."))
+    try:
+        return ElementTree.fromstring(raw)
+    except ElementTree.ParseError:
+        raise InputError(with_hint(f"{name!r} of {str(path)!r} is no XML.", "save it in ARX again.")) from None
+
+
+def _told(element: ElementTree.Element, name: str, default: str = "") -> str:
+    return (element.findtext(name) or default).strip() or default
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise InputError(with_hint("a limit of the project is no number.", "save it in ARX again.")) from None
+
+
+def _column(name: str, told: ElementTree.Element, lacking: list[str]) -> dict[str, Any]:
+    role, datatype = _told(told, "type"), _told(told, "datatype", "String")
+    entry: dict[str, Any] = {"role": _ROLES.get(role, "ask")}
+    # Of columns that nobody judges, a policy says no kinds.
+    is_judged = entry["role"] in ("quasi-identifier", "sensitive")
+    if is_judged and (kind := _KINDS.get(datatype)):
+        entry["kind"] = kind
+        if kind == "date" and (given := _told(told, "format")):
+            entry["format"] = _as_strptime(given)
+    elif is_judged:
+        lacking.append(f"the data type {datatype} of {name}")
+    limited = (limit for limit in ("min", "max") if _told(told, limit, "All") != "All")
+    lacking += [f"the {limit}imum level of {name}" for limit in limited]
+    if function := _told(told, "microAggregationFunction"):
+        lacking.append(f"microaggregation of {name} ({function})")
+    return entry
+
+
+def _as_strptime(java: str) -> str:
+    for theirs, ours in _JAVA_DATES:
+        java = java.replace(theirs, ours)
+    return java
+
+
+def _models(config: ElementTree.Element, lacking: list[str]) -> Iterator[dict[str, Any]]:
+    for element in config.iter("criterion"):
+        text = (element.text or "").strip()
+        for pattern, model, options in _MODELS:
+            if found := re.fullmatch(pattern, text):
+                values = [_option(option, given) for option, given in zip(options, found.groups(), strict=True)]
+                yield {model: dict(zip(options, values, strict=True))}
+                break
+        else:
+            lacking.append(f"the privacy model {text}")
+
+
+def _option(name: str, given: str) -> Any:
+    if name in ("sensitive", "ground"):
+        return given
+    return int(float(given)) if name in _WHOLE else float(given)
+
+
+def _loss(config: ElementTree.Element, columns: Mapping[str, Any], lacking: list[str]) -> Any:
+    metric = _told(config, "metric")
+    loss = next((ours for theirs, ours in _LOSSES.items() if theirs in metric.lower()), None)
+    if loss is None:
+        lacking.append(f"the quality model {metric or 'that is not named'}; arx_loss instead")
+        loss = "arx_loss"
+    weights = {
+        _told(each, "attribute"): _number(_told(each, "weight", "0.5"))
+        for each in config.iter("attributeWeight")
+        if columns.get(_told(each, "attribute"), {}).get("role") == "quasi-identifier"
+    }
+    differ = len(set(weights.values())) > 1 and loss in ("arx_loss", "precision", "non_uniform_entropy")
+    return {loss: {"weights": weights}} if differ else loss
+
+
+def _code_list(path: Path) -> str:
+    """Return the lines of a hierarchy of tau-Argus: every line a code, behind one ``@`` for each level above it."""
+    try:
+        lines = path.read_text(encoding="utf-8-sig").splitlines()
+    except (OSError, UnicodeDecodeError):
+        msg = with_hint(f"cannot read {str(path)!r}.", "it is a text in UTF-8.")
+        raise InputError(msg) from None
+    codes: list[tuple[int, str]] = []
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
+        code = line.lstrip("@").strip()
+        depth = len(line) - len(line.lstrip("@"))
+        if not code or depth > (codes[-1][0] + 1 if codes else 0) or ";" in code:
+            msg = with_hint(
+                f"line {number} of {str(path)!r} stands under no code.",
+                "each line has one @ more than the code above it.",
+            )
+            raise InputError(msg)
+        codes.append((depth, code))
+    if not codes:
+        raise InputError(with_hint(f"{str(path)!r} holds no code.", "a line for each code."))
+    deepest = max(depth for depth, _ in codes)
+    above: list[str] = []
+    rows: list[list[str]] = []
+    for place, (depth, code) in enumerate(codes):
+        above = [*above[:depth], code]
+        if place + 1 == len(codes) or codes[place + 1][0] <= depth:
+            # A code that has none below stays itself until its branch begins.
+            rows.append([code] * (deepest - depth) + above[::-1] + ["*"])
+    return "".join(f"{';'.join(row)}\n" for row in rows)

@@ -1,0 +1,136 @@
+"""Files of other tools: an ARX project becomes the policy that it holds, a tau-Argus code list a hierarchy."""
+
+import zipfile
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import hushtable as ht
+from command import done, run
+from hushtable.policy import convert
+from hushtable.policy.converting import _as_strptime
+
+# As ARX's WorkerSave and its vocabulary 2.0 write them, spelling included.
+PROJECT = "<project>\n<name>p</name>\n<separator>;</separator>\n<locale>EN</locale>\n</project>"
+CONFIG = """<config>
+<suppressTuplesInNonAnonymousOutput>true</suppressTuplesInNonAnonymousOutput>
+<suppressionString>*</suppressionString>
+<relativeMaxOutliers>0.05</relativeMaxOutliers>
+<metric>Loss (0.5)</metric>
+<attributeWeights>
+<attributeWeight><attribute>sex</attribute><weight>0.5</weight></attributeWeight>
+<attributeWeight><attribute>zip code</attribute><weight>0.8</weight></attributeWeight>
+<attributeWeight><attribute>name</attribute><weight>0.1</weight></attributeWeight>
+</attributeWeights>
+<criteria>
+<criterion>2-anonymity</criterion>
+<criterion>distinct-2-diversity for attribute 'ill'</criterion>
+<criterion>0.9-closeness with equal ground-distance for attribute 'ill'</criterion>
+<criterion>(0.01, 1.0E-6)-differential privacy</criterion>
+</criteria>
+</config>"""
+
+
+def assigned(name: str, kind: str, datatype: str = "String", more: str = "") -> str:
+    return f"<assigment><name>{name}</name><type>{kind}</type><datatype>{datatype}</datatype>{more}</assigment>"
+
+
+DEFINITION = "\n".join(
+    [
+        "<definition>",
+        assigned("name", "IDENTIFYING_ATTRIBUTE"),
+        assigned(
+            "sex", "QUASI_IDENTIFYING_ATTRIBUTE", more="<ref>hierarchies/sex.csv</ref><min>All</min><max>All</max>"
+        ),
+        assigned("zip code", "QUASI_IDENTIFYING_ATTRIBUTE", more="<ref>hierarchies/zip code.csv</ref><min>1</min>"),
+        assigned("born", "INSENSITIVE_ATTRIBUTE", "Date/Time", "<format>dd.MM.yyyy</format>"),
+        assigned("ill", "SENSITIVE_ATTRIBUTE"),
+        "</definition>",
+    ]
+)
+LADDERS = {"sex": "f;*\nm;*\n", "zip code": "".join(f"1011{i};1011*;101**;*\n" for i in range(8))}
+
+
+def project(path: Path, **changed: str | None) -> Path:
+    entries = {"project.xml": PROJECT, "input/config.xml": CONFIG, "input/definition.xml": DEFINITION}
+    entries |= {f"input/hierarchies/{name}.csv": text for name, text in LADDERS.items()}
+    entries |= {"data/input.csv": "SECRET of Ms Miller", "project.dat": "\xac\xed java", **changed}
+    with zipfile.ZipFile(path, "w") as made:
+        for name, text in entries.items():
+            if text is not None:
+                made.writestr(name, text)
+    return path
+
+
+def test_a_project_becomes_the_policy_that_it_holds(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    told = done("convert", project(tmp_path / "p.deid"), "-o", "made").err
+    policy = ht.Policy.read("made/policy.yaml")
+    assert policy.quasi_identifiers == ("sex", "zip code")
+    assert {name: column.role for name, column in policy.columns.items() if name in ("name", "born", "ill")} == {
+        "name": "identifier",
+        "born": "other",
+        "ill": "sensitive",
+    }
+    assert _as_strptime("dd.MM.yyyy HH:mm:ss") == "%d.%m.%Y %H:%M:%S"
+    assert policy.models == (
+        ht.KAnonymity(2),
+        ht.DistinctLDiversity(2, "ill"),
+        ht.TCloseness(0.9, "ill", ground="equal"),
+    )
+    assert (policy.method.name, policy.loss.name, policy.limits.suppression) == ("full_domain", "arx_loss", 0.05)
+    assert dict(policy.loss.weights) == {"sex": 0.5, "zip code": 0.8}
+    text = Path("made/policy.yaml").read_text(encoding="utf-8")
+    for lacking in ("the minimum level of zip code", "the privacy model (0.01, 1.0E-6)-differential privacy"):
+        assert f"no counterpart: {lacking}" in told
+        assert f"# no counterpart: {lacking}" in text
+    assert not any("Miller" in path.read_text(encoding="utf-8") for path in Path("made").rglob("*") if path.is_file())
+    rows = {"name": [*"abcdefgh"], "sex": [*"fmfmfmfm"], "zip code": [f"1011{i}" for i in range(8)]}
+    rows |= {"born": ["01.02.1990"] * 8, "ill": [*"xyxyyxyx"]}
+    pl.DataFrame(rows).write_csv("in.csv", separator=";")
+    done("anonymize", "in.csv", "-p", "made/policy.yaml", "-o", "out.csv")
+    assert done("verify", "out.csv", "-p", "made/policy.yaml").code == 0
+
+
+@pytest.mark.parametrize(
+    ("changed", "told"),
+    [
+        ({"input/config.xml": None}, "lacks 'input/config.xml'"),
+        ({"input/config.xml": "<config>"}, "is no XML"),
+        ({"input/config.xml": '<!DOCTYPE a [<!ENTITY b "c">]><config/>'}, "declares entities"),
+        ({"input/config.xml": "<config/>"}, "asks for no privacy model"),
+        ({"input/config.xml": CONFIG.replace("0.05", "many")}, "is no number"),
+        ({"input/definition.xml": "<definition/>"}, "columns declares no quasi-identifier|needs 'ill'"),
+    ],
+)
+def test_what_is_no_project_is_refused(tmp_path, changed, told):
+    with pytest.raises(ht.InputError, match=told):
+        convert(project(tmp_path / "p.deid", **changed))
+
+
+def test_an_entry_that_unpacks_to_too_much_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr("hushtable.policy.converting._MOST_BYTES", 1_000)
+    with pytest.raises(ht.InputError, match="unpacks to more than"):
+        convert(project(tmp_path / "p.deid", **{"project.xml": "x" * 5_000}))
+    (tmp_path / "q.deid").write_bytes(b"PK\x03\x04nothing")
+    with pytest.raises(ht.InputError, match="is not a project"):
+        convert(tmp_path / "q.deid")
+
+
+def test_a_code_list_becomes_a_hierarchy(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("region.hrc").write_text("North\n@N1\n@@N11\n@@N12\n@N2\nSouth\n@S1\n", encoding="utf-8")
+    done("convert", "region.hrc")
+    hierarchy = ht.Hierarchy.from_csv("region.csv")
+    assert Path("region.csv").read_text(encoding="utf-8").splitlines() == [
+        "N11;N1;North;*",
+        "N12;N1;North;*",
+        "N2;N2;North;*",
+        "S1;S1;South;*",
+    ]
+    assert hierarchy.values == ("N11", "N12", "N2", "S1")
+    for text in ("@N1\n", "North\n@@N11\n", "", "a;b\n"):
+        Path("bad.hrc").write_text(text, encoding="utf-8")
+        assert run("convert", "bad.hrc", "-o", "x").code == 2
+    assert run("convert", "region.csv").code == 2
