@@ -1,1 +1,2 @@
 from . import charts as charts, style as style
+from .variants import dark as dark, printed as printed

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -37,8 +38,9 @@ from hushtable.release.codebook import Codebook
 from hushtable.release.edition import Destination, Edition, Rewritten
 from hushtable.release.exposure import Exposure, ExposureLimit, KeptColumns, measure_exposure, persons_of
 from hushtable.release.pseudonyms import Pseudonyms
+from hushtable.risk import size_bands
 from hushtable.search import Budget, Trace
-from hushtable.tables import Partition, Table
+from hushtable.tables import Partition, Table, encoded
 
 if TYPE_CHECKING:
     from hushtable.risk import OwnAttacks
@@ -443,6 +445,39 @@ class Release(OfClaim, Generic[FrameT]):
             person=own if person is None and knows else person,
             seed=seed,
         )
+
+    def plot(self, *, ax: Any = None) -> Any:
+        """Draw in classes of what size the records are, before and after; return the matplotlib axes.
+
+        It shows how many people are alone in the original: internal.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            A figure of its own when not given; a notebook shows it.
+
+        Examples
+        --------
+        >>> import polars as pl
+        >>> import hushtable as ht
+        >>> people = pl.DataFrame({"age": [31, 34, 52, 57], "sex": ["f", "f", "m", "m"]})
+        >>> release = ht.anonymize(people, quasi_identifiers=["age", "sex"], models=[ht.KAnonymity(2)])
+        >>> release.plot().get_title(loc="left").replace(chr(10), " ")
+        '100 % of records were alone; now the smallest class holds 2'
+        """
+        table = encoded(self._input(), list(self.quasi_identifiers), self.claim.specs)
+        before = Counter(Partition.of(table, self.quasi_identifiers).sizes.tolist())
+        after = Counter(self.partition.sizes.tolist())
+        if self.n_suppressed and not self.drops_suppressed:
+            after[self.n_suppressed] += 1
+        bands, counted = size_bands(before, after)
+        n = max(1, table.n_records)
+        shares = {
+            name: [each / n for each in counts] for name, counts in zip(("before", "after"), counted, strict=True)
+        }
+        alone, least = before.get(1, 0) / n, min(after, default=0)
+        title = f"{100 * alone:.0f} % of records were alone; now the smallest class holds {least:,}"
+        return charts.class_sizes(bands, shares, title=title, ax=ax)
 
     def plot_search(self, *, ax: Any = None) -> Any:
         """Draw how the search went, best loss and proven bound; return the matplotlib axes.
