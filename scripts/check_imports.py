@@ -93,7 +93,7 @@ ALLOWED = {
         "cli/warm_up.py",
     },
     "rich": {"cli/terminal.py"},
-    "matplotlib": {"cli/demo.py", "plots/style.py"},
+    "matplotlib": {"cli/demo.py", "plots/style.py", "plots/variants.py"},
     "sklearn": {"quality/prediction.py", "risk/attacks/guesses.py", "sklearn.py"},
 }
 
