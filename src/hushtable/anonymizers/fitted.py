@@ -397,7 +397,7 @@ class LearnedRecoding:
         The loss is the set-NCP. O(depth of the cuts) a row; without cuts, rows are compared with all classes, column
         by column.
         """
-        asked = replace(self.asked, pseudonyms=self._pseudonyms(key), clock=Clock())
+        asked = replace(self.asked, pseudonyms=self.pseudonyms(key), clock=Clock())
         asked = replace(asked, inputs=(*asked.inputs, *drafts.paths_among(rows, earlier)))
         prepared = prepare(self._read(rows, earlier), asked)
         self._check_kinds(prepared.table)
@@ -441,7 +441,7 @@ class LearnedRecoding:
             for name, cell in placed.cells.items()
         }
         columns = tuple(name for name in self.columns if name not in self.asked.identifiers)
-        return Edition(data, columns, rewritten, pseudonyms=self._pseudonyms(None)).native
+        return Edition(data, columns, rewritten, pseudonyms=self.pseudonyms(None)).native
 
     def classes(self, table: Table) -> CodeArray:
         """Return the class whose cells cover each row of a table, -1 where none does; shape (n_rows,)."""
@@ -490,14 +490,15 @@ class LearnedRecoding:
     def _read(self, rows: Any, earlier: Any) -> Frame | Table:
         """Return the new rows, below the earlier ones where these are published again."""
         data = opened(rows, self.asked.specs)
-        self._check_columns(data.names)
+        self.check_columns(data.names)
         if earlier is None:
             return data
         before = opened(earlier, self.asked.specs)
-        self._check_columns(before.names)
+        self.check_columns(before.names)
         return _with_rows(before, data)
 
-    def _pseudonyms(self, key: bytes | None) -> Pseudonyms | None:
+    def pseudonyms(self, key: bytes | None) -> Pseudonyms | None:
+        """Return what becomes of columns of pseudonyms under a key, or the earlier one."""
         keyed = tuple(name for name in self.hidden if name not in self.fresh)
         if key is None and self.asked.pseudonyms is not None:
             return self.asked.pseudonyms
@@ -510,7 +511,8 @@ class LearnedRecoding:
         )
         raise InputError(msg)
 
-    def _check_columns(self, names: tuple[str, ...]) -> None:
+    def check_columns(self, names: tuple[str, ...]) -> None:
+        """Raise ColumnError where new rows have other columns than the earlier table had."""
         lacking = [name for name in self.columns if name not in names]
         strange = [name for name in names if name not in self.columns]
         if lacking or strange:

@@ -26,8 +26,12 @@ from hushtable.cli.arguments import (
 from hushtable.cli.requests import key_in
 from hushtable.cli.summary import abridged, count_of
 from hushtable.cli.terminal import print_json, say, step
+from hushtable.errors import InputError, with_hint
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from hushtable.anonymizers import LearnedRecoding
     from hushtable.claims import Verdict
     from hushtable.release import Release
 
@@ -68,11 +72,16 @@ def apply(
     """Write a release of new rows that uses the cells of an earlier release, and verify the written file."""
     use_threads(threads)
     from hushtable.anonymizers import LearnedRecoding
-    from hushtable.io import drafts
+    from hushtable.io import drafts, is_many
 
     inputs = [place_of(file), recoding, *(path for path in (together, key_file) if path is not None)]
-    drafts.check_outputs(outputs_of(output, codebook=codebook), inputs, overwrite=force)
+    given = [name for name, value in (("--together", together), ("--keep-order", keep_order)) if value]
+    if str(file) == "-" or not is_many(file):
+        drafts.check_outputs(outputs_of(output, codebook=codebook), inputs, overwrite=force)
     learned = LearnedRecoding.read(recoding)
+    if str(file) != "-" and is_many(file):
+        _apply_streamed(learned, file, output, key_file, given, external=external, force=force, as_json=as_json)
+        return
     with step("reading"):
         rows = table_of(file, encoding, delimiter)
         earlier = None if together is None else table_of(together, encoding, delimiter)
@@ -85,6 +94,36 @@ def apply(
     else:
         notes = [] if release.exposure is None else [f"  {line}" for line in release.exposure.lines()]
         say(*abridged(_facts(output, release, verdict, codebook=codebook), notes, [], verbose=verbose))
+
+
+def _apply_streamed(
+    learned: LearnedRecoding,
+    folder: Path,
+    output: Path,
+    key_file: Path | None,
+    unsupported: Sequence[str],
+    *,
+    external: bool,
+    force: bool,
+    as_json: bool,
+) -> None:
+    """Write a release of a folder's rows batch by batch, by the cells of an earlier one."""
+    from hushtable import engines
+
+    if unsupported:
+        msg = with_hint(f"{', '.join(unsupported)} with a folder, which is read batch by batch.", "leave it out.")
+        raise InputError(msg)
+    origin = engines.opened(folder)
+    assert origin is not None
+    engines.writing.check_output(output, origin.inputs, overwrite=force)
+    with step("placing rows"):
+        release = engines.publish_next(learned, origin, key=None if key_file is None else key_in(key_file))
+    with step("writing and verifying"):
+        verdict = release.write(output, external=external, overwrite=force)
+    if as_json:
+        print_json({"file": str(output), "verified": verdict.to_dict(), **release.to_dict()})
+    else:
+        say(*_facts(output, release.distinct, verdict, codebook=False))
 
 
 def _facts(output: Path, release: Release, verdict: Verdict, *, codebook: bool) -> list[str]:

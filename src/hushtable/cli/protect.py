@@ -87,6 +87,7 @@ def anonymize_streamed(
     force: bool,
     verbose: bool,
     as_json: bool,
+    save_recoding: Path | None = None,
 ) -> None:
     """Write a release batch by batch, as Parquet, and say what it is.
 
@@ -104,6 +105,8 @@ def anonymize_streamed(
         Options that were given, and need the whole table in memory.
     external, force, verbose, as_json : bool
         As the command takes them.
+    save_recoding : path, optional
+        Where the cells are saved for later rows.
     """
     from hushtable.engines import writing
     from hushtable.release import notes
@@ -117,6 +120,9 @@ def anonymize_streamed(
     writing.check_output(output, (*origin.inputs, *inputs, *rules.inputs), overwrite=force)
     with bar("searching") as progress:
         release = rules.protect(origin, key=key, progress=progress)
+    if save_recoding is not None:
+        # Before anything is written: a recoding that may not be saved is what was asked for, too.
+        release.save_recoding(save_recoding, overwrite=force)
     with step("writing and verifying"):
         verdict = release.write(output, external=external, policy=rules.to_dict(), overwrite=force)
     summary, distinct = release.to_dict(), release.distinct
@@ -336,10 +342,20 @@ def anonymize(
     rules.check_covers(frame.columns)
     key = key_of(key_file, rules)
     if origin is not None:
-        whole = (("--save-recoding", save_recoding), ("--certificate", certificate), ("--report", report))
+        whole = (("--certificate", certificate), ("--report", report))
         given = [name for name, value in (*whole, ("--keep-order", keep_order)) if value]
         anonymize_streamed(
-            origin, output, rules, key, inputs, given, external=external, force=force, verbose=verbose, as_json=as_json
+            origin,
+            output,
+            rules,
+            key,
+            inputs,
+            given,
+            external=external,
+            force=force,
+            verbose=verbose,
+            as_json=as_json,
+            save_recoding=save_recoding,
         )
         return
     check_writing(output, rules.writing.made)

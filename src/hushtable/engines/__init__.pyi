@@ -1,5 +1,11 @@
 from . import writing as writing
-from .choosing import LOOKED_AT as LOOKED_AT, EngineChoice as EngineChoice, opened as opened, protect as protect
+from .choosing import (
+    LOOKED_AT as LOOKED_AT,
+    EngineChoice as EngineChoice,
+    opened as opened,
+    protect as protect,
+    publish_next as publish_next,
+)
 from .files import Files as Files
 from .lazy import Lazy as Lazy, collapse as collapse, is_lazy as is_lazy
 from .release import RemoteRelease as RemoteRelease

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from hushtable import anonymizers
-from hushtable.anonymizers import Request, check_roles, doubt_of_persons
+from hushtable.anonymizers import LearnedRecoding, Request, check_roles, doubt_of_persons
 from hushtable.claims import Classes
 from hushtable.engines.lazy import Lazy, is_lazy, opened as of_engine
 from hushtable.engines.published_cells import Origin
@@ -150,3 +150,42 @@ def protect(origin: Files | Lazy, asked: Request) -> RemoteRelease:
     if isinstance(made.claim, Classes):
         made = replace(made, claim=replace(made.claim, is_fresh=asked.person in fresh))
     return RemoteRelease(made, origin, asked.identifiers, asked.pseudonyms)
+
+
+def publish_next(learned: LearnedRecoding, origin: Files | Lazy, *, key: bytes | None = None) -> RemoteRelease:
+    """Publish rows that are not in memory by the cells of an earlier release; see `LearnedRecoding.apply`.
+
+    The distinct rows are placed, with their counts, and judged by themselves; all records are published by them.
+
+    Parameters
+    ----------
+    learned : LearnedRecoding
+    origin : Files or Lazy
+    key : bytes, optional
+        The secret of pseudonyms.
+
+    Raises
+    ------
+    ColumnError, InputError, InfeasibleError
+        As `LearnedRecoding.apply`; or records get fresh pseudonyms, which a lazy frame cannot draw.
+    """
+    asked = learned.asked
+    learned.check_columns(origin.columns)
+    pseudonyms = learned.pseudonyms(key)
+    if learned.fresh and isinstance(origin, Lazy):
+        msg = with_hint(
+            f"columns {listed(learned.fresh)} get a new pseudonym for every record, which a lazy frame cannot draw.",
+            "write the lazy frame as files and pass their path.",
+        )
+        raise InputError(msg)
+    origin = origin.told(asked.specs)
+    persons = () if asked.person is None else (asked.person,)
+    names = tuple(dict.fromkeys((*learned.cells, *asked.judged, *persons)))
+    # A pseudonym that is no one's says as little as a column that is left out.
+    hidden = tuple(name for name in (*asked.identifiers, *learned.fresh) if name in names)
+    of_distinct = replace(asked, identifiers=hidden, pseudonyms=None, inputs=(*asked.inputs, *origin.inputs))
+    narrow = replace(learned, asked=of_distinct, columns=names, hidden=(), fresh=(), limit=None)
+    release: RemoteRelease = RemoteRelease(narrow.apply(origin.collapse(names)), origin, asked.identifiers, pseudonyms)
+    if learned.limit is None:
+        return release
+    return release.with_exposure(learned.limit, accepted=learned.accepted, is_enforced=learned.is_enforced)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, Generic
 import numpy as np
 
 from hushtable._types import FrameT
+from hushtable.anonymizers import LearnedRecoding
 from hushtable.claims import Classes, Matchings, Verdict
 from hushtable.discover import MOST_ROWS, Determined, Named, added, has_room_for_names, look_for_names
 from hushtable.engines.lazy import Lazy
@@ -141,6 +142,49 @@ class RemoteRelease(OfClaim, Generic[FrameT]):
     def classes(self) -> Any:
         """Return the classes as they are published, with their sizes; see `Release.classes`."""
         return self.distinct.classes()
+
+    @property
+    def learned(self) -> LearnedRecoding:
+        """The cells of the release and where new rows go, of all its columns; see `Release.learned`."""
+        of_distinct = self.distinct.learned
+        assert isinstance(of_distinct, LearnedRecoding)
+        exposure = self.exposure
+        return replace(
+            of_distinct,
+            asked=replace(of_distinct.asked, identifiers=self.removed, pseudonyms=self.pseudonyms),
+            columns=self.origin.columns,
+            hidden=self.pseudonyms.columns if self.pseudonyms else (),
+            fresh=self.pseudonyms.fresh if self.pseudonyms else (),
+            limit=exposure.limit if exposure else None,
+            accepted=exposure.accepted if exposure else {},
+            is_enforced=exposure is not None and exposure.is_enforced,
+        )
+
+    def apply(self, rows: Any, *, key: bytes | None = None, session: Any = None) -> RemoteRelease[Any]:
+        """Publish new rows by the cells of this release, judged by themselves; see `Release.apply`.
+
+        Parameters
+        ----------
+        rows : path or lazy frame
+            A folder, a pattern or a file, or a lazy frame, with the columns that these rows had.
+        key : bytes, optional
+            The secret of pseudonyms; the same as before when not given.
+        session : DuckDB connection or SparkSession, optional
+        """
+        from hushtable.engines import choosing
+
+        engine: choosing.EngineChoice = "stream" if isinstance(rows, (str, Path)) else "auto"
+        origin = choosing.opened(rows, engine=engine, session=session)
+        if origin is None:
+            msg = with_hint(
+                "the new rows are in memory.", "write them as files, or save the recoding and read it there."
+            )
+            raise InputError(msg)
+        return choosing.publish_next(self.learned, origin, key=key)
+
+    def save_recoding(self, path: str | Path, *, overwrite: bool = False) -> None:
+        """Write the cells and where rows go to a file; see `Release.save_recoding`."""
+        self.learned.save(path, overwrite=overwrite)
 
     def verify(self) -> Verdict:
         """Judge the protected table anew: its published cells, grouped by the engine.
