@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import datetime as dt
+import zipfile
 from pathlib import Path
 from random import Random
 from typing import Any
+from urllib.parse import quote
 
 import polars as pl
 
 import hushtable as ht
 from campaign.outcome import Outcome
 from hushtable.io import frames
+from hushtable.policy import convert
 
 ENDINGS = (".csv", ".parquet", ".xlsx", ".sav", ".zsav", ".dta", ".xpt")
 _TEXTS = ("a", "=1+1", "+49 30", "007", "1e5", "ä ö", "日本", "<b>", "@x", "https://x.org", "x" * 300)
@@ -21,6 +24,9 @@ _DAY = dt.date(1990, 1, 1)
 def case(random: Random, folder: Path) -> Outcome:
     """Run one case: a table through two kinds of files."""
     outcome = Outcome()
+    if random.random() < 0.2:
+        random.choice((_converted, _hive))(outcome, random, folder)
+        return outcome
     table, (first, then) = _drawn(random), (random.choice(ENDINGS), random.choice(ENDINGS))
     outcome.reproduction = f"table = pl.DataFrame({table.to_dict(as_series=False)!r})  # as {first}, then as {then}"
     source, out = folder / f"in{first}", folder / f"out{then}"
@@ -42,6 +48,65 @@ def case(random: Random, folder: Path) -> Outcome:
         if then != ".parquet":
             _damage(outcome, random, out)
     return outcome
+
+
+def _converted(outcome: Outcome, random: Random, folder: Path) -> None:
+    """A project or code list of another tool that was damaged becomes a policy or hierarchy, or is refused."""
+    path = folder / random.choice(("p.deid", "p.hrc"))
+    if path.suffix == ".deid":
+        config = random.choice(("2-anonymity", "distinct-2-diversity for attribute 'b'", "9-likeness", "", "<"))
+        entries = {
+            "project.xml": "<project><separator>;</separator></project>",
+            "input/config.xml": f"<config><criteria><criterion>{config}</criterion></criteria></config>",
+            "input/definition.xml": "<definition><assigment><name>a</name><type>QUASI_IDENTIFYING_ATTRIBUTE</type>"
+            f"</assigment><assigment><name>{random.choice('abß&')}</name><type>SENSITIVE_ATTRIBUTE</type></assigment>"
+            "</definition>",
+            "input/hierarchies/a.csv": random.choice(("x;*\n", "", "x;y;*\nz;*\n", "\x00")),
+        }
+        with zipfile.ZipFile(path, "w") as project:
+            for name in random.sample(sorted(entries), random.randint(3, 4)):
+                project.writestr(name, entries[name])
+    else:
+        lines = [f"{'@' * random.randint(0, 2)}{random.choice('abc;*')}{i}" for i in range(random.randint(0, 6))]
+        path.write_text("\n".join(lines), encoding="utf-8")
+    if random.random() < 0.4:
+        raw = bytearray(path.read_bytes()) or bytearray(b"x")
+        raw[random.randrange(len(raw))] = random.randrange(256)
+        path.write_bytes(bytes(raw))
+    outcome.reproduction = f"convert of a {path.suffix} of the bytes {path.read_bytes()[:600]!r}"
+    with outcome.guarded("convert", ht.HushError):
+        made = convert(path)
+        outcome.count("converted")
+        for name, text in made.files.items():
+            (folder / name).parent.mkdir(exist_ok=True)
+            (folder / name).write_text(text, encoding="utf-8")
+
+
+def _hive(outcome: Outcome, random: Random, folder: Path) -> None:
+    """A table in folders of a Hive data set is published as it is in memory."""
+    n = random.randint(4, 40)
+    keys = random.choice(
+        (["N", "S ü", "a=b"], ["1", "2", "30"], ["01", "2"], ["2024-01-02", "2023-05-06"], [None, "x"])
+    )
+    table = pl.DataFrame(
+        {"qi": [random.randint(1, 9) for _ in range(n)], "key": [random.choice(keys) for _ in range(n)]},
+        schema={"qi": pl.Int64, "key": pl.String},
+    ).sort("key")
+    outcome.reproduction = f"a Hive data set of {table.to_dict(as_series=False)!r} by key"
+    for place, (key,) in enumerate(table.select("key").unique(maintain_order=True).rows()):
+        part = folder / "in" / f"key={'__HIVE_DEFAULT_PARTITION__' if key is None else quote(key, safe='')}"
+        part.mkdir(parents=True)
+        rows = table.filter(pl.col("key").is_null() if key is None else pl.col("key") == key)
+        rows.select("qi").write_parquet(part / f"{place}.parquet")
+    asked: dict[str, Any] = {"quasi_identifiers": ["qi"], "models": [ht.KAnonymity(2)], "roles": "trust"}
+    with outcome.guarded("hive", ht.HushError):
+        release = ht.anonymize(str(folder / "in"), **asked)
+        outcome.expect(release.write(folder / "out").passed, "what is written does not hold")
+        written = pl.read_parquet(folder / "out" / "part-*.parquet")
+        same = ht.anonymize(table, **asked).frame
+        ours, theirs = (sorted(map(str, frame.select(pl.all().cast(pl.String)).rows())) for frame in (written, same))
+        outcome.expect(ours == theirs, "other rows than in memory", (ours, theirs))
+        outcome.count("hive")
 
 
 def _drawn(random: Random) -> pl.DataFrame:
