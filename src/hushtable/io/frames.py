@@ -266,12 +266,12 @@ class Frame:
         return self.typed(dict.fromkeys(self.columns)) if self.is_text else self
 
     def alike(self, columns: Sequence[pl.Series]) -> Frame:
-        """Return a new frame of the same library, with none of this one's rows, counts, index or types."""
+        """Return a new frame of the same library, with none of this one's rows, counts, index, types or labels."""
         backend = self.data.implementation
         if backend.is_polars():
-            return replace(self, data=nw.from_native(pl.DataFrame(columns), eager_only=True), counts=None)
+            return replace(self, data=nw.from_native(pl.DataFrame(columns), eager_only=True), counts=None, variables={})
         data = {each.name: _series_of(backend, each) for each in columns}
-        return replace(self, data=nw.from_dict(data), counts=None)
+        return replace(self, data=nw.from_dict(data), counts=None, variables={})
 
 
 def read(
