@@ -488,3 +488,21 @@ def test_a_region_is_no_answer_and_four_columns_are_no_list_of_questions():
     table = passengers().rename({"Gate location": "region"})
     assert ht.find_quasi_identifiers(table).roles["region"] == "quasi-identifier"
     assert not [column for column in ht.find_quasi_identifiers(table).columns if column.topic == "answer"]
+
+
+@pytest.mark.parametrize("separator", [";", "|", ", "])
+def test_several_codes_in_a_cell_are_told(separator):
+    draw = random.Random(0)
+    codes = ["I10", "E11", "F32", "J44", "M54", "N40"]
+    lists = [separator.join(draw.sample(codes, draw.randint(1, 3))) for _ in range(200)]
+    roles = find_quasi_identifiers(pl.DataFrame({"codes": lists, "age": range(200)}))
+    told = next(each.warning for each in roles.columns if each.name == "codes")
+    assert "several codes each" in told
+    assert not any(code in told for code in codes)
+
+
+def test_names_and_sentences_are_no_lists_of_codes():
+    names = ["Miller, Ann", "Smith, Bob", "Jones, Cy"] + [f"Name{i}, First{i}" for i in range(40)]
+    places = [f"Street {i}, Town {i % 3}" for i in range(43)]
+    roles = find_quasi_identifiers(pl.DataFrame({"who": names, "where": places}))
+    assert not any("several codes" in each.warning for each in roles.columns)

@@ -31,6 +31,10 @@ __all__ = ["PROSE", "Proposal", "ProposedRole", "Roles", "find_quasi_identifiers
 _NUMBERS: Final = ("person", "number of a person")  # topics of columns that say whose a record is
 _NO_PERSONS: Final = "the rows are not taken to be about persons"
 
+_FEW_LISTS: Final = 10  # values from which on lists of codes are told of
+_SHARE_OF_LISTS: Final = 0.2  # of the values
+_LONGEST_CODE: Final = 12
+
 
 def find_quasi_identifiers(
     data: Any, *, words: str | os.PathLike[str] | Mapping[str, str] | None = None, of_persons: bool | None = None
@@ -192,9 +196,31 @@ def _with_determined(
 
 
 def _warning(column: Column) -> str:
-    """Count values that nearly are another."""
+    """Count values that nearly are another, and tell of cells that hold several codes each."""
     alike = count_near_duplicates(column)
-    return f"{alike} values differ from another only in case, spaces or width" if alike else ""
+    told = [f"{alike} values differ from another only in case, spaces or width"] if alike else []
+    separator = _separator(column)
+    if separator:
+        told.append(
+            f"cells hold several codes each ({separator!r} between them): a combination counts as one value, so that few "
+            "people share one; keep the first code, or make a column of each"
+        )
+    return "; ".join(told)
+
+
+def _separator(column: Column) -> str:
+    """Return what parts the codes of cells such as ``A10;B20``; empty where cells are not made so."""
+    if column.kind != "category" or column.n_values < _FEW_LISTS:
+        return ""
+    texts = column.texts()
+    for separator in ";|,":
+        several = [text.split(separator) for text in texts if separator in text]
+        codes = [code.strip() for each in several for code in each]
+        # Words of a sentence are longer, or stand in no other cell.
+        are_codes = bool(codes) and max(map(len, codes)) <= _LONGEST_CODE and all(codes)
+        if len(several) >= _SHARE_OF_LISTS * len(texts) and are_codes and len({*codes}) < len(several):
+            return separator
+    return ""
 
 
 def _person(columns: Sequence[ProposedRole], n_records: int) -> str | None:
