@@ -202,8 +202,8 @@ def _warning(column: Column) -> str:
     separator = _separator(column)
     if separator:
         told.append(
-            f"cells hold several codes each ({separator!r} between them): a combination counts as one value, so that few "
-            "people share one; keep the first code, or make a column of each"
+            f"cells hold several codes each ({separator!r} between them): a combination counts as one value, so that "
+            "few people share one; keep the first code, or make a column of each"
         )
     return "; ".join(told)
 
