@@ -104,8 +104,8 @@ def test_draws_mend_what_means_flatten() -> None:
 @pytest.mark.parametrize("formula", [FORMULA, "rich ~ education + age + sex"])
 def test_intervals_of_draws_cover_the_original(formula: str) -> None:
     covered = []
-    for seed in range(12):
-        frame = survey(400, seed)
+    for seed in range(5):
+        frame = survey(300, seed)
         frame = frame.with_columns(rich=pl.when(pl.col("income") > 15).then(pl.lit("yes")).otherwise(pl.lit("no")))
         found = fitted(released(frame, k=10), formula)
         assert found.family == ("logistic" if formula.startswith("rich") else "linear")
