@@ -27,8 +27,8 @@ PALETTES: dict[str, tuple[pl.DataType, list[object]]] = {
 
 
 def draws(n: int) -> int:
-    """Return how many random tables a law of many gets: all n in `scripts/test --slow`, a third of them else."""
-    return n if EXAMPLES >= 200 else -(-n // 3)
+    """Return how many random tables a law of many gets: all n in `scripts/test --slow`, a fourth of them else."""
+    return n if EXAMPLES >= 200 else -(-n // 4)
 
 
 @st.composite
