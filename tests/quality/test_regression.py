@@ -103,14 +103,16 @@ def test_draws_mend_what_means_flatten() -> None:
 
 @pytest.mark.parametrize("formula", [FORMULA, "rich ~ education + age + sex"])
 def test_intervals_of_draws_cover_the_original(formula: str) -> None:
-    covered = []
-    for seed in range(5):
+    # Each coefficient stands for itself: their mean would hide one that is off by others that nothing touched.
+    covered: dict[str, list[bool]] = {}
+    for seed in range(8):
         frame = survey(300, seed)
         frame = frame.with_columns(rich=pl.when(pl.col("income") > 15).then(pl.lit("yes")).otherwise(pl.lit("no")))
         found = fitted(released(frame, k=10), formula)
         assert found.family == ("logistic" if formula.startswith("rich") else "linear")
-        covered += [each.is_covered for each in found.coefficients]
-    assert np.mean(covered) >= 0.9
+        for each in found.coefficients:
+            covered.setdefault(each.name, []).append(each.is_covered)
+    assert {name: np.mean(each) for name, each in covered.items() if np.mean(each) < 0.85} == {}
 
 
 def test_rubin_s_rules_are_those_of_a_slow_twin() -> None:

@@ -81,7 +81,10 @@ def utility(
     with step("measuring"):
         found = measure_utility(ours, published, claim, pseudonyms=hidden, target=target, held_out=tests, seed=seed)
         if asked is not None:
-            found = replace(found, regression=regress(ours, published, claim, asked, pseudonyms=hidden, seed=seed))
+            # Cells of an earlier release say nothing of the records that were given them.
+            style = None if "replaces_earlier" in told else told.get("recoding")
+            fitted = regress(ours, published, claim, asked, pseudonyms=hidden, recoding=style, seed=seed)
+            found = replace(found, regression=fitted)
     if as_json:
         print_json({"original": original.name, "release": release.name, **found.to_dict()})
     else:

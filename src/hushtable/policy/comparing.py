@@ -576,7 +576,8 @@ def _overlap(release: Release[Any], frame: Frame, model: RegressionModel | None)
     if model is None:
         return None
     try:
-        return regress(release.source.frame().one_by_one(), frame.one_by_one(), release.claim, model).overlap
+        original, style = release.source.frame().one_by_one(), release.recoding.style
+        return regress(original, frame.one_by_one(), release.claim, model, recoding=style).overlap
     except InfeasibleError:
         return None
 

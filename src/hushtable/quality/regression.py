@@ -10,7 +10,9 @@ A published cell is not a number. Two readings are fitted:
   chapter 3, with the degrees of freedom of Barnard & Rubin, Biometrika 86, 1999. Nothing of the original is used.
 
 Draws of a number given the others follow a normal regression, those of a category a normal discriminant; both are
-restricted to what the cell covers, and weighted by how frequent values are in the release as a whole.
+restricted to what the cell covers, and weighted by how frequent values are in the release as a whole. Where cells end
+at values that their class holds, its records are drawn together so that they hold them (`quality.ends`): drawn one by
+one they would vary too little, and slopes be too steep.
 """
 
 from __future__ import annotations
@@ -22,6 +24,7 @@ import tokenize
 import warnings
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -32,12 +35,14 @@ from hushtable.columns import escaped
 from hushtable.errors import InfeasibleError, InputError, check_columns, check_whole, with_hint
 from hushtable.io import Frame, frames, latex_of
 from hushtable.quality.cell_values import Spread, Standing, middles, read_column, told
+from hushtable.quality.ends import HIGH, LOW, HeldEnds, classes_of_rows
 
 __all__ = ["Coefficient", "Regression", "RegressionModel", "fit_beside", "regress"]
 
 _MOST_POINTS: Final = 64  # of a cell
 _MOST_CATEGORIES: Final = 60
-_SWEEPS: Final = 5  # over all columns, for a draw
+_SWEEPS_BEFORE: Final = 30  # over all columns, until draws forget where they began
+_SWEEPS_BETWEEN: Final = 10  # from one draw to the next
 _LEVEL: Final = 0.95
 _TITLES: Final = ("name", "original", "original_error", "means", "means_error", "drawn", "drawn_error", "overlap")
 _FUNCTIONS: Final = ("log", "log10", "log2", "log1p", "exp", "sqrt", "abs")
@@ -157,9 +162,13 @@ def regress(
     model: RegressionModel,
     *,
     pseudonyms: Collection[str] = (),
+    recoding: str | None = None,
     seed: int = 0,
 ) -> Regression:
-    """Fit a regression on an original and on its release, of which only the model's columns are read.
+    """Fit a regression on an original and on its release, of which the model's columns and the classes are read.
+
+    `recoding` is the release's style, which says whether cells end at values that their class holds; None where it is
+    not known, or where records were given the cells of an earlier release.
 
     Raises
     ------
@@ -171,11 +180,33 @@ def regress(
     names = [*_columns_of(formula, published.columns), *([] if weights is None else [weights])]
     check_columns(tuple(names), published.columns, "columns of the model")
     read = {name: read_column(original, published, claim, name, pseudonyms) for name in dict.fromkeys(names)}
-    return fit_beside(read, formula, weights, seed=seed)
+    return fit_beside(read, formula, weights, ends=_held_ends(read, published, claim, recoding), seed=seed)
+
+
+def _held_ends(
+    read: Mapping[str, Standing], published: Frame, claim: Classes | Matchings, recoding: str | None
+) -> dict[str, HeldEnds]:
+    """Return the ends that classes hold, of the columns that the recoding wrote anew."""
+    classes = classes_of_rows(published, claim, recoding)
+    if classes is None:
+        return {}
+    rewritten = set(claim.columns) - set(claim.hierarchies)
+    found = {
+        name: HeldEnds.of(each, points_of(each.published), classes, is_readable=recoding == "readable")
+        for name, each in read.items()
+        if name in rewritten
+    }
+    return {name: each for name, each in found.items() if each is not None}
 
 
 def fit_beside(
-    read: Mapping[str, Standing], formula: str, weights: str | None = None, *, draws: int = 20, seed: int = 0
+    read: Mapping[str, Standing],
+    formula: str,
+    weights: str | None = None,
+    *,
+    ends: Mapping[str, HeldEnds] = MappingProxyType({}),
+    draws: int = 20,
+    seed: int = 0,
 ) -> Regression:
     """Fit a regression on the original and on what is published.
 
@@ -189,6 +220,8 @@ def fit_beside(
         else by least squares. Dates count days.
     weights : str, optional
         A column of survey weights: weighted fits, with errors that are robust to unequal variances (HC1).
+    ends : mapping of column to HeldEnds
+        Of columns whose cells end at values that their class holds.
     draws : int
         Of every cell, 2 or more.
     seed : int
@@ -215,7 +248,7 @@ def fit_beside(
         check_columns((weights,), tuple(read), "weights")
     used = {name: read[name] for name in dict.fromkeys((*names, *([weights] if weights else [])))}
     outcome = _plain_outcome(formula, used)
-    variables = {name: _ModelColumn.of(standing, is_flag=name == outcome) for name, standing in used.items()}
+    variables = {name: _ModelColumn.of(each, ends.get(name), is_flag=name == outcome) for name, each in used.items()}
     fitter = _Fitter(formulaic, pd, sm, formula, weights, variables)
     ours = fitter.fit_original({name: each.original_cells() for name, each in variables.items()})
     means = fitter.fit({name: each.mean_cells() for name, each in variables.items()})
@@ -306,6 +339,8 @@ class _ModelColumn:
         NaN is missing.
     means : ndarray of float64, shape (n_cells,)
         NaN where a cell tells no mean.
+    rows_of_cell : tuple by cell of ndarray of int64
+    ends : HeldEnds or None
     """
 
     is_number: bool
@@ -315,9 +350,11 @@ class _ModelColumn:
     base: tuple[FloatArray, ...] = field(repr=False)
     original: FloatArray = field(repr=False)
     means: FloatArray = field(repr=False)
+    rows_of_cell: tuple[CountArray, ...] = field(repr=False)
+    ends: HeldEnds | None = field(repr=False)
 
     @classmethod
-    def of(cls, standing: Standing, *, is_flag: bool) -> _ModelColumn:
+    def of(cls, standing: Standing, ends: HeldEnds | None, *, is_flag: bool) -> _ModelColumn:
         """Lay out a column; a category that is a flag is the number 0 or 1."""
         column, published = standing.column, standing.published
         is_number = column.is_measured or is_flag
@@ -327,8 +364,8 @@ class _ModelColumn:
                 f"a model takes columns of at most {_MOST_CATEGORIES} categories.",
             )
             raise InputError(msg)
-        places = _points(published)
-        weights = _weights(places, published)
+        places = points_of(published)
+        weights = _weights(places, published, ends)
 
         def numbers(of_places: FloatArray) -> FloatArray:
             if not column.is_measured or column.kind in ("date", "datetime", "time"):
@@ -340,6 +377,8 @@ class _ModelColumn:
         if not column.is_measured:
             is_told = np.array([len(each) == 1 for each in places])
             means[is_told] = [float(each[0]) for each in places if len(each) == 1]
+        order = np.argsort(published.rows, kind="stable").astype(np.int64)
+        starts = np.cumsum(np.bincount(published.rows, minlength=published.n_cells))[:-1]
         return cls(
             is_number,
             tuple(column.texts()) if not is_number else (),
@@ -348,6 +387,8 @@ class _ModelColumn:
             weights,
             numbers(original) if column.is_measured else original,
             numbers(means) if column.is_measured else means,
+            tuple(np.split(order, starts)),
+            ends,
         )
 
     @property
@@ -364,7 +405,7 @@ class _ModelColumn:
         return self.means[self.cell_of_row]
 
 
-def _points(published: Spread) -> list[FloatArray]:
+def points_of(published: Spread) -> list[FloatArray]:
     """Return the places that each cell may be; every cell's together for one that tells nothing."""
     of_cells: list[list[FloatArray]] = [[] for _ in range(published.n_cells)]
     for cell, low, width in zip(published.cell.tolist(), published.low.tolist(), published.width.tolist(), strict=True):
@@ -386,11 +427,11 @@ def _grid(low: float, width: float, *, is_whole: bool) -> FloatArray:
     return low + width * (np.arange(_MOST_POINTS) + 0.5) / _MOST_POINTS
 
 
-def _weights(places: Sequence[FloatArray], published: Spread) -> tuple[FloatArray, ...]:
+def _weights(places: Sequence[FloatArray], published: Spread, ends: HeldEnds | None) -> tuple[FloatArray, ...]:
     """Return how frequent the points of each cell are in the release as a whole.
 
     The likeliest frequencies given the cells (Turnbull, JRSS B 38, 1976): of whole numbers and categories, whose points
-    are the same in every cell. Points of others are equally frequent.
+    are the same in every cell. Points of others are equally frequent. Ends that a class holds are counted as held.
     """
     if not published.is_whole:
         return tuple(np.full(len(each), 1 / max(1, len(each))) for each in places)
@@ -398,8 +439,14 @@ def _weights(places: Sequence[FloatArray], published: Spread) -> tuple[FloatArra
     at = [np.searchsorted(domain, each) for each in places]
     counts = np.bincount(published.rows, minlength=len(places)).astype(np.float64)
     share = np.full(len(domain), 1 / max(1, len(domain)))
+    if ends is not None:
+        counts -= ends.n_rows_of_cells(len(places))
     for _ in range(50):
         added = np.zeros(len(domain))
+        if ends is not None:
+            within = [share[each] / share[each].sum() if len(each) else share[each] for each in at]
+            for each, expected in zip(at, ends.expected(places, within), strict=True):
+                added[each] += expected
         for cell, each in enumerate(at):
             if len(each) and counts[cell]:
                 added[each] += counts[cell] * share[each] / share[each].sum()
@@ -537,24 +584,23 @@ class _Fitter:
 def _drawn(
     variables: Mapping[str, _ModelColumn], fitter: _Fitter, n_draws: int, rng: np.random.Generator
 ) -> list[dict[str, FloatArray]]:
-    """Draw all cells some times, each time from the beginning: each column in turn, given the others as drawn last."""
+    """Draw all cells some times, one chain: each column in turn, given the others as drawn last."""
     open_ones = [name for name, variable in variables.items() if not variable.is_certain]
-    drawn = []
-    for _ in range(n_draws):
-        cells = {name: _first(variable, rng) for name, variable in variables.items()}
-        for _ in range(_SWEEPS):
+    drawn: list[dict[str, FloatArray]] = []
+    cells = {name: _first(variable, rng) for name, variable in variables.items()}
+    while len(drawn) < n_draws:
+        for _ in range(_SWEEPS_BETWEEN if drawn else _SWEEPS_BEFORE):
             for name in open_ones:
                 features = _features(variables, cells, name, fitter)
                 cells[name] = _redrawn(variables[name], cells[name], features, rng)
-        drawn.append(cells)
+        drawn.append(dict(cells))
     return drawn
 
 
 def _first(variable: _ModelColumn, rng: np.random.Generator) -> FloatArray:
     """Draw every row's cell by how frequent values are."""
     found = np.full(len(variable.cell_of_row), np.nan)
-    for cell, (points, base) in enumerate(zip(variable.points, variable.base, strict=True)):
-        rows = np.flatnonzero(variable.cell_of_row == cell)
+    for points, base, rows in zip(variable.points, variable.base, variable.rows_of_cell, strict=True):
         if len(points) and len(rows):
             found[rows] = rng.choice(points, len(rows), p=base / base.sum())
     return found
@@ -587,16 +633,24 @@ def _redrawn(variable: _ModelColumn, cells: FloatArray, features: FloatArray, rn
     else:
         told = _discriminant(variable, features, cells, known, rng)
     found = cells.copy()
-    for cell, (points, base) in enumerate(zip(variable.points, variable.base, strict=True)):
-        if len(points) < 2:
-            continue
-        rows = np.flatnonzero(variable.cell_of_row == cell)
-        if not len(rows):
+    first, last = np.zeros(len(cells)), np.zeros(len(cells))
+    ends = np.full((len(cells), 2), np.nan)
+    for points, base, rows in zip(variable.points, variable.base, variable.rows_of_cell, strict=True):
+        if len(points) < 2 or not len(rows):
             continue
         scores = np.log(base)[None, :] + told(rows, points)
+        if variable.ends is not None:
+            chances = np.exp(scores - scores.max(axis=1, keepdims=True))
+            chances /= chances.sum(axis=1, keepdims=True)
+            first[rows], last[rows], ends[rows] = chances[:, 0], chances[:, -1], points[[0, -1]]
+            if len(points) > 2:
+                scores, points = scores[:, 1:-1], points[1:-1]
         # The largest of scores with noise of Gumbel's is a draw by their exponentials.
         found[rows] = points[(scores + rng.gumbel(size=scores.shape)).argmax(axis=1)]
-    return found
+    if variable.ends is None:
+        return found
+    held = variable.ends.drawn(first, last, rng)
+    return np.where(held == LOW, ends[:, 0], np.where(held == HIGH, ends[:, 1], found))
 
 
 def _normal(features: FloatArray, cells: FloatArray, known: Any, rng: np.random.Generator) -> Any:

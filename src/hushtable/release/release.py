@@ -564,7 +564,10 @@ class Release(OfClaim, Generic[FrameT]):
         )
         if asked is None:
             return found
-        return replace(found, regression=regress(original, published, self.claim, asked, pseudonyms=hidden, seed=seed))
+        # Cells of an earlier release say nothing of the records that were given them.
+        style = None if self.batch else self.recoding.style
+        fitted = regress(original, published, self.claim, asked, pseudonyms=hidden, recoding=style, seed=seed)
+        return replace(found, regression=fitted)
 
     def verify(self) -> Verdict:
         """Judge the protected table anew, from its published cells alone."""
