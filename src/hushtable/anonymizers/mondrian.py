@@ -558,9 +558,10 @@ class Mondrian:
         say_if_first_run(split.grow, 10)
         if problem.most_suppressed == 0 or problem.judge.population is not None:
             return self._cut(problem)
-        return suppress_for_loss(problem, self._cut, self._axes(problem))
+        return suppress_for_loss(problem, self._cut, self.axes(problem))
 
-    def _axes(self, problem: Problem) -> tuple[Axis, ...]:
+    def axes(self, problem: Problem) -> tuple[Axis, ...]:
+        """Lay out the quasi-identifiers of a problem for cutting."""
         # Of equal cuts the first one is made, so columns come by name and rows by content, however they were given.
         lists = self._lists(problem)
         readable = lists if self.recoding == "readable" else None
@@ -573,6 +574,23 @@ class Mondrian:
             )
             raise InputError(msg)
         return axes
+
+    def cuts(self, problem: Problem, axes: tuple[Axis, ...], sensitive: CodeArray) -> CutSearch:
+        """Return what every cut of a problem looks at.
+
+        Parameters
+        ----------
+        problem : Problem
+        axes : tuple of Axis
+        sensitive : ndarray of int32, shape (n_counted, n_rows)
+            Of the rows that are cut; 0 is missing.
+        """
+        judge = problem.judge
+        people = np.empty(0, dtype=np.int64) if judge.population is None else judge.population
+        options = split.Options(judge.min_size + self.margin)
+        deals_ties = None if self.cut == "gain" else not self.strict
+        packed = pack(axes, problem.loss.weights)
+        return CutSearch(packed, judge.rules(), sensitive, people, options, self.n_rescored, deals_ties)
 
     def _lists(self, problem: Problem) -> Lists:
         # Whoever asks a file whom its cells cover has to know it from the file and the manifest.
@@ -589,23 +607,19 @@ class Mondrian:
     def _cut(self, problem: Problem) -> Found:
         """Cut, and suppress nothing."""
         table, clock = problem.table, problem.clock
-        axes = self._axes(problem)
-        packed = pack(axes, problem.loss.weights)
-        rules, min_size = problem.judge.rules(), problem.judge.min_size + self.margin
+        axes = self.axes(problem)
         is_sorted = self.exchange or not self.strict
         order = by_content(table, problem.judge.population) if is_sorted else None
-        people = np.empty(0, dtype=np.int64) if problem.judge.population is None else problem.judge.population
-        codes, deals_ties = problem.judge.codes(), None if self.cut == "gain" else not self.strict
-        options = split.Options(min_size)
-        search = CutSearch(packed, rules, codes, people, options, self.n_rescored, deals_ties)
+        search = self.cuts(problem, axes, problem.judge.codes())
         grown = grow(search, side_by_side(packed_rows(table, axes), table.counts, order), clock)
         ends = grown.tree.leaf_starts[: grown.tree.cursor[split.LEAVES] + 1]
         partition = Partition.from_runs(grown.order, ends, table.counts, is_ascending=not is_sorted)
         cuts = CutTree.of(grown.tree, axes)
         publish_ = partial(self._published, problem)
         if self.exchange:
-            points = exchanging.RowPoints(places(table, axes), table.counts, codes, people)
-            improved = improve(table, partition, grown.order, points, packed, rules, min_size, clock)
+            points = exchanging.RowPoints(places(table, axes), table.counts, search.sensitive, search.population)
+            least = search.options.min_size
+            improved = improve(table, partition, grown.order, points, search.axes, search.rules, least, clock)
             # The kernel measures spans and sets, and not what is written of them.
             made = [(each, publish_(each, cuts)) for each in (partition, improved)]
             partition, recoding = min(made, key=lambda each: problem.loss.of(each[1], each[0].sizes))

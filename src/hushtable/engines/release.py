@@ -74,6 +74,11 @@ class RemoteRelease(OfClaim, Generic[FrameT]):
         return self.origin.engine.name.lower() if isinstance(self.origin, Lazy) else "stream"
 
     @property
+    def is_row_by_row(self) -> bool:
+        """Whether the distinct rows were too many to be counted: `distinct` then has a row of every class alone."""
+        return getattr(self.origin, "numbered", None) is not None
+
+    @property
     def claim(self) -> Classes | Matchings:
         """What the release promises."""
         return self.distinct.claim
@@ -145,7 +150,20 @@ class RemoteRelease(OfClaim, Generic[FrameT]):
 
     @property
     def learned(self) -> LearnedRecoding:
-        """The cells of the release and where new rows go, of all its columns; see `Release.learned`."""
+        """The cells of the release and where new rows go, of all its columns; see `Release.learned`.
+
+        Raises
+        ------
+        InputError
+            The records were cut one by one: their distinct rows are not known.
+        """
+        if self.is_row_by_row:
+            msg = with_hint(
+                "the rows hardly repeat, so that its records were cut one by one: what new rows are published by is "
+                "not kept.",
+                "anonymize a part of the files that fits, and publish the others by its cells.",
+            )
+            raise InputError(msg)
         of_distinct = self.distinct.learned
         assert isinstance(of_distinct, LearnedRecoding)
         exposure = self.exposure
