@@ -136,11 +136,11 @@ class _Coded:
     def of(cls, rows: RowCodes, margins: Margins, table: Table) -> _Coded:
         """Learn the codes of cells from the table of the margins, which hold each cell once at least."""
         code_of_cell = []
-        for cells, places in zip(rows.cells, margins.places, strict=True):
+        for name, cells, places in zip(rows.names, rows.cells, margins.places, strict=True):
             code = np.full(len(cells), -1, dtype=np.int32)
-            code[places] = table.codes[table.index(cells.name)]
+            code[places] = table.codes[table.index(name)]
             code_of_cell.append(code)
-        return cls(rows, tuple(table.column(cells.name) for cells in rows.cells), tuple(code_of_cell))
+        return cls(rows, tuple(map(table.column, rows.names)), tuple(code_of_cell))
 
     def table(self, records: CountArray | CodeArray | slice) -> Table:
         """Return some records."""

@@ -43,13 +43,16 @@ class RowCodes:
     Attributes
     ----------
     source : Scan
+    names : tuple of str
+        Of the columns.
     cells : tuple of polars.Series
-        Of each column its distinct cells: the missing one, then the others in order.
+        Of each column its distinct cells, without a name: the missing one, then the others in order.
     codes : tuple of ndarray of uint8, uint16 or uint32, shape (n_records,)
         Of each column, which of its cells a record has.
     """
 
     source: Scan = field(repr=False)
+    names: tuple[str, ...]
     cells: tuple[pl.Series, ...] = field(repr=False)
     codes: tuple[NDArray[Any], ...] = field(repr=False)
     _values: tuple[tuple[Values, CountArray], ...] = field(repr=False)
@@ -72,8 +75,8 @@ class RowCodes:
                 of_column.append(code.astype(_smallest(column.width))[places])
         known = [column.sorted() for column in columns]
         codes = tuple(_joined(of_column, places) for of_column, (_, places) in zip(found, known, strict=True))
-        cells = tuple(each.alias(name) for name, (each, _) in zip(names, known, strict=True))
-        return cls(source, cells, codes, tuple(zip(columns, (places for _, places in known), strict=True)))
+        cells, places = zip(*known, strict=True)
+        return cls(source, tuple(names), cells, codes, tuple(zip(columns, places, strict=True)))
 
     @property
     def n_records(self) -> int:
@@ -105,8 +108,9 @@ class RowCodes:
                 raise changed()
 
     def _frame(self, places: Sequence[NDArray[Any]], counts: CountArray) -> Frame:
-        columns = [cells.gather(of_column) for cells, of_column in zip(self.cells, places, strict=True)]
-        frame = frames.read(pl.DataFrame(columns))
+        # Named behind: a name may be a pattern.
+        of_columns = zip(self.names, self.cells, places, strict=True)
+        frame = frames.read(pl.DataFrame([cells.gather(rows).alias(name) for name, cells, rows in of_columns]))
         return replace(frame, is_text=self.source.is_text, dialect=self.source.dialect, counts=counts)
 
 
