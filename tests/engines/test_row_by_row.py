@@ -130,6 +130,17 @@ def test_what_takes_distinct_rows_counts_them(tmp_path: Path) -> None:
         release.verify().raise_if_failed()
 
 
+def test_of_far_more_records_than_distinct_rows_the_rows_are_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = folder_of(people(80, 1), tmp_path / "in", 2)
+    asked: dict[str, Any] = {"quasi_identifiers": ["age", "town"], "models": [ht.KAnonymity(4)], "roles": "trust"}
+    monkeypatch.setattr(choosing, "_MOST_CODED", 80)
+    assert ht.anonymize(folder, **asked).is_row_by_row
+    monkeypatch.setattr(choosing, "_MOST_CODED", 79)
+    assert not ht.anonymize(folder, **asked).is_row_by_row
+
+
 def test_what_the_classes_alone_cannot_tell_is_refused(tmp_path: Path) -> None:
     folder = folder_of(people(80, 1), tmp_path / "in", 2)
     release = ht.anonymize(folder, quasi_identifiers=["age", "town"], models=[ht.KAnonymity(4)], roles="trust")

@@ -29,11 +29,13 @@ from hushtable.kernels import split
 from hushtable.quality import RowLoss
 from hushtable.recoding import Axis, Recoding, packed_rows
 from hushtable.release import Release
+from hushtable.search import check_memory
 from hushtable.tables import Partition, Table
 
 __all__ = ["RowByRow", "protect_row_by_row", "why_not_row_by_row"]
 
 _STYLES: Final = ("tight", "readable", "set", "label")  # whose cells follow from the records of a class alone
+_PER_RECORD: Final = 40.0  # bytes, besides the codes
 _ROWS_AT_ONCE: Final = 2_000_000  # of which classes are published together
 
 
@@ -87,6 +89,7 @@ def protect_row_by_row(rows: RowCodes, asked: Request) -> RowByRow:
     -----
     About 36 bytes a record of up to eight columns while it cuts, and 500 for each class afterwards.
     """
+    check_memory(_PER_RECORD * rows.n_records, f"cutting {rows.n_records:,} records", "coarsen columns first.")
     margins = rows.margins()
     prepared = prepare(margins.frame, asked)
     warn_of_doubts(prepared.source, prepared.table, asked)

@@ -33,6 +33,8 @@ LOOKED_AT: Final = 100_000
 MOST_COUNTED: Final = 5_000_000
 """Distinct rows past which the records of files are cut one by one, where what is asked allows it."""
 
+_MOST_CODED: Final = 250_000_000  # records that are cut one by one
+
 _SHARE: Final = 0.5  # of the free memory, past which a file is not read into it
 _GROWTH: Final = {"csv": 8, "parquet": 20}  # how many times its size a file takes in memory, until it is released
 
@@ -167,7 +169,8 @@ def _counted(origin: Files | Lazy, asked: Request, names: tuple[str, ...]) -> Fr
     try:
         return origin.collapse(names, most_rows=MOST_COUNTED)
     except TooManyRowsError:
-        return None
+        # Of far more records than there are distinct rows, the rows take less memory.
+        return origin.collapse(names) if origin.n_records > _MOST_CODED else None
 
 
 def _row_by_row(origin: Files, asked: Request, names: tuple[str, ...]) -> tuple[Release, Files]:

@@ -151,6 +151,11 @@ class Files(Origin):
         """How many bytes the files have."""
         return self.source.n_bytes
 
+    @property
+    def n_records(self) -> int:
+        """How many records the files say they hold; 0 where none says it."""
+        return self.source.n_records if isinstance(self.source, Parts) else 0
+
     def head(self, n_rows: int) -> Frame:
         """Return the first rows as a frame."""
         return self._frame(self.source.head(n_rows))
@@ -224,11 +229,18 @@ class Files(Origin):
             records of a row than the cells say.
         """
         check_columns(tuple(dict.fromkeys((*cells.keys.columns, *cells.kept))), self.columns, "columns")
-        shown = np.flatnonzero(cells.is_published)
-        rows, numbers = distinct(_rows(cells.published, shown))
-        number_of_row = np.full(len(cells.is_published), np.int32(-1), dtype=np.int32)
-        number_of_row[shown] = numbers
-        return Batches(partial(self._narrow, cells, number_of_row), _Published(rows, cells.columns))
+        n_rows = len(cells.is_published)
+        if self.numbered is not None and cells.is_published.all():
+            # Hardly two classes publish the same: looking for such takes more memory than it saves.
+            rows, number_of_row = cells.published, np.arange(n_rows, dtype=np.int32)
+        else:
+            shown = np.flatnonzero(cells.is_published)
+            rows, numbers = distinct(_rows(cells.published, shown))
+            number_of_row = np.full(n_rows, np.int32(-1), dtype=np.int32)
+            number_of_row[shown] = numbers
+        # What is published is held once: as codes, and no longer as cells.
+        asked = replace(cells, published=cells.published.clear())
+        return Batches(partial(self._narrow, asked, number_of_row), _Published(rows, cells.columns))
 
     def _narrow(self, cells: PublishedCells, number_of_row: CodeArray) -> Iterator[pa.Table]:
         """Yield the number of what is published of every record, and the columns that are kept."""

@@ -257,7 +257,8 @@ class RemoteRelease(OfClaim, Generic[FrameT]):
         except ModuleNotFoundError:
             msg = with_hint("writing tables that are not in memory needs pyarrow.", "pip install 'hushtable[stream]'.")
             raise InputError(msg) from None
-        path, cells = Path(path), self._cells(_PART if writing.is_folder(Path(path)) else Path(path))
+        path = Path(path)
+        name = _PART if writing.is_folder(path) else path
         request = writing.WriteRequest(
             path,
             self.claim,
@@ -272,7 +273,7 @@ class RemoteRelease(OfClaim, Generic[FrameT]):
             if not writing.is_folder(path):
                 msg = with_hint(f"{self.engine} writes folders.", f"name one without an ending, not {path.name!r}.")
                 raise InputError(msg)
-            lazy = self.origin
+            lazy, cells = self.origin, self._cells(name)
             return writing.write_folder(lambda draft, _: lazy.write(cells, draft), request)
         source = frames.read(self.distinct.source)
         if not writing.is_folder(path) and frames.file_kind(path) == "csv" and not source.is_text:
@@ -281,8 +282,7 @@ class RemoteRelease(OfClaim, Generic[FrameT]):
                 "name a folder, or a file that ends in .parquet.",
             )
             raise InputError(msg)
-        batches = self.origin.batches(cells)
-        return writing.write(batches, request, delimiter=source.delimiter)
+        return writing.write(self.origin.batches(self._cells(name)), request, delimiter=source.delimiter)
 
     def to_dict(self) -> dict[str, Any]:
         """Return what is known of the release as plain values, none of them a person's."""

@@ -75,8 +75,8 @@ class RowCodes:
                 of_column.append(code.astype(_smallest(column.width))[places])
         known = [column.sorted() for column in columns]
         codes = tuple(_joined(of_column, places) for of_column, (_, places) in zip(found, known, strict=True))
-        cells, places = zip(*known, strict=True)
-        return cls(source, tuple(names), cells, codes, tuple(zip(columns, places, strict=True)))
+        order = tuple((column, places) for column, (_, places) in zip(columns, known, strict=True))
+        return cls(source, tuple(names), tuple(cells for cells, _ in known), codes, order)
 
     @property
     def n_records(self) -> int:
