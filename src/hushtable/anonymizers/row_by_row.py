@@ -19,7 +19,7 @@ from hushtable.anonymizers import publish
 from hushtable.anonymizers.finishing import release_of
 from hushtable.anonymizers.judging import Judge
 from hushtable.anonymizers.method import Found, Problem, check_asked, is_own
-from hushtable.anonymizers.mondrian import Mondrian
+from hushtable.anonymizers.mondrian import Mondrian, axes_of, cut_search
 from hushtable.anonymizers.parallel import Grown, grow
 from hushtable.anonymizers.preparation import Request, prepare, warn_of_doubts
 from hushtable.columns import Column
@@ -100,10 +100,10 @@ def protect_row_by_row(rows: RowCodes, asked: Request) -> RowByRow:
     problem = Problem(names, judge, prepared.ladders, asked.loss, asked.clock, language=asked.writing.language)
     check_asked(method, problem)
     judge.check_feasible()
-    coded = _Coded.of(rows, margins, prepared.table)
-    axes = method.axes(problem)
+    coded = _CodedRecords.of(rows, margins, prepared.table)
+    axes = axes_of(method, problem)
     packed, sensitive = coded.packed(axes, judge.counted)
-    grown = grow(method.cuts(problem, axes, sensitive), packed, asked.clock)
+    grown = grow(cut_search(method, problem, axes, sensitive), packed, asked.clock)
     # Room for what the classes publish.
     del packed, sensitive
     published = [axis for name in problem.columns for axis in axes if axis.column.name == name]
@@ -119,7 +119,7 @@ def protect_row_by_row(rows: RowCodes, asked: Request) -> RowByRow:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Coded:
+class _CodedRecords:
     """Records by the codes of a table.
 
     Attributes
@@ -136,7 +136,7 @@ class _Coded:
     code_of_cell: tuple[CodeArray, ...]
 
     @classmethod
-    def of(cls, rows: RowCodes, margins: Margins, table: Table) -> _Coded:
+    def of(cls, rows: RowCodes, margins: Margins, table: Table) -> _CodedRecords:
         """Learn the codes of cells from the table of the margins, which hold each cell once at least."""
         code_of_cell = []
         for name, cells, places in zip(rows.names, rows.cells, margins.places, strict=True):
@@ -183,7 +183,7 @@ class _ClassRows(NamedTuple):
 
 
 def _published(
-    coded: _Coded, grown: Grown, axes: Sequence[Axis], style: publish.Style, sensitive: tuple[str, ...]
+    coded: _CodedRecords, grown: Grown, axes: Sequence[Axis], style: publish.Style, sensitive: tuple[str, ...]
 ) -> tuple[Recoding, Partition, _ClassRows]:
     """Say what all classes publish, some classes at a time."""
     row_of_record = np.empty(len(grown.order), dtype=np.int32)
