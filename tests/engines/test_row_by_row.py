@@ -19,6 +19,7 @@ from hushtable.anonymizers import row_by_row
 from hushtable.engines import choosing
 from hushtable.errors import ColumnError, InputError
 from hushtable.io import RowCodes, scan
+from hushtable.release import notes
 
 KS: list[Any] = [
     [ht.KAnonymity(4)],
@@ -91,6 +92,7 @@ def test_labels_cells_and_loss_are_those_of_one_table_in_memory(
     ours, theirs = release.to_dict(), inside.to_dict()
     for name in ("n_records", "n_classes", "smallest_class", "quality", "recoding", "models"):
         assert ours[name] == theirs[name], name
+    assert notes.far_out(release.distinct, release.margins) == notes.far_out(inside)
     release.verify().raise_if_failed()
     release.write(tmp_path / "out")
     written = pl.read_parquet(tmp_path / "out" / "*.parquet")

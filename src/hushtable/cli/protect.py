@@ -126,7 +126,8 @@ def anonymize_streamed(
     with step("writing and verifying"):
         verdict = release.write(output, external=external, policy=rules.to_dict(), overwrite=force)
     summary, distinct = release.to_dict(), release.distinct
-    listed, lacking, far_out = notes.listed_values(distinct), notes.lacking_values(distinct), notes.far_out(distinct)
+    listed, lacking = notes.listed_values(distinct), notes.lacking_values(distinct)
+    far_out = notes.far_out(distinct, release.margins)
     if as_json:
         looks = {
             "listed_values": listed,
@@ -138,6 +139,7 @@ def anonymize_streamed(
     lists = [*listed_lines(listed, lacking), *far_out_lines(far_out)]
     say(
         "Read batch by batch, never as a whole (--engine memory reads it into memory).",
+        *(["Its rows hardly repeat, so that its records were cut one by one."] if release.is_row_by_row else []),
         *abridged(
             release_facts(output, rules, verdict, summary, codebook=False),
             release_notes(rules, verdict, release.exposure, lists),

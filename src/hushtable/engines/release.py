@@ -16,7 +16,7 @@ from hushtable.discover import MOST_ROWS, Determined, Named, added, has_room_for
 from hushtable.engines.lazy import Lazy
 from hushtable.engines.published_cells import PublishedCells, frame_of
 from hushtable.errors import ColumnError, ExposureError, InputError, TooManyRowsError, with_hint
-from hushtable.io import Dialect, frames
+from hushtable.io import Dialect, Frame, frames
 from hushtable.quality import Quality
 from hushtable.recoding import Recoding
 from hushtable.release import (
@@ -77,6 +77,15 @@ class RemoteRelease(OfClaim, Generic[FrameT]):
     def is_row_by_row(self) -> bool:
         """Whether the distinct rows were too many to be counted: `distinct` then has a row of every class alone."""
         return getattr(self.origin, "numbered", None) is not None
+
+    @property
+    def margins(self) -> Frame:
+        """Rows with counts whose columns hold each cell of the judged columns as often as all records do."""
+        numbered = getattr(self.origin, "numbered", None)
+        if numbered is None:
+            return frames.read(self.distinct.source)
+        margins: Frame = numbered.records.margins().frame
+        return margins.told(self.specs)
 
     @property
     def claim(self) -> Classes | Matchings:

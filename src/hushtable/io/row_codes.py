@@ -122,11 +122,12 @@ def _smallest(width: int) -> type[np.unsignedinteger[Any]]:
 
 
 def _joined(parts: list[NDArray[Any]], places: CountArray) -> NDArray[Any]:
-    """Join the codes of batches, each as its place in order; what was joined is gone from the list."""
+    """Join the codes of batches, each as its place in order, and empty the list on the way: memory is short."""
     order = places.astype(_smallest(len(places)))
     joined, begin = np.empty(sum(map(len, parts)), dtype=order.dtype), 0
-    for i, part in enumerate(parts):
+    parts.reverse()
+    while parts:
+        part = parts.pop()
         joined[begin : begin + len(part)] = order[part]
         begin += len(part)
-        parts[i] = part[:0]
     return joined
