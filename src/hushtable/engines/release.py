@@ -76,16 +76,13 @@ class RemoteRelease(OfClaim, Generic[FrameT]):
     @property
     def is_row_by_row(self) -> bool:
         """Whether the distinct rows were too many to be counted: `distinct` then has a row of every class alone."""
-        return getattr(self.origin, "numbered", None) is not None
+        return self.origin.margins is not None
 
     @property
     def margins(self) -> Frame:
         """Rows with counts whose columns hold each cell of the judged columns as often as all records do."""
-        numbered = getattr(self.origin, "numbered", None)
-        if numbered is None:
-            return frames.read(self.distinct.source)
-        margins: Frame = numbered.records.margins().frame
-        return margins.told(self.specs)
+        margins = self.origin.margins
+        return frames.read(self.distinct.source) if margins is None else margins.told(self.specs)
 
     @property
     def claim(self) -> Classes | Matchings:
