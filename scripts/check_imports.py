@@ -28,6 +28,7 @@ ALLOWED = {
         "engines/lazy.py",
         "engines/published_cells.py",
         "engines/spark.py",
+        "engines/walked_cells.py",
         "engines/writing.py",
         "io/batches.py",
         "io/csv.py",
@@ -53,6 +54,8 @@ ALLOWED = {
     "pyarrow": {
         "engines/counting.py",
         "engines/files.py",
+        "engines/spark.py",
+        "engines/walked_cells.py",
         "engines/writing.py",
         "io/batches.py",
         "io/distinct_rows.py",
