@@ -25,6 +25,7 @@ ALLOWED = {
         "engines/backends.py",
         "engines/counting.py",
         "engines/files.py",
+        "engines/hive.py",
         "engines/lazy.py",
         "engines/published_cells.py",
         "engines/spark.py",
@@ -54,6 +55,7 @@ ALLOWED = {
     "pyarrow": {
         "engines/counting.py",
         "engines/files.py",
+        "engines/hive.py",
         "engines/spark.py",
         "engines/walked_cells.py",
         "engines/writing.py",
