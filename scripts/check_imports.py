@@ -25,7 +25,7 @@ ALLOWED = {
         "engines/backends.py",
         "engines/counting.py",
         "engines/files.py",
-        "engines/hive.py",
+        "io/hive.py",
         "engines/lazy.py",
         "engines/published_cells.py",
         "engines/spark.py",
@@ -55,7 +55,7 @@ ALLOWED = {
     "pyarrow": {
         "engines/counting.py",
         "engines/files.py",
-        "engines/hive.py",
+        "io/hive.py",
         "engines/spark.py",
         "engines/walked_cells.py",
         "engines/writing.py",

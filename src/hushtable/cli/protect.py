@@ -309,7 +309,7 @@ def anonymize(
     use_threads(threads)
     from hushtable.anonymizers import check_learnable, doubts_of_saving
     from hushtable.io import Snapshot, drafts
-    from hushtable.release import check_writing
+    from hushtable.release import check_writing, manifest
     from hushtable.search import Budget
     from hushtable.tables import Table
 
@@ -324,10 +324,15 @@ def anonymize(
     origin = origin_of(file, engine, known)
     inputs = [place_of(file), *(path for path in (policy, key_file, domains, population) if path is not None)]
     before = Snapshot.of(drafts.paths_among(*inputs))
+    by = by if by is not None or rules is None else rules.writing.by
     if origin is None:
+        sources = [*inputs, *(rules.inputs if rules else ())]
+        if by is not None:
+            drafts.check_folder(output, sources, manifest.IN_FOLDER, manifest.PART_NAMES, overwrite=force)
+        codebook = codebook and by is None
         saved = tuple(path for path in (save_recoding, certificate, mapping) if path is not None)
-        outputs = (*outputs_of(output, codebook=codebook), *saved, *report_outputs(report))
-        drafts.check_outputs(outputs, [*inputs, *(rules.inputs if rules else ())], overwrite=force)
+        of_release = outputs_of(output, codebook=codebook) if by is None else ()
+        drafts.check_outputs((*of_release, *saved, *report_outputs(report)), sources, overwrite=force)
     with step("reading"):
         frame = table_of(file, encoding, delimiter, known) if origin is None else head_of(origin)
     roles = {"quasi-identifier": qi, "identifier": identifier, "other": other}
@@ -376,7 +381,8 @@ def anonymize(
             save_recoding=save_recoding,
         )
         return
-    check_writing(output, rules.writing.made)
+    if by is None:
+        check_writing(output, rules.writing.made)
     if save_recoding is not None:
         style = getattr(rules.method, "recoding", "")
         check_learnable(rules.models, style)
@@ -436,7 +442,7 @@ def _say_released(
     codes, alike = notes.missing_codes(release), notes.near_duplicates(release)
     listed, lacking = notes.listed_values(release), notes.lacking_values(release)
     far_out = notes.far_out(release)
-    formulas = notes.formula_cells(release) if frames.file_kind(output) == "csv" else {}
+    formulas = notes.formula_cells(release) if not output.is_dir() and frames.file_kind(output) == "csv" else {}
     if as_json:
         looks = {
             "missing_codes": codes,

@@ -15,7 +15,7 @@ from hushtable.claims import Classes, Matchings, Verdict
 from hushtable.discover import MOST_ROWS, Determined, Named, added, has_room_for_names, look_for_names
 from hushtable.engines.lazy import Lazy
 from hushtable.engines.published_cells import PublishedCells, frame_of
-from hushtable.errors import ColumnError, ExposureError, InputError, TooManyRowsError, check_columns, with_hint
+from hushtable.errors import ColumnError, ExposureError, InputError, TooManyRowsError, with_hint
 from hushtable.io import Dialect, Frame, frames
 from hushtable.quality import Quality
 from hushtable.recoding import Recoding
@@ -27,6 +27,7 @@ from hushtable.release import (
     Pseudonyms,
     Release,
     check_before_writing,
+    check_by,
     kept_columns_facts,
     measure_exposure,
     undoing,
@@ -267,9 +268,9 @@ class RemoteRelease(OfClaim, Generic[FrameT]):
         except ModuleNotFoundError:
             msg = with_hint("writing tables that are not in memory needs pyarrow.", "pip install 'hushtable[stream]'.")
             raise InputError(msg) from None
-        path, by = Path(path), by or self.distinct.writing.by
+        path, by = Path(path), by if by is not None else self.distinct.writing.by
         if by is not None:
-            check_columns((by,), self.columns, "published columns")
+            check_by(by, path, self.columns, self.pseudonyms)
         name = _PART if writing.is_folder(path) else path
         request = writing.WriteRequest(
             path,

@@ -8,12 +8,11 @@ is dealt once more. Randomness is the operating system's.
 
 from __future__ import annotations
 
-import base64
 import codecs
 import json
 import os
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from functools import partial
 from itertools import accumulate, chain, islice, pairwise
@@ -23,12 +22,20 @@ from typing import IO, Any, Final, Literal
 import numpy as np
 import polars as pl
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from hushtable.claims import Claim, Verdict, opened, seen
-from hushtable.engines import hive
 from hushtable.errors import InputError, with_hint
-from hushtable.io import Dialect, ahead, drafts, file_kind, frames, header_line
+from hushtable.io import (
+    Dialect,
+    ahead,
+    drafts,
+    file_kind,
+    frames,
+    header_line,
+    hive,
+    parquet_writer,
+    plain_schema,
+)
 from hushtable.release import manifest
 
 __all__ = [
@@ -46,7 +53,7 @@ __all__ = [
 ]
 
 ROWS_PER_PART: Final = 5_000_000
-PART_NAMES: Final = "part-*.parquet"
+PART_NAMES: Final = manifest.PART_NAMES
 
 _GROUP: Final = 2**20  # rows that are written together
 _BUCKETS: Final = 64
@@ -109,7 +116,7 @@ def write_parts(
     n_rows, rows = _spread(batches, spill)
     if by is not None:
         with closing(_finished(batches, rows, [_groups(n_rows)])) as tables:
-            hive.write(tables, folder, by, _part)
+            hive.write(tables, folder, by)
         return n_rows
     n_parts = max(1, -(-n_rows // rows_per_part))
     plan = [_groups(size) for size in _even(n_rows, n_parts)]
@@ -154,30 +161,7 @@ def _spread(batches: Iterable[pa.Table], spill: Path) -> tuple[int, Iterator[pa.
 
 def decoded(table: pa.Table) -> pa.Table:
     """Return a table without dictionaries and metadata of fields, which may hold more than its cells."""
-    return table.cast(pa.schema(list(map(_plain, table.schema))))
-
-
-def _plain(field: pa.Field) -> pa.Field:
-    return pa.field(field.name, _undictionaried(field.type), field.nullable)
-
-
-def _undictionaried(dtype: pa.DataType) -> pa.DataType:
-    """Return a type without dictionaries and views, and without metadata of what is nested in it."""
-    if pa.types.is_dictionary(dtype):
-        return dtype.value_type
-    if pa.types.is_string_view(dtype) or pa.types.is_binary_view(dtype):
-        # Arrow does not pick rows of them.
-        return pa.large_string() if pa.types.is_string_view(dtype) else pa.large_binary()
-    if pa.types.is_struct(dtype):
-        return pa.struct([_plain(dtype.field(place)) for place in range(dtype.num_fields)])
-    if pa.types.is_map(dtype):
-        return pa.map_(_plain(dtype.key_field), _plain(dtype.item_field), dtype.keys_sorted)
-    if pa.types.is_fixed_size_list(dtype):
-        return pa.list_(_plain(dtype.value_field), dtype.list_size)
-    for is_kind, kind in ((pa.types.is_list, pa.list_), (pa.types.is_large_list, pa.large_list)):
-        if is_kind(dtype):
-            return kind(_plain(dtype.value_field))
-    return dtype
+    return table.cast(plain_schema(table.schema))
 
 
 def _even(n_rows: int, n_parts: int) -> list[int]:
@@ -288,25 +272,9 @@ def _spilled(path: Path) -> Iterator[pa.Table]:
 
 def _write_parquet(tables: Iterator[pa.Table], file: IO[bytes]) -> None:
     first = next(tables)
-    with _parquet_writer(file, first.schema) as writer:
+    with parquet_writer(file, first.schema) as writer:
         for table in chain([first], tables):
             writer.write_table(table, max(1, len(table)))
-
-
-@contextmanager
-def _part(path: Path, schema: pa.Schema) -> Iterator[Any]:
-    with _made(path) as file, _parquet_writer(file, schema) as writer:
-        yield writer
-
-
-def _parquet_writer(file: IO[bytes], schema: pa.Schema) -> Any:
-    """Return a writer of a Parquet file that tells nothing but its cells and their types."""
-    schema = schema.remove_metadata()
-    # Types as they are without dictionaries, which Arrow would tell otherwise: Parquet itself knows no time zones.
-    plain = pa.schema([(field.name, _undictionaried(field.type)) for field in schema])
-    writer = pq.ParquetWriter(file, schema, store_schema=False, write_statistics=False)
-    writer.add_key_value_metadata({"ARROW:schema": base64.b64encode(plain.serialize())})
-    return writer
 
 
 def _write_csv(tables: Iterator[pa.Table], file: IO[bytes], delimiter: str, encoding: str) -> None:

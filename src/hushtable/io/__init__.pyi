@@ -1,4 +1,4 @@
-from . import distinct_rows as distinct_rows, drafts as drafts, frames as frames
+from . import distinct_rows as distinct_rows, drafts as drafts, frames as frames, hive as hive
 from .batches import NO_KEY as NO_KEY, Parts as Parts, Scan as Scan, ahead as ahead, scan as scan, to_arrow as to_arrow
 from .csv import (
     DELIMITERS as DELIMITERS,
@@ -18,6 +18,7 @@ from .files import (
     unpacked_size as unpacked_size,
 )
 from .frames import Frame as Frame
+from .hive import parquet_writer as parquet_writer, plain_schema as plain_schema
 from .latex import latex_of as latex_of
 from .row_codes import Margins as Margins, RowCodes as RowCodes
 from .stale_values import without_remnants as without_remnants

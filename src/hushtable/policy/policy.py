@@ -473,6 +473,13 @@ class Policy(Record):
                 f"add each under columns as one of {', '.join(ROLES)}.",
             )
             raise PolicyError(msg)
+        by = self.writing.by
+        if by is not None and (by not in self.columns or by in (*self.removed, *self.pseudonymized)):
+            msg = with_hint(
+                f"write: by names column {by!r}, whose cells are not published as they are or coarsened.",
+                "name a quasi-identifier, or a column that is kept.",
+            )
+            raise PolicyError(msg)
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> Policy:

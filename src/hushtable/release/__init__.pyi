@@ -6,6 +6,7 @@ from .edition import (
     Destination as Destination,
     Edition as Edition,
     Rewritten as Rewritten,
+    check_by as check_by,
     check_writing as check_writing,
 )
 from .exposure import (

@@ -39,12 +39,13 @@ from hushtable.release.pseudonyms import Pseudonyms
 from hushtable.search import check_memory
 from hushtable.tables import Table
 
-__all__ = ["Destination", "Edition", "Rewritten", "check_writing"]
+__all__ = ["Destination", "Edition", "Rewritten", "check_by", "check_writing"]
 
 Order = Literal["shuffled", "kept"]
 Audience = Literal["internal", "external"]
 
 _PLAIN: Final = Writing()
+_PART: Final = Path("part.parquet")
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,6 +224,8 @@ class Edition:
             A file cannot be written, or must not be.
         """
         path, writing, others = to.path, to.writing, to.beside
+        if writing.by is not None:
+            return self._write_folder(to, writing.by, claim, facts, original=original)
         frames.file_kind(path)
         outputs = (path, manifest.manifest_path(path), *others)
         drafts.check_outputs(outputs, self.inputs, overwrite=to.overwrite)
@@ -253,6 +256,37 @@ class Edition:
             digest = manifest.sha256(draft)
             entries = manifest.of(path, digest, n_records, claim, facts, dialect, external=to.audience == "external")
             sidecar.write_text(json.dumps(entries, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+        return verdict
+
+    def _write_folder(
+        self, to: Destination, by: str, claim: Claim, facts: Mapping[str, Any], *, original: Any
+    ) -> Verdict:
+        """Write the published table as a Hive data set, with its manifest in it; else as `write`."""
+        path, is_external = to.path, to.audience == "external"
+        check_by(by, path, self.columns, self.pseudonyms)
+        check_writing(_PART, to.writing)
+        if to.order == "kept":
+            msg = with_hint(
+                f"the order of rows was to be kept, and {path.name!r} is a folder for each cell of {by!r}.",
+                "write one file, or leave the order to chance.",
+            )
+            raise InputError(msg)
+        try:
+            from hushtable.io import hive
+        except ModuleNotFoundError:
+            msg = with_hint("a folder of Parquet files needs pyarrow.", "pip install 'hushtable[stream]'.")
+            raise InputError(msg) from None
+        drafts.check_folder(path, self.inputs, manifest.IN_FOLDER, manifest.PART_NAMES, overwrite=to.overwrite)
+        frame, _ = self.for_file(_PART, to.writing)
+        rows = frame.rows_of_records()
+        np.random.default_rng().shuffle(rows)
+        with drafts.replacing_folder(path, () if is_external else (manifest.IN_FOLDER,)) as (draft, _):
+            written, rows = hive.write_frame(frame, rows, draft, by)
+            self._check_kept(written, rows, ())
+            verdict = claim.verify(written, original=original).raise_if_failed()
+            entries = manifest.of(path, manifest.sha256(draft), len(rows), claim, facts, external=is_external)
+            text = json.dumps(entries, indent=2, ensure_ascii=False) + "\n"
+            manifest.manifest_path(draft).write_text(text, encoding="utf-8")
         return verdict
 
     def _check_kept(self, written: Frame, rows: CodeArray, with_comma: Sequence[str]) -> None:
@@ -345,15 +379,38 @@ def _coded(name: str, rewritten: Rewritten, used: CodeArray) -> tuple[Column, Co
     return from_texts(name, texts, "category")
 
 
-def check_writing(path: Path, writing: Writing) -> None:
-    """Raise InputError where a file has neither an encoding, a decimal mark nor folders, and one was asked for."""
-    if writing.by is not None:
+def check_by(by: str, path: Path, columns: Sequence[str], hidden: Pseudonyms | None) -> None:
+    """Raise an error where a table cannot be written as folders by the published cells of a column.
+
+    Parameters
+    ----------
+    by : str
+    path : path
+        Of the folder.
+    columns : sequence of str
+        The published columns.
+    hidden : Pseudonyms, optional
+        Columns whose cells become pseudonyms.
+    """
+    if path.suffix and not path.is_dir():
         msg = with_hint(
-            f"a release in memory is written as one file, and not by {writing.by!r}.",
-            "take engine='stream' (--engine stream) and name a folder.",
+            f"parts by column {by!r} are folders, and {path.name!r} names a file.", "name a folder, without an ending."
         )
         raise InputError(msg)
-    if frames.file_kind(path) == "parquet" and writing != Writing(language=writing.language):
+    if by not in columns:
+        msg = with_hint(f"parts by column {by!r}, which is not published.", f"choose among {listed(columns)}.")
+        raise ColumnError(msg)
+    if hidden is not None and by in hidden.columns:
+        msg = with_hint(
+            f"parts by column {by!r}, which publishes pseudonyms: each folder would be a person's.",
+            "choose another column.",
+        )
+        raise ColumnError(msg)
+
+
+def check_writing(path: Path, writing: Writing) -> None:
+    """Raise InputError where a file has neither an encoding nor a decimal mark, and one was asked for."""
+    if frames.file_kind(path) == "parquet" and writing != Writing(language=writing.language, by=writing.by):
         msg = with_hint(
             f"{str(path)!r} is Parquet, in which an encoding, a decimal mark or a way to hide formulas has no effect.",
             "write a CSV, or leave encoding, decimal and formulas (`write:` in a policy) out.",

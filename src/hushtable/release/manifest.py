@@ -23,6 +23,7 @@ from hushtable.io import MANIFEST, Dialect
 
 __all__ = [
     "IN_FOLDER",
+    "PART_NAMES",
     "check_hash",
     "claim_of",
     "compared",
@@ -36,6 +37,9 @@ __all__ = [
 
 IN_FOLDER: Final = MANIFEST
 """The manifest of a folder."""
+
+PART_NAMES: Final = "part-*.parquet"
+"""Names of the files of a folder, and of those in the folders of a Hive data set."""
 
 _EXTERNAL: Final = ("recoding", "publish", "pseudonymized", "fresh", "accepted", "replaces_earlier")
 """Facts of a release that may go with the file: how its cells came to look as they do, and what was accepted."""

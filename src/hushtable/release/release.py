@@ -587,6 +587,7 @@ class Release(OfClaim, Generic[FrameT]):
         formulas: Formulas | None = None,
         codebook: bool = True,
         overwrite: bool = False,
+        by: str | None = None,
     ) -> Verdict:
         """Write the protected table, its manifest and its codebook, whole and verified or not at all.
 
@@ -614,6 +615,10 @@ class Release(OfClaim, Generic[FrameT]):
             Write beside it what its columns and labels mean, to be read and as JSON; see `hushtable.release.codebook`.
         overwrite : bool
             Replace files of these names. An input is never replaced, nor a link.
+        by : str, optional
+            A published column whose cells name the folders of a Hive data set (``region=N/part-00000.parquet``), at
+            most 500: ``path`` names a folder, in which the manifest lies, without a codebook. The policy's
+            ``write: {by: ...}`` when not given. All folders are verified together.
 
         Raises
         ------
@@ -627,15 +632,16 @@ class Release(OfClaim, Generic[FrameT]):
         """
         check_before_writing(self.exposure, self.recoding)
         edition, path = self.edition, Path(path)
+        by = by if by is not None else self.writing.by
         to = Destination(
             path,
-            beside=self.codebook.texts(path, external=external) if codebook else {},
+            beside=self.codebook.texts(path, external=external) if codebook and by is None else {},
             writing=Writing(
                 encoding or self.writing.encoding,
                 decimal or self.writing.decimal,
                 formulas or self.writing.formulas,
                 self.writing.language,
-                self.writing.by,
+                by,
             ),
             order="kept" if keep_order else "shuffled",
             audience="external" if external else "internal",

@@ -1,0 +1,175 @@
+"""A Hive data set: rows in folders that are named by the cells of one column, ``region=N/part-00000.parquet``.
+
+Names are escaped as pyarrow, Spark and DuckDB unescape them. A folder tells what its column tells, and nothing else:
+its rows come in the random order of the whole.
+"""
+
+from __future__ import annotations
+
+import base64
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
+from functools import partial
+from pathlib import Path
+from typing import IO, Any, Final
+from urllib.parse import quote
+
+import numpy as np
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from hushtable._types import CodeArray
+from hushtable.columns import without_categories
+from hushtable.errors import InputError, with_hint
+from hushtable.io.batches import NO_KEY, scan, to_arrow
+from hushtable.io.frames import Frame, read
+
+__all__ = ["parquet_writer", "plain_schema", "write", "write_frame"]
+
+_AT_ONCE: Final = 2**20  # rows
+_MOST_FOLDERS: Final = 500  # of which each has an open file
+_LONGEST: Final = 255  # bytes of a file's name
+
+
+def undictionaried(dtype: pa.DataType) -> pa.DataType:
+    """Return a type without dictionaries and views, and without metadata of what is nested in it."""
+    if pa.types.is_dictionary(dtype):
+        return dtype.value_type
+    if pa.types.is_string_view(dtype) or pa.types.is_binary_view(dtype):
+        # Arrow does not pick rows of them.
+        return pa.large_string() if pa.types.is_string_view(dtype) else pa.large_binary()
+    if pa.types.is_struct(dtype):
+        return pa.struct([_plain(dtype.field(place)) for place in range(dtype.num_fields)])
+    if pa.types.is_map(dtype):
+        return pa.map_(_plain(dtype.key_field), _plain(dtype.item_field), dtype.keys_sorted)
+    if pa.types.is_fixed_size_list(dtype):
+        return pa.list_(_plain(dtype.value_field), dtype.list_size)
+    for is_kind, kind in ((pa.types.is_list, pa.list_), (pa.types.is_large_list, pa.large_list)):
+        if is_kind(dtype):
+            return kind(_plain(dtype.value_field))
+    return dtype
+
+
+def _plain(field: pa.Field) -> pa.Field:
+    return pa.field(field.name, undictionaried(field.type), field.nullable)
+
+
+def plain_schema(schema: pa.Schema) -> pa.Schema:
+    """Return a schema without dictionaries and metadata of fields, which may hold more than the cells."""
+    return pa.schema(list(map(_plain, schema)))
+
+
+def parquet_writer(file: IO[bytes], schema: pa.Schema) -> pq.ParquetWriter:
+    """Return what writes tables of a schema into a file that remembers names and types, and no statistics."""
+    schema = schema.remove_metadata()
+    writer = pq.ParquetWriter(file, schema, store_schema=False, write_statistics=False)
+    # Types as they are without dictionaries, which Arrow would tell otherwise: Parquet itself knows no time zones.
+    plain = pa.schema([(field.name, undictionaried(field.type)) for field in schema])
+    writer.add_key_value_metadata({"ARROW:schema": base64.b64encode(plain.serialize())})
+    return writer
+
+
+def write(tables: Iterable[pa.Table], folder: Path, by: str) -> None:
+    """Write tables of one schema into an empty folder, by the cells of a column, which are in no file.
+
+    Parameters
+    ----------
+    tables : iterable of pyarrow.Table
+        One at least. Each folder keeps their order, so that random rows stay random.
+    folder : path
+    by : str
+        The column.
+
+    Raises
+    ------
+    InputError
+        The column's type or cells cannot name folders, there are too many of them, or no other column is left.
+    """
+    if by.startswith(("_", ".")):
+        msg = f"column {by!r} would name folders that readers pass over, as all that begins with {by[0]!r}."
+        raise InputError(with_hint(msg, "name another column, or rename it."))
+    with ExitStack() as opened:
+        writers: dict[str, Any] = {}
+        for table in tables:
+            for name, rows in _dealt(table, by):
+                if name not in writers:
+                    if len(writers) == _MOST_FOLDERS:
+                        msg = f"column {by!r} has more than {_MOST_FOLDERS} values, each of which would be a folder."
+                        raise InputError(with_hint(msg, "name a column of fewer values, or generalize it."))
+                    (folder / name).mkdir(mode=0o700)
+                    opener = partial(os.open, mode=0o600)
+                    file = opened.enter_context(open(folder / name / "part-00000.parquet", "xb", opener=opener))
+                    writers[name] = opened.enter_context(parquet_writer(file, rows.schema))
+                writers[name].write_table(rows, max(1, len(rows)))
+    if not writers:
+        raise InputError(
+            with_hint("no record is published, so that there is no folder to write.", "look at the input.")
+        )
+
+
+def write_frame(frame: Frame, rows: CodeArray, folder: Path, by: str) -> tuple[Frame, CodeArray]:
+    """Write a frame as `write` does; return what is read back, and the row that each of its records is.
+
+    Parameters
+    ----------
+    frame : Frame
+    rows : ndarray of int32
+        The row of every record, in the order in which they are written.
+    folder, by
+        As of `write`.
+    """
+    table = pa.table({name: to_arrow(frame.column(name)) for name in frame.columns})
+    pieces = (table.take(rows[start : start + _AT_ONCE]) for start in range(0, max(1, len(rows)), _AT_ONCE))
+    write(pieces, folder, by)
+    back = read(scan(folder).head(len(rows) + 1).select(frame.columns))
+    # Folders are read in the order of their names.
+    names = [_named(by, cell) for cell in _texts(frame.column(by), by).to_list()]
+    place = {name: i for i, name in enumerate(sorted({*names}))}
+    of_row = np.array([place[name] for name in names], dtype=np.int64)
+    return back, rows[np.argsort(of_row[rows], kind="stable")]
+
+
+def _dealt(table: pa.Table, by: str) -> Iterator[tuple[str, pa.Table]]:
+    """Yield the rows of each cell, and the name of its folder."""
+    place = table.column_names.index(by)
+    others = table.remove_column(place)
+    # A dictionary holds cells of other folders, which may go to other people.
+    others = others.cast(plain_schema(others.schema))
+    if not others.num_columns:
+        msg = with_hint(f"{by!r} is the only column, and its cells would be in no file.", "name another column.")
+        raise InputError(msg)
+    cells = pl.Series("", pl.from_arrow(table.column(place)))
+    for cell, rows in _texts(cells, by).to_frame().with_row_index("row").group_by("").agg("row").iter_rows():
+        yield _named(by, cell), others.take(pa.array(rows))
+
+
+def _texts(cells: pl.Series, by: str) -> pl.Series:
+    """Return the cells as a reader types them again."""
+    dtype = cells.dtype
+    if not (dtype.is_integer() or isinstance(dtype, (pl.String, pl.Categorical, pl.Enum, pl.Date, pl.Null))):
+        msg = with_hint(
+            f"column {by!r} is of the type {without_categories(dtype)}, whose cells cannot name folders.",
+            "name a column of text, whole numbers or days.",
+        )
+        raise InputError(msg)
+    return cells.cast(pl.String)
+
+
+def _named(by: str, cell: str | None) -> str:
+    """Return the name of a cell's folder.
+
+    Raises
+    ------
+    InputError
+        A reader would take the cell for another one, or its name is too long.
+    """
+    if cell in ("", NO_KEY):
+        msg = with_hint(f"column {by!r} has cells that would be read as missing ones.", "name another column.")
+        raise InputError(msg)
+    name = f"{quote(by, safe='')}={NO_KEY if cell is None else quote(cell, safe='')}"
+    if len(name.encode()) > _LONGEST:
+        msg = with_hint(f"column {by!r} has cells too long for the name of a folder.", "name another column.")
+        raise InputError(msg)
+    return name
