@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import shutil
 import zipfile
 from pathlib import Path
 from random import Random
@@ -25,7 +26,7 @@ def case(random: Random, folder: Path) -> Outcome:
     """Run one case: a table through two kinds of files."""
     outcome = Outcome()
     if random.random() < 0.2:
-        random.choice((_converted, _hive))(outcome, random, folder)
+        random.choice((_converted, _hive, _parted))(outcome, random, folder)
         return outcome
     table, (first, then) = _drawn(random), (random.choice(ENDINGS), random.choice(ENDINGS))
     outcome.reproduction = f"table = pl.DataFrame({table.to_dict(as_series=False)!r})  # as {first}, then as {then}"
@@ -110,6 +111,39 @@ def _hive(outcome: Outcome, random: Random, folder: Path) -> None:
         ours, theirs = (sorted(map(str, frame.select(pl.all().cast(pl.String)).rows())) for frame in (written, same))
         outcome.expect(ours == theirs, "other rows than in memory", (ours, theirs))
         outcome.count("hive")
+
+
+def _parted(outcome: Outcome, random: Random, folder: Path) -> None:
+    """A release in folders of a published column holds what is published, and fails with anything added."""
+    n, cells = random.randint(4, 40), random.choice((_TEXTS, ("a/b", "..", "%41", "a=b", None), ("1", "2"), ("",)))
+    table = pl.DataFrame(
+        {"qi": [random.randint(1, 9) for _ in range(n)], "key": [random.choice(cells) for _ in range(n)]},
+        schema={"qi": pl.Int64, "key": pl.String},
+    )
+    by, engine = random.choice(("qi", "key")), random.choice(("memory", "stream"))
+    outcome.reproduction = f"{engine}: pl.DataFrame({table.to_dict(as_series=False)!r}) by {by}"
+    names = random.choice((["qi"], ["qi", "key"]))
+    with outcome.guarded("parted", ht.HushError):
+        table.write_parquet(folder / "in.parquet")
+        asked: dict[str, Any] = {"quasi_identifiers": names, "models": [ht.KAnonymity(2)], "roles": "trust"}
+        release = ht.anonymize(str(folder / "in.parquet"), engine=engine, **asked)
+        out = folder / "out"
+        outcome.expect(release.write(out, by=by).passed, "what is written does not hold")
+        same = ht.anonymize(table, **asked).frame.select(pl.all().cast(pl.String))
+        read = pl.read_parquet(out / "**/*.parquet", hive_partitioning=True, try_parse_hive_dates=False)
+        written = read.select(pl.col("qi", "key").cast(pl.String))
+        ours, theirs = (sorted(map(str, frame.rows())) for frame in (written, same))
+        outcome.expect(ours == theirs, "other rows than in memory", (ours, theirs))
+        part = random.choice(sorted(out.glob("*=*/*")))
+        shutil.copy(part, part.with_name(random.choice(("_x.parquet", "part-00001.parquet"))))
+        outcome.count("parted")
+        role = "quasi-identifier" if "key" in names else "other"
+        policy = ht.Policy.parse(f"columns: {{qi: quasi-identifier, key: {role}}}\nmodels: [k-anonymity: 2]")
+        try:
+            policy.verify(str(out))
+        except ht.VerificationError:
+            return
+        outcome.expect(False, "a part that was added is taken for the release")
 
 
 def _drawn(random: Random) -> pl.DataFrame:

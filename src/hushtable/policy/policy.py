@@ -474,7 +474,7 @@ class Policy(Record):
             )
             raise PolicyError(msg)
         by = self.writing.by
-        if by is not None and (by not in self.columns or by in (*self.removed, *self.pseudonymized)):
+        if by is not None and (by not in self.columns or by in self.with_role("identifier")):
             msg = with_hint(
                 f"write: by names column {by!r}, whose cells are not published as they are or coarsened.",
                 "name a quasi-identifier, or a column that is kept.",
