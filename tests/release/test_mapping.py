@@ -96,3 +96,12 @@ def test_a_release_of_one_class_and_an_empty_mapping(tmp_path: Path) -> None:
     assert (tmp_path / "map.csv").read_text().split() == ["column,value,cell,records"]
     with pytest.raises(ht.InputError, match="exists"):
         found.write(tmp_path / "map.csv")
+
+
+def test_models_of_matchings_ask_for_k_people_too() -> None:
+    frame = people(2, 60).drop("who").drop_nulls()
+    method = ht.Genetic(generations=2, individuals=4)
+    asked: dict[str, Any] = {"quasi_identifiers": ["age", "job"], "roles": "trust", "method": method}
+    found = ht.anonymize(frame, models=[ht.MatchKK(5)], **asked).mapping()
+    assert found.least == 5
+    assert all(n >= 5 for *_, n in found.rows)

@@ -27,7 +27,7 @@ from hushtable.release.edition import Edition, Rewritten
 from hushtable.release.exposure import persons_of
 from hushtable.tables import Table, encoded
 
-__all__ = ["Codebook", "codebook_paths", "renamed"]
+__all__ = ["Codebook", "codebook_paths", "least_of", "renamed"]
 
 _LEAST: Final = 2
 _SHOWN: Final = 12
@@ -285,7 +285,12 @@ class Codebook:
     @property
     def _least(self) -> int:
         """How many people have to share what is listed."""
-        return max(_LEAST, *(max(model.min_size, getattr(model, "k", 1)) for model in self.claim.models))
+        return least_of(self.claim)
+
+
+def least_of(claim: Classes | Matchings) -> int:
+    """Return how many people have to share what is told of values, also where a model bounds no sizes of classes."""
+    return max(_LEAST, *(max(model.min_size, getattr(model, "k", 1)) for model in claim.models))
 
 
 def _labels(ladder: Any) -> dict[str, dict[str, Any]]:

@@ -15,6 +15,7 @@ import numpy as np
 
 from hushtable._types import CodeArray, CountArray
 from hushtable.io import drafts, frames
+from hushtable.release.codebook import least_of
 from hushtable.release.release import Release
 from hushtable.tables import Table, persons_of
 
@@ -82,7 +83,7 @@ def mapping_of(release: Release) -> AppliedMapping:
     >>> found.rows, found.left_out
     ((('age', '31', '31', 3), ('age', '38', '38', 2), ('age', '71', '[70, 71]', 2)), {'age': 1})
     """
-    least = max([2, *(model.min_size for model in release.claim.models)])
+    least = least_of(release.claim)
     person = getattr(release.claim, "person", None)
     kept = np.flatnonzero(release.partition.labels >= 0)
     counts = release.source.records[kept] if not isinstance(release.source, Table) else release.source.counts[kept]
