@@ -11,15 +11,16 @@ import numpy as np
 
 from hushtable._types import FrameT
 from hushtable.anonymizers import LearnedRecoding
-from hushtable.claims import Classes, Matchings, Verdict
+from hushtable.claims import Certificate, Classes, Matchings, Verdict
 from hushtable.discover import MOST_ROWS, Determined, Named, added, has_room_for_names, look_for_names
 from hushtable.engines.lazy import Lazy
 from hushtable.engines.published_cells import PublishedCells, frame_of
 from hushtable.errors import ColumnError, ExposureError, InputError, TooManyRowsError, with_hint
 from hushtable.io import Dialect, frames
-from hushtable.quality import Quality
+from hushtable.quality import Quality, Utility, among
 from hushtable.recoding import Recoding
 from hushtable.release import (
+    Codebook,
     Exposure,
     ExposureLimit,
     KeptColumns,
@@ -31,15 +32,17 @@ from hushtable.release import (
     measure_exposure,
     undoing,
 )
-from hushtable.search import Trace
+from hushtable.search import Budget, Trace
 from hushtable.tables import Partition
 
 if TYPE_CHECKING:
     from hushtable.engines.files import Files
+    from hushtable.risk import OwnAttacks
 
 __all__ = ["RemoteRelease"]
 
 _PART: Final = Path("part.parquet")
+_MOST_ATTACKED: Final = 5_000_000  # records
 _HELD: Final = 2**20  # distinct rows of kept columns past which they are counted on the disk
 
 
@@ -139,6 +142,31 @@ class RemoteRelease(OfClaim, Generic[FrameT]):
         lazy: FrameT = self.origin.published(self.cells)
         return lazy
 
+    @property
+    def hierarchies(self) -> Mapping[str, Any]:
+        """The hierarchies, aligned to the columns."""
+        return self.distinct.hierarchies
+
+    @property
+    def certificate(self) -> Certificate | None:
+        """Why no release of its kind loses less, which the distinct rows prove; see `Release.certificate`."""
+        return self.distinct.certificate
+
+    @property
+    def counted(self) -> Release:
+        """The release of the distinct rows, each with its count, as all records are published: with pseudonyms."""
+        known = frames.read(self.distinct.source).columns
+        keyed = [name for name in known if self.pseudonyms and name in self.pseudonyms.keyed]
+        return replace(self.distinct, pseudonyms=self.pseudonyms.of(keyed) if self.pseudonyms else None)
+
+    @property
+    def codebook(self) -> Codebook:
+        """What the readers of the release need to know of its columns, those that are kept among them."""
+        told = self.distinct.codebook
+        # The distinct rows lack the columns that are kept: no cell of them is told.
+        edition = replace(told.edition, columns=self.columns, pseudonyms=self.pseudonyms)
+        return replace(told, edition=edition, removed=self.removed)
+
     def classes(self) -> Any:
         """Return the classes as they are published, with their sizes; see `Release.classes`."""
         return self.distinct.classes()
@@ -186,6 +214,69 @@ class RemoteRelease(OfClaim, Generic[FrameT]):
         """Write the cells and where rows go to a file; see `Release.save_recoding`."""
         self.learned.save(path, overwrite=overwrite)
 
+    def with_bound(self, budget: Budget | None = None) -> RemoteRelease[FrameT]:
+        """Return the release with a proven floor under its loss and its certificate; see `Release.with_bound`.
+
+        Parameters
+        ----------
+        budget : Budget, optional
+
+        Raises
+        ------
+        InputError
+            No floor is known under this loss, or of these cells.
+        """
+        return replace(self, distinct=self.distinct.with_bound(budget))
+
+    def utility(self, target: str | None = None, *, model: str | None = None) -> Utility:
+        """Measure what can still be learned from the columns that are judged, beside the original.
+
+        Figures count records, and are those of `Release.utility`. A column that is kept as it is has no figure.
+
+        Parameters
+        ----------
+        target, model : str, optional
+            Refused: models learn from records one by one, and from kept columns, which takes the rows in memory.
+
+        Raises
+        ------
+        InputError
+            A target or a model was asked for.
+        """
+        asked = {"target": target, "model": model}
+        for name, value in asked.items():
+            if value is not None:
+                msg = with_hint(
+                    f"{name} = {value!r} learns from records one by one, which takes the rows in memory.",
+                    "leave it out; or write the release, and pass both files to hushtable utility.",
+                )
+                raise InputError(msg)
+        return among(self.counted.utility(), self.columns)
+
+    def attack(self, earlier: Any = None, *, person: str | None = None, seed: int = 0) -> OwnAttacks:
+        """Attack the release with all that its publisher knows; see `Release.attack`.
+
+        Parameters
+        ----------
+        earlier : Release, RemoteRelease, path or dataframe, optional
+        person : str, optional
+        seed : int
+
+        Raises
+        ------
+        InputError
+            There are more than 5,000,000 records: attacks look at them one by one.
+        """
+        n_records = self.distinct.source.n_records
+        if n_records > _MOST_ATTACKED:
+            msg = with_hint(
+                f"attacks look at records one by one, at most {_MOST_ATTACKED:,}, and there are {n_records:,}.",
+                "attack the release of a part of them.",
+            )
+            raise InputError(msg)
+        before = earlier.distinct if isinstance(earlier, RemoteRelease) else earlier
+        return self.counted.attack(before, person=person, seed=seed)
+
     def verify(self) -> Verdict:
         """Judge the protected table anew: its published cells, grouped by the engine.
 
@@ -203,9 +294,10 @@ class RemoteRelease(OfClaim, Generic[FrameT]):
         *,
         external: bool = False,
         policy: Mapping[str, Any] | None = None,
+        codebook: bool = True,
         overwrite: bool = False,
     ) -> Verdict:
-        """Write the protected table as Parquet parts in a folder, with its manifest, verified or not at all.
+        """Write the protected table as Parquet parts in a folder, its manifest and its codebook, verified or not at all.
 
         Rows leave in random order, by the operating system's randomness. All parts are read back and verified
         before the folder gets its name, and the exposure is measured again on what was written. Where the input
@@ -219,6 +311,8 @@ class RemoteRelease(OfClaim, Generic[FrameT]):
             Write the manifest that goes with published files.
         policy : mapping, optional
             What was asked for, for the internal manifest.
+        codebook : bool
+            Write beside it what its columns and labels mean, as ``out.codebook.md`` and ``out.codebook.json``.
         overwrite : bool
             Replace a folder or file of this name; a folder only if it holds a release and nothing else. An input is
             never replaced, nor a link; what a lazy frame reads from is not known here, and must not be named.
@@ -248,6 +342,7 @@ class RemoteRelease(OfClaim, Generic[FrameT]):
             original=self._original,
             audience="external" if external else "internal",
             overwrite=overwrite,
+            beside=self.codebook.texts(path, external=external) if codebook else {},
             look=self._looked_at,
         )
         if isinstance(self.origin, Lazy) and self.origin.engine.writes:
