@@ -39,10 +39,12 @@ if TYPE_CHECKING:
     from hushtable.engines.files import Files
     from hushtable.risk import OwnAttacks
 
-__all__ = ["RemoteRelease"]
+__all__ = ["MOST_ATTACKED", "RemoteRelease"]
+
+MOST_ATTACKED: Final = 5_000_000
+"""Records that attacks look at, one by one, of a release whose rows are not in memory."""
 
 _PART: Final = Path("part.parquet")
-_MOST_ATTACKED: Final = 5_000_000  # records
 _HELD: Final = 2**20  # distinct rows of kept columns past which they are counted on the disk
 
 
@@ -268,9 +270,9 @@ class RemoteRelease(OfClaim, Generic[FrameT]):
             There are more than 5,000,000 records: attacks look at them one by one.
         """
         n_records = self.distinct.source.n_records
-        if n_records > _MOST_ATTACKED:
+        if n_records > MOST_ATTACKED:
             msg = with_hint(
-                f"attacks look at records one by one, at most {_MOST_ATTACKED:,}, and there are {n_records:,}.",
+                f"attacks look at records one by one, at most {MOST_ATTACKED:,}, and there are {n_records:,}.",
                 "attack the release of a part of them.",
             )
             raise InputError(msg)
