@@ -99,7 +99,9 @@ class Lazy(Origin):
         """Return the frame with more said of how columns are read."""
         return replace(self, specs={**self.specs, **specs})
 
-    def collapse(self, names: Sequence[str], cells: PublishedCells | None = None) -> Frame:
+    def collapse(
+        self, names: Sequence[str], cells: PublishedCells | None = None, *, most_rows: int = _MOST_ROWS
+    ) -> Frame:
         """Return the distinct rows of some columns, sorted, with how many records each stands for.
 
         Parameters
@@ -107,6 +109,8 @@ class Lazy(Origin):
         names : sequence of str
         cells : PublishedCells, optional
             Then of what is published, without the records that are left out.
+        most_rows : int
+            How many distinct rows are too many.
 
         Raises
         ------
@@ -124,7 +128,7 @@ class Lazy(Origin):
         if not names:
             raise InputError(with_hint("no column to collapse to was named.", "name those that are judged."))
         with _asking(self.engine):
-            return self._collapsed(names, cells)
+            return self._collapsed(names, cells, most_rows)
 
     def published(self, cells: PublishedCells) -> Any:
         """Return what is published, as a lazy frame of the same engine; a record that meets no row is left out.
@@ -177,14 +181,14 @@ class Lazy(Origin):
         self._saw(n_written + n_left_out)
         return n_written
 
-    def _collapsed(self, names: Sequence[str], cells: PublishedCells | None) -> Frame:
+    def _collapsed(self, names: Sequence[str], cells: PublishedCells | None, most_rows: int) -> Frame:
         if cells is None:
             data = self.data.select(*(f"c{self.columns.index(name)}" for name in names))
         else:
             data = self._joined(cells, names)
         keys = [_key(name, dtype) for name, dtype in _groupable(data, names).items()]
         if cells is None or not {*names} <= {*cells.published.columns}:
-            self._check_rows(data.select(*keys).to_native(), names)
+            self._check_rows(data.select(*keys).to_native(), names, most_rows)
         data = data.select(*keys, *([MARK] if cells else []))
         grouped = data.group_by(*data.collect_schema().names()).agg(nw.len().alias(_COUNT))
         rows = self.engine.pulled(grouped.to_native()).cast({_COUNT: pl.Int64})
@@ -234,18 +238,18 @@ class Lazy(Origin):
         known: nw.LazyFrame[Any] = nw.from_native(joined)
         return known
 
-    def _check_rows(self, frame: Any, names: Sequence[str]) -> None:
+    def _check_rows(self, frame: Any, names: Sequence[str], most_rows: int) -> None:
         """Raise InputError where there are more distinct rows than can be held, before anything is pulled."""
         n_rows, n_records = self.engine.estimated(frame)
         self._saw(n_records)
         needed, free = float(n_rows) * _BYTES_PER_ROW, budget.free_memory()
-        if n_rows <= _MOST_ROWS and (free is None or needed <= free):
+        if n_rows <= most_rows and (free is None or needed <= free):
             return
         order = sorted(zip(self.engine.widths(frame), names, strict=True), reverse=True)[:3]
         widest = ", ".join(f"{name!r} (about {n_values:,} values)" for n_values, name in order)
         what = f"about {n_rows:,} distinct rows of {len(names)} columns, the widest {widest},"
         budget.check_memory(needed, what, _COARSER)
-        raise TooManyRowsError(with_hint(f"{what} are more than the {_MOST_ROWS:,} that are collapsed to.", _COARSER))
+        raise TooManyRowsError(with_hint(f"{what} are more than the {most_rows:,} that are collapsed to.", _COARSER))
 
     def _saw(self, n_records: int) -> None:
         """Note how many records a pass saw, and raise InputError where an earlier one saw another number."""

@@ -11,7 +11,7 @@ import numpy as np
 
 from hushtable._types import FrameT
 from hushtable.anonymizers import LearnedRecoding
-from hushtable.claims import Certificate, Classes, Matchings, Verdict
+from hushtable.claims import Certificate, Classes, Matchings, Verdict, group
 from hushtable.discover import MOST_ROWS, Determined, Named, added, has_room_for_names, look_for_names
 from hushtable.engines.lazy import Lazy
 from hushtable.engines.published_cells import PublishedCells, frame_of
@@ -27,6 +27,7 @@ from hushtable.release import (
     OfClaim,
     Pseudonyms,
     Release,
+    Uniques,
     check_before_writing,
     kept_columns_facts,
     measure_exposure,
@@ -374,9 +375,11 @@ class RemoteRelease(OfClaim, Generic[FrameT]):
     def with_exposure(
         self, limit: ExposureLimit, *, accepted: Mapping[str, str] | None = None, is_enforced: bool = False
     ) -> RemoteRelease[FrameT]:
-        """Return the release with the exposure of the columns that are kept as they are, alone.
+        """Return the release with the exposure of the columns that are kept as they are, alone and within the classes.
 
-        What they tell within the classes is not counted: it would take a pass over all columns together.
+        Counted on the distinct rows of all of them with the published quasi-identifiers; where these are too many, by
+        hashes on the disk, one column or pair after the other. Within the classes nothing is counted where too many
+        rows have persons, or Spark holds them: `Exposure.told_to` is 0 then.
 
         Parameters
         ----------
@@ -397,9 +400,12 @@ class RemoteRelease(OfClaim, Generic[FrameT]):
         cells = replace(self.cells, pseudonyms=None)
         is_whole = cells.is_published.all()
         is_linked = self._person in self.columns and not (self.pseudonyms and self._person in self.pseudonyms.fresh)
-        measured = self._measured(
-            self.origin, None if is_whole else cells, limit, accepted or {}, is_enforced=is_enforced
-        )
+        measured = self._measured_together(cells, limit, accepted or {}, is_enforced=is_enforced)
+        if measured is None:
+            known = None if is_whole else cells
+            measured = self._measured(self.origin, known, limit, accepted or {}, is_enforced=is_enforced)
+            told, told_to = self._told_by_hashes(cells)
+            measured = replace(measured, told=told, told_to=told_to)
         if cells.counts is not None and measured.n_records != int(cells.counts[cells.is_published].sum()):
             from hushtable.io import changed
 
@@ -427,6 +433,50 @@ class RemoteRelease(OfClaim, Generic[FrameT]):
                     f'(`action: fresh`), or say why nobody knows several records, as accept: {{{name!r}: "a reason"}}.',
                 )
                 raise ExposureError(msg)
+
+    @property
+    def _kept(self) -> tuple[str, ...]:
+        """The published columns that are told of, in order: all but quasi-identifiers and pseudonyms."""
+        hidden = self.pseudonyms.columns if self.pseudonyms else ()
+        return tuple(name for name in self.columns if name not in (*self.quasi_identifiers, *hidden))
+
+    def _measured_together(
+        self, cells: PublishedCells, limit: ExposureLimit, accepted: Mapping[str, str], *, is_enforced: bool
+    ) -> Exposure | None:
+        """Measure on the distinct rows of all columns, alone and within the classes; None where these are too many."""
+        kept = self._kept
+        persons = [self._person] if self._person and self._person not in kept else []
+        names = tuple(dict.fromkeys((*self.quasi_identifiers, *kept, *persons)))
+        try:
+            rows = (
+                cells.frame(names)
+                if {*names} <= {*cells.keys.columns}
+                else self.origin.collapse(names, replace(cells, columns=names), most_rows=_HELD)
+            )
+        except (TooManyRowsError, ColumnError):
+            return None
+        return measure_exposure(
+            rows.told(frames.read(self.distinct.source).specs),
+            group(rows, self.quasi_identifiers, (), None).labels.astype(np.int32),
+            KeptColumns([name for name in kept if name not in self.sensitive], self.sensitive),
+            person=self._person,
+            limit=limit,
+            accepted=accepted,
+            is_enforced=is_enforced,
+        )
+
+    def _told_by_hashes(self, cells: PublishedCells) -> tuple[tuple[Uniques, ...], int]:
+        """Count who is unique within the classes where too many rows would be held; up to 0 columns where nobody can.
+
+        Hashes tell no persons apart, and what writes by itself hands out no records.
+        """
+        if self._person or self._writes_by_itself:
+            return (), 0
+        from hushtable.engines.counting import unique_within
+
+        kept = self._kept
+        batches = self.origin.batches(replace(cells, columns=(*self.quasi_identifiers, *kept)))
+        return unique_within(batches, self.quasi_identifiers, kept)
 
     def _measured(
         self,
@@ -494,7 +544,8 @@ class RemoteRelease(OfClaim, Generic[FrameT]):
 
         written = Files.open(draft, dialect)
         exposure = self._measured(written, None, known.limit, known.accepted, is_enforced=known.is_enforced)
-        exposure = replace(exposure, named=known.named, determined=known.determined, linkage=known.linkage)
+        carried = {name: getattr(known, name) for name in ("told", "told_to", "named", "determined", "linkage")}
+        exposure = replace(exposure, **carried)
         exposure.raise_if_refused()
         return {"exposure": exposure.to_dict()}
 

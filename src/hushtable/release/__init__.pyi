@@ -14,6 +14,8 @@ from .exposure import (
     KeptColumns as KeptColumns,
     Uniques as Uniques,
     measure_exposure as measure_exposure,
+    most_told as most_told,
+    pairs_to as pairs_to,
     undoing as undoing,
 )
 from .manifest import external_facts as external_facts, manifest_path as manifest_path, sha256 as sha256

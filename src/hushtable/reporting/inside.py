@@ -567,6 +567,9 @@ def _told(released: Released) -> Section:
             )
         )
     told = [each for each in exposure["told"] if each["n_records"]]
+    if exposure.get("told_to") == 0:
+        text = "Who also knows a column that is kept was not counted: there are too many distinct rows."
+        blocks.append(Paragraph(text, "careful"))
     if told:
         rows = tuple(
             (
