@@ -247,9 +247,7 @@ def test_the_command_writes_codebook_report_and_certificate_of_a_folder(tmp_path
     done("codebook", out)
     assert "<caseQnty>120</caseQnty>" in (tmp_path / "out.ddi.xml").read_text(encoding="utf-8")
     written = done("report", out, "--original", folder, "--json").out
-    ours, theirs = (
-        {each["name"]: each for each in one["sections"]} for one in (json.loads(written), page)
-    )
+    ours, theirs = ({each["name"]: each for each in one["sections"]} for one in (json.loads(written), page))
     for name in ("risk_before", "risk_after", "utility", "tests", "unprotected"):
         alike(ours[name], theirs[name])
 

@@ -145,9 +145,7 @@ def anonymize_streamed(
         # Before anything is written: a recoding that may not be saved is what was asked for, too.
         release.save_recoding(save_recoding, overwrite=force)
     with step("writing and verifying"):
-        verdict = release.write(
-            output, external=external, policy=rules.to_dict(), codebook=codebook, overwrite=force
-        )
+        verdict = release.write(output, external=external, policy=rules.to_dict(), codebook=codebook, overwrite=force)
     made_from = [path for path in inputs if path != key_file]
     told = {"file": output, "policy": rules, "verdict": verdict, "inputs": made_from}
     try:

@@ -50,7 +50,8 @@ def unique_records(
     hardly any cells differ.
     """
     with ExitStack() as stack:
-        files, n_records = _spilled(batches, len(names), stack)
+        files = [stack.enter_context(tempfile.TemporaryFile()) for _ in names]
+        n_records = _spill(batches, files)
         if not n_records:
             return 0, 0, (), min(max_size, len(names))
         hit, smaller = np.zeros(n_records, dtype=bool), []
@@ -93,7 +94,8 @@ def unique_within(
     Cells are hashes on the disk, as of `unique_records`.
     """
     with ExitStack() as stack:
-        files, n_records = _spilled(batches, len(classes) + len(names), stack)
+        files = [stack.enter_context(tempfile.TemporaryFile()) for _ in (*classes, *names)]
+        n_records = _spill(batches, files)
         of_class, of_name = files[: len(classes)], dict(zip(names, files[len(classes) :], strict=True))
         told_to = pairs_to(len(names), n_records)
         sets = [path for size in range(1, told_to + 1) for path in combinations(sorted(names), size)]
@@ -104,15 +106,14 @@ def unique_within(
     return most_told(found, len(names)), told_to
 
 
-def _spilled(batches: Iterable[pa.Table], n_columns: int, stack: ExitStack) -> tuple[list[IO[bytes]], int]:
-    """Write a hash of every cell, a file for each column; return how many records there are, too."""
+def _spill(batches: Iterable[pa.Table], files: Sequence[IO[bytes]]) -> int:
+    """Write a hash of every cell, a file for each column; return how many records there are."""
     seed, n_records = int(np.random.default_rng().integers(2**63)), 0
-    files: list[IO[bytes]] = [stack.enter_context(tempfile.TemporaryFile()) for _ in range(n_columns)]
     for batch in batches:
         for file, column in zip(files, batch.columns, strict=True):
             file.write(_hashes(column, seed, n_records).tobytes())
         n_records += batch.num_rows
-    return files, n_records
+    return n_records
 
 
 def _hashes(column: pa.ChunkedArray, seed: int, n_before: int) -> Any:

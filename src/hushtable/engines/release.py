@@ -300,7 +300,7 @@ class RemoteRelease(OfClaim, Generic[FrameT]):
         codebook: bool = True,
         overwrite: bool = False,
     ) -> Verdict:
-        """Write the protected table as Parquet parts in a folder, its manifest and its codebook, verified or not at all.
+        """Write the protected table as Parquet parts in a folder, with manifest and codebook, verified or not at all.
 
         Rows leave in random order, by the operating system's randomness. All parts are read back and verified
         before the folder gets its name, and the exposure is measured again on what was written. Where the input

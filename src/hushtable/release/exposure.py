@@ -292,7 +292,9 @@ class Exposure:
     def told_lines(self) -> list[str]:
         """Say whom those find who know more."""
         if not self.told_to:
-            return ["whom a reader finds who also knows a kept column was not counted: there are too many distinct rows"]
+            return [
+                "whom a reader finds who also knows a kept column was not counted: there are too many distinct rows"
+            ]
         most = [[each for each in self.told if len(each.columns) == size and each.n_records] for size in (1, 2)]
         return [
             f"a reader who also knows {' and '.join(each.columns)} "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hushtable.claims import Classes
 from hushtable.engines import MOST_ATTACKED, RemoteRelease
-from hushtable.errors import HushError, InputError
+from hushtable.errors import HushError, InputError, with_hint
 from hushtable.release import Release
 from hushtable.reporting.document import (
     Block,
@@ -104,7 +104,8 @@ def of_release(release: Release | RemoteRelease | Released) -> Section:
             return _tried(release.attack())
         assert isinstance(release.claim, Classes)
         if release.published.counts is not None and release.published.n_records > MOST_ATTACKED:
-            raise InputError("attacks look at records one by one, and these are too many.")
+            msg = with_hint("attacks look at records one by one.", "attack a release of a part of them.")
+            raise InputError(msg)
         return _tried(attack_written(release.published, release.claim, original=release.original))
     except HushError as error:
         # What the report says of the release otherwise is not lost to an attack that cannot be tried.

@@ -210,7 +210,9 @@ def _inside(known: released.Released) -> tuple[Section, ...]:
     return _attacked(sections, known) if isinstance(known.claim, Classes) else sections
 
 
-def _attacked(sections: tuple[Section, ...], release: Release | RemoteRelease | released.Released) -> tuple[Section, ...]:
+def _attacked(
+    sections: tuple[Section, ...], release: Release | RemoteRelease | released.Released
+) -> tuple[Section, ...]:
     """Return the sections of a release with what attacks find, before the tests that sum it up."""
     place = next(i for i, section in enumerate(sections) if section.name == "tests")
     return (*sections[:place], attacks.of_release(release), *sections[place:])
