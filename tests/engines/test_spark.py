@@ -184,11 +184,10 @@ def test_a_query_that_gives_other_rows_each_time_is_an_error(spark, tmp_path):
             ask()
 
 
-def test_too_many_distinct_rows_are_refused_before_any_is_pulled(spark, monkeypatch):
-    monkeypatch.setattr(lazy, "_MOST_ROWS", 1000)
+def test_too_many_distinct_rows_are_refused_before_any_is_pulled(spark):
     frame = spark.range(2000).selectExpr("id AS wide", "1 AS narrow")
     with pytest.raises(ht.InputError, match=r"the widest 'wide' \(about [0-9,]+ values\)"):
-        ht.collapse(frame, ["wide", "narrow"])
+        lazy.opened(frame).collapse(["wide", "narrow"], most_rows=1000)
 
 
 def test_what_spark_says_of_cells_is_not_repeated(spark):

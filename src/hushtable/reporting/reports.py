@@ -119,8 +119,8 @@ def report(
 
     Parameters
     ----------
-    result : Release, RemoteRelease, MaskedRelease, path of a written release, RiskAssessment, Mpuccs, Attack, MinimalUniques, \
-Keys, Unicity, Linking, JoinRisk, OwnAttacks, Comparison, MaskingTradeoff or PipelineRun
+    result : Release, RemoteRelease, MaskedRelease, path of a written release, RiskAssessment, Mpuccs, Attack, \
+MinimalUniques, Keys, Unicity, Linking, JoinRisk, OwnAttacks, Comparison, MaskingTradeoff or PipelineRun
     audience : {"internal", "external"}
         Who reads: those who make a release, or whoever receives it. Only a release has an external form, and only
         one that was verified. That holds nothing which the file does not show: no objective, trace or bound, no
