@@ -1,9 +1,10 @@
 """From Parquet to verified Parquet, never held whole: anonymize (collapse and search), write, verify.
 
-    python benchmarks/streaming.py [N_ROWS ...] [--folder FOLDER] [--threads 2] [--kept 0]
+    python benchmarks/streaming.py [N_ROWS ...] [--folder FOLDER] [--threads 2] [--kept 0] [--hard]
 
 Adult's rows at any scale, as ``tools/make_adult_scale.py`` in HUSHTABLE_SHARED draws them (its ``adult.csv`` is read
-there): eight quasi-identifiers, and as many columns of random numbers that are kept as asked for. For every step its
+there): eight quasi-identifiers, and as many columns of random numbers that are kept as asked for. With ``--hard``, rows
+of which no two are equal: eight columns of 100 values each, drawn evenly. For every step its
 wall and CPU seconds, and how far the memory of the process has risen by then. `write` spills, shuffles, writes,
 collapses what was written and judges it; `verify` judges the folder once more, as whoever receives it does.
 """
@@ -32,6 +33,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--folder", type=Path, help="where tables are made; removed in the end, but for the input")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--kept", type=int, default=0, help="columns that are no quasi-identifiers")
+    parser.add_argument("--hard", action="store_true", help="rows that hardly repeat")
     given = parser.parse_args()
     for name in ("HUSHTABLE_THREADS", "POLARS_MAX_THREADS", "OMP_NUM_THREADS"):
         os.environ[name] = str(given.threads)
@@ -72,6 +74,27 @@ def make(path: Path, n_rows: int, n_kept: int) -> None:
         writer.close()
 
 
+def make_hard(path: Path, n_rows: int, n_kept: int) -> None:
+    """Write a table of rows that hardly repeat unless it is there."""
+    import numpy as np
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    if path.exists():
+        return
+    rng = np.random.default_rng(7)
+    kept = [f"kept {j}" for j in range(n_kept)]
+    schema = pa.schema([*((f"c{j}", pa.int16()) for j in range(8)), *((name, pa.float64()) for name in kept)])
+    with pq.ParquetWriter(path, schema, store_schema=False) as writer:
+        for start in range(0, n_rows, STEP):
+            size = min(STEP, n_rows - start)
+            cells = [
+                *(rng.integers(0, 100, size).astype(np.int16) for _ in range(8)),
+                *(rng.random(size) for _ in kept),
+            ]
+            writer.write_table(pa.table(cells, schema=schema))
+
+
 def lap(name: str, work: Callable[[], Any], total: list[float]) -> Any:
     """Do some work and print what it took."""
     wall, cpu = time.perf_counter(), time.process_time()
@@ -103,12 +126,13 @@ def run(source: Path, output: Path) -> None:
 def main() -> None:
     """Measure each size in a process of its own: memory that has risen does not fall."""
     given = arguments()
-    if not (SHARED / "data/arx_adult/adult.csv").is_file():
+    if not given.hard and not (SHARED / "data/arx_adult/adult.csv").is_file():
         sys.exit(f"no Adult under {SHARED} (HUSHTABLE_SHARED)")
     with tempfile.TemporaryDirectory(dir=given.folder) as place:
         for n_rows in given.n_rows:
-            source = (given.folder or Path(place)) / f"adult_{n_rows}_{given.kept}.parquet"
-            make(source, n_rows, given.kept)
+            kind, maker = ("hard", make_hard) if given.hard else ("adult", make)
+            source = (given.folder or Path(place)) / f"{kind}_{n_rows}_{given.kept}.parquet"
+            maker(source, n_rows, given.kept)
             print(f"{n_rows:,} rows, {given.kept} kept columns, load {os.getloadavg()[0]:.1f}")
             print(f"  {'step':9} {'wall s':>8} {'CPU s':>8} {'GiB':>8}", flush=True)
             process = multiprocessing.get_context("spawn").Process(target=run, args=(source, Path(place) / "out"))

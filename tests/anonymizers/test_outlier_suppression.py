@@ -12,7 +12,7 @@ import hushtable as ht
 from command import done
 from hushtable.anonymizers import Mondrian, Problem
 from hushtable.anonymizers.judging import Judge
-from hushtable.anonymizers.mondrian import worth_suppressing
+from hushtable.anonymizers.mondrian import axes_of, worth_suppressing
 from hushtable.quality.loss import SetNCP
 
 OUTLIER = pl.DataFrame({"income": [float(i % 97) for i in range(299)] + [1e6]})
@@ -87,7 +87,7 @@ def test_the_gain_of_every_row_is_that_of_its_class_without_it(frame, k, weight)
         rest = [other for other in members if other != row]
         n, c = int(table.counts[members].sum()), int(table.counts[row])
         gain[row] = ((n * loss(members)) - (n - c) * loss(rest) - c) / c
-    ranked = worth_suppressing(problem, found, method._axes(problem)).tolist()
+    ranked = worth_suppressing(problem, found, axes_of(method, problem)).tolist()
     assert set(ranked) >= {row for row in gain if gain[row] > 1e-9}
     assert all(gain[row] > -1e-9 for row in ranked)
     assert all(gain[one] >= gain[other] - 1e-9 for one, other in pairwise(ranked))

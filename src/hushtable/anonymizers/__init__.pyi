@@ -25,3 +25,8 @@ from .preparation import (
 )
 from .protecting import carry_out as carry_out, protect as protect
 from .publish import STYLES as STYLES, publish_classes as publish_classes
+from .row_by_row import (
+    RowByRow as RowByRow,
+    protect_row_by_row as protect_row_by_row,
+    why_not_row_by_row as why_not_row_by_row,
+)

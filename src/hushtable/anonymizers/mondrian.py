@@ -49,7 +49,7 @@ from hushtable.recoding import (
 from hushtable.search import Clock, Trade, check_memory, say_if_first_run
 from hushtable.tables import Partition, Table
 
-__all__ = ["Mondrian", "improve", "suppress_for_loss", "undo_overlaps", "worth_suppressing"]
+__all__ = ["Mondrian", "axes_of", "cut_search", "improve", "suppress_for_loss", "undo_overlaps", "worth_suppressing"]
 
 _WINDOW = 32  # neighbours looked at on either side of a class
 _SWEEPS = 8
@@ -558,54 +558,24 @@ class Mondrian:
         say_if_first_run(split.grow, 10)
         if problem.most_suppressed == 0 or problem.judge.population is not None:
             return self._cut(problem)
-        return suppress_for_loss(problem, self._cut, self._axes(problem))
-
-    def _axes(self, problem: Problem) -> tuple[Axis, ...]:
-        # Of equal cuts the first one is made, so columns come by name and rows by content, however they were given.
-        lists = self._lists(problem)
-        readable = lists if self.recoding == "readable" else None
-        axes = lay_out(problem.judge.laid_out, sorted(problem.columns), problem.ladders, self.grid, readable)
-        ranked = [axis.column.name for axis in axes if axis.column.by_rank and axis.edges]
-        if ranked:
-            msg = with_hint(
-                f"columns {listed(ranked)} are measured on ranks, and cut on a grid of values.",
-                "choose recoding 'readable', no grid, or the scale 'value'.",
-            )
-            raise InputError(msg)
-        return axes
-
-    def _lists(self, problem: Problem) -> Lists:
-        # Whoever asks a file whom its cells cover has to know it from the file and the manifest.
-        is_covering = problem.judge.population is not None or problem.hides_persons
-        return Lists(
-            self.max_listed,
-            self.max_length,
-            names_groups=not is_covering,
-            least=problem.judge.min_size,
-            person=problem.judge.person,
-            language=problem.language,
-        )
+        return suppress_for_loss(problem, self._cut, axes_of(self, problem))
 
     def _cut(self, problem: Problem) -> Found:
         """Cut, and suppress nothing."""
         table, clock = problem.table, problem.clock
-        axes = self._axes(problem)
-        packed = pack(axes, problem.loss.weights)
-        rules, min_size = problem.judge.rules(), problem.judge.min_size + self.margin
+        axes = axes_of(self, problem)
         is_sorted = self.exchange or not self.strict
         order = by_content(table, problem.judge.population) if is_sorted else None
-        people = np.empty(0, dtype=np.int64) if problem.judge.population is None else problem.judge.population
-        codes, deals_ties = problem.judge.codes(), None if self.cut == "gain" else not self.strict
-        options = split.Options(min_size)
-        search = CutSearch(packed, rules, codes, people, options, self.n_rescored, deals_ties)
+        search = cut_search(self, problem, axes, problem.judge.codes())
         grown = grow(search, side_by_side(packed_rows(table, axes), table.counts, order), clock)
         ends = grown.tree.leaf_starts[: grown.tree.cursor[split.LEAVES] + 1]
         partition = Partition.from_runs(grown.order, ends, table.counts, is_ascending=not is_sorted)
         cuts = CutTree.of(grown.tree, axes)
         publish_ = partial(self._published, problem)
         if self.exchange:
-            points = exchanging.RowPoints(places(table, axes), table.counts, codes, people)
-            improved = improve(table, partition, grown.order, points, packed, rules, min_size, clock)
+            points = exchanging.RowPoints(places(table, axes), table.counts, search.sensitive, search.population)
+            least = search.options.min_size
+            improved = improve(table, partition, grown.order, points, search.axes, search.rules, least, clock)
             # The kernel measures spans and sets, and not what is written of them.
             made = [(each, publish_(each, cuts)) for each in (partition, improved)]
             partition, recoding = min(made, key=lambda each: problem.loss.of(each[1], each[0].sizes))
@@ -634,5 +604,53 @@ class Mondrian:
             for name, axis in zip(problem.columns, axes, strict=True)
             if axis.hierarchy is None
         }
-        lists = self._lists(problem)
+        lists = _lists(self, problem)
         return publish.from_cells(table, partition, axes, cells, "cut", lists if lists.names_groups else None)
+
+
+def axes_of(method: Mondrian, problem: Problem) -> tuple[Axis, ...]:
+    """Lay out the quasi-identifiers of a problem for cutting."""
+    # Of equal cuts the first one is made, so columns come by name and rows by content, however they were given.
+    lists = _lists(method, problem)
+    readable = lists if method.recoding == "readable" else None
+    axes = lay_out(problem.judge.laid_out, sorted(problem.columns), problem.ladders, method.grid, readable)
+    ranked = [axis.column.name for axis in axes if axis.column.by_rank and axis.edges]
+    if ranked:
+        msg = with_hint(
+            f"columns {listed(ranked)} are measured on ranks, and cut on a grid of values.",
+            "choose recoding 'readable', no grid, or the scale 'value'.",
+        )
+        raise InputError(msg)
+    return axes
+
+
+def cut_search(method: Mondrian, problem: Problem, axes: tuple[Axis, ...], sensitive: CodeArray) -> CutSearch:
+    """Return what every cut of a problem looks at.
+
+    Parameters
+    ----------
+    method : Mondrian
+    problem : Problem
+    axes : tuple of Axis
+    sensitive : ndarray of int32, shape (n_counted, n_rows)
+        Of the rows that are cut; 0 is missing.
+    """
+    judge = problem.judge
+    people = np.empty(0, dtype=np.int64) if judge.population is None else judge.population
+    options = split.Options(judge.min_size + method.margin)
+    deals_ties = None if method.cut == "gain" else not method.strict
+    packed = pack(axes, problem.loss.weights)
+    return CutSearch(packed, judge.rules(), sensitive, people, options, method.n_rescored, deals_ties)
+
+
+def _lists(method: Mondrian, problem: Problem) -> Lists:
+    # Whoever asks a file whom its cells cover has to know it from the file and the manifest.
+    is_covering = problem.judge.population is not None or problem.hides_persons
+    return Lists(
+        method.max_listed,
+        method.max_length,
+        names_groups=not is_covering,
+        least=problem.judge.min_size,
+        person=problem.judge.person,
+        language=problem.language,
+    )

@@ -170,7 +170,8 @@ def _say_streamed(
     from hushtable.release import notes
 
     summary, distinct = release.to_dict(), release.distinct
-    listed, lacking, far_out = notes.listed_values(distinct), notes.lacking_values(distinct), notes.far_out(distinct)
+    listed, lacking = notes.listed_values(distinct), notes.lacking_values(distinct)
+    far_out = notes.far_out(distinct, release.margins)
     if as_json:
         looks = {
             "listed_values": listed,
@@ -182,6 +183,7 @@ def _say_streamed(
     lists = [*listed_lines(listed, lacking), *far_out_lines(far_out)]
     say(
         "Read batch by batch, never as a whole (--engine memory reads it into memory).",
+        *(["Its rows hardly repeat, so that its records were cut one by one."] if release.is_row_by_row else []),
         *abridged(
             release_facts(output, rules, verdict, summary, codebook=codebook),
             release_notes(rules, verdict, release.exposure, lists),

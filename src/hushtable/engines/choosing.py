@@ -15,8 +15,9 @@ from hushtable.claims import Classes
 from hushtable.engines.lazy import Lazy, is_lazy, opened as of_engine
 from hushtable.engines.published_cells import Origin
 from hushtable.engines.release import RemoteRelease
-from hushtable.errors import InputError, listed, with_hint
-from hushtable.io import FILE_KINDS, Dialect, Writing, is_many, unpacked_size
+from hushtable.errors import InputError, TooManyRowsError, listed, with_hint
+from hushtable.io import FILE_KINDS, Dialect, Frame, Writing, is_many, unpacked_size
+from hushtable.release import Release
 from hushtable.search import free_memory
 
 if TYPE_CHECKING:
@@ -28,6 +29,11 @@ EngineChoice = Literal["auto", "memory", "stream"]
 
 LOOKED_AT: Final = 100_000
 """Rows in which roles and direct identifiers are looked for, where not all are in memory."""
+
+MOST_COUNTED: Final = 5_000_000
+"""Distinct rows past which the records of files are cut one by one, where what is asked allows it."""
+
+_MOST_CODED: Final = 250_000_000  # records that are cut one by one
 
 _SHARE: Final = 0.5  # of the free memory, past which a file is not read into it
 _GROWTH: Final = {"csv": 8, "parquet": 20}  # how many times its size a file takes in memory, until it is released
@@ -131,7 +137,7 @@ def protect(origin: Files | Lazy, asked: Request) -> RemoteRelease:
         raise InputError(msg)
     persons = () if asked.person is None else (asked.person,)
     names = tuple(dict.fromkeys((*asked.quasi_identifiers, *asked.judged, *persons)))
-    counted = origin.collapse(names)
+    counted = _counted(origin, asked, names)
     # Records that are not told apart among the first are not told apart among all.
     doubt = doubt_of_persons(origin.head(LOOKED_AT), asked)
     if doubt is not None:
@@ -146,10 +152,35 @@ def protect(origin: Files | Lazy, asked: Request) -> RemoteRelease:
     # A pseudonym that is no one's says as little as a column that is left out.
     hidden = tuple(name for name in (*asked.identifiers, *fresh) if name in names)
     of_distinct = replace(asked, identifiers=hidden, pseudonyms=None, inputs=(*asked.inputs, *origin.inputs))
-    made = anonymizers.protect(counted, of_distinct)
+    if counted is None:
+        assert not isinstance(origin, Lazy)
+        made, origin = _row_by_row(origin, of_distinct, names)
+    else:
+        made = anonymizers.protect(counted, of_distinct)
     if isinstance(made.claim, Classes):
         made = replace(made, claim=replace(made.claim, is_fresh=asked.person in fresh))
     return RemoteRelease(made, origin, asked.identifiers, asked.pseudonyms)
+
+
+def _counted(origin: Files | Lazy, asked: Request, names: tuple[str, ...]) -> Frame | None:
+    """Return the distinct rows with counts; None where they are too many, and the records are cut one by one."""
+    if isinstance(origin, Lazy) or anonymizers.why_not_row_by_row(asked) is not None:
+        return origin.collapse(names)
+    try:
+        return origin.collapse(names, most_rows=MOST_COUNTED)
+    except TooManyRowsError:
+        # Of far more records than there are distinct rows, the rows take less memory.
+        return origin.collapse(names) if origin.n_records > _MOST_CODED else None
+
+
+def _row_by_row(origin: Files, asked: Request, names: tuple[str, ...]) -> tuple[Release, Files]:
+    """Protect every record of files by itself; return the release of the classes, and where the records are."""
+    from hushtable.engines.files import NumberedRecords
+    from hushtable.io import RowCodes
+
+    records = RowCodes.of(origin.source, names)
+    made = anonymizers.protect_row_by_row(records, asked)
+    return made.release, replace(origin, numbered=NumberedRecords(records, made.row_of_record))
 
 
 def publish_next(learned: LearnedRecoding, origin: Files | Lazy, *, key: bytes | None = None) -> RemoteRelease:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -21,11 +21,24 @@ from hushtable.engines import lazy
 from hushtable.engines.published_cells import Origin, PublishedCells
 from hushtable.engines.writing import Batches, decoded
 from hushtable.errors import InputError, check_columns, with_hint
-from hushtable.io import Dialect, Frame, Parts, RowKeys, Scan, Values, changed, distinct_rows, frames, scan, to_arrow
+from hushtable.io import (
+    Dialect,
+    Frame,
+    Parts,
+    RowCodes,
+    RowKeys,
+    Scan,
+    Values,
+    changed,
+    distinct_rows,
+    frames,
+    scan,
+    to_arrow,
+)
 from hushtable.kernels import group
 from hushtable.release import pseudonymize
 
-__all__ = ["Files", "RawRows", "coded", "distinct"]
+__all__ = ["Files", "NumberedRecords", "RawRows", "coded", "distinct"]
 
 
 class RawRows:
@@ -84,6 +97,22 @@ def _keyed(cells: pl.DataFrame) -> tuple[list[Values], RowKeys, CountArray]:
     return columns, layout, layout.of(codes, len(cells), grow=True)
 
 
+class NumberedRecords(NamedTuple):
+    """Which row of a release each record is, by its place; and the records, so that a pass that meets others fails.
+
+    records : RowCodes, of the judged columns
+    rows : int32 (n_records,)
+    """
+
+    records: RowCodes
+    rows: CodeArray
+
+    def of(self, batch: pa.Table, begin: int) -> CodeArray:
+        """Return the row of each record of a batch, which has the judged columns in order; from one record on."""
+        self.records.check(batch, begin)
+        return self.rows[begin : begin + batch.num_rows]
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Files(Origin):
     """A folder, a pattern or a file of Parquet, or a CSV: never held whole.
@@ -93,10 +122,13 @@ class Files(Origin):
     source : Scan
     specs : mapping of column to ColumnSpec
         What was said of how columns are read.
+    numbered : NumberedRecords, optional
+        Which row of a release every record is, where it is told by its place and not by its cells.
     """
 
     source: Scan
     specs: Mapping[str, ColumnSpec] = field(default_factory=dict, repr=False)
+    numbered: NumberedRecords | None = field(default=None, repr=False)
 
     @classmethod
     def open(cls, data: Any, dialect: Dialect | None = None) -> Files:
@@ -118,6 +150,11 @@ class Files(Origin):
     def n_bytes(self) -> int:
         """How many bytes the files have."""
         return self.source.n_bytes
+
+    @property
+    def n_records(self) -> int:
+        """How many records the files say they hold; 0 where none says it."""
+        return self.source.n_records if isinstance(self.source, Parts) else 0
 
     def head(self, n_rows: int) -> Frame:
         """Return the first rows as a frame."""
@@ -153,8 +190,14 @@ class Files(Origin):
         Raises
         ------
         InputError
-            It is a CSV.
+            It is a CSV, or its records are told by their places.
         """
+        if self.numbered is not None:
+            msg = with_hint(
+                "there is no lazy frame of a release whose rows hardly repeat: its records are told by their places.",
+                "write the release, and scan it.",
+            )
+            raise InputError(msg)
         if self.source.is_text:
             msg = with_hint(
                 "there is no lazy frame of a CSV that is read in pieces.", "write the release, and scan it."
@@ -186,21 +229,35 @@ class Files(Origin):
             records of a row than the cells say.
         """
         check_columns(tuple(dict.fromkeys((*cells.keys.columns, *cells.kept))), self.columns, "columns")
-        shown = np.flatnonzero(cells.is_published)
-        rows, numbers = distinct(_rows(cells.published, shown))
-        number_of_row = np.full(len(cells.is_published), np.int32(-1), dtype=np.int32)
-        number_of_row[shown] = numbers
-        return Batches(partial(self._narrow, cells, number_of_row), _Published(rows, cells.columns))
+        n_rows = len(cells.is_published)
+        if self.numbered is not None and cells.is_published.all():
+            # Hardly two classes publish the same: looking for such takes more memory than it saves.
+            rows, number_of_row = cells.published, np.arange(n_rows, dtype=np.int32)
+        else:
+            shown = np.flatnonzero(cells.is_published)
+            rows, numbers = distinct(_rows(cells.published, shown))
+            number_of_row = np.full(n_rows, np.int32(-1), dtype=np.int32)
+            number_of_row[shown] = numbers
+        # What is published is held once: as codes, and no longer as cells.
+        asked = replace(cells, published=cells.published.clear())
+        return Batches(partial(self._narrow, asked, number_of_row), _Published(rows, cells.columns))
 
     def _narrow(self, cells: PublishedCells, number_of_row: CodeArray) -> Iterator[pa.Table]:
         """Yield the number of what is published of every record, and the columns that are kept."""
         judged, kept = cells.keys.columns, cells.kept
         names = list(dict.fromkeys((*judged, *kept)))
-        rows, counts = RawRows(cells.keys), np.zeros(len(number_of_row), dtype=np.int64)
+        rows = RawRows(cells.keys) if self.numbered is None else None
+        counts, n_before = np.zeros(len(number_of_row), dtype=np.int64), 0
         # Kept columns are read as they are: a dictionary may hold cells of records that are left out.
         coded = [name for name in judged if name not in kept]
         for batch in self.source.batches(names, coded=coded):
-            found = rows.of(batch.select(range(len(judged))))
+            ours = batch.select(range(len(judged)))
+            if rows is not None:
+                found = rows.of(ours)
+            else:
+                assert self.numbered is not None
+                found = self.numbered.of(ours, n_before)
+            n_before += batch.num_rows
             counts += np.bincount(found, minlength=len(counts))
             numbers = number_of_row[found]
             columns = [batch.column(names.index(name)) for name in kept]

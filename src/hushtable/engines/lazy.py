@@ -50,7 +50,8 @@ _CATEGORIES: Final = (nw.Categorical, nw.Enum)
 _SEVERAL: Final = "write it to a file or a table first and pass that: limits, samples and random numbers in a query \
 give other rows each time it runs, and a table may change."
 _COARSER: Final = "coarsen columns first (a grid for numbers and places, months for days, a level of a hierarchy), \
-leave columns out, or use a machine with more memory."
+leave columns out, use a machine with more memory, or write the query as Parquet files and pass their folder, \
+whose records are cut one by one."
 
 
 @dataclass(frozen=True, slots=True, eq=False)

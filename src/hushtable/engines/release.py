@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING, Any, Final, Generic
 
 import numpy as np
 
-from hushtable._types import FrameT
+from hushtable._types import CodeArray, CountArray, FrameT
 from hushtable.anonymizers import LearnedRecoding
 from hushtable.claims import Certificate, Classes, Matchings, Verdict, group
+from hushtable.columns import Column
 from hushtable.discover import MOST_ROWS, Determined, Named, added, has_room_for_names, look_for_names
 from hushtable.engines.lazy import Lazy
 from hushtable.engines.published_cells import PublishedCells, frame_of
 from hushtable.errors import ColumnError, ExposureError, InputError, TooManyRowsError, with_hint
-from hushtable.io import Dialect, frames
+from hushtable.io import Dialect, Frame, frames
 from hushtable.quality import Quality, Utility, among
 from hushtable.recoding import Recoding
 from hushtable.release import (
@@ -34,7 +35,7 @@ from hushtable.release import (
     undoing,
 )
 from hushtable.search import Budget, Trace
-from hushtable.tables import Partition
+from hushtable.tables import Partition, encoded
 
 if TYPE_CHECKING:
     from hushtable.engines.files import Files
@@ -78,6 +79,20 @@ class RemoteRelease(OfClaim, Generic[FrameT]):
     def engine(self) -> str:
         """What holds the rows: "stream" for files, else "polars", "duckdb" or "pyspark"."""
         return self.origin.engine.name.lower() if isinstance(self.origin, Lazy) else "stream"
+
+    @property
+    def is_row_by_row(self) -> bool:
+        """Whether the distinct rows were too many to be counted: `distinct` then has a row of every class alone."""
+        return getattr(self.origin, "numbered", None) is not None
+
+    @property
+    def margins(self) -> Frame:
+        """Rows with counts whose columns hold each cell of the judged columns as often as all records do."""
+        numbered = getattr(self.origin, "numbered", None)
+        if numbered is None:
+            return frames.read(self.distinct.source)
+        margins: Frame = numbered.records.margins().frame
+        return margins.told(self.specs)
 
     @property
     def claim(self) -> Classes | Matchings:
@@ -168,7 +183,36 @@ class RemoteRelease(OfClaim, Generic[FrameT]):
         told = self.distinct.codebook
         # The distinct rows lack the columns that are kept: no cell of them is told.
         edition = replace(told.edition, columns=self.columns, pseudonyms=self.pseudonyms)
-        return replace(told, edition=edition, removed=self.removed)
+        count = self._counted_by_record if self.is_row_by_row else None
+        return replace(told, edition=edition, removed=self.removed, count=count)
+
+    def _counted_by_record(self, column: Column, group_of_row: CodeArray) -> CountArray:
+        """Count the records that have every value of a column, by groups of the rows they were put together to.
+
+        A row of a class holds the cells of one of its records, which say nothing of the others.
+        """
+        records, row_of_record = self.origin.numbered  # type: ignore[union-attr, misc]  # of files alone
+        margins, place = records.margins(), records.names.index(column.name)
+        table = encoded(margins.frame.told(self.specs), [column.name], self.specs)
+        value_of_cell = np.full(len(records.cells[place]), column.n_values, dtype=np.int64)
+        codes = table.codes[table.index(column.name)]
+        value_of_cell[margins.places[place]] = np.where(codes < 0, column.n_values, codes)
+        width = column.n_values + 1
+        counts = np.zeros((int(group_of_row.max(initial=0)) + 1) * width, dtype=np.int64)
+        for begin in range(0, records.n_records, _HELD):
+            run = slice(begin, begin + _HELD)
+            pairs = group_of_row[row_of_record[run]].astype(np.int64) * width + value_of_cell[records.codes[place][run]]
+            counts += np.bincount(pairs, minlength=len(counts))
+        return np.asarray(counts.reshape(-1, width)[:, :-1])
+
+    def _check_distinct(self, what: str) -> None:
+        """Raise InputError where the distinct rows are not known: what takes them."""
+        if self.is_row_by_row:
+            msg = with_hint(
+                f"{what} takes the distinct rows; these hardly repeat, so that the records were cut one by one.",
+                "ask it of the release of a part of the files that fits, or take engine='memory'.",
+            )
+            raise InputError(msg)
 
     def classes(self) -> Any:
         """Return the classes as they are published, with their sizes; see `Release.classes`."""
@@ -176,7 +220,20 @@ class RemoteRelease(OfClaim, Generic[FrameT]):
 
     @property
     def learned(self) -> LearnedRecoding:
-        """The cells of the release and where new rows go, of all its columns; see `Release.learned`."""
+        """The cells of the release and where new rows go, of all its columns; see `Release.learned`.
+
+        Raises
+        ------
+        InputError
+            The records were cut one by one: their distinct rows are not known.
+        """
+        if self.is_row_by_row:
+            msg = with_hint(
+                "the rows hardly repeat, so that its records were cut one by one: what new rows are published by is "
+                "not kept.",
+                "anonymize a part of the files that fits, and publish the others by its cells.",
+            )
+            raise InputError(msg)
         of_distinct = self.distinct.learned
         assert isinstance(of_distinct, LearnedRecoding)
         exposure = self.exposure
@@ -227,8 +284,9 @@ class RemoteRelease(OfClaim, Generic[FrameT]):
         Raises
         ------
         InputError
-            No floor is known under this loss, or of these cells.
+            No floor is known under this loss, or of these cells; or the records were cut one by one.
         """
+        self._check_distinct("a floor under the loss")
         return replace(self, distinct=self.distinct.with_bound(budget))
 
     def utility(self, target: str | None = None, *, model: str | None = None) -> Utility:
@@ -244,8 +302,9 @@ class RemoteRelease(OfClaim, Generic[FrameT]):
         Raises
         ------
         InputError
-            A target or a model was asked for.
+            A target or a model was asked for, or the records were cut one by one.
         """
+        self._check_distinct("utility")
         asked = {"target": target, "model": model}
         for name, value in asked.items():
             if value is not None:
@@ -268,8 +327,9 @@ class RemoteRelease(OfClaim, Generic[FrameT]):
         Raises
         ------
         InputError
-            There are more than 5,000,000 records: attacks look at them one by one.
+            There are more than 5,000,000 records, or their distinct rows are not known.
         """
+        self._check_distinct("an attack")
         n_records = self.distinct.source.n_records
         if n_records > MOST_ATTACKED:
             msg = with_hint(
@@ -336,7 +396,8 @@ class RemoteRelease(OfClaim, Generic[FrameT]):
         except ModuleNotFoundError:
             msg = with_hint("writing tables that are not in memory needs pyarrow.", "pip install 'hushtable[stream]'.")
             raise InputError(msg) from None
-        path, cells = Path(path), self._cells(_PART if writing.is_folder(Path(path)) else Path(path))
+        path = Path(path)
+        name = _PART if writing.is_folder(path) else path
         request = writing.WriteRequest(
             path,
             self.claim,
@@ -352,7 +413,7 @@ class RemoteRelease(OfClaim, Generic[FrameT]):
             if not writing.is_folder(path):
                 msg = with_hint(f"{self.engine} writes folders.", f"name one without an ending, not {path.name!r}.")
                 raise InputError(msg)
-            lazy = self.origin
+            lazy, cells = self.origin, self._cells(name)
             return writing.write_folder(lambda draft, _: lazy.write(cells, draft), request)
         source = frames.read(self.distinct.source)
         if not writing.is_folder(path) and frames.file_kind(path) == "csv" and not source.is_text:
@@ -361,8 +422,7 @@ class RemoteRelease(OfClaim, Generic[FrameT]):
                 "name a folder, or a file that ends in .parquet.",
             )
             raise InputError(msg)
-        batches = self.origin.batches(cells)
-        return writing.write(batches, request, delimiter=source.delimiter)
+        return writing.write(self.origin.batches(self._cells(name)), request, delimiter=source.delimiter)
 
     def to_dict(self) -> dict[str, Any]:
         """Return what is known of the release as plain values, none of them a person's."""
@@ -445,6 +505,9 @@ class RemoteRelease(OfClaim, Generic[FrameT]):
     ) -> Exposure | None:
         """Measure on the distinct rows of all columns, alone and within the classes; None where these are too many."""
         kept = self._kept
+        if not kept:
+            # Only how many records are published is counted.
+            return replace(self._measured(self.origin, cells, limit, accepted, is_enforced=is_enforced), told_to=2)
         persons = [self._person] if self._person and self._person not in kept else []
         names = tuple(dict.fromkeys((*self.quasi_identifiers, *kept, *persons)))
         try:

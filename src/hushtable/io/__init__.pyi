@@ -19,5 +19,6 @@ from .files import (
 )
 from .frames import Frame as Frame
 from .latex import latex_of as latex_of
+from .row_codes import Margins as Margins, RowCodes as RowCodes
 from .stale_values import without_remnants as without_remnants
 from .statistics_files import Variable as Variable, published as published

@@ -110,6 +110,15 @@ class Parts:
             made[name] = cells.dictionary_encode() if name in coded and _is_text(self.schema[name]) else cells
         return pa.table({name: made[name] for name in names})
 
+    @property
+    def n_records(self) -> int:
+        """How many records the files say they hold."""
+        n_records = 0
+        for path in self.inputs:
+            with _open(path, ()) as file:
+                n_records += file.metadata.num_rows
+        return n_records
+
     def check_unchanged(self) -> None:
         """Raise InputError where a file changed since it was opened, or where the folder has others now."""
         self.snapshot.check()

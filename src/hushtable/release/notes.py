@@ -133,10 +133,11 @@ class FarOut:
         return {"share": self.share, **({"hierarchy": entries.write(self.rule)} if self.rule else {})}
 
 
-def far_out(release: Release) -> dict[str, FarOut]:
+def far_out(release: Release, source: Frame | None = None) -> dict[str, FarOut]:
     """Find the columns of which 1 % of the records hold most of the range, and what would code their ends.
 
-    By value such a column hardly loses anything, whatever most of its records lose.
+    By value such a column hardly loses anything, whatever most of its records lose. A source is given where the
+    release's own does not hold each column's values as often as all records do.
 
     Examples
     --------
@@ -156,7 +157,7 @@ def far_out(release: Release) -> dict[str, FarOut]:
     ]
     if not names:
         return {}
-    table = Table.encode(release.source, names, release.specs)
+    table = Table.encode(release.source if source is None else source, names, release.specs)
     least = max([LEAST, *(model.min_size for model in release.claim.models)])
     found = {name: _far_out(table, name, least) for name in names}
     return {name: each for name, each in found.items() if each is not None}
@@ -166,13 +167,14 @@ def _far_out(table: Table, name: str, least: int) -> FarOut | None:
     """Look at the 1 % of a column's records that lie farthest out; None where they do not hold most of its range."""
     column, codes = table.column(name), table.codes[table.index(name)]
     is_known = codes >= 0
-    where = np.sort(np.repeat(column.positions()[codes[is_known]], table.counts[is_known]))
-    n_few = int(_FEW * len(where))
-    if n_few == 0 or where[-1] == where[0]:
+    counts = np.bincount(codes[is_known], weights=table.counts[is_known], minlength=column.n_values).astype(np.int64)
+    positions, until = column.positions(), np.cumsum(counts)
+    n_few = int(_FEW * int(counts.sum()))
+    if n_few == 0 or np.count_nonzero(counts) < 2:
         return None
     # So many at the low end, the others at the high one.
     low = np.arange(n_few + 1)
-    begin, end = where[low], where[len(where) - 1 - n_few + low]
+    begin, end = (positions[np.searchsorted(until, at, side="right")] for at in (low, until[-1] - 1 - n_few + low))
     narrowest = int(np.argmin(end - begin))
     sides = begin[narrowest], 1 - end[narrowest]
     share = float(sum(sides))
@@ -180,7 +182,6 @@ def _far_out(table: Table, name: str, least: int) -> FarOut | None:
         return None
     # Where the share is more than a half, one side at least holds more than a quarter.
     n_low, n_high = (max(n_few, least) if side > _MOST / 2 else 0 for side in sides)
-    counts = np.bincount(codes[is_known], weights=table.counts[is_known], minlength=column.n_values).astype(np.int64)
     return FarOut(share, propose_tails(column, counts, n_low, n_high, least))
 
 

@@ -53,7 +53,7 @@ from hushtable.search import n_threads
 
 __all__ = ["NO_ORIGINAL", "assessed", "reproduce", "risk_after", "risk_before", "sections", "utility"]
 
-NO_ORIGINAL: Final = "The original was not given: what it was like is not told."
+NO_ORIGINAL: Final = "The original was not given, or its rows hardly repeat: what it was like is not told."
 _SHOWN_PAIRS: Final = 5
 _SHOWN_DISTRIBUTIONS: Final = 4
 
@@ -439,14 +439,16 @@ def _data(released: Released, found: Roles | None) -> Section:
         rows = tuple((name, role) for name, role in roles.items())
         blocks.append(Table("Columns", ("column", "role"), rows, NO_ORIGINAL))
         return Section("data", "What the data are", tuple(blocks), CLAUSES["data"])
-    original, proposed = released.original, {each.name: each for each in found.columns}
-    assert original is not None
-    names = (original if released.sample is None else released.sample).columns
-    n_looked_at, which = min(original.n_records, MOST_LOOKED_AT), "evenly chosen"
+    proposed = {each.name: each for each in found.columns}
+    looked_at = released.original if released.sample is None else released.sample
+    assert looked_at is not None
+    names = looked_at.columns
+    n_records = released.facts["n_records"] if released.original is None else released.original.n_records
+    n_looked_at, which = min(n_records, MOST_LOOKED_AT), "evenly chosen"
     if released.sample is not None:
         n_looked_at, which = released.sample.n_rows, "the first ones"
     told = [(name, roles.get(name, "not released"), proposed[name]) for name in names]
-    blocks.append(Paragraph(f"{original.n_records:,} records of {len(names)} columns."))
+    blocks.append(Paragraph(f"{n_records:,} records of {len(names)} columns."))
     blocks.append(
         Table(
             "Columns, their roles, and what a look at them says",
@@ -462,7 +464,7 @@ def _data(released: Released, found: Roles | None) -> Section:
                 )
                 for name, role, each in told
             ),
-            "" if n_looked_at == original.n_records else f"Counted on {n_looked_at:,} of the records, {which}.",
+            "" if n_looked_at == n_records else f"Counted on {n_looked_at:,} of the records, {which}.",
         )
     )
     strong = sorted((each for each in found.columns if each.power > 0), key=lambda each: -each.power)[:12]

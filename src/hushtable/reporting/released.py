@@ -403,7 +403,7 @@ def of_remote(
         verdict or release.verify(),
         {**release.to_dict(), "policy": None if policy is None else policy.to_dict()},
         tuple(release.codebook.to_dict(name or "", external=False)["columns"]),
-        release.distinct.source.frame(),
+        None if release.is_row_by_row else release.distinct.source.frame(),
         name,
         digest,
         _files(*release.distinct.inputs, *inputs),
