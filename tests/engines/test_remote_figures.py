@@ -252,6 +252,22 @@ def test_the_command_writes_codebook_report_and_certificate_of_a_folder(tmp_path
         alike(ours[name], theirs[name])
 
 
+def test_the_command_compares_a_folder_with_its_original_folder(tmp_path):
+    folder, asked = protected(tmp_path)
+    done(*asked)
+    policy = ht.Policy.make(POLICY)
+    whole = policy.protect(people(120)).utility().to_dict()
+    told = json.loads(done("utility", folder, tmp_path / "out", "--json").out)
+    assert [each["name"] for each in told["columns"]] == people(1).columns
+    for ours, theirs in zip(told["columns"], whole["columns"], strict=True):
+        if ours["name"] in ("age", "job", "ill"):
+            alike(ours, theirs)
+        else:
+            assert "not in memory" in ours["reason"]
+    refused = run("utility", folder, tmp_path / "out", "--model", "age ~ job")
+    assert (refused.code, "--model learns from records one by one" in refused.err) == (2, True)
+
+
 def test_outputs_that_exist_stop_the_command_before_the_search(tmp_path):
     _, asked = protected(tmp_path)
     (tmp_path / "out.codebook.json").write_text("{}", encoding="utf-8")

@@ -310,7 +310,7 @@ class RemoteRelease(OfClaim, Generic[FrameT]):
             if value is not None:
                 msg = with_hint(
                     f"{name} = {value!r} learns from records one by one, which takes the rows in memory.",
-                    "leave it out; or write the release, and pass both files to hushtable utility.",
+                    "leave it out; or write one file, and pass it with its original to hushtable utility.",
                 )
                 raise InputError(msg)
         return among(self.counted.utility(), self.columns)

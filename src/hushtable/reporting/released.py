@@ -16,7 +16,6 @@ from typing import Any, Final
 
 import numpy as np
 
-from hushtable import engines
 from hushtable.claims import (
     Claim,
     Classes,
@@ -30,7 +29,7 @@ from hushtable.claims import (
     opened,
     seen,
 )
-from hushtable.engines import RemoteRelease
+from hushtable.engines import RemoteRelease, judged_rows
 from hushtable.errors import InputError, VerificationError, with_hint
 from hushtable.io import Frame, drafts, frames, is_many
 from hushtable.masking import MaskedRelease
@@ -486,14 +485,11 @@ def _original(original: Any, claim: Claim, policy: Policy | None) -> tuple[Frame
     if not (isinstance(original, (str, os.PathLike)) and is_many(Path(original))):
         known = policy.opened(original) if policy is not None else frames.read(original)
         return _frame(known).told(told), None
-    rows = engines.opened(original, engine="stream", dialect=None if policy is None else policy.read_as.dialect)
-    assert rows is not None
+    said = (None, None) if policy is None else (policy.read_as.dialect, policy.specs)
+    rows, counted = judged_rows(original, claim, *said)
     if policy is not None:
         policy.check_covers(rows.columns)
-    rows = rows.told(told if policy is None else {**policy.specs, **told})
-    persons = (getattr(claim, "person", None), *claim.columns, *getattr(claim, "sensitive", ()))
-    names = [name for name in rows.columns if name in persons]
-    return rows.collapse(names), rows.head(MOST_LOOKED_AT)
+    return counted, rows.head(MOST_LOOKED_AT)
 
 
 def _check_facts(path: Path, facts: Mapping[str, Any]) -> None:
