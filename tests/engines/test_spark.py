@@ -29,7 +29,7 @@ from lost_executor import prepared
 
 import hushtable as ht
 from command import done
-from hushtable.engines import is_lazy, lazy
+from hushtable.engines import choosing, is_lazy, lazy
 from hushtable.engines.published_cells import PublishedCells
 from hushtable.io.frames import read as read_frame
 from hushtable.release.pseudonyms import pseudonymize
@@ -225,6 +225,55 @@ def test_a_release_of_spark_is_the_one_of_memory(spark, tmp_path, name):
     assert rows_of(pl.read_parquet(out / "*.parquet").select(frame.columns)) == rows_of(whole.frame)
     assert ht.verify(out, quasi_identifiers=asked["quasi_identifiers"], models=asked["models"]).passed
     assert done("verify", out).code == 0
+
+
+@pytest.mark.filterwarnings("ignore:tight intervals")
+@pytest.mark.parametrize(("name", "n_parts"), [("k", 1), ("l", 3), ("t", 16)])
+def test_records_that_are_cut_one_by_one_are_published_where_they_are(spark, tmp_path, monkeypatch, name, n_parts):
+    monkeypatch.setattr(choosing, "MOST_COUNTED", 1)
+    frame, asked = made_up(200), {**ASKED[name], "method": ht.Mondrian(recoding="readable")}
+    whole = ht.anonymize(frame, **asked, roles="trust")
+    release = ht.anonymize(of_spark(spark, frame).repartition(n_parts), **asked, roles="trust")
+    assert release.is_row_by_row
+    assert release.loss == pytest.approx(whole.loss, abs=1e-12)
+    assert release.partition.sizes.tolist() == whole.partition.sizes.tolist()
+    assert release.classes().equals(whole.classes())
+    assert release.verify().to_dict() == whole.verify().to_dict()
+    out = tmp_path / "out"
+    assert release.write(out).passed
+    assert rows_of(pl.read_parquet(out / "*.parquet").select(frame.columns)) == rows_of(whole.frame)
+    assert done("verify", out).code == 0
+
+
+def test_a_record_that_was_not_coded_is_an_error_where_records_walk(spark, tmp_path, monkeypatch):
+    monkeypatch.setattr(choosing, "MOST_COUNTED", 1)
+    asked = {**ASKED["k"], "roles": "trust"}
+    frame = made_up(60)
+    release = ht.anonymize(of_spark(spark, frame), **asked)
+    other = frame.with_columns(job=pl.lit("a job that nobody had"))
+    changed = replace(release.origin, data=lazy.opened(of_spark(spark, other)).data)
+    with pytest.raises(ht.InputError, match="hold what no earlier pass saw"):
+        replace(release, origin=changed).write(tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.filterwarnings("ignore::hushtable.errors.ExposureWarning")
+@pytest.mark.parametrize("most", [choosing.MOST_COUNTED, 1])
+def test_what_a_release_of_spark_says_of_itself_is_what_memory_says(spark, monkeypatch, most):
+    monkeypatch.setattr(choosing, "MOST_COUNTED", most)
+    frame, asked = made_up(90), ASKED["l"]
+    whole, release = ht.anonymize(frame, **asked), ht.anonymize(of_spark(spark, frame), **asked)
+    assert release.is_row_by_row == (most == 1)
+    ours, theirs = (each.codebook.to_dict("x", external=False) for each in (release, whole))
+    assert ours == theirs
+    assert release.exposure.to_dict() == whole.exposure.to_dict()
+    if most > 1:
+        for column in release.utility().columns:
+            if column.name in (*release.quasi_identifiers, "ill"):
+                expected = whole.utility().column(column.name).distance
+                assert column.distance == pytest.approx(expected, abs=1e-12)
+    sections = {each["name"]: each for each in ht.report(release, audience="external").to_dict()["sections"]}
+    assert sections["risk_after"] == ht.report(whole, audience="external").to_dict()["sections"][3]
 
 
 @pytest.mark.filterwarnings("ignore:tight intervals")

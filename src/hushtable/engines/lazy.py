@@ -5,11 +5,12 @@ from __future__ import annotations
 import contextlib
 import functools
 import operator
+import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import narwhals as nw
 import polars as pl
@@ -31,6 +32,10 @@ from hushtable.io import Dialect, Frame, frames
 from hushtable.release import pseudonymize
 from hushtable.search import budget
 from hushtable.tables import Table
+
+if TYPE_CHECKING:
+    from hushtable.engines.walked_cells import WalkedCells
+    from hushtable.io import RowCodes
 
 __all__ = ["Lazy", "collapse", "is_lazy", "opened"]
 
@@ -75,6 +80,8 @@ class Lazy(Origin):
         What was said of all cells.
     specs : mapping of column to ColumnSpec
         What was said of how columns are read.
+    walked : WalkedCells, optional
+        What publishes every record by its own cells, where the distinct rows are too many to be joined.
     """
 
     data: nw.LazyFrame[Any] = field(repr=False)
@@ -84,11 +91,22 @@ class Lazy(Origin):
     passes: list[int] = field(default_factory=list, repr=False)
     dialect: Dialect = field(default_factory=Dialect, repr=False)
     specs: Mapping[str, ColumnSpec] = field(default_factory=dict, repr=False)
+    walked: WalkedCells | None = field(default=None, repr=False)
 
     @property
     def inputs(self) -> tuple[Path, ...]:
         """The files it was made from that no output may be: an engine does not tell."""
         return ()
+
+    @property
+    def margins(self) -> Frame | None:
+        """How frequent the cells of the judged columns are, where records walk."""
+        return None if self.walked is None else self.walked.margins
+
+    @property
+    def n_records(self) -> int:
+        """How many records the passes so far saw."""
+        return self.passes[0] if self.passes else 0
 
     def head(self, n_rows: int) -> Frame:
         """Return some rows, the first where the engine has an order."""
@@ -101,7 +119,7 @@ class Lazy(Origin):
         return replace(self, specs={**self.specs, **specs})
 
     def collapse(
-        self, names: Sequence[str], cells: PublishedCells | None = None, *, most_rows: int = _MOST_ROWS
+        self, names: Sequence[str], cells: PublishedCells | None = None, *, most_rows: int | None = None
     ) -> Frame:
         """Return the distinct rows of some columns, sorted, with how many records each stands for.
 
@@ -110,8 +128,8 @@ class Lazy(Origin):
         names : sequence of str
         cells : PublishedCells, optional
             Then of what is published, without the records that are left out.
-        most_rows : int
-            How many distinct rows are too many.
+        most_rows : int, optional
+            How many distinct rows are too many, 20,000,000 when not given.
 
         Raises
         ------
@@ -129,7 +147,7 @@ class Lazy(Origin):
         if not names:
             raise InputError(with_hint("no column to collapse to was named.", "name those that are judged."))
         with _asking(self.engine):
-            return self._collapsed(names, cells, most_rows)
+            return self._collapsed(names, cells, _MOST_ROWS if most_rows is None else most_rows)
 
     def published(self, cells: PublishedCells) -> Any:
         """Return what is published, as a lazy frame of the same engine; a record that meets no row is left out.
@@ -182,6 +200,40 @@ class Lazy(Origin):
         self._saw(n_written + n_left_out)
         return n_written
 
+    def coded(self, names: Sequence[str]) -> RowCodes:
+        """Return some columns of every record as small codes: Spark writes them to a folder, which is gone afterwards.
+
+        Raises
+        ------
+        InputError
+            Spark failed, or it is another engine.
+        """
+        from hushtable.io import RowCodes, scan
+
+        spark = import_module("hushtable.engines.spark")
+        data = self.data.select(*(nw.col(f"c{self.columns.index(name)}") for name in names))
+        with tempfile.TemporaryDirectory() as folder, _asking(self.engine):
+            spark.spilled(self.engine.renamed(data.to_native(), names), Path(folder))
+            records = RowCodes.of(scan(Path(folder), self.dialect), names)
+        self._saw(records.n_records)
+        return records
+
+    def _walked(self, walked: WalkedCells, cells: PublishedCells, names: Sequence[str]) -> nw.LazyFrame[Any]:
+        """Return what all records publish in some columns, each found by its own cells, and that they do so."""
+        places = {name: f"c{self.columns.index(name)}" for name in (*walked.names, *names) if name in self.columns}
+        told = [name for name in names if name in cells.published.columns]
+        if not told:
+            kept = (nw.col(places[name]).alias(f"p{i}") for i, name in enumerate(names))
+            return self.data.select(*kept, nw.lit(True).alias(MARK))
+        spark = import_module("hushtable.engines.spark")
+        outputs = [(f"p{i}", name if name in told else None, places[name]) for i, name in enumerate(names)]
+        rows = pl.DataFrame([each for each in cells.published if each.name in told])
+        publishing = walked.publishing(rows)
+        judged = [places[name] for name in walked.names]
+        data = self.data.select(*dict.fromkeys((*judged, *(places[name] for name in names))))
+        frame: nw.LazyFrame[Any] = nw.from_native(spark.walked(data.to_native(), publishing, judged, outputs))
+        return frame
+
     def _collapsed(self, names: Sequence[str], cells: PublishedCells | None, most_rows: int) -> Frame:
         if cells is None:
             data = self.data.select(*(f"c{self.columns.index(name)}" for name in names))
@@ -205,6 +257,8 @@ class Lazy(Origin):
 
     def _joined(self, cells: PublishedCells, names: Sequence[str]) -> nw.LazyFrame[Any]:
         """Return what all records publish in some columns, as ``p0``, ``p1`` and so on, and whether they do so."""
+        if self.walked is not None:
+            return self._walked(self.walked, cells, names)
         judged, others = _of_pseudonyms(self, cells, names)
         maps = [(cells.keys, judged, pl.Series(cells.is_published)), *others]
         source = {name: f"c{self.columns.index(name)}" for name in names if name in self.columns}

@@ -35,7 +35,7 @@ from hushtable.release import (
     undoing,
 )
 from hushtable.search import Budget, Trace
-from hushtable.tables import Partition, encoded
+from hushtable.tables import Partition, encoded, totals
 
 if TYPE_CHECKING:
     from hushtable.engines.files import Files
@@ -83,16 +83,13 @@ class RemoteRelease(OfClaim, Generic[FrameT]):
     @property
     def is_row_by_row(self) -> bool:
         """Whether the distinct rows were too many to be counted: `distinct` then has a row of every class alone."""
-        return getattr(self.origin, "numbered", None) is not None
+        return (self.origin.walked if isinstance(self.origin, Lazy) else self.origin.numbered) is not None
 
     @property
     def margins(self) -> Frame:
         """Rows with counts whose columns hold each cell of the judged columns as often as all records do."""
-        numbered = getattr(self.origin, "numbered", None)
-        if numbered is None:
-            return frames.read(self.distinct.source)
-        margins: Frame = numbered.records.margins().frame
-        return margins.told(self.specs)
+        margins = self.origin.margins
+        return frames.read(self.distinct.source) if margins is None else margins.told(self.specs)
 
     @property
     def claim(self) -> Classes | Matchings:
@@ -186,19 +183,27 @@ class RemoteRelease(OfClaim, Generic[FrameT]):
         count = self._counted_by_record if self.is_row_by_row else None
         return replace(told, edition=edition, removed=self.removed, count=count)
 
-    def _counted_by_record(self, column: Column, group_of_row: CodeArray) -> CountArray:
+    def _counted_by_record(self, column: Column, group_of_row: CodeArray, n_groups: int) -> CountArray:
         """Count the records that have every value of a column, by groups of the rows they were put together to.
 
-        A row of a class holds the cells of one of its records, which say nothing of the others.
+        A row of a class holds the cells of one of its records, which say nothing of the others. On Spark the others
+        are not here: of a single group their margins tell, of several nothing is counted, so that no value is listed.
         """
-        records, row_of_record = self.origin.numbered  # type: ignore[union-attr, misc]  # of files alone
+        if isinstance(self.origin, Lazy):
+            found = np.zeros((n_groups, column.n_values), dtype=np.int64)
+            if n_groups == 1:
+                table = encoded(self.margins, [column.name], self.specs)
+                found[0] = totals(table, column.name)[1:]
+            return found
+        assert self.origin.numbered is not None
+        records, row_of_record = self.origin.numbered
         margins, place = records.margins(), records.names.index(column.name)
         table = encoded(margins.frame.told(self.specs), [column.name], self.specs)
         value_of_cell = np.full(len(records.cells[place]), column.n_values, dtype=np.int64)
         codes = table.codes[table.index(column.name)]
         value_of_cell[margins.places[place]] = np.where(codes < 0, column.n_values, codes)
         width = column.n_values + 1
-        counts = np.zeros((int(group_of_row.max(initial=0)) + 1) * width, dtype=np.int64)
+        counts = np.zeros(n_groups * width, dtype=np.int64)
         for begin in range(0, records.n_records, _HELD):
             run = slice(begin, begin + _HELD)
             pairs = group_of_row[row_of_record[run]].astype(np.int64) * width + value_of_cell[records.codes[place][run]]

@@ -111,8 +111,8 @@ class Codebook:
     grouped : collection of str
         Columns with labels of groups that were made from the data.
     count : callable, optional
-        Counts who has every value of a quasi-identifier among the rows of each group, shape (n_groups, n_values), where
-        the source's own cells do not tell.
+        Counts who has every value of a quasi-identifier among the rows of each of some groups, shape (n_groups,
+        n_values), where the source's own cells do not tell.
     """
 
     edition: Edition
@@ -121,7 +121,7 @@ class Codebook:
     style: str
     removed: tuple[str, ...] = ()
     grouped: Collection[str] = ()
-    count: Callable[[Column, CodeArray], CountArray] | None = None
+    count: Callable[[Column, CodeArray, int], CountArray] | None = None
 
     def texts(self, path: Path, *, external: bool) -> dict[Path, str]:
         """Return the texts of both files.
@@ -247,7 +247,7 @@ class Codebook:
         if column.is_measured or not named:
             return {}
         texts, groups = column.texts(), {}
-        of_group = None if self.count is None else self.count(column, _among(rewritten.codes, named))
+        of_group = None if self.count is None else self.count(column, _among(rewritten.codes, named), 1 + len(named))
         for place, code in enumerate(named):
             counted = self._counted(column, rewritten.codes == code) if of_group is None else of_group[place + 1]
             shown = counted >= self._least
@@ -275,8 +275,7 @@ class Codebook:
     def _counted(self, column: Column, at: BoolArray | None = None) -> CountArray:
         """Count who has every value of a quasi-identifier: published records, or the persons whose they are."""
         if self.count is not None:
-            groups = np.zeros(self.edition.source.n_rows, dtype=np.int32) if at is None else at.astype(np.int32)
-            return np.asarray(self.count(column, groups)[-1])
+            return np.asarray(self.count(column, np.zeros(self.edition.source.n_rows, dtype=np.int32), 1)[0])
         source, weights = self.edition.source, self._weights
         table = encoded(source, [column.name], self.claim.specs)
         codes = table.codes[table.index(column.name)]
