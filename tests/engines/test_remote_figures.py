@@ -268,6 +268,20 @@ def test_the_command_compares_a_folder_with_its_original_folder(tmp_path):
     assert (refused.code, "--model learns from records one by one" in refused.err) == (2, True)
 
 
+def test_a_hive_data_set_has_the_codebook_of_all_its_columns(tmp_path):
+    frame = people(120).with_columns(region=pl.Series([["north", "south"][i % 2] for i in range(120)]))
+    frame = frame.select("region", *people(1).columns)
+    roles = {**ROLES, "ill": "sensitive", "region": "other"}
+    release = ht.Policy.make({**POLICY, "columns": roles}).protect(as_folder(frame, tmp_path))
+    release.write(tmp_path / "out", by="region")
+    book = json.loads((tmp_path / "out.codebook.json").read_text(encoding="utf-8"))
+    assert [each["name"] for each in book["columns"]] == frame.columns
+    told = sections_of(ht.report(tmp_path / "out"))
+    assert "records with 7 columns" in json.dumps(told["summary"])
+    told = json.loads(done("utility", tmp_path / "in", tmp_path / "out", "--json").out)
+    assert {each["name"] for each in told["columns"]} == {*frame.columns}
+
+
 def test_outputs_that_exist_stop_the_command_before_the_search(tmp_path):
     _, asked = protected(tmp_path)
     (tmp_path / "out.codebook.json").write_text("{}", encoding="utf-8")

@@ -128,11 +128,11 @@ def protect(origin: Files | Lazy, asked: Request) -> RemoteRelease:
             "take another one, such as 'mondrian', or engine='memory'.",
         )
         raise InputError(msg)
-    if asked.writing != Writing(language=asked.writing.language):
+    if asked.writing != Writing(language=asked.writing.language, by=asked.writing.by):
         msg = with_hint(
             "rows that are not in memory are published as they are: an encoding, a decimal mark or a way to hide "
             "formulas has no effect.",
-            "leave `write:` out of the policy, or take engine='memory'.",
+            "leave it out of the policy's `write:`, or take engine='memory'.",
         )
         raise InputError(msg)
     persons = () if asked.person is None else (asked.person,)

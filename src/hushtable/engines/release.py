@@ -16,7 +16,7 @@ from hushtable.columns import Column
 from hushtable.discover import MOST_ROWS, Determined, Named, added, has_room_for_names, look_for_names
 from hushtable.engines.lazy import Lazy
 from hushtable.engines.published_cells import PublishedCells, frame_of
-from hushtable.errors import ColumnError, ExposureError, InputError, TooManyRowsError, with_hint
+from hushtable.errors import ColumnError, ExposureError, InputError, TooManyRowsError, check_columns, with_hint
 from hushtable.io import Dialect, Frame, frames
 from hushtable.quality import Quality, Utility, among
 from hushtable.recoding import Recoding
@@ -364,6 +364,7 @@ class RemoteRelease(OfClaim, Generic[FrameT]):
         policy: Mapping[str, Any] | None = None,
         codebook: bool = True,
         overwrite: bool = False,
+        by: str | None = None,
     ) -> Verdict:
         """Write the protected table as Parquet parts in a folder, with manifest and codebook, verified or not at all.
 
@@ -384,6 +385,9 @@ class RemoteRelease(OfClaim, Generic[FrameT]):
         overwrite : bool
             Replace a folder or file of this name; a folder only if it holds a release and nothing else. An input is
             never replaced, nor a link; what a lazy frame reads from is not known here, and must not be named.
+        by : str, optional
+            A published column whose cells name the folders of a Hive data set (``region=N/part-00000.parquet``), at
+            most 500; the policy's ``write: {by: ...}`` when not given. All folders are verified together.
 
         Raises
         ------
@@ -401,7 +405,9 @@ class RemoteRelease(OfClaim, Generic[FrameT]):
         except ModuleNotFoundError:
             msg = with_hint("writing tables that are not in memory needs pyarrow.", "pip install 'hushtable[stream]'.")
             raise InputError(msg) from None
-        path = Path(path)
+        path, by = Path(path), by or self.distinct.writing.by
+        if by is not None:
+            check_columns((by,), self.columns, "published columns")
         name = _PART if writing.is_folder(path) else path
         request = writing.WriteRequest(
             path,
@@ -412,11 +418,18 @@ class RemoteRelease(OfClaim, Generic[FrameT]):
             audience="external" if external else "internal",
             overwrite=overwrite,
             beside=self.codebook.texts(path, external=external) if codebook else {},
+            by=by,
             look=self._looked_at,
         )
         if isinstance(self.origin, Lazy) and self.origin.engine.writes:
             if not writing.is_folder(path):
                 msg = with_hint(f"{self.engine} writes folders.", f"name one without an ending, not {path.name!r}.")
+                raise InputError(msg)
+            if by is not None:
+                msg = with_hint(
+                    f"{self.engine} writes by itself, and no folders by the cells of {by!r}.",
+                    "leave it out, and write the release anew by its own means: it has the column.",
+                )
                 raise InputError(msg)
             lazy, cells = self.origin, self._cells(name)
             return writing.write_folder(lambda draft, _: lazy.write(cells, draft), request)

@@ -536,7 +536,8 @@ def _columns(book: Path, names: tuple[str, ...]) -> tuple[Mapping[str, Any], ...
         told = [each["name"] for each in columns]
     except (ValueError, KeyError, TypeError, RecursionError):
         told = []
-    if tuple(told) != names or not all(_is_counted(each.get("cells", {})) for each in columns):
+    # The keys of a Hive data set come last when it is read.
+    if sorted(map(str, told)) != sorted(names) or not all(_is_counted(each.get("cells", {})) for each in columns):
         msg = f"{str(book)!r} is not the codebook of this release."
         raise InputError(with_hint(msg, "it is written beside the release by anonymize; remove it to go without."))
     return tuple(columns)
