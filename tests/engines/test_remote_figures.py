@@ -191,6 +191,30 @@ def test_pseudonyms_of_persons_stand_in_no_report_and_no_codebook(tmp_path):
     alike(sections_of(ht.report(release)), sections_of(ht.report(whole)))
 
 
+@pytest.mark.parametrize("engine", ENGINES)
+def test_the_next_batch_and_its_codebook_are_those_of_memory(engine, tmp_path):
+    first, later = people(150, seed=1), people(90, seed=2)
+    asked = {**ASKED["readable"], "sensitive": ["ill"]}
+    whole, release = (ht.anonymize(each, **asked).apply(rows) for each, rows in (
+        (first, later), (first.lazy(), ENGINES[engine](later, tmp_path)),
+    ))  # fmt: skip
+    assert release.batch == whole.batch
+    alike(*(each.codebook.to_dict("x", external=False) for each in (release, whole)))
+    assert release.exposure.to_dict() == whole.exposure.to_dict()
+    judged = (*whole.quasi_identifiers, "ill")
+    alike(utility_of(release, judged), utility_of(whole, judged))
+
+
+def test_charts_are_those_of_memory():
+    frame = people(120)
+    axes = [ht.anonymize(each, **ASKED["k"], roles="trust").plot() for each in (frame, frame.lazy())]
+    titles, heights = zip(
+        *((each.get_title(loc="left"), [bar.get_height() for bar in each.patches]) for each in axes), strict=True
+    )
+    assert titles[0] == titles[1]
+    assert heights[0] == heights[1] != []
+
+
 REFUSED = {
     "a target": (lambda release, path: release.utility("ill"), "target = 'ill'", "hushtable utility"),
     "a model": (lambda release, path: release.utility(model="age ~ job"), "model = ", "hushtable utility"),

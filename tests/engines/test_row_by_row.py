@@ -185,7 +185,12 @@ def test_what_is_told_of_classes_is_what_memory_tells(tmp_path: Path, recoding: 
 def test_what_takes_distinct_rows_is_refused_by_name(tmp_path: Path) -> None:
     folder = folder_of(people(80, 1), tmp_path / "in", 2)
     release = ht.anonymize(folder, quasi_identifiers=["age", "town"], models=[ht.KAnonymity(4)], roles="trust")
-    for ask, named in {release.utility: "utility", release.attack: "an attack", release.with_bound: "a floor"}.items():
+    for ask, named in {
+        release.utility: "utility",
+        release.attack: "an attack",
+        release.with_bound: "a floor",
+        release.plot: "a chart",
+    }.items():
         with pytest.raises(InputError, match=f"{named}.* takes the distinct rows") as refused:
             ask()
         assert "engine='memory'" in str(refused.value)

@@ -21,6 +21,7 @@ from hushtable.io import Dialect, Frame, frames
 from hushtable.quality import Quality, Utility, among
 from hushtable.recoding import Recoding
 from hushtable.release import (
+    Batch,
     Codebook,
     Exposure,
     ExposureLimit,
@@ -161,6 +162,11 @@ class RemoteRelease(OfClaim, Generic[FrameT]):
     def hierarchies(self) -> Mapping[str, Any]:
         """The hierarchies, aligned to the columns."""
         return self.distinct.hierarchies
+
+    @property
+    def batch(self) -> Batch | None:
+        """How it came about, where its rows were published by the cells of an earlier release."""
+        return self.distinct.batch
 
     @property
     def certificate(self) -> Certificate | None:
@@ -344,6 +350,35 @@ class RemoteRelease(OfClaim, Generic[FrameT]):
             raise InputError(msg)
         before = earlier.distinct if isinstance(earlier, RemoteRelease) else earlier
         return self.counted.attack(before, person=person, seed=seed)
+
+    def plot(self, *, ax: Any = None) -> Any:
+        """Draw in classes of what size the records are, before and after; see `Release.plot`.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+
+        Raises
+        ------
+        InputError
+            The records were cut one by one: what they were before is not known.
+        """
+        self._check_distinct("a chart of the classes before")
+        return self.distinct.plot(ax=ax)
+
+    def plot_search(self, *, ax: Any = None) -> Any:
+        """Draw how the search went, best loss and proven bound; see `Release.plot_search`.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+
+        Raises
+        ------
+        InputError
+            The method keeps no history.
+        """
+        return self.distinct.plot_search(ax=ax)
 
     def verify(self) -> Verdict:
         """Judge the protected table anew: its published cells, grouped by the engine.
