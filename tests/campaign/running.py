@@ -31,6 +31,7 @@ KINDS = {
     "persons": 4,
     "histories": 4,
     "streams": 6,
+    "remotes": 6,
     "columns": 8,
     "attackers": 6,
     "attacks": 6,
