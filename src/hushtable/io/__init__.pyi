@@ -1,5 +1,12 @@
 from . import distinct_rows as distinct_rows, drafts as drafts, frames as frames
-from .batches import Parts as Parts, Scan as Scan, ahead as ahead, scan as scan, to_arrow as to_arrow
+from .batches import (
+    Parts as Parts,
+    Queried as Queried,
+    Scan as Scan,
+    ahead as ahead,
+    scan as scan,
+    to_arrow as to_arrow,
+)
 from .csv import (
     DELIMITERS as DELIMITERS,
     Dialect as Dialect,
@@ -7,6 +14,7 @@ from .csv import (
     Writing as Writing,
     header_line as header_line,
 )
+from .databases import connect as connect
 from .distinct_rows import RowKeys as RowKeys, Values as Values, changed as changed, collapse as collapse
 from .drafts import is_full as is_full
 from .files import (
@@ -19,6 +27,8 @@ from .files import (
 )
 from .frames import Frame as Frame
 from .latex import latex_of as latex_of
+from .object_stores import lazy_objects as lazy_objects
 from .row_codes import Margins as Margins, RowCodes as RowCodes
+from .sources import Source as Source, check_secrets as check_secrets, located as located
 from .stale_values import without_remnants as without_remnants
 from .statistics_files import Variable as Variable, published as published
