@@ -67,12 +67,14 @@ def _table(random: Random, part: int, *, is_unique: bool) -> pl.DataFrame:
 
 def _rules(random: Random) -> dict[str, Any]:
     columns = {"sex": "quasi-identifier", "zone": "quasi-identifier", "note": "other"}
-    return {"columns": columns, "models": [{"k-anonymity": random.randint(2, 6)}]}
+    by = random.choice([None, None, "sex", "zone"])
+    write = {} if by is None else {"write": {"by": by}}
+    return {"columns": columns, "models": [{"k-anonymity": random.randint(2, 6)}], **write}
 
 
 def _notes(folder: Path) -> list[str]:
     """Return the kept cells of all files of a folder, sorted."""
-    return sorted(pl.concat([pl.read_parquet(path) for path in sorted(folder.glob("*.parquet"))])["note"].to_list())
+    return sorted(pl.concat([pl.read_parquet(path) for path in sorted(folder.rglob("*.parquet"))])["note"].to_list())
 
 
 def _changing(change: Callable[[], None], at: int, has_changed: list[bool]) -> Any:
@@ -130,9 +132,11 @@ _CHANGES: tuple[tuple[str, Callable[[Random, Path], None]], ...] = (
 def _stranger(random: Random, out: Path) -> str:
     """Put something into a released folder, and let its manifest name the folder as it is then."""
     name = random.choice(("_x.parquet", ".h.parquet", "README.txt", "x.parquet", "sub/x.parquet", "_sub/x.parquet"))
-    (out / name).parent.mkdir(exist_ok=True)
-    shutil.copy(next(out.glob("part-*")), out / name)
+    part = random.choice(sorted(out.rglob("part-*")))
+    home = random.choice((out, part.parent))
+    (home / name).parent.mkdir(exist_ok=True)
+    shutil.copy(part, home / name)
     told = manifest.manifest_path(out)
-    if (out / name).parent == out:
+    if (home / name).parent == home:
         told.write_text(json.dumps({**json.loads(told.read_text()), "sha256": manifest.sha256(out)}))
     return name

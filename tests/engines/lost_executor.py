@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 import hushtable as ht
-from hushtable.engines import lazy
+from hushtable.engines import choosing, lazy
 from hushtable.engines.published_cells import PublishedCells
 
 
@@ -47,7 +47,19 @@ def prepared(rows):
     return opened, cells
 
 
-def main(home, folder):
+def walking(rows):
+    """Return a release whose records are cut one by one, and published where they are."""
+    choosing.MOST_COUNTED = 1
+    return ht.anonymize(
+        rows,
+        quasi_identifiers=["age", "sex"],
+        models=[ht.KAnonymity(500)],
+        method=ht.Mondrian(recoding="readable"),
+        roles="trust",
+    )
+
+
+def main(home, folder, walked):
     from pyspark.sql import SparkSession
 
     session = (
@@ -64,8 +76,12 @@ def main(home, folder):
     # Whatever is lost is lost while it is being written.
     (home / "armed").touch()
     opened.write(cells, folder, 2)
+    (home / "killed").unlink()
+    release = walking(rows.mapInArrow(partial(kill_once, home=str(home)), rows.schema))
+    (home / "armed").touch()
+    release.origin.write(release.cells, walked, 2)
     session.stop()
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), Path(sys.argv[2]))
+    main(*map(Path, sys.argv[1:]))

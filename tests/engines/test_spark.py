@@ -25,11 +25,11 @@ from engine_tables import (
     texts,
 )
 from hypothesis import given, settings
-from lost_executor import prepared
+from lost_executor import prepared, walking
 
 import hushtable as ht
 from command import done
-from hushtable.engines import is_lazy, lazy
+from hushtable.engines import choosing, is_lazy, lazy
 from hushtable.engines.published_cells import PublishedCells
 from hushtable.io.frames import read as read_frame
 from hushtable.release.pseudonyms import pseudonymize
@@ -229,6 +229,36 @@ def test_a_release_of_spark_is_the_one_of_memory(spark, tmp_path, name):
 
 
 @pytest.mark.filterwarnings("ignore:tight intervals")
+@pytest.mark.parametrize(("name", "n_parts"), [("l", 1), ("t", 7)])
+def test_records_that_are_cut_one_by_one_are_published_where_they_are(spark, tmp_path, monkeypatch, name, n_parts):
+    monkeypatch.setattr(choosing, "MOST_COUNTED", 1)
+    frame, asked = made_up(200), {**ASKED[name], "method": ht.Mondrian(recoding="readable")}
+    whole = ht.anonymize(frame, **asked, roles="trust")
+    release = ht.anonymize(of_spark(spark, frame).repartition(n_parts), **asked, roles="trust")
+    assert release.is_row_by_row
+    assert release.loss == pytest.approx(whole.loss, abs=1e-12)
+    assert release.partition.sizes.tolist() == whole.partition.sizes.tolist()
+    assert release.classes().equals(whole.classes())
+    assert release.verify().to_dict() == whole.verify().to_dict()
+    out = tmp_path / "out"
+    assert release.write(out).passed
+    assert rows_of(pl.read_parquet(out / "*.parquet").select(frame.columns)) == rows_of(whole.frame)
+    assert done("verify", out).code == 0
+
+
+def test_a_record_that_was_not_coded_is_an_error_where_records_walk(spark, tmp_path, monkeypatch):
+    monkeypatch.setattr(choosing, "MOST_COUNTED", 1)
+    asked = {**ASKED["k"], "roles": "trust"}
+    frame = made_up(60)
+    release = ht.anonymize(of_spark(spark, frame), **asked)
+    other = frame.with_columns(job=pl.lit("a job that nobody had"))
+    changed = replace(release.origin, data=lazy.opened(of_spark(spark, other)).data)
+    with pytest.raises(ht.InputError, match="hold what no earlier pass saw"):
+        replace(release, origin=changed).write(tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.filterwarnings("ignore:tight intervals")
 def test_a_policy_on_spark_looks_at_what_is_kept_and_writes_folders_alone(spark, tmp_path):
     frame = made_up(100).with_columns(visit=pl.int_range(100), name=pl.lit("Ann"))
     roles = {"age": "quasi-identifier", "job": "quasi-identifier", "name": "identifier"}
@@ -247,7 +277,7 @@ def test_a_policy_on_spark_looks_at_what_is_kept_and_writes_folders_alone(spark,
     assert [each.name for each in tmp_path.iterdir()] == ["out"]
 
 
-def test_a_killed_executor_changes_nothing(spark, java, tmp_path):
+def test_a_killed_executor_changes_nothing(spark, java, tmp_path, monkeypatch):
     """A task kills its executor the first time it runs: what is lost is computed again, and the same is written."""
     import pyspark
 
@@ -256,20 +286,25 @@ def test_a_killed_executor_changes_nothing(spark, java, tmp_path):
     frame = pl.DataFrame({"age": numbers % 90, "sex": numbers % 2, "note": numbers})
     frame = frame.with_columns(age=pl.when(pl.col("age") > 3).then("age"))
     frame.write_parquet(tmp_path / "in.parquet")
-    quiet, lost = tmp_path / "quiet", tmp_path / "lost"
-    quiet.mkdir()
-    lost.mkdir()
-    opened, cells = prepared(spark.read.parquet(str(tmp_path / "in.parquet")))
+    folders = quiet, quiet_walk, lost, lost_walk = [tmp_path / name for name in ("a", "b", "c", "d")]
+    for folder in folders:
+        folder.mkdir()
+    rows = spark.read.parquet(str(tmp_path / "in.parquet"))
+    opened, cells = prepared(rows)
     opened.write(cells, quiet, 2)
+    monkeypatch.setattr(choosing, "MOST_COUNTED", 1)
+    release = walking(rows)
+    release.origin.write(release.cells, quiet_walk, 2)
     homes = Path(pyspark.__file__).parent / "work"
     was_there = homes.exists()
     script = Path(__file__).with_name("lost_executor.py")
     environment = {**os.environ, "JAVA_HOME": str(java), "SPARK_LOCAL_DIRS": str(tmp_path)}
     try:
-        subprocess.run([sys.executable, script, tmp_path, lost], check=True, env=environment)
+        subprocess.run([sys.executable, script, tmp_path, lost, lost_walk], check=True, env=environment)
     finally:
         if not was_there:
             shutil.rmtree(homes, ignore_errors=True)
     assert (tmp_path / "killed").exists()
-    assert read(quiet).height == n_rows
-    assert read(quiet).equals(read(lost))
+    for ours, theirs in ((quiet, lost), (quiet_walk, lost_walk)):
+        assert read(ours).height == n_rows
+        assert read(ours).equals(read(theirs))

@@ -15,6 +15,7 @@ from .method import (
 )
 from .mingen import MinGen as MinGen
 from .mondrian import Mondrian as Mondrian
+from .placement import CutTree as CutTree, Walk as Walk
 from .preparation import (
     Prepared as Prepared,
     Request as Request,

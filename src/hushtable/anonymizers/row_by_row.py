@@ -21,6 +21,7 @@ from hushtable.anonymizers.judging import Judge
 from hushtable.anonymizers.method import Found, Problem, check_asked, is_own
 from hushtable.anonymizers.mondrian import Mondrian, axes_of, cut_search
 from hushtable.anonymizers.parallel import Grown, grow
+from hushtable.anonymizers.placement import CutTree
 from hushtable.anonymizers.preparation import Request, prepare, warn_of_doubts
 from hushtable.columns import Column
 from hushtable.errors import listed
@@ -49,10 +50,19 @@ class RowByRow:
         Its source has a row for every class and sensitive values in it, with counts, that holds the quasi-identifiers
         of one of its records: it tells sizes, sensitive values and what is published, and nothing of the other records.
     row_of_record : ndarray of int32, shape (n_records,)
+    columns : tuple of Column
+        Of the records.
+    code_of_cell : tuple by column of ndarray of int32
+        The code of every cell of the records; -1 is missing.
+    cuts : CutTree, optional
+        Where they are kept.
     """
 
     release: Release
     row_of_record: CodeArray = field(repr=False)
+    columns: tuple[Column, ...] = field(repr=False)
+    code_of_cell: tuple[CodeArray, ...] = field(repr=False)
+    cuts: CutTree | None = field(default=None, repr=False)
 
 
 def why_not_row_by_row(asked: Request) -> str | None:
@@ -70,7 +80,7 @@ def why_not_row_by_row(asked: Request) -> str | None:
     return f"the models {listed(own)}, which are not hushtable's," if own else None
 
 
-def protect_row_by_row(rows: RowCodes, asked: Request) -> RowByRow:
+def protect_row_by_row(rows: RowCodes, asked: Request, *, keeps_cuts: bool = False) -> RowByRow:
     """Carry out a request for coded records.
 
     Parameters
@@ -79,6 +89,8 @@ def protect_row_by_row(rows: RowCodes, asked: Request) -> RowByRow:
         Quasi-identifiers and sensitive columns of all records.
     asked : Request
         One of those that `why_not_row_by_row` has nothing against.
+    keeps_cuts : bool
+        For records that are published where they are.
 
     Raises
     ------
@@ -115,7 +127,8 @@ def protect_row_by_row(rows: RowCodes, asked: Request) -> RowByRow:
     asked.clock.tell(1.0)
     source = rows.frame(kept.records, kept.counts).told(asked.specs)
     release = release_of(replace(prepared, source=source, table=table), of_classes, asked, found, partition)
-    return RowByRow(release, kept.row_of_record)
+    cuts = CutTree.of(grown.tree, axes) if keeps_cuts else None
+    return RowByRow(release, kept.row_of_record, coded.columns, coded.code_of_cell, cuts)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

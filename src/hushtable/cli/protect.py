@@ -209,6 +209,14 @@ def anonymize(
         str | None,
         typer.Option(help="Language of the words in cells: en (default), de, fr, es, it or nl.", show_default=False),
     ] = None,
+    by: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN",
+            help="Published column whose cells name the folders of a Hive data set, where a folder is written.",
+            show_default=False,
+        ),
+    ] = None,
     method: Annotated[
         str | None,
         typer.Option(
@@ -328,6 +336,7 @@ def anonymize(
         "loss": loss,
         "recoding": recoding,
         "language": language,
+        "by": by,
         "weights": numbers_of(weights) or None,
         "domains": domains,
         "population": population,

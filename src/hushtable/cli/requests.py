@@ -175,8 +175,8 @@ def _place_of(rules: Policy, option: str) -> _OptionPlace:
     """Return where a short option stands in a policy."""
     if option in ("domains", "population", "person"):
         return (option,)
-    if option == "language":
-        return "write", "language"
+    if option in ("language", "by"):
+        return "write", option
     if option == "seconds":
         return "budget", "seconds"
     if option == "weights":

@@ -163,11 +163,11 @@ def protect(origin: Files | Lazy, asked: Request) -> RemoteRelease:
             "take another one, such as 'mondrian', or engine='memory'.",
         )
         raise InputError(msg)
-    if asked.writing != Writing(language=asked.writing.language):
+    if asked.writing != Writing(language=asked.writing.language, by=asked.writing.by):
         msg = with_hint(
             "rows that are not in memory are published as they are: an encoding, a decimal mark or a way to hide "
             "formulas has no effect.",
-            "leave `write:` out of the policy, or take engine='memory'.",
+            "leave it out of the policy's `write:`, or take engine='memory'.",
         )
         raise InputError(msg)
     persons = () if asked.person is None else (asked.person,)
@@ -188,7 +188,6 @@ def protect(origin: Files | Lazy, asked: Request) -> RemoteRelease:
     hidden = tuple(name for name in (*asked.identifiers, *fresh) if name in names)
     of_distinct = replace(asked, identifiers=hidden, pseudonyms=None, inputs=(*asked.inputs, *origin.inputs))
     if counted is None:
-        assert not isinstance(origin, Lazy)
         made, origin = _row_by_row(origin, of_distinct, names)
     else:
         made = anonymizers.protect(counted, of_distinct)
@@ -200,7 +199,10 @@ def protect(origin: Files | Lazy, asked: Request) -> RemoteRelease:
 def _counted(origin: Files | Lazy, asked: Request, names: tuple[str, ...]) -> Frame | None:
     """Return the distinct rows with counts; None where they are too many, and the records are cut one by one."""
     # Where a database gives rows in another order each time, no record is told by its place.
-    if isinstance(origin, Lazy) or not origin.source.has_order or anonymizers.why_not_row_by_row(asked) is not None:
+    can_be_cut = (
+        origin.engine.writes and asked.pseudonyms is None if isinstance(origin, Lazy) else origin.source.has_order
+    )
+    if not can_be_cut or anonymizers.why_not_row_by_row(asked) is not None:
         return origin.collapse(names)
     try:
         return origin.collapse(names, most_rows=MOST_COUNTED)
@@ -209,10 +211,17 @@ def _counted(origin: Files | Lazy, asked: Request, names: tuple[str, ...]) -> Fr
         return origin.collapse(names) if origin.n_records > _MOST_CODED else None
 
 
-def _row_by_row(origin: Files, asked: Request, names: tuple[str, ...]) -> tuple[Release, Files]:
-    """Protect every record of files by itself; return the release of the classes, and where the records are."""
-    from hushtable.engines.files import NumberedRecords
+def _row_by_row(origin: Files | Lazy, asked: Request, names: tuple[str, ...]) -> tuple[Release, Files | Lazy]:
+    """Protect every record by itself; return the release of the classes, and where the records are."""
     from hushtable.io import RowCodes
+
+    if isinstance(origin, Lazy):
+        from hushtable.engines.walked_cells import WalkedCells
+
+        records = origin.coded(names)
+        made = anonymizers.protect_row_by_row(records, asked, keeps_cuts=True)
+        return made.release, replace(origin, walked=WalkedCells.of(records, made))
+    from hushtable.engines.files import NumberedRecords
 
     records = RowCodes.of(origin.source, names)
     made = anonymizers.protect_row_by_row(records, asked)

@@ -152,6 +152,11 @@ class Files(Origin):
         return self.source.n_bytes
 
     @property
+    def margins(self) -> Frame | None:
+        """How frequent the cells of the judged columns are, where records are numbered."""
+        return None if self.numbered is None else self.numbered.records.margins().frame
+
+    @property
     def n_records(self) -> int:
         """How many records the files say they hold; 0 where none says it."""
         return self.source.n_records if isinstance(self.source, Parts) else 0

@@ -5,11 +5,12 @@ from __future__ import annotations
 import contextlib
 import functools
 import operator
+import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import narwhals as nw
 import polars as pl
@@ -31,6 +32,10 @@ from hushtable.io import Dialect, Frame, frames
 from hushtable.release import pseudonymize
 from hushtable.search import budget
 from hushtable.tables import Table
+
+if TYPE_CHECKING:
+    from hushtable.engines.walked_cells import WalkedCells
+    from hushtable.io import RowCodes
 
 __all__ = ["Lazy", "collapse", "is_lazy", "opened"]
 
@@ -75,6 +80,8 @@ class Lazy(Origin):
         What was said of all cells.
     specs : mapping of column to ColumnSpec
         What was said of how columns are read.
+    walked : WalkedCells, optional
+        What publishes every record by its own cells, where the distinct rows are too many to be joined.
     """
 
     data: nw.LazyFrame[Any] = field(repr=False)
@@ -84,11 +91,22 @@ class Lazy(Origin):
     passes: list[int] = field(default_factory=list, repr=False)
     dialect: Dialect = field(default_factory=Dialect, repr=False)
     specs: Mapping[str, ColumnSpec] = field(default_factory=dict, repr=False)
+    walked: WalkedCells | None = field(default=None, repr=False)
 
     @property
     def inputs(self) -> tuple[Path, ...]:
         """The files it was made from that no output may be: an engine does not tell."""
         return ()
+
+    @property
+    def margins(self) -> Frame | None:
+        """How frequent the cells of the judged columns are, where records walk."""
+        return None if self.walked is None else self.walked.margins
+
+    @property
+    def n_records(self) -> int:
+        """How many records the passes so far saw."""
+        return self.passes[0] if self.passes else 0
 
     def head(self, n_rows: int) -> Frame:
         """Return some rows, the first where the engine has an order."""
@@ -100,7 +118,9 @@ class Lazy(Origin):
         """Return the frame with more said of how columns are read."""
         return replace(self, specs={**self.specs, **specs})
 
-    def collapse(self, names: Sequence[str], cells: PublishedCells | None = None) -> Frame:
+    def collapse(
+        self, names: Sequence[str], cells: PublishedCells | None = None, *, most_rows: int | None = None
+    ) -> Frame:
         """Return the distinct rows of some columns, sorted, with how many records each stands for.
 
         Parameters
@@ -108,6 +128,8 @@ class Lazy(Origin):
         names : sequence of str
         cells : PublishedCells, optional
             Then of what is published, without the records that are left out.
+        most_rows : int, optional
+            How many distinct rows are too many, 20,000,000 when not given.
 
         Raises
         ------
@@ -125,7 +147,7 @@ class Lazy(Origin):
         if not names:
             raise InputError(with_hint("no column to collapse to was named.", "name those that are judged."))
         with _asking(self.engine):
-            return self._collapsed(names, cells)
+            return self._collapsed(names, cells, _MOST_ROWS if most_rows is None else most_rows)
 
     def published(self, cells: PublishedCells) -> Any:
         """Return what is published, as a lazy frame of the same engine; a record that meets no row is left out.
@@ -178,14 +200,48 @@ class Lazy(Origin):
         self._saw(n_written + n_left_out)
         return n_written
 
-    def _collapsed(self, names: Sequence[str], cells: PublishedCells | None) -> Frame:
+    def coded(self, names: Sequence[str]) -> RowCodes:
+        """Return some columns of every record as small codes: Spark writes them to a folder, which is gone afterwards.
+
+        Raises
+        ------
+        InputError
+            Spark failed, or it is another engine.
+        """
+        from hushtable.io import RowCodes, scan
+
+        spark = import_module("hushtable.engines.spark")
+        data = self.data.select(*(nw.col(f"c{self.columns.index(name)}") for name in names))
+        with tempfile.TemporaryDirectory() as folder, _asking(self.engine):
+            spark.spilled(self.engine.renamed(data.to_native(), names), Path(folder))
+            records = RowCodes.of(scan(Path(folder), self.dialect), names)
+        self._saw(records.n_records)
+        return records
+
+    def _walked(self, walked: WalkedCells, cells: PublishedCells, names: Sequence[str]) -> nw.LazyFrame[Any]:
+        """Return what all records publish in some columns, each found by its own cells, and that they do so."""
+        places = {name: f"c{self.columns.index(name)}" for name in (*walked.names, *names) if name in self.columns}
+        told = [name for name in names if name in cells.published.columns]
+        if not told:
+            kept = (nw.col(places[name]).alias(f"p{i}") for i, name in enumerate(names))
+            return self.data.select(*kept, nw.lit(True).alias(MARK))
+        spark = import_module("hushtable.engines.spark")
+        outputs = [(f"p{i}", name if name in told else None, places[name]) for i, name in enumerate(names)]
+        rows = pl.DataFrame([each for each in cells.published if each.name in told])
+        publishing = walked.publishing(rows)
+        judged = [places[name] for name in walked.names]
+        data = self.data.select(*dict.fromkeys((*judged, *(places[name] for name in names))))
+        frame: nw.LazyFrame[Any] = nw.from_native(spark.walked(data.to_native(), publishing, judged, outputs))
+        return frame
+
+    def _collapsed(self, names: Sequence[str], cells: PublishedCells | None, most_rows: int) -> Frame:
         if cells is None:
             data = self.data.select(*(f"c{self.columns.index(name)}" for name in names))
         else:
             data = self._joined(cells, names)
         keys = [_key(name, dtype) for name, dtype in _groupable(data, names).items()]
         if cells is None or not {*names} <= {*cells.published.columns}:
-            self._check_rows(data.select(*keys).to_native(), names)
+            self._check_rows(data.select(*keys).to_native(), names, most_rows)
         data = data.select(*keys, *([MARK] if cells else []))
         grouped = data.group_by(*data.collect_schema().names()).agg(nw.len().alias(_COUNT))
         rows = self.engine.pulled(grouped.to_native()).cast({_COUNT: pl.Int64})
@@ -201,6 +257,8 @@ class Lazy(Origin):
 
     def _joined(self, cells: PublishedCells, names: Sequence[str]) -> nw.LazyFrame[Any]:
         """Return what all records publish in some columns, as ``p0``, ``p1`` and so on, and whether they do so."""
+        if self.walked is not None:
+            return self._walked(self.walked, cells, names)
         judged, others = _of_pseudonyms(self, cells, names)
         maps = [(cells.keys, judged, pl.Series(cells.is_published)), *others]
         source = {name: f"c{self.columns.index(name)}" for name in names if name in self.columns}
@@ -235,18 +293,18 @@ class Lazy(Origin):
         known: nw.LazyFrame[Any] = nw.from_native(joined)
         return known
 
-    def _check_rows(self, frame: Any, names: Sequence[str]) -> None:
+    def _check_rows(self, frame: Any, names: Sequence[str], most_rows: int) -> None:
         """Raise InputError where there are more distinct rows than can be held, before anything is pulled."""
         n_rows, n_records = self.engine.estimated(frame)
         self._saw(n_records)
         needed, free = float(n_rows) * _BYTES_PER_ROW, budget.free_memory()
-        if n_rows <= _MOST_ROWS and (free is None or needed <= free):
+        if n_rows <= most_rows and (free is None or needed <= free):
             return
         order = sorted(zip(self.engine.widths(frame), names, strict=True), reverse=True)[:3]
         widest = ", ".join(f"{name!r} (about {n_values:,} values)" for n_values, name in order)
         what = f"about {n_rows:,} distinct rows of {len(names)} columns, the widest {widest},"
         budget.check_memory(needed, what, _COARSER)
-        raise TooManyRowsError(with_hint(f"{what} are more than the {_MOST_ROWS:,} that are collapsed to.", _COARSER))
+        raise TooManyRowsError(with_hint(f"{what} are more than the {most_rows:,} that are collapsed to.", _COARSER))
 
     def _saw(self, n_records: int) -> None:
         """Note how many records a pass saw, and raise InputError where an earlier one saw another number."""

@@ -15,7 +15,7 @@ from hushtable.claims import Classes, Matchings, Verdict
 from hushtable.discover import MOST_ROWS, Determined, Named, added, has_room_for_names, look_for_names
 from hushtable.engines.lazy import Lazy
 from hushtable.engines.published_cells import PublishedCells, frame_of
-from hushtable.errors import ColumnError, ExposureError, InputError, TooManyRowsError, with_hint
+from hushtable.errors import ColumnError, ExposureError, InputError, TooManyRowsError, check_columns, with_hint
 from hushtable.io import Dialect, Frame, frames
 from hushtable.quality import Quality
 from hushtable.recoding import Recoding
@@ -76,16 +76,13 @@ class RemoteRelease(OfClaim, Generic[FrameT]):
     @property
     def is_row_by_row(self) -> bool:
         """Whether the distinct rows were too many to be counted: `distinct` then has a row of every class alone."""
-        return getattr(self.origin, "numbered", None) is not None
+        return self.origin.margins is not None
 
     @property
     def margins(self) -> Frame:
         """Rows with counts whose columns hold each cell of the judged columns as often as all records do."""
-        numbered = getattr(self.origin, "numbered", None)
-        if numbered is None:
-            return frames.read(self.distinct.source)
-        margins: Frame = numbered.records.margins().frame
-        return margins.told(self.specs)
+        margins = self.origin.margins
+        return frames.read(self.distinct.source) if margins is None else margins.told(self.specs)
 
     @property
     def claim(self) -> Classes | Matchings:
@@ -231,6 +228,7 @@ class RemoteRelease(OfClaim, Generic[FrameT]):
         external: bool = False,
         policy: Mapping[str, Any] | None = None,
         overwrite: bool = False,
+        by: str | None = None,
     ) -> Verdict:
         """Write the protected table as Parquet parts in a folder, with its manifest, verified or not at all.
 
@@ -249,6 +247,9 @@ class RemoteRelease(OfClaim, Generic[FrameT]):
         overwrite : bool
             Replace a folder or file of this name; a folder only if it holds a release and nothing else. An input is
             never replaced, nor a link; what a lazy frame reads from is not known here, and must not be named.
+        by : str, optional
+            A published column whose cells name the folders of a Hive data set (``region=N/part-00000.parquet``), at
+            most 500; the policy's ``write: {by: ...}`` when not given. All folders are verified together.
 
         Raises
         ------
@@ -266,7 +267,9 @@ class RemoteRelease(OfClaim, Generic[FrameT]):
         except ModuleNotFoundError:
             msg = with_hint("writing tables that are not in memory needs pyarrow.", "pip install 'hushtable[stream]'.")
             raise InputError(msg) from None
-        path = Path(path)
+        path, by = Path(path), by or self.distinct.writing.by
+        if by is not None:
+            check_columns((by,), self.columns, "published columns")
         name = _PART if writing.is_folder(path) else path
         request = writing.WriteRequest(
             path,
@@ -276,11 +279,18 @@ class RemoteRelease(OfClaim, Generic[FrameT]):
             original=self._original,
             audience="external" if external else "internal",
             overwrite=overwrite,
+            by=by,
             look=self._looked_at,
         )
         if isinstance(self.origin, Lazy) and self.origin.engine.writes:
             if not writing.is_folder(path):
                 msg = with_hint(f"{self.engine} writes folders.", f"name one without an ending, not {path.name!r}.")
+                raise InputError(msg)
+            if by is not None:
+                msg = with_hint(
+                    f"{self.engine} writes by itself, and no folders by the cells of {by!r}.",
+                    "leave it out, and write the release anew by its own means: it has the column.",
+                )
                 raise InputError(msg)
             lazy, cells = self.origin, self._cells(name)
             return writing.write_folder(lambda draft, _: lazy.write(cells, draft), request)

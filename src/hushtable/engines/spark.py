@@ -11,12 +11,15 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
 
+import numpy as np
 import polars as pl
+import pyarrow as pa
 
 from hushtable.engines.backends import MARK, UNSEEN, to_polars
+from hushtable.engines.walked_cells import WalkedCells
 from hushtable.errors import ColumnError, InputError, listed, with_hint
 
-__all__ = ["Spark", "write"]
+__all__ = ["Spark", "spilled", "walked", "write"]
 
 _FEW: Final = 2_000_000  # rows that every executor may hold: some hundred MB
 _PER_PART: Final = 1_000_000
@@ -70,6 +73,54 @@ class Spark:
         """Raise InputError: what Spark holds does not pass through one process."""
         msg = with_hint("Spark writes by itself.", "call write(cells, folder).")
         raise InputError(msg)
+
+
+def spilled(frame: Any, folder: Path) -> None:
+    """Write all rows as Parquet, to be coded here; the folder is empty, and all executors see it."""
+    draft = folder / "rows"
+    with _plain_moments(frame.sparkSession):
+        frame.write.parquet(f"file://{draft.absolute()}")
+    _named(draft, folder)
+    shutil.rmtree(draft)
+
+
+def walked(frame: Any, cuts: WalkedCells, judged: Sequence[str], outputs: Sequence[tuple[str, str | None, str]]) -> Any:
+    """Return what all rows publish, and `MARK`: each executor walks its rows down the cuts.
+
+    Parameters
+    ----------
+    frame : pyspark.sql.DataFrame
+    cuts : WalkedCells
+        With what its classes publish; it is broadcast.
+    judged : sequence of str
+        The frame's columns that are judged, in the order of the cuts.
+    outputs : sequence of (str, str or None, str)
+        How each published column is called, which of the cells it is, and else which column of the frame.
+    """
+    from pyspark.sql.pandas.types import from_arrow_schema
+    from pyspark.sql.types import BooleanType, StructField, StructType
+
+    told = pa.schema([(name, cells.type) for name, (_, cells) in cuts.cells.items()])
+    types = {field.name: field.dataType for field in from_arrow_schema(told, prefer_timestamp_ntz=True)}
+    types |= {field.name: field.dataType for field in frame.schema if field.name not in types}
+    fields = [StructField(name, types[published or kept]) for name, published, kept in outputs]
+    brought = frame.sparkSession.sparkContext.broadcast(cuts)
+    wanted = [published for _, published, _ in outputs if published is not None]
+    taken, names = [*judged], [*(name for name, _, _ in outputs), MARK]
+    ways = [(published, kept) for _, published, kept in outputs]
+
+    def publish(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        from hushtable.errors import InputError
+
+        for batch in batches:
+            try:
+                found = brought.value.of_batch([batch.column(name) for name in taken], wanted)
+            except InputError:
+                raise RuntimeError(UNSEEN) from None
+            columns = [batch.column(kept) if published is None else found[published] for published, kept in ways]
+            yield pa.RecordBatch.from_arrays([*columns, pa.array(np.ones(batch.num_rows, dtype=bool))], names=names)
+
+    return frame.mapInArrow(publish, StructType([*fields, StructField(MARK, BooleanType())]))
 
 
 def write(frame: Any, names: Sequence[str], folder: Path, n_parts: int | None, n_records: int) -> int:

@@ -13,7 +13,7 @@ import codecs
 import json
 import os
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from itertools import accumulate, chain, islice, pairwise
@@ -26,6 +26,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from hushtable.claims import Claim, Verdict, opened, seen
+from hushtable.engines import hive
+from hushtable.errors import InputError, with_hint
 from hushtable.io import Dialect, ahead, drafts, file_kind, frames, header_line
 from hushtable.release import manifest
 
@@ -71,7 +73,14 @@ class Batches:
         return map(self.finish, self.narrow())
 
 
-def write_parts(batches: Iterable[pa.Table], folder: Path, spill: Path, *, rows_per_part: int = ROWS_PER_PART) -> int:
+def write_parts(
+    batches: Iterable[pa.Table],
+    folder: Path,
+    spill: Path,
+    *,
+    rows_per_part: int = ROWS_PER_PART,
+    by: str | None = None,
+) -> int:
     """Write tables as Parquet files of equal size, ``part-00000.parquet`` and so on; return how many rows there are.
 
     Parameters
@@ -84,6 +93,13 @@ def write_parts(batches: Iterable[pa.Table], folder: Path, spill: Path, *, rows_
         A folder for what is in between. It is made where there are too many rows for memory, and gone in the end.
     rows_per_part : int
         How many rows a part has at most.
+    by : str, optional
+        A column whose cells name folders, ``region=N/part-00000.parquet``, and are in no file.
+
+    Raises
+    ------
+    InputError
+        The cells of that column cannot name folders.
 
     Notes
     -----
@@ -91,6 +107,10 @@ def write_parts(batches: Iterable[pa.Table], folder: Path, spill: Path, *, rows_
     value in a dictionary page is published somewhere.
     """
     n_rows, rows = _spread(batches, spill)
+    if by is not None:
+        with closing(_finished(batches, rows, [_groups(n_rows)])) as tables:
+            hive.write(tables, folder, by, _part)
+        return n_rows
     n_parts = max(1, -(-n_rows // rows_per_part))
     plan = [_groups(size) for size in _even(n_rows, n_parts)]
     with closing(_finished(batches, rows, plan)) as tables:
@@ -268,13 +288,25 @@ def _spilled(path: Path) -> Iterator[pa.Table]:
 
 def _write_parquet(tables: Iterator[pa.Table], file: IO[bytes]) -> None:
     first = next(tables)
-    schema = first.schema.remove_metadata()
-    # Types as they are without dictionaries, which Arrow would tell otherwise: Parquet itself knows no time zones.
-    plain = pa.schema([(field.name, _undictionaried(field.type)) for field in schema])
-    with pq.ParquetWriter(file, schema, store_schema=False, write_statistics=False) as writer:
-        writer.add_key_value_metadata({"ARROW:schema": base64.b64encode(plain.serialize())})
+    with _parquet_writer(file, first.schema) as writer:
         for table in chain([first], tables):
             writer.write_table(table, max(1, len(table)))
+
+
+@contextmanager
+def _part(path: Path, schema: pa.Schema) -> Iterator[Any]:
+    with _made(path) as file, _parquet_writer(file, schema) as writer:
+        yield writer
+
+
+def _parquet_writer(file: IO[bytes], schema: pa.Schema) -> Any:
+    """Return a writer of a Parquet file that tells nothing but its cells and their types."""
+    schema = schema.remove_metadata()
+    # Types as they are without dictionaries, which Arrow would tell otherwise: Parquet itself knows no time zones.
+    plain = pa.schema([(field.name, _undictionaried(field.type)) for field in schema])
+    writer = pq.ParquetWriter(file, schema, store_schema=False, write_statistics=False)
+    writer.add_key_value_metadata({"ARROW:schema": base64.b64encode(plain.serialize())})
+    return writer
 
 
 def _write_csv(tables: Iterator[pa.Table], file: IO[bytes], delimiter: str, encoding: str) -> None:
@@ -332,6 +364,8 @@ class WriteRequest:
         Of the manifest.
     overwrite : bool
         Replace a release of this name.
+    by : str, optional
+        A column whose cells name the folders of a Hive data set.
     look : callable, optional
         Looks at the draft, or the folder of drafts, and how a CSV spells it, once all is verified: returns what the
         manifest says of it, in place of facts of the same name, or raises what keeps it from getting its name.
@@ -344,6 +378,7 @@ class WriteRequest:
     original: Any = None
     audience: Literal["internal", "external"] = "internal"
     overwrite: bool = False
+    by: str | None = None
     look: LookAtDraft | None = None
 
     def verify_draft(self, draft: Path, dialect: Dialect | None = None) -> tuple[Verdict, dict[str, Any]]:
@@ -384,9 +419,12 @@ def write(
     if is_folder(path):
 
         def fill(draft: Path, spill: Path) -> int:
-            return write_parts(batches, draft, spill, rows_per_part=rows_per_part)
+            return write_parts(batches, draft, spill, rows_per_part=rows_per_part, by=request.by)
 
         return write_folder(fill, request)
+    if request.by is not None:
+        msg = with_hint(f"cells of {request.by!r} name folders.", f"name a folder, not {path.name!r}.")
+        raise InputError(msg)
     check_output(path, request.inputs, overwrite=request.overwrite)
     is_text = frames.file_kind(path) == "csv"
     dialect = Dialect(encoding, "\t" if path.suffix.lower() == ".tsv" else delimiter, index=False) if is_text else None

@@ -1,12 +1,5 @@
 from . import distinct_rows as distinct_rows, drafts as drafts, frames as frames
-from .batches import (
-    Parts as Parts,
-    Queried as Queried,
-    Scan as Scan,
-    ahead as ahead,
-    scan as scan,
-    to_arrow as to_arrow,
-)
+from .batches import NO_KEY as NO_KEY, Parts as Parts, Scan as Scan, ahead as ahead, scan as scan, to_arrow as to_arrow
 from .csv import (
     DELIMITERS as DELIMITERS,
     Dialect as Dialect,

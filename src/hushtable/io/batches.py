@@ -23,10 +23,11 @@ from hushtable.io.databases import Database, connect
 from hushtable.io.files import FILE_KINDS, Snapshot
 from hushtable.io.sources import Source, located
 
-__all__ = ["Lines", "Parts", "Queried", "Scan", "ahead", "scan", "to_arrow"]
+__all__ = ["NO_KEY", "Lines", "Parts", "Queried", "Scan", "ahead", "scan", "to_arrow"]
 
 _BATCH: Final = 2**20  # rows
-_NO_KEY: Final = "__HIVE_DEFAULT_PARTITION__"
+NO_KEY: Final = "__HIVE_DEFAULT_PARTITION__"
+"""What stands for a missing cell in the name of a folder."""
 _END: Final = object()
 
 Item = TypeVar("Item")
@@ -50,7 +51,7 @@ class Parts:
     snapshot : Snapshot
         What the files were when they were opened; every pass compares.
     passed_over : tuple of str
-        Names in the folder that begin with ``_`` or ``.``, of which nothing is read.
+        What begins with ``_`` or ``.`` in the folder and those of a Hive data set, of which nothing is read.
     keys : polars.DataFrame
         What the folders of a Hive data set say of each input, a column a key; they come behind the files' own columns.
     """
@@ -303,9 +304,7 @@ def scan(data: Any, dialect: Dialect | None = None) -> Scan:
         raise ColumnError(msg)
     schema = pl.Schema({**schema, **keys.schema})
     folder = path if path.is_dir() else None
-    passed_over = (
-        () if folder is None else tuple(sorted(each.name for each in folder.iterdir() if _is_passed_over(each)))
-    )
+    passed_over = () if folder is None else tuple(map(os.fspath, sorted(_hidden_within(folder))))
     return Parts(inputs, schema, n_bytes, dialect.marks, folder, snapshot, passed_over, keys)
 
 
@@ -355,6 +354,17 @@ def _within(folder: Path) -> list[Path]:
     return found
 
 
+def _hidden_within(folder: Path, below: Path = Path()) -> list[Path]:
+    """Return what is passed over in a folder and in those of a Hive data set, by its place in it."""
+    found: list[Path] = []
+    for each in (folder / below).iterdir():
+        if _is_passed_over(each):
+            found.append(below / each.name)
+        elif each.is_dir() and "=" in each.name:
+            found += _hidden_within(folder, below / each.name)
+    return found
+
+
 def _keys_of(path: Path, inputs: Sequence[Path]) -> pl.DataFrame:
     """Read the keys of a Hive data set from the names of its folders: whole numbers and days where all of one are.
 
@@ -377,7 +387,7 @@ def _keys_of(path: Path, inputs: Sequence[Path]) -> pl.DataFrame:
 
 
 def _typed_keys(cells: Sequence[str]) -> pl.Series:
-    texts = pl.Series([None if cell == _NO_KEY else cell for cell in cells], dtype=pl.String)
+    texts = pl.Series([None if cell == NO_KEY else cell for cell in cells], dtype=pl.String)
     known = texts.drop_nulls()
     if len(known) and known.str.contains(r"^(0|-?[1-9][0-9]{0,17})$").all():
         return texts.cast(pl.Int64)

@@ -114,12 +114,15 @@ class Writing:
         apostrophe in front, or nothing is written.
     language : {"en", "de", "fr", "es", "it", "nl"}
         Of the words that are written into cells: names of groups, and labels of dictionaries.
+    by : str, optional
+        A published column whose cells name the folders of a Hive data set, where a release is written batch by batch.
     """
 
     encoding: str = "utf-8"
     decimal: str = "."
     formulas: Formulas = "keep"
     language: str = ENGLISH
+    by: str | None = None
 
     def __post_init__(self) -> None:
         check_language(self.language)

@@ -108,7 +108,7 @@ def check_folder(folder: Path, inputs: Sequence[Path], mark: str, parts: str, *,
             raise InputError(msg)
     if os.path.isdir(folder) and not os.path.islink(folder):
         is_release = (folder / mark).is_file()
-        others = [each.name for each in folder.iterdir() if each.name != mark and not each.match(parts)]
+        others = [os.fspath(each) for each in _others(folder, Path(), parts) if os.fspath(each) != mark]
         if overwrite and is_release and not others:
             return
         more = f", and holds {listed(sorted(others))} besides a release." if others else "."
@@ -118,6 +118,15 @@ def check_folder(folder: Path, inputs: Sequence[Path], mark: str, parts: str, *,
         )
         raise InputError(msg)
     check_outputs((folder,), inputs, overwrite=False)
+
+
+def _others(folder: Path, below: Path, parts: str) -> Iterator[Path]:
+    """Yield what is no part in a folder and in those of a Hive data set, by its place in it."""
+    for each in (folder / below).iterdir():
+        if each.is_dir() and "=" in each.name:
+            yield from _others(folder, below / each.name, parts)
+        elif each.is_dir() or not each.match(parts):
+            yield below / each.name
 
 
 def _is_same(one: Path, other: Path) -> bool:
@@ -177,12 +186,16 @@ def replacing_folder(path: Path, internal: Collection[str] = ()) -> Iterator[tup
             draft = place / "draft"
             draft.mkdir(mode=0o700)
             yield draft, place / "spill"
-            files = sorted(draft.iterdir())
+            within = sorted(draft.rglob("*"))
+            files = [each for each in within if not each.is_dir()]
             for each in files:
                 with each.open("rb+") as file:
                     os.fsync(file.fileno())
             # Its folder keeps them from others for now.
             _open_to_others(files, [each for each in files if each.name in internal])
+            for each in within:
+                if each.is_dir():
+                    each.chmod(mode_of(usual=0o777))
             _take_place(draft, path)
             path.chmod(mode_of(usual=0o777))
     except OSError as error:

@@ -49,13 +49,15 @@ class RowCodes:
         Of each column its distinct cells, without a name: the missing one, then the others in order.
     codes : tuple of ndarray of uint8, uint16 or uint32, shape (n_records,)
         Of each column, which of its cells a record has.
+    known : tuple by column of (Values, ndarray of int64)
+        By which further cells are coded, and which of the column's cells each of their codes is.
     """
 
     source: Scan = field(repr=False)
     names: tuple[str, ...]
     cells: tuple[pl.Series, ...] = field(repr=False)
     codes: tuple[NDArray[Any], ...] = field(repr=False)
-    _values: tuple[tuple[Values, CountArray], ...] = field(repr=False)
+    known: tuple[tuple[Values, CountArray], ...] = field(repr=False)
 
     @classmethod
     def of(cls, source: Scan, names: Sequence[str]) -> RowCodes:
@@ -102,7 +104,7 @@ class RowCodes:
         end = begin + batch.num_rows
         if end > self.n_records:
             raise changed()
-        for (column, known), cells, ours in zip(self._values, batch.columns, self.codes, strict=True):
+        for (column, known), cells, ours in zip(self.known, batch.columns, self.codes, strict=True):
             codes, places = column.code(cells, grow=False)
             if not np.array_equal(known[codes][places], ours[begin:end]):
                 raise changed()

@@ -403,12 +403,13 @@ class PolicyLimits(Record):
 
 
 class PolicyWriting(Record):
-    """How a CSV is written: see `hushtable.io.csv.Writing`."""
+    """How a release is written: see `hushtable.io.csv.Writing`."""
 
     encoding: str = "utf-8"
     decimal: str = "."
     formulas: Formulas = "keep"
     language: str = "en"
+    by: str | None = None
 
     @model_validator(mode="after")
     def _is_known(self) -> PolicyWriting:
@@ -418,7 +419,7 @@ class PolicyWriting(Record):
     @property
     def made(self) -> Writing:
         """What a release carries."""
-        return Writing(self.encoding, self.decimal, self.formulas, self.language)
+        return Writing(self.encoding, self.decimal, self.formulas, self.language, self.by)
 
 
 class PolicyBudget(Record):

@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
@@ -53,7 +53,7 @@ def manifest_path(release: Path) -> Path:
 def sha256(path: Path) -> str:
     """Return the SHA-256 of a file, in hexadecimal; of a folder that of its files' names and digests.
 
-    All its files count but the manifest, so that none can be added either.
+    All its files count but its manifest, so that none can be added either, in folders within it too.
 
     Raises
     ------
@@ -61,14 +61,21 @@ def sha256(path: Path) -> str:
         The name of a file in the folder has a line break: two folders could have one digest.
     """
     if path.is_dir():
-        parts = sorted(each for each in path.iterdir() if each.name != IN_FOLDER)
-        if any("\n" in each.name for each in parts):
-            msg = with_hint(f"a file in {str(path)!r} has a line break in its name.", "rename it, or remove it.")
-            raise InputError(msg)
-        lines = "".join(f"{sha256(each)}  {each.name}\n" for each in parts)
-        return hashlib.sha256(lines.encode()).hexdigest()
+        return _of_folder(path, [each for each in path.iterdir() if each.name != IN_FOLDER])
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _of_folder(folder: Path, parts: Iterable[Path]) -> str:
+    """Return the digest of what a folder holds; a manifest within a folder of it is a file like others."""
+    lines = []
+    for each in sorted(parts):
+        if "\n" in each.name:
+            msg = with_hint(f"a file in {str(folder)!r} has a line break in its name.", "rename it, or remove it.")
+            raise InputError(msg)
+        digest = _of_folder(each, each.iterdir()) if each.is_dir() else sha256(each)
+        lines.append(f"{digest}  {each.name}\n")
+    return hashlib.sha256("".join(lines).encode()).hexdigest()
 
 
 def of(

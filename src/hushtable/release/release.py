@@ -625,6 +625,12 @@ class Release(OfClaim, Generic[FrameT]):
             The file cannot be written, or must not be.
         """
         check_before_writing(self.exposure, self.recoding)
+        if self.writing.by is not None:
+            msg = with_hint(
+                f"a release in memory is written as one file, and not by {self.writing.by!r}.",
+                "take engine='stream' (--engine stream) and name a folder.",
+            )
+            raise InputError(msg)
         edition, path = self.edition, Path(path)
         to = Destination(
             path,

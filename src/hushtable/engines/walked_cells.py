@@ -1,0 +1,126 @@
+"""What is published of records that walk down the cuts of a release: each by its own cells, wherever it is.
+
+A record needs the codes of the values, the cuts, and what each class publishes: no row of the release is looked up, and
+none is joined. All of it pickles, for the executors of a cluster.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pyarrow as pa
+
+from hushtable._types import CodeArray, CountArray
+from hushtable.anonymizers import RowByRow, Walk
+from hushtable.columns import Column
+from hushtable.engines.files import coded
+from hushtable.io import Frame, RowCodes, Values
+from hushtable.tables import Table
+
+__all__ = ["WalkedCells"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class WalkedCells:
+    """The cuts of a release, and what its classes publish.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Of the judged columns.
+    margins : Frame
+        Rows with counts whose columns hold each cell as often as all records do.
+    n_records : int
+        That there were when they were coded.
+    values : tuple of Values
+        The cells of each column.
+    codes : tuple of ndarray of int32
+        The code of each cell, in the order of the values; -1 is missing.
+    columns : tuple of Column
+    walk : Walk
+    rows : tuple by column of ndarray of int64
+        Where a quasi-identifier is published: a row of the release for every class, in order. Where a sensitive column
+        is: one for its missing value and each of its codes, -1 where no record has it.
+    quasi_identifiers : frozenset of str
+    cells : mapping of column to (ndarray of int32, pyarrow.Array)
+        Which of some values is published of each of these rows, once that is known; -1 is missing.
+    """
+
+    names: tuple[str, ...]
+    margins: Frame = field(repr=False)
+    n_records: int
+    values: tuple[Values, ...] = field(repr=False)
+    codes: tuple[CodeArray, ...] = field(repr=False)
+    columns: tuple[Column, ...] = field(repr=False)
+    walk: Walk = field(repr=False)
+    rows: tuple[CountArray, ...] = field(repr=False)
+    quasi_identifiers: frozenset[str]
+    cells: Mapping[str, tuple[CodeArray, pa.Array]] = field(default_factory=dict, repr=False)
+
+    @classmethod
+    def of(cls, records: RowCodes, made: RowByRow) -> WalkedCells:
+        """Keep of coded records what others need to be published alike."""
+        assert made.cuts is not None
+        places = [order for _, order in records.known]
+        quasi_identifiers = frozenset(made.release.quasi_identifiers)
+        row_of_class = np.unique(made.release.partition.labels, return_index=True)[1]
+        record_of_row = np.unique(made.row_of_record, return_index=True)[1]
+        rows = []
+        for name, cells, code, column in zip(
+            records.names, records.codes, made.code_of_cell, made.columns, strict=True
+        ):
+            row_of_code = np.full(column.n_values + 1, -1, dtype=np.int64)
+            row_of_code[code[cells[record_of_row]] + 1] = np.arange(len(record_of_row))
+            rows.append(row_of_class if name in quasi_identifiers else row_of_code)
+        return cls(
+            records.names,
+            records.margins().frame,
+            records.n_records,
+            tuple(values for values, _ in records.known),
+            tuple(code[order] for code, order in zip(made.code_of_cell, places, strict=True)),
+            made.columns,
+            made.cuts.walk(),
+            tuple(rows),
+            quasi_identifiers,
+        )
+
+    def publishing(self, rows: pl.DataFrame) -> WalkedCells:
+        """Return the same with what each row of the release publishes: by its class, or by its own sensitive value."""
+        cells = {}
+        for series in rows:
+            at = self.rows[self.names.index(series.name)]
+            codes, values = coded(series.alias("").gather(np.maximum(at, 0)))
+            cells[series.name] = np.where(at < 0, np.int32(-1), codes), values
+        return replace(self, cells=cells)
+
+    def of_batch(self, judged: Sequence[Any], names: Sequence[str]) -> dict[str, pa.Array]:
+        """Return what records publish in some columns.
+
+        Parameters
+        ----------
+        judged : sequence of pyarrow.Array
+            Their judged cells, in the order of the names.
+        names : sequence of str
+            Columns of the cells.
+
+        Raises
+        ------
+        InputError
+            A record has a value that no record had when they were coded.
+        """
+        codes = []
+        for values, known, cells in zip(self.values, self.codes, judged, strict=True):
+            code, places = values.code(pa.chunked_array([cells]), grow=False)
+            codes.append(known[code][places])
+        table = Table(self.columns, np.stack(codes), np.ones(len(codes[0]), dtype=np.int64))
+        labels = self.walk.labels(table)
+        published = {}
+        for name in names:
+            cells_of, found = self.cells[name]
+            at = cells_of[labels if name in self.quasi_identifiers else codes[self.names.index(name)] + 1]
+            published[name] = found.take(pa.array(at, mask=at < 0))
+        return published
