@@ -331,11 +331,20 @@ def test_an_error_repeats_no_password_of_anything_typed():
 
 @pytest.mark.parametrize("library", ["duckdb", "adbc_driver_postgresql"])
 def test_what_to_install_is_told(library, tmp_path, monkeypatch):
-    (tmp_path / "p.db").write_bytes(b"")
+    (tmp_path / "p.db").write_bytes(b"        DUCK")
     monkeypatch.setitem(sys.modules, library, None)
     url = f"duckdb:///{tmp_path / 'p.db'}?table=t" if library == "duckdb" else "postgresql://localhost/d?table=t"
     with pytest.raises(ht.InputError, match=r"hushtable\[database\]"):
         frames.read(url)
+
+
+def test_a_file_of_another_program_is_told(tmp_path):
+    sqlite_file(tmp_path / "p.db", PEOPLE)
+    (tmp_path / "empty.db").touch()
+    # DuckDB would download what reads it.
+    for url in (f"duckdb:///{tmp_path}/p.db?table=people", f"sqlite:///{tmp_path}/empty.db?table=people"):
+        with pytest.raises(ht.InputError, match="no database of"):
+            frames.read(url)
 
 
 def test_what_is_shown_of_a_url():
@@ -361,7 +370,7 @@ def test_nothing_heavy_is_imported_for_a_file():
 
 @pytest.fixture(scope="module")
 def bucket(monkeymodule):
-    moto = pytest.importorskip("moto.server", reason="needs moto[server]")
+    moto = pytest.importorskip("moto.server", reason="needs moto[s3] and flask")
     boto3 = pytest.importorskip("boto3")
     served = moto.ThreadedMotoServer("127.0.0.1", port=0, verbose=False)
     served.start()

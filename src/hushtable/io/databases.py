@@ -105,10 +105,22 @@ def connect(source: Source) -> Database:
     if source.file is not None and not source.file.is_file():
         raise InputError(with_hint(f"{source}: there is no such file.", "check the name; nothing was made."))
     with _telling(source):
+        _check_mark(source)
         connection, made = _OPENERS[source.program](source, query)
         database = Database(source, *made)
     weakref.finalize(database, _close, connection)
     return database
+
+
+def _check_mark(source: Source) -> None:
+    """Raise InputError where a file is no database of its program, before DuckDB looks for what would read it."""
+    if source.file is None:
+        return
+    with source.file.open("rb") as file:
+        head = file.read(16)
+    if not (head[8:12] == b"DUCK" if source.program == "DuckDB" else head.startswith(b"SQLite format 3")):
+        msg = with_hint(f"{source}: the file is no database of {source.program}.", "check the name and the scheme.")
+        raise InputError(msg)
 
 
 def read_database(source: Source, room: str) -> pl.DataFrame:
@@ -180,8 +192,6 @@ def _reason(error: Exception) -> str:
         "Failed to connect": "no connection to the server, or no such database or user",
         "no such table": "there is no such table",
         "does not exist": "there is no such table or column",
-        "not a database": "the file is no such database",
-        "not a valid DuckDB": "the file is no such database",
         "locked": "another program has it locked",
         "lock on file": "another program has it locked",
         "different configuration": "this process has it open for writing; close that",

@@ -51,7 +51,8 @@ def _telling(source: Source) -> Iterator[None]:
         yield
     except HushError:
         raise
-    except Exception as error:
+    # Polars panics over some damage.
+    except (Exception, pl.exceptions.PanicException) as error:
         msg = with_hint(
             f"{source} cannot be read: {type(error).__name__}.",
             "check that the file is there and is Parquet, and that polars finds credentials: environment variables "
