@@ -292,7 +292,6 @@ def _duckdb(source: Source, query: str) -> tuple[Any, Made]:
                 yield frame.with_columns(frame[name].dt.convert_time_zone("UTC") for name in zoned)
 
     try:
-        connection.execute("SET autoinstall_known_extensions = false")
         if [each.type for each in connection.extract_statements(query)] != [duckdb.StatementType.SELECT]:
             msg = with_hint(f"{source} is not one SELECT.", "ask for one table or query; nothing was run.")
             raise InputError(msg)

@@ -103,7 +103,7 @@ class Source(os.PathLike[str]):
             return ()
         if self.program == "SQLite":
             return (text,)
-        return tuple(quoted.replace('""', '"') or plain for quoted, plain in _PART.findall(text))
+        return tuple(inside.replace('""', '"') or plain for inside, plain in _PART.findall(text))
 
     @property
     def query(self) -> str:
@@ -128,8 +128,8 @@ class Source(os.PathLike[str]):
 
     @property
     def connection(self) -> str:
-        """The URL as the library of a database takes it: without what is asked."""
-        return self._place + (f"?{'&'.join(self._others)}" if self._others else "")
+        """The URL as the library of PostgreSQL takes it: without what is asked."""
+        return f"postgresql:{self._place.partition(':')[2]}" + (f"?{'&'.join(self._others)}" if self._others else "")
 
     @property
     def is_many(self) -> bool:
