@@ -55,7 +55,7 @@ if TYPE_CHECKING:
     from hushtable.engines import Files, Lazy
     from hushtable.io import Dialect, Frame
     from hushtable.policy import Policy
-    from hushtable.release import Release
+    from hushtable.release import AppliedMapping, Release
 
 __all__ = ["anonymize", "anonymize_streamed", "head_of", "origin_of", "verify"]
 
@@ -278,6 +278,13 @@ def anonymize(
             show_default=False,
         ),
     ] = None,
+    mapping: Annotated[
+        Path | None,
+        typer.Option(
+            help="Write which value became which cell as a CSV, without what too few people have. It is internal.",
+            show_default=False,
+        ),
+    ] = None,
     certificate: Annotated[
         Path | None,
         typer.Option(
@@ -319,7 +326,7 @@ def anonymize(
     inputs = [place_of(file), *(path for path in (policy, key_file, domains, population) if path is not None)]
     before = Snapshot.of(drafts.paths_among(*inputs))
     if origin is None:
-        saved = tuple(path for path in (save_recoding, certificate) if path is not None)
+        saved = tuple(path for path in (save_recoding, certificate, mapping) if path is not None)
         outputs = (*outputs_of(output, codebook=codebook), *saved, *report_outputs(report))
         drafts.check_outputs(outputs, [*inputs, *(rules.inputs if rules else ())], overwrite=force)
     with step("reading"):
@@ -354,7 +361,7 @@ def anonymize(
     rules.check_covers(frame.columns)
     key = key_of(key_file, rules)
     if origin is not None:
-        whole = (("--certificate", certificate), ("--report", report))
+        whole = (("--certificate", certificate), ("--mapping", mapping), ("--report", report))
         given = [name for name, value in (*whole, ("--keep-order", keep_order)) if value]
         anonymize_streamed(
             origin,
@@ -400,12 +407,23 @@ def anonymize(
         with after_writing(output):
             if certificate is not None and release.certificate is not None:
                 release.certificate.write(certificate, overwrite=force)
+            if mapping is not None:
+                _write_mapping(release.mapping(), mapping, force=force)
             write_report(release, report, force=force, audience="external" if external else "internal", **told)
             # Last: of all, this may fail by what the release holds.
             if save_recoding is not None:
                 release.save_recoding(save_recoding, overwrite=force)
     finally:
         _say_released(output, rules, release, verdict, as_json=as_json, verbose=verbose, codebook=codebook)
+
+
+def _write_mapping(applied: AppliedMapping, path: Path, *, force: bool) -> None:
+    applied.write(path, overwrite=force)
+    n_left_out = sum(applied.left_out.values())
+    tell(
+        f"Wrote {path}: {len(applied.rows)} pairs of a value and its cell. It tells more than the release: keep it "
+        f"inside. {n_left_out} pairs that fewer than {applied.least} have are left out."
+    )
 
 
 def _say_released(
