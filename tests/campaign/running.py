@@ -38,6 +38,7 @@ KINDS = {
     "keys": 6,
     "pages": 4,
     "formats": 8,
+    "sources": 6,
 }
 """Every kind of case and its share of the cases; a kind is a module here with a function `case(random, folder)`."""
 

@@ -21,6 +21,7 @@ from hushtable.cli.arguments import (
     outputs_of,
     place_of,
     table_of,
+    table_path,
     use_threads,
 )
 from hushtable.cli.requests import key_in
@@ -49,6 +50,7 @@ def apply(
         typer.Option(
             metavar="EARLIER",
             help="Earlier rows to publish too. The release then replaces theirs, which nobody may have.",
+            parser=table_path,
             show_default=False,
         ),
     ] = None,

@@ -29,6 +29,7 @@ from hushtable.cli.arguments import (
     outputs_of,
     place_of,
     table_of,
+    table_path,
     use_threads,
 )
 from hushtable.cli.report import ReportFile, after_writing, report_outputs, write_report
@@ -528,7 +529,12 @@ def verify(
     population: PopulationOption = None,
     original: Annotated[
         Path | None,
-        typer.Option(help="Original table, if a condition compares with it.", show_default=False),
+        typer.Option(
+            metavar="PATH",
+            help="Original table, if a condition compares with it.",
+            parser=table_path,
+            show_default=False,
+        ),
     ] = None,
     ask: Ask = None,
     domains: Domains = None,

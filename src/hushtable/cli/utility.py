@@ -8,7 +8,17 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from hushtable.cli.arguments import AsJson, Delimiter, Encoding, PolicyFile, Threads, dialect_of, table_of, use_threads
+from hushtable.cli.arguments import (
+    AsJson,
+    Delimiter,
+    Encoding,
+    PolicyFile,
+    Threads,
+    dialect_of,
+    table_of,
+    table_path,
+    use_threads,
+)
 from hushtable.cli.terminal import aligned, print_json, say, step
 from hushtable.errors import InputError, with_hint
 
@@ -28,7 +38,8 @@ _SHOWN_PAIRS: Final = 20
 
 def utility(
     original: Annotated[
-        Path, typer.Argument(metavar="ORIGINAL", help="Table that was anonymized.", show_default=False)
+        Path,
+        typer.Argument(metavar="ORIGINAL", help="Table that was anonymized.", parser=table_path, show_default=False),
     ],
     release: Annotated[Path, typer.Argument(metavar="RELEASE", help="Release that was written.", show_default=False)],
     policy: PolicyFile = None,
@@ -42,7 +53,12 @@ def utility(
     ] = None,
     held_out: Annotated[
         Path | None,
-        typer.Option(help="Further original records, not in the release, to test both models on.", show_default=False),
+        typer.Option(
+            metavar="PATH",
+            help="Further original records, not in the release, to test both models on.",
+            parser=table_path,
+            show_default=False,
+        ),
     ] = None,
     model: Annotated[
         str | None,
