@@ -52,7 +52,7 @@ def case(random: Random, folder: Path) -> Outcome:
 
 def _converted(outcome: Outcome, random: Random, folder: Path) -> None:
     """A project or code list of another tool that was damaged becomes a policy or hierarchy, or is refused."""
-    path = folder / random.choice(("p.deid", "p.hrc"))
+    path = folder / random.choice(("p.deid", "p.hrc", "p.txt"))
     if path.suffix == ".deid":
         config = random.choice(("2-anonymity", "distinct-2-diversity for attribute 'b'", "9-likeness", "", "<"))
         entries = {
@@ -68,6 +68,9 @@ def _converted(outcome: Outcome, random: Random, folder: Path) -> None:
                 project.writestr(name, entries[name])
     else:
         lines = [f"{'@' * random.randint(0, 2)}{random.choice('abc;*')}{i}" for i in range(random.randint(0, 6))]
+        if path.suffix == ".txt":
+            trees = (f"{random.choice('abcd')} has {' '.join(random.choices('abcdef', k=2))}" for _ in range(4))
+            lines = ["distinct", "name x", "", *trees]
         path.write_text("\n".join(lines), encoding="utf-8")
     if random.random() < 0.4:
         raw = bytearray(path.read_bytes()) or bytearray(b"x")

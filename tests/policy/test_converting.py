@@ -134,3 +134,53 @@ def test_a_code_list_becomes_a_hierarchy(tmp_path, monkeypatch):
         Path("bad.hrc").write_text(text, encoding="utf-8")
         assert run("convert", "bad.hrc", "-o", "x").code == 2
     assert run("convert", "region.csv").code == 2
+
+
+AMNESIA = """distinct
+name places
+type string
+height 4
+
+North has N1 N2
+South has S1
+
+N1 has N11 N12
+
+World has North South
+"""
+
+
+def test_a_tree_of_amnesia_becomes_a_hierarchy(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("places.txt").write_text(AMNESIA, encoding="utf-8")
+    done("convert", "places.txt")
+    assert sorted(Path("places.csv").read_text(encoding="utf-8").splitlines()) == [
+        "N11;N1;North;World;*",
+        "N12;N1;North;World;*",
+        "N2;N2;North;World;*",
+        "S1;S1;South;World;*",
+    ]
+    assert sorted(ht.Hierarchy.from_csv("places.csv").values) == ["N11", "N12", "N2", "S1"]
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("name x\n", "first line"),
+        ("", "first line"),
+        ("range\nheight 2\n\n0,10 has 0,5 5,10\n", "intervals"),
+        ("distinct\n\nA has\n", "line 3"),
+        ("distinct\n\nA B\n", "line 3"),
+        ("distinct\n\nA has B B\n", "line 3"),
+        ("distinct\n\nA has B\nC has B\n", "line 4"),
+        ("distinct\n\nA has B;C\n", "line 3"),
+        ("distinct\n\nA has B\nC has D\n", "one root"),
+        ("distinct\n\nA has B\nB has A\n", "one root"),
+        ("distinct\n\nA has B\nB has A C\n", "one root"),
+        ("distinct\nheight 3\n", "one root"),
+    ],
+)
+def test_what_is_no_tree_of_amnesia_is_refused(tmp_path, text, told):
+    (tmp_path / "x.txt").write_text(text, encoding="utf-8")
+    with pytest.raises(ht.InputError, match=told):
+        convert(tmp_path / "x.txt")

@@ -17,7 +17,9 @@ def convert(
     file: Annotated[
         Path,
         typer.Argument(
-            metavar="FILE", help="Project of ARX (.deid), or hierarchy of tau-Argus (.hrc).", show_default=False
+            metavar="FILE",
+            help="Project of ARX (.deid), hierarchy of tau-Argus (.hrc) or of Amnesia (.txt).",
+            show_default=False,
         ),
     ],
     output: Annotated[
@@ -25,7 +27,7 @@ def convert(
     ] = Path("."),
     force: Force = False,
 ) -> None:
-    """Make a policy of an ARX project, or a hierarchy file of a tau-Argus code list. Says what has no counterpart."""
+    """Make a policy of an ARX project, or a hierarchy file of tau-Argus' or Amnesia's. Says what has no counterpart."""
     from hushtable.io import drafts
     from hushtable.policy import convert as convert_
 

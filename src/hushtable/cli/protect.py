@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     from hushtable.engines import Files, Lazy, RemoteRelease
     from hushtable.io import Dialect, Frame
     from hushtable.policy import Policy
-    from hushtable.release import Release
+    from hushtable.release import AppliedMapping, Release
 
 __all__ = ["anonymize", "anonymize_streamed", "head_of", "origin_of", "verify"]
 
@@ -90,6 +90,7 @@ def anonymize_streamed(
     save_recoding: Path | None = None,
     codebook: bool = True,
     certificate: Path | None = None,
+    mapping: Path | None = None,
     report: Path | None = None,
     key_file: Path | None = None,
     seconds: float | None = None,
@@ -113,7 +114,7 @@ def anonymize_streamed(
     save_recoding : path, optional
         Where the cells are saved for later rows.
     codebook : bool
-    certificate, report : path, optional
+    certificate, mapping, report : path, optional
         Where they are written, after the release.
     key_file : path, optional
         Of the key: no report tells its hash.
@@ -134,13 +135,14 @@ def anonymize_streamed(
     read = (*origin.inputs, *inputs, *rules.inputs)
     books = codebook_paths(output) if codebook else ()
     writing.check_output(output, read, books, overwrite=force)
-    saved = [path for path in (save_recoding, certificate, *report_outputs(report)) if path is not None]
+    saved = [path for path in (save_recoding, certificate, mapping, *report_outputs(report)) if path is not None]
     drafts.check_outputs((*books, *saved), [*read, output], overwrite=force)
     with bar("searching") as progress:
         release = rules.protect(origin, key=key, progress=progress)
     if certificate is not None and release.certificate is None:
         with step("proving a floor"):
             release = release.with_bound(Budget(seconds=seconds or _FLOOR_SECONDS))
+    applied = None if mapping is None else release.mapping()
     if save_recoding is not None:
         # Before anything is written: a recoding that may not be saved is what was asked for, too.
         release.save_recoding(save_recoding, overwrite=force)
@@ -152,6 +154,8 @@ def anonymize_streamed(
         with after_writing(output):
             if certificate is not None and release.certificate is not None:
                 release.certificate.write(certificate, overwrite=force)
+            if applied is not None and mapping is not None:
+                _write_mapping(applied, mapping, force=force)
             write_report(release, report, force=force, audience="external" if external else "internal", **told)
     finally:
         _say_streamed(output, rules, release, verdict, as_json=as_json, verbose=verbose, codebook=codebook)
@@ -321,6 +325,13 @@ def anonymize(
             show_default=False,
         ),
     ] = None,
+    mapping: Annotated[
+        Path | None,
+        typer.Option(
+            help="Write which value became which cell as a CSV, without what too few people have. It is internal.",
+            show_default=False,
+        ),
+    ] = None,
     certificate: Annotated[
         Path | None,
         typer.Option(
@@ -362,7 +373,7 @@ def anonymize(
     inputs = [place_of(file), *(path for path in (policy, key_file, domains, population) if path is not None)]
     before = Snapshot.of(drafts.paths_among(*inputs))
     if origin is None:
-        saved = tuple(path for path in (save_recoding, certificate) if path is not None)
+        saved = tuple(path for path in (save_recoding, certificate, mapping) if path is not None)
         outputs = (*outputs_of(output, codebook=codebook), *saved, *report_outputs(report))
         drafts.check_outputs(outputs, [*inputs, *(rules.inputs if rules else ())], overwrite=force)
     with step("reading"):
@@ -412,6 +423,7 @@ def anonymize(
             save_recoding=save_recoding,
             codebook=codebook,
             certificate=certificate,
+            mapping=mapping,
             report=report,
             key_file=key_file,
             seconds=seconds,
@@ -447,12 +459,23 @@ def anonymize(
         with after_writing(output):
             if certificate is not None and release.certificate is not None:
                 release.certificate.write(certificate, overwrite=force)
+            if mapping is not None:
+                _write_mapping(release.mapping(), mapping, force=force)
             write_report(release, report, force=force, audience="external" if external else "internal", **told)
             # Last: of all, this may fail by what the release holds.
             if save_recoding is not None:
                 release.save_recoding(save_recoding, overwrite=force)
     finally:
         _say_released(output, rules, release, verdict, as_json=as_json, verbose=verbose, codebook=codebook)
+
+
+def _write_mapping(applied: AppliedMapping, path: Path, *, force: bool) -> None:
+    applied.write(path, overwrite=force)
+    n_left_out = sum(applied.left_out.values())
+    tell(
+        f"Wrote {path}: {len(applied.rows)} pairs of a value and its cell. It tells more than the release: keep it "
+        f"inside. {n_left_out} pairs that fewer than {applied.least} have are left out."
+    )
 
 
 def _say_released(

@@ -1,4 +1,4 @@
-"""Projects and hierarchies of other tools: an ARX project becomes a policy, a tau-Argus code list a hierarchy.
+"""Projects and hierarchies of other tools: an ARX project becomes a policy, a code list or tree a hierarchy file.
 
 An ARX project (``.deid``) is a zip (`org.deidentifier.arx.gui.worker.WorkerSave` writes it). Of it are read
 ``project.xml``, ``input/config.xml``, ``input/definition.xml`` and ``input/hierarchies``: never its data, and never
@@ -78,7 +78,8 @@ def convert(path: Path) -> Converted:
     Parameters
     ----------
     path : path
-        ``.deid`` of ARX: a policy, and a file for each hierarchy. ``.hrc`` of tau-Argus: a hierarchy as ARX reads it.
+        ``.deid`` of ARX: a policy, and a file for each hierarchy. ``.hrc`` of tau-Argus and ``.txt`` of Amnesia: a
+        hierarchy as ARX reads it.
 
     Raises
     ------
@@ -90,7 +91,10 @@ def convert(path: Path) -> Converted:
         return _project(path)
     if kind == ".hrc":
         return Converted({f"{path.stem}.csv": _code_list(path)})
-    msg = with_hint(f"cannot convert {str(path)!r}.", "pass a .deid of ARX, or a .hrc of tau-Argus.")
+    if kind == ".txt":
+        return Converted({f"{path.stem}.csv": _amnesia(path)})
+    hint = "pass a .deid of ARX, a .hrc of tau-Argus, or a hierarchy of Amnesia (.txt)."
+    msg = with_hint(f"cannot convert {str(path)!r}.", hint)
     raise InputError(msg)
 
 
@@ -231,11 +235,7 @@ def _loss(config: ElementTree.Element, columns: Mapping[str, Any], lacking: list
 
 def _code_list(path: Path) -> str:
     """Return the lines of a hierarchy of tau-Argus: every line a code, behind one ``@`` for each level above it."""
-    try:
-        lines = path.read_text(encoding="utf-8-sig").splitlines()
-    except (OSError, UnicodeDecodeError):
-        msg = with_hint(f"cannot read {str(path)!r}.", "it is a text in UTF-8.")
-        raise InputError(msg) from None
+    lines = _lines(path)
     codes: list[tuple[int, str]] = []
     for number, line in enumerate(lines, start=1):
         if not line.strip():
@@ -260,3 +260,56 @@ def _code_list(path: Path) -> str:
             # A code that has none below stays itself until its branch begins.
             rows.append([code] * (deepest - depth) + above[::-1] + ["*"])
     return "".join(f"{';'.join(row)}\n" for row in rows)
+
+
+def _lines(path: Path) -> list[str]:
+    try:
+        return path.read_text(encoding="utf-8-sig").splitlines()
+    except (OSError, UnicodeDecodeError):
+        msg = with_hint(f"cannot read {str(path)!r}.", "it is a text in UTF-8.")
+        raise InputError(msg) from None
+
+
+def _amnesia(path: Path) -> str:
+    """Return the lines of a hierarchy of Amnesia: behind its head, ``parent has child child`` for each inner node."""
+    lines = [line.split() for line in _lines(path)]
+    if not lines or lines[0] not in (["distinct"], ["range"]):
+        msg = with_hint(f"{str(path)!r} is no hierarchy of Amnesia.", "its first line is `distinct` or `range`.")
+        raise InputError(msg)
+    if lines[0] == ["range"]:
+        msg = with_hint(
+            f"{str(path)!r} holds ranges, which are a rule here and no file.",
+            "write the widths of its levels into the policy: hierarchy: {intervals: {width: [5, 10]}}.",
+        )
+        raise InputError(msg)
+    parent_of: dict[str, str] = {}
+    # The head ends with the first empty line.
+    begin = lines.index([]) if [] in lines else len(lines)
+    for number, words in enumerate(lines[begin:], start=begin + 1):
+        if not words:
+            continue
+        parent, children = words[0], words[2:]
+        is_tree = words[1:2] == ["has"] and children and not {*children} & parent_of.keys()
+        if not is_tree or len({*children}) < len(children) or ";" in "".join(words):
+            msg = with_hint(
+                f"line {number} of {str(path)!r} is no node of a tree.",
+                "each line is a parent, `has`, and children that stand under no other parent.",
+            )
+            raise InputError(msg)
+        parent_of |= dict.fromkeys(children, parent)
+    chains = [_above(node, parent_of) for node in parent_of if node not in {*parent_of.values()}]
+    tops = {chain[-1] for chain in chains}
+    if len(tops) != 1 or tops & parent_of.keys():
+        msg = with_hint(f"{str(path)!r} is no tree with one root.", "every node but the root stands under another.")
+        raise InputError(msg)
+    deepest = max(map(len, chains))
+    rows = ([chain[0]] * (deepest - len(chain)) + chain + ["*"] for chain in chains)
+    return "".join(f"{';'.join(row)}\n" for row in rows)
+
+
+def _above(node: str, parent_of: Mapping[str, str]) -> list[str]:
+    """Return a leaf and what stands above it, up to a node that has no parent; in a circle there is none."""
+    chain = [node]
+    while chain[-1] in parent_of and len(chain) <= len(parent_of):
+        chain.append(parent_of[chain[-1]])
+    return chain

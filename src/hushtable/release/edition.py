@@ -346,7 +346,13 @@ def _coded(name: str, rewritten: Rewritten, used: CodeArray) -> tuple[Column, Co
 
 
 def check_writing(path: Path, writing: Writing) -> None:
-    """Raise InputError where a file has neither an encoding nor a decimal mark, and one was asked for."""
+    """Raise InputError where a file has neither an encoding, a decimal mark nor folders, and one was asked for."""
+    if writing.by is not None:
+        msg = with_hint(
+            f"a release in memory is written as one file, and not by {writing.by!r}.",
+            "take engine='stream' (--engine stream) and name a folder.",
+        )
+        raise InputError(msg)
     if frames.file_kind(path) == "parquet" and writing != Writing(language=writing.language):
         msg = with_hint(
             f"{str(path)!r} is Parquet, in which an encoding, a decimal mark or a way to hide formulas has no effect.",

@@ -43,6 +43,7 @@ from hushtable.search import Budget, Trace
 from hushtable.tables import Partition, Table, encoded
 
 if TYPE_CHECKING:
+    from hushtable.release.mapping import AppliedMapping
     from hushtable.risk import OwnAttacks
 
 __all__ = ["OfClaim", "Release", "check_before_writing", "kept_columns_facts"]
@@ -627,12 +628,6 @@ class Release(OfClaim, Generic[FrameT]):
             The file cannot be written, or must not be.
         """
         check_before_writing(self.exposure, self.recoding)
-        if self.writing.by is not None:
-            msg = with_hint(
-                f"a release in memory is written as one file, and not by {self.writing.by!r}.",
-                "take engine='stream' (--engine stream) and name a folder.",
-            )
-            raise InputError(msg)
         edition, path = self.edition, Path(path)
         to = Destination(
             path,
@@ -642,6 +637,7 @@ class Release(OfClaim, Generic[FrameT]):
                 decimal or self.writing.decimal,
                 formulas or self.writing.formulas,
                 self.writing.language,
+                self.writing.by,
             ),
             order="kept" if keep_order else "shuffled",
             audience="external" if external else "internal",
@@ -649,6 +645,15 @@ class Release(OfClaim, Generic[FrameT]):
         )
         facts = {**self.to_dict(), "policy": dict(policy) if policy else None}
         return edition.write(to, self.claim, facts, original=self._original(edition))
+
+    def mapping(self) -> AppliedMapping:
+        """Return which value became which cell, column by column: for those who keep the input.
+
+        No pair is listed that fewer people have than a class holds.
+        """
+        from hushtable.release.mapping import mapping_of
+
+        return mapping_of(self)
 
     def to_dict(self) -> dict[str, Any]:
         """Return what is known of the release as plain values, none of them a person's.
