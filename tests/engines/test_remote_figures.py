@@ -205,6 +205,13 @@ def test_the_next_batch_and_its_codebook_are_those_of_memory(engine, tmp_path):
     alike(utility_of(release, judged), utility_of(whole, judged))
 
 
+@pytest.mark.parametrize("asked", ASKED.values(), ids=ASKED)
+def test_the_mapping_is_that_of_memory(asked):
+    frame = people(160, seed=4)
+    whole, release = (ht.anonymize(each, **asked, roles="trust").mapping() for each in (frame, frame.lazy()))
+    assert (release.rows, release.least, release.left_out) == (whole.rows, whole.least, whole.left_out)
+
+
 def test_charts_are_those_of_memory():
     frame = people(120)
     axes = [ht.anonymize(each, **ASKED["k"], roles="trust").plot() for each in (frame, frame.lazy())]
@@ -255,6 +262,7 @@ def protected(tmp_path, *options):
 
 def test_the_command_writes_codebook_report_and_certificate_of_a_folder(tmp_path):
     folder, asked = protected(tmp_path, "--report", tmp_path / "r.html", "--certificate", tmp_path / "c.json")
+    asked = (*asked, "--mapping", tmp_path / "m.csv")
     told = done(*asked, "--set", "limits.suppression=0").out
     assert "its codebook" in told
     out = tmp_path / "out"
@@ -266,6 +274,7 @@ def test_the_command_writes_codebook_report_and_certificate_of_a_folder(tmp_path
     page = json.loads((tmp_path / "r.json").read_text(encoding="utf-8"))
     assert "120 records with 6 columns" in json.dumps(page)
     assert (tmp_path / "c.json").is_file()
+    assert (tmp_path / "m.csv").read_text(encoding="utf-8").startswith("column,value,cell,records\n")
     assert sorted(each.name for each in out.iterdir()) == ["_manifest.json", "part-00000.parquet"]
     assert done("verify", out).code == 0
     done("codebook", out)

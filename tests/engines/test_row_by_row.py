@@ -190,6 +190,7 @@ def test_what_takes_distinct_rows_is_refused_by_name(tmp_path: Path) -> None:
         release.attack: "an attack",
         release.with_bound: "a floor",
         release.plot: "a chart",
+        release.mapping: "a mapping",
     }.items():
         with pytest.raises(InputError, match=f"{named}.* takes the distinct rows") as refused:
             ask()

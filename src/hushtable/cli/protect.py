@@ -91,6 +91,7 @@ def anonymize_streamed(
     save_recoding: Path | None = None,
     codebook: bool = True,
     certificate: Path | None = None,
+    mapping: Path | None = None,
     report: Path | None = None,
     key_file: Path | None = None,
     seconds: float | None = None,
@@ -114,7 +115,7 @@ def anonymize_streamed(
     save_recoding : path, optional
         Where the cells are saved for later rows.
     codebook : bool
-    certificate, report : path, optional
+    certificate, mapping, report : path, optional
         Where they are written, after the release.
     key_file : path, optional
         Of the key: no report tells its hash.
@@ -135,13 +136,14 @@ def anonymize_streamed(
     read = (*origin.inputs, *inputs, *rules.inputs)
     books = codebook_paths(output) if codebook else ()
     writing.check_output(output, read, books, overwrite=force)
-    saved = [path for path in (save_recoding, certificate, *report_outputs(report)) if path is not None]
+    saved = [path for path in (save_recoding, certificate, mapping, *report_outputs(report)) if path is not None]
     drafts.check_outputs((*books, *saved), [*read, output], overwrite=force)
     with bar("searching") as progress:
         release = rules.protect(origin, key=key, progress=progress)
     if certificate is not None and release.certificate is None:
         with step("proving a floor"):
             release = release.with_bound(Budget(seconds=seconds or _FLOOR_SECONDS))
+    applied = None if mapping is None else release.mapping()
     if save_recoding is not None:
         # Before anything is written: a recoding that may not be saved is what was asked for, too.
         release.save_recoding(save_recoding, overwrite=force)
@@ -153,6 +155,8 @@ def anonymize_streamed(
         with after_writing(output):
             if certificate is not None and release.certificate is not None:
                 release.certificate.write(certificate, overwrite=force)
+            if applied is not None and mapping is not None:
+                _write_mapping(applied, mapping, force=force)
             write_report(release, report, force=force, audience="external" if external else "internal", **told)
     finally:
         _say_streamed(output, rules, release, verdict, as_json=as_json, verbose=verbose, codebook=codebook)
@@ -405,7 +409,7 @@ def anonymize(
     rules.check_covers(frame.columns)
     key = key_of(key_file, rules)
     if origin is not None:
-        given = [name for name, value in (("--mapping", mapping), ("--keep-order", keep_order)) if value]
+        given = ["--keep-order"] if keep_order else []
         anonymize_streamed(
             origin,
             output,
@@ -420,6 +424,7 @@ def anonymize(
             save_recoding=save_recoding,
             codebook=codebook,
             certificate=certificate,
+            mapping=mapping,
             report=report,
             key_file=key_file,
             seconds=seconds,

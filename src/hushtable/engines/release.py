@@ -21,6 +21,7 @@ from hushtable.io import Dialect, Frame, frames
 from hushtable.quality import Quality, Utility, among
 from hushtable.recoding import Recoding
 from hushtable.release import (
+    AppliedMapping,
     Batch,
     Codebook,
     Exposure,
@@ -284,6 +285,17 @@ class RemoteRelease(OfClaim, Generic[FrameT]):
     def save_recoding(self, path: str | Path, *, overwrite: bool = False) -> None:
         """Write the cells and where rows go to a file; see `Release.save_recoding`."""
         self.learned.save(path, overwrite=overwrite)
+
+    def mapping(self) -> AppliedMapping:
+        """Return which value became which cell, column by column; see `Release.mapping`.
+
+        Raises
+        ------
+        InputError
+            The records were cut one by one: which values each cell has is not kept.
+        """
+        self._check_distinct("a mapping")
+        return self.distinct.mapping()
 
     def with_bound(self, budget: Budget | None = None) -> RemoteRelease[FrameT]:
         """Return the release with a proven floor under its loss and its certificate; see `Release.with_bound`.
