@@ -25,6 +25,7 @@ from __future__ import annotations
 import difflib
 import math
 import numbers
+import re
 from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar
 
@@ -45,6 +46,8 @@ __all__ = [
 ]
 
 
+# What stands before the host of a URL, which may have gone through a path, or behind `password=`.
+_PASSWORD = re.compile(r"([a-z][a-z0-9+.-]*:/+)[^\s'\"]*:[^\s'\"]*@|(\w*password=)[^\s'\"&]+", re.IGNORECASE)
 _LONGEST_NAME = 100  # characters; of what is read wrong, the whole table may look like a name
 
 
@@ -117,8 +120,8 @@ class ExposureWarning(UserWarning):
 
 
 def with_hint(message: str, hint: str) -> str:
-    """Join a message and its hint the same way everywhere."""
-    return f"{message}\n\nHint: {hint}"
+    """Join a message and its hint the same way everywhere; of what was typed, no password of a URL is repeated."""
+    return _PASSWORD.sub(lambda found: f"{found[1] or found[2]}...", f"{message}\n\nHint: {hint}")
 
 
 def listed(names: Iterable[str], limit: int = 8) -> str:

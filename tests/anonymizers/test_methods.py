@@ -121,8 +121,9 @@ def law_releases_verify(method, tmp_path):
     for seed in range(4):
         release = release_of(method, people(seed=seed))
         assert release.verify().passed
-        assert release.write(tmp_path / f"{seed}.csv").passed
-        assert "hold" in done("verify", tmp_path / f"{seed}.csv").out
+        path = tmp_path / f"{seed}.{'parquet' if isinstance(release, Remote) else 'csv'}"
+        assert release.write(path).passed
+        assert "hold" in done("verify", path).out
 
 
 def law_the_loss_is_that_of_the_published_cells(method, tmp_path):
@@ -191,6 +192,62 @@ def test_a_method_keeps_the_law(method, law, tmp_path):
 
 def test_exceptions_are_of_methods_and_laws_that_exist():
     assert all(method in METHODS and law in LAWS and reason for (method, law), reason in EXCEPTIONS.items())
+
+
+PARTING = sorted(name for name, method in METHODS.items() if method().offers.parts_equal_records)
+"""Methods that part equal records, for which every record needs its own row."""
+
+
+class Remote:
+    """A release of rows that are not in memory, with its frame collected in the order of the input's rows."""
+
+    def __init__(self, release: ht.RemoteRelease[pl.LazyFrame]) -> None:
+        self.release = release
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.release, name)
+
+    def __repr__(self) -> str:
+        return repr(self.release)
+
+    @property
+    def frame(self) -> pl.DataFrame:
+        rows = self.release.frame.collect()
+        return rows.sort("row") if "row" in rows.columns else rows
+
+
+def as_lazy(frame: pl.DataFrame, folder: Any) -> pl.LazyFrame:
+    return frame.lazy()
+
+
+def as_files(frame: pl.DataFrame, folder: Any) -> Any:
+    parts = folder / f"in-{len(list(folder.iterdir()))}"
+    parts.mkdir()
+    for begin in range(0, frame.height, 9):
+        frame[begin : begin + 9].write_parquet(parts / f"{begin}.parquet")
+    return parts
+
+
+@pytest.mark.parametrize("law", LAWS)
+@pytest.mark.parametrize("method", sorted({*METHODS} - {*PARTING}))
+@pytest.mark.parametrize("door", [as_lazy, as_files])
+def test_a_method_keeps_the_law_where_rows_are_not_in_memory(door, method, law, tmp_path, monkeypatch):
+    def remote(method, data, **options):
+        if not isinstance(data, pl.DataFrame):
+            return in_memory(method, data, **options)
+        return Remote(in_memory(method, door(data, inputs), **options))
+
+    in_memory, inputs, outputs = release_of, tmp_path / "inputs", tmp_path / "outputs"
+    inputs.mkdir()
+    outputs.mkdir()
+    monkeypatch.setitem(globals(), "release_of", remote)
+    LAWS[law](method, outputs)
+
+
+@pytest.mark.parametrize("method", PARTING)
+def test_a_method_that_parts_equal_records_is_refused_by_name_where_rows_are_not_in_memory(method):
+    with pytest.raises(ht.InputError, match=rf"'{method}' parts equal records[^H]*Hint: .*engine='memory'"):
+        release_of(method, people().lazy())
 
 
 @pytest.fixture

@@ -31,12 +31,14 @@ KINDS = {
     "persons": 4,
     "histories": 4,
     "streams": 6,
+    "remotes": 6,
     "columns": 8,
     "attackers": 6,
     "attacks": 6,
     "keys": 6,
     "pages": 4,
     "formats": 8,
+    "sources": 6,
 }
 """Every kind of case and its share of the cases; a kind is a module here with a function `case(random, folder)`."""
 

@@ -154,6 +154,49 @@ def test_what_the_classes_alone_cannot_tell_is_refused(tmp_path: Path) -> None:
         _ = release.frame
 
 
+@pytest.mark.filterwarnings("ignore::hushtable.errors.ExposureWarning")
+@pytest.mark.parametrize("recoding", ["tight", "readable", "label"])
+def test_what_is_told_of_classes_is_what_memory_tells(tmp_path: Path, recoding: Any) -> None:
+    grouped: dict[str, Any] = {} if recoding == "tight" else {"town": ht.Hierarchy.frequency()}
+    table = people(150, 2).with_columns(note=pl.Series([f"n{i % 9}" for i in range(150)]))
+    asked: dict[str, Any] = {
+        "quasi_identifiers": ["town", "age", "code"],
+        "models": [ht.KAnonymity(4)],
+        "sensitive": ["ill"],
+        "hierarchies": {"code": {"prefix": [3, 2]}, **grouped},
+        "method": ht.Mondrian(recoding=recoding),
+        "accept": {"note": "a test"},
+    }
+    inside = ht.anonymize(table, **asked)
+    release = ht.anonymize(folder_of(table, tmp_path / "in", 2), **asked)
+    assert release.is_row_by_row
+    ours, theirs = (each.codebook.to_dict("x", external=False) for each in (release, inside))
+    assert ours == theirs
+    assert release.exposure.to_dict() == inside.exposure.to_dict()
+    for audience in ("internal", "external"):
+        ours, theirs = (
+            {each["name"]: each for each in ht.report(one, audience=audience).to_dict()["sections"]}
+            for one in (release, inside)
+        )
+        for name in ("unprotected", "tests", "told", "done", "asked") if audience == "internal" else theirs:
+            assert ours.get(name) == theirs.get(name), name
+
+
+def test_what_takes_distinct_rows_is_refused_by_name(tmp_path: Path) -> None:
+    folder = folder_of(people(80, 1), tmp_path / "in", 2)
+    release = ht.anonymize(folder, quasi_identifiers=["age", "town"], models=[ht.KAnonymity(4)], roles="trust")
+    for ask, named in {
+        release.utility: "utility",
+        release.attack: "an attack",
+        release.with_bound: "a floor",
+        release.plot: "a chart",
+        release.mapping: "a mapping",
+    }.items():
+        with pytest.raises(InputError, match=f"{named}.* takes the distinct rows") as refused:
+            ask()
+        assert "engine='memory'" in str(refused.value)
+
+
 def test_a_pass_that_meets_other_records_writes_nothing(tmp_path: Path) -> None:
     table = people(80, 1)
     folder = folder_of(table, tmp_path / "in", 1)

@@ -184,11 +184,10 @@ def test_a_query_that_gives_other_rows_each_time_is_an_error(spark, tmp_path):
             ask()
 
 
-def test_too_many_distinct_rows_are_refused_before_any_is_pulled(spark, monkeypatch):
-    monkeypatch.setattr(lazy, "_MOST_ROWS", 1000)
+def test_too_many_distinct_rows_are_refused_before_any_is_pulled(spark):
     frame = spark.range(2000).selectExpr("id AS wide", "1 AS narrow")
     with pytest.raises(ht.InputError, match=r"the widest 'wide' \(about [0-9,]+ values\)"):
-        ht.collapse(frame, ["wide", "narrow"])
+        lazy.opened(frame).collapse(["wide", "narrow"], most_rows=1000)
 
 
 def test_what_spark_says_of_cells_is_not_repeated(spark):
@@ -258,6 +257,25 @@ def test_a_record_that_was_not_coded_is_an_error_where_records_walk(spark, tmp_p
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.filterwarnings("ignore::hushtable.errors.ExposureWarning")
+@pytest.mark.parametrize("most", [choosing.MOST_COUNTED, 1])
+def test_what_a_release_of_spark_says_of_itself_is_what_memory_says(spark, monkeypatch, most):
+    monkeypatch.setattr(choosing, "MOST_COUNTED", most)
+    frame, asked = made_up(90), ASKED["l"]
+    whole, release = ht.anonymize(frame, **asked), ht.anonymize(of_spark(spark, frame), **asked)
+    assert release.is_row_by_row == (most == 1)
+    ours, theirs = (each.codebook.to_dict("x", external=False) for each in (release, whole))
+    assert ours == theirs
+    assert release.exposure.to_dict() == whole.exposure.to_dict()
+    if most > 1:
+        for column in release.utility().columns:
+            if column.name in (*release.quasi_identifiers, "ill"):
+                expected = whole.utility().column(column.name).distance
+                assert column.distance == pytest.approx(expected, abs=1e-12)
+    sections = {each["name"]: each for each in ht.report(release, audience="external").to_dict()["sections"]}
+    assert sections["risk_after"] == ht.report(whole, audience="external").to_dict()["sections"][3]
+
+
 @pytest.mark.filterwarnings("ignore:tight intervals")
 def test_a_policy_on_spark_looks_at_what_is_kept_and_writes_folders_alone(spark, tmp_path):
     frame = made_up(100).with_columns(visit=pl.int_range(100), name=pl.lit("Ann"))
@@ -274,7 +292,7 @@ def test_a_policy_on_spark_looks_at_what_is_kept_and_writes_folders_alone(spark,
     assert trusted.write(tmp_path / "out").passed
     with pytest.raises(ht.InputError, match="exists"):
         trusted.write(tmp_path / "out")
-    assert [each.name for each in tmp_path.iterdir()] == ["out"]
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["out", "out.codebook.json", "out.codebook.md"]
 
 
 def test_a_killed_executor_changes_nothing(spark, java, tmp_path, monkeypatch):

@@ -31,7 +31,7 @@ def people(n: int, seed: int) -> pl.DataFrame:
 
 
 @pytest.mark.parametrize("recoding", ["tight", "set", "readable", "cut", "label", "central"])
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(8))
 def test_ends_are_those_that_some_record_of_the_class_has(recoding: Any, seed: int) -> None:
     frame = people(300, seed)
     columns = ["age", "pay", "weight", "sex", "job"]
@@ -53,13 +53,16 @@ def test_ends_are_those_that_some_record_of_the_class_has(recoding: Any, seed: i
         if held is None:
             continue
         own = standing.original.low[standing.original.rows[ids]]
-        for rows, cell, size in zip(held.rows, held.cell, held.size, strict=True):
+        for rows, cell, size, needed in zip(held.rows, held.cell, held.size, held.needed, strict=True):
             assert set(classes[rows[:size]]) == {classes[rows[0]]}
             assert (classes == classes[rows[0]]).sum() == size
             n_found += 1
-            assert own[rows[:size]].min() == places[cell][0], name
-            assert own[rows[:size]].max() == places[cell][-1], name
-    assert n_found > 2
+            n_first, n_last = held.parts[cell]
+            assert n_first + n_last <= len(places[cell])
+            assert not needed & 1 or own[rows[:size]].min() in places[cell][:n_first], name
+            assert not needed & 2 or own[rows[:size]].max() in places[cell][-n_last:], name
+            assert recoding == "readable" or needed == 3
+    assert n_found > 10
 
 
 def test_nothing_is_known_where_cells_are_not_the_records_own() -> None:
@@ -71,26 +74,38 @@ def test_nothing_is_known_where_cells_are_not_the_records_own() -> None:
     assert classes_of_rows(published, release.claim, "tight") is not None
 
 
-def ways(low: Any, high: Any) -> dict[tuple[int, ...], float]:
-    """Return how likely each way is in which some record holds the one end and some the other."""
+def ways(low: Any, high: Any, needed: int) -> dict[tuple[int, ...], float]:
+    """Return how likely each way is in which some record holds what is needed: the one end, the other, both."""
     found = {}
     for states in itertools.product((INSIDE, LOW, HIGH), repeat=len(low)):
-        if LOW in states and HIGH in states:
+        if (LOW in states or not needed & 1) and (HIGH in states or not needed & 2):
             each = [(1 - a - b, a, b)[(INSIDE, LOW, HIGH).index(s)] for s, a, b in zip(states, low, high, strict=True)]
             found[states] = float(np.prod(each))
     total = sum(found.values())
     return {states: each / total for states, each in found.items()}
 
 
-def test_drawn_ends_are_as_likely_as_all_ways_of_holding_them() -> None:
+def held_by(rows: Any, size: int, needed: int, parts: tuple[int, int] = (1, 1)) -> HeldEnds:
+    n_classes = len(rows)
+    return HeldEnds(
+        np.asarray(rows),
+        np.zeros(n_classes, dtype=np.int64),
+        np.full(n_classes, size),
+        np.full(n_classes, needed),
+        np.array([parts]),
+    )
+
+
+@pytest.mark.parametrize("needed", [1, 2, 3])
+def test_drawn_ends_are_as_likely_as_all_ways_of_holding_them(needed: int) -> None:
     low, high = np.array([0.02, 0.3, 0.001]), np.array([0.1, 0.05, 0.6])
     n_classes = 40_000
     rows = np.arange(3 * n_classes).reshape(n_classes, 3)
     # A place for a fourth record that no class has.
     rows = np.column_stack([rows, np.full(n_classes, -1)])
-    held = HeldEnds(rows, np.zeros(n_classes, dtype=np.int64), np.full(n_classes, 3))
+    held = held_by(rows, 3, needed)
     drawn = held.drawn(np.tile(low, n_classes), np.tile(high, n_classes), np.random.default_rng(5))
-    expected = ways(low, high)
+    expected = ways(low, high, needed)
     seen, counts = np.unique(drawn.reshape(n_classes, 3), axis=0, return_counts=True)
     of_states = dict(zip(map(tuple, seen.tolist()), (counts / n_classes).tolist(), strict=True))
     assert set(of_states) <= set(expected)
@@ -99,19 +114,24 @@ def test_drawn_ends_are_as_likely_as_all_ways_of_holding_them() -> None:
 
 
 def test_rows_of_other_classes_are_drawn_one_by_one() -> None:
-    held = HeldEnds(np.array([[0, 1]]), np.zeros(1, dtype=np.int64), np.array([2]))
+    held = held_by([[0, 1]], 2, 3)
     drawn = held.drawn(np.full(50_000, 0.2), np.full(50_000, 0.5), np.random.default_rng(1))
     assert sorted(drawn[:2].tolist()) == [LOW, HIGH]
     assert np.bincount(drawn[2:]) / 49_998 == pytest.approx([0.3, 0.2, 0.5], abs=0.01)
 
 
-@pytest.mark.parametrize("share", [[0.5, 0.5], [0.1, 0.3, 0.4, 0.2], [1e-9, 0.4, 0.6]])
-def test_expected_records_are_those_of_all_assignments(share: list[float]) -> None:
+@pytest.mark.parametrize("needed", [1, 2, 3])
+@pytest.mark.parametrize(
+    ("share", "parts"),
+    [([0.5, 0.5], (1, 1)), ([0.1, 0.3, 0.4, 0.2], (1, 1)), ([0.1, 0.3, 0.4, 0.2], (2, 1)), ([1e-9, 0.4, 0.6], (1, 1))],
+)
+def test_expected_records_are_those_of_all_assignments(share: list[float], parts: Any, needed: int) -> None:
     size, at = 3, np.array(share)
-    held = HeldEnds(np.arange(6).reshape(2, 3), np.zeros(2, dtype=np.int64), np.full(2, 3))
+    held = held_by(np.arange(6).reshape(2, 3), 3, needed, parts)
+    low, high = set(range(parts[0])), set(range(len(share) - parts[1], len(share)))
     expected, total = np.zeros(len(share)), 0.0
     for places in itertools.product(range(len(share)), repeat=size):
-        if {0, len(share) - 1} <= set(places):
+        if (low & {*places} or not needed & 1) and (high & {*places} or not needed & 2):
             weight = float(np.prod(at[list(places)]))
             total += weight
             expected += weight * np.bincount(places, minlength=len(share))

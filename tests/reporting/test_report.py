@@ -239,7 +239,7 @@ def test_without_the_original_nothing_is_said_of_it(release, tmp_path):
     report = ht.report(tmp_path / "out.parquet")
     for name in ("risk_before", "utility"):
         (told,) = report.section(name).blocks
-        assert told.text == "The original was not given: what it was like is not told."
+        assert told.text == inside.NO_ORIGINAL
     assert "after" in blocks(report, "risk_after", "table")[0].titles
     assert "before" not in blocks(report, "risk_after", "table")[0].titles
 

@@ -47,7 +47,7 @@ from hushtable.cli import (
 )
 from hushtable.cli.terminal import complain, print_json, tell
 from hushtable.errors import HushError
-from hushtable.io import is_full
+from hushtable.io import check_secrets, is_full
 
 __all__ = ["FAULT", "app", "command", "fault_line", "main"]
 
@@ -182,6 +182,8 @@ def main() -> None:
         with _ending_in_order(), warnings.catch_warnings():
             warnings.simplefilter("always", UserWarning)
             warnings.showwarning = _tell
+            # Before anybody reads them: what is wrong with an argument is told with it.
+            check_secrets(arguments)
             app(arguments)
     except (SystemExit, KeyboardInterrupt):
         raise

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Final, TypeVar, cast
 
 import typer
 
@@ -55,6 +55,7 @@ __all__ = [
     "scan_figures",
     "synthetic_figures",
     "table_of",
+    "table_path",
     "uniques_figures",
     "use_threads",
 ]
@@ -215,11 +216,24 @@ Given = TypeVar("Given")
 
 _STREAM: Final = Path("-")
 
+
+def table_path(text: str) -> Path:
+    """Return what names a table: a path, or what stands for one where it is a URL, of which a path drops a slash."""
+    from hushtable.io import located
+
+    try:
+        return cast("Path", located(text))
+    except InputError as error:
+        # The parser of arguments would tell an error of values with the value.
+        raise typer.BadParameter(str(error)) from None
+
+
 InFile = Annotated[
     Path,
     typer.Argument(
         metavar="FILE",
-        help="Table to read: CSV (also .gz), Parquet or Excel; - reads standard input.",
+        help="Table to read: CSV (also .gz), Parquet, Excel, or the URL of a database's table; - reads standard input.",
+        parser=table_path,
         show_default=False,
     ),
 ]
@@ -228,7 +242,12 @@ Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Print everything
 AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 PopulationOption = Annotated[
     Path | None,
-    typer.Option(help="Table of the population, for k-map and delta-presence.", show_default=False),
+    typer.Option(
+        metavar="PATH",
+        help="Table of the population, for k-map and delta-presence.",
+        parser=table_path,
+        show_default=False,
+    ),
 ]
 Domains = Annotated[
     Path | None, typer.Option(help="File of hierarchies, a line `Column/node: value, value` each.", show_default=False)

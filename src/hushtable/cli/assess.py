@@ -25,6 +25,7 @@ from hushtable.cli.arguments import (
     names_of,
     place_of,
     table_of,
+    table_path,
     use_threads,
 )
 from hushtable.cli.report import ReportFile, check_report, write_report
@@ -47,7 +48,13 @@ QuasiIdentifiers = Annotated[
 ]
 SensitiveOption = Annotated[str, typer.Option(metavar="A,B", help="Sensitive columns.", show_default=False)]
 PeopleOption = Annotated[
-    Path | None, typer.Option(help="Table of the population that the people were sampled from.", show_default=False)
+    Path | None,
+    typer.Option(
+        metavar="PATH",
+        help="Table of the population that the people were sampled from.",
+        parser=table_path,
+        show_default=False,
+    ),
 ]
 PopulationSize = Annotated[
     float | None,

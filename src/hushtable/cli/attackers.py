@@ -27,6 +27,7 @@ from hushtable.cli.arguments import (
     place_of,
     synthetic_figures,
     table_of,
+    table_path,
 )
 from hushtable.cli.report import ReportFile, check_report, report_outputs, write_report
 from hushtable.cli.summary import attack_lines
@@ -46,9 +47,15 @@ _FIGURES: Final = ("singling-out", "linkability", "inference", "dcr", "tcap", "r
 
 def attack(
     original: InFile,
-    synthetic: Annotated[Path, typer.Argument(metavar="SYNTHETIC", help="Synthetic table.")],
+    synthetic: Annotated[Path, typer.Argument(metavar="SYNTHETIC", help="Synthetic table.", parser=table_path)],
     control: Annotated[
-        Path | None, typer.Option(help="Table of people who were never used for the synthesis.", show_default=False)
+        Path | None,
+        typer.Option(
+            metavar="PATH",
+            help="Table of people who were never used for the synthesis.",
+            parser=table_path,
+            show_default=False,
+        ),
     ] = None,
     n_cols: Annotated[int, typer.Option("--n-cols", min=1, help="Number of columns of a query that singles out.")] = 3,
     aux: Annotated[
@@ -189,7 +196,12 @@ def unicity(
     tolerance: ToleranceOption = "",
     original: Annotated[
         Path | None,
-        typer.Option(help="Original table of the release: the records that are known.", show_default=False),
+        typer.Option(
+            metavar="PATH",
+            help="Original table of the release: the records that are known.",
+            parser=table_path,
+            show_default=False,
+        ),
     ] = None,
     trials: Annotated[
         int, typer.Option(min=1, help="Number of persons to look for, for each number of records.")
@@ -234,13 +246,20 @@ def link(
     release: Annotated[
         Path, typer.Argument(metavar="RELEASE", help="Released table, with its manifest beside it if there is one.")
     ],
-    outside: Annotated[Path, typer.Argument(metavar="OUTSIDE", help="Table that somebody else holds.")],
+    outside: Annotated[
+        Path, typer.Argument(metavar="OUTSIDE", help="Table that somebody else holds.", parser=table_path)
+    ],
     on: OnOption,
     tolerance: ToleranceOption = "",
     truth: TruthOption = None,
     control: Annotated[
         Path | None,
-        typer.Option(help="Table like the second one, of people who are not in the release.", show_default=False),
+        typer.Option(
+            metavar="PATH",
+            help="Table like the second one, of people who are not in the release.",
+            parser=table_path,
+            show_default=False,
+        ),
     ] = None,
     few: FewOption = 5,
     fail: Annotated[list[str] | None, fail_above(_LINK_FIGURES)] = None,
@@ -321,7 +340,13 @@ def attack_release(
         typer.Option(help="Earlier release that many of the same people are in.", show_default=False),
     ] = None,
     original: Annotated[
-        Path | None, typer.Option(help="Original table of the release, for intersections.", show_default=False)
+        Path | None,
+        typer.Option(
+            metavar="PATH",
+            help="Original table of the release, for intersections.",
+            parser=table_path,
+            show_default=False,
+        ),
     ] = None,
     external: Annotated[
         bool, typer.Option("--external", help="With --json: leave out witnesses and counts below k.")

@@ -21,6 +21,7 @@ from hushtable.cli.arguments import (
     outputs_of,
     place_of,
     table_of,
+    table_path,
     use_threads,
 )
 from hushtable.cli.requests import key_in
@@ -49,6 +50,7 @@ def apply(
         typer.Option(
             metavar="EARLIER",
             help="Earlier rows to publish too. The release then replaces theirs, which nobody may have.",
+            parser=table_path,
             show_default=False,
         ),
     ] = None,
@@ -80,7 +82,9 @@ def apply(
         drafts.check_outputs(outputs_of(output, codebook=codebook), inputs, overwrite=force)
     learned = LearnedRecoding.read(recoding)
     if str(file) != "-" and is_many(file):
-        _apply_streamed(learned, file, output, key_file, given, external=external, force=force, as_json=as_json)
+        _apply_streamed(
+            learned, file, output, key_file, given, external=external, codebook=codebook, force=force, as_json=as_json
+        )
         return
     with step("reading"):
         rows = table_of(file, encoding, delimiter)
@@ -104,26 +108,29 @@ def _apply_streamed(
     unsupported: Sequence[str],
     *,
     external: bool,
+    codebook: bool,
     force: bool,
     as_json: bool,
 ) -> None:
     """Write a release of a folder's rows batch by batch, by the cells of an earlier one."""
     from hushtable import engines
+    from hushtable.release import codebook_paths
 
     if unsupported:
         msg = with_hint(f"{', '.join(unsupported)} with a folder, which is read batch by batch.", "leave it out.")
         raise InputError(msg)
     origin = engines.opened(folder)
     assert origin is not None
-    engines.writing.check_output(output, origin.inputs, overwrite=force)
+    books = codebook_paths(output) if codebook else ()
+    engines.writing.check_output(output, origin.inputs, books, overwrite=force)
     with step("placing rows"):
         release = engines.publish_next(learned, origin, key=None if key_file is None else key_in(key_file))
     with step("writing and verifying"):
-        verdict = release.write(output, external=external, overwrite=force)
+        verdict = release.write(output, external=external, codebook=codebook, overwrite=force)
     if as_json:
         print_json({"file": str(output), "verified": verdict.to_dict(), **release.to_dict()})
     else:
-        say(*_facts(output, release.distinct, verdict, codebook=False))
+        say(*_facts(output, release.distinct, verdict, codebook=codebook))
 
 
 def _facts(output: Path, release: Release, verdict: Verdict, *, codebook: bool) -> list[str]:

@@ -29,6 +29,7 @@ from hushtable.cli.arguments import (
     outputs_of,
     place_of,
     table_of,
+    table_path,
     use_threads,
 )
 from hushtable.cli.report import ReportFile, after_writing, report_outputs, write_report
@@ -51,7 +52,7 @@ from hushtable.errors import InputError, with_hint
 
 if TYPE_CHECKING:
     from hushtable.claims import Claim, Verdict
-    from hushtable.engines import Files, Lazy
+    from hushtable.engines import Files, Lazy, RemoteRelease
     from hushtable.io import Dialect, Frame
     from hushtable.policy import Policy
     from hushtable.release import AppliedMapping, Release
@@ -88,6 +89,12 @@ def anonymize_streamed(
     verbose: bool,
     as_json: bool,
     save_recoding: Path | None = None,
+    codebook: bool = True,
+    certificate: Path | None = None,
+    mapping: Path | None = None,
+    report: Path | None = None,
+    key_file: Path | None = None,
+    seconds: float | None = None,
 ) -> None:
     """Write a release batch by batch, as Parquet, and say what it is.
 
@@ -107,9 +114,18 @@ def anonymize_streamed(
         As the command takes them.
     save_recoding : path, optional
         Where the cells are saved for later rows.
+    codebook : bool
+    certificate, mapping, report : path, optional
+        Where they are written, after the release.
+    key_file : path, optional
+        Of the key: no report tells its hash.
+    seconds : float, optional
+        For the proof of a floor.
     """
     from hushtable.engines import writing
-    from hushtable.release import notes
+    from hushtable.io import drafts
+    from hushtable.release import codebook_paths
+    from hushtable.search import Budget
 
     if unsupported:
         msg = with_hint(
@@ -117,14 +133,47 @@ def anonymize_streamed(
             "leave it out, or take --engine memory.",
         )
         raise InputError(msg)
-    writing.check_output(output, (*origin.inputs, *inputs, *rules.inputs), overwrite=force)
+    read = (*origin.inputs, *inputs, *rules.inputs)
+    books = codebook_paths(output) if codebook else ()
+    writing.check_output(output, read, books, overwrite=force)
+    saved = [path for path in (save_recoding, certificate, mapping, *report_outputs(report)) if path is not None]
+    drafts.check_outputs((*books, *saved), [*read, output], overwrite=force)
     with bar("searching") as progress:
         release = rules.protect(origin, key=key, progress=progress)
+    if certificate is not None and release.certificate is None:
+        with step("proving a floor"):
+            release = release.with_bound(Budget(seconds=seconds or _FLOOR_SECONDS))
+    applied = None if mapping is None else release.mapping()
     if save_recoding is not None:
         # Before anything is written: a recoding that may not be saved is what was asked for, too.
         release.save_recoding(save_recoding, overwrite=force)
     with step("writing and verifying"):
-        verdict = release.write(output, external=external, policy=rules.to_dict(), overwrite=force)
+        verdict = release.write(output, external=external, policy=rules.to_dict(), codebook=codebook, overwrite=force)
+    made_from = [path for path in inputs if path != key_file]
+    told = {"file": output, "policy": rules, "verdict": verdict, "inputs": made_from}
+    try:
+        with after_writing(output):
+            if certificate is not None and release.certificate is not None:
+                release.certificate.write(certificate, overwrite=force)
+            if applied is not None and mapping is not None:
+                _write_mapping(applied, mapping, force=force)
+            write_report(release, report, force=force, audience="external" if external else "internal", **told)
+    finally:
+        _say_streamed(output, rules, release, verdict, as_json=as_json, verbose=verbose, codebook=codebook)
+
+
+def _say_streamed(
+    output: Path,
+    rules: Policy,
+    release: RemoteRelease,
+    verdict: Verdict,
+    *,
+    as_json: bool,
+    verbose: bool,
+    codebook: bool,
+) -> None:
+    from hushtable.release import notes
+
     summary, distinct = release.to_dict(), release.distinct
     listed, lacking = notes.listed_values(distinct), notes.lacking_values(distinct)
     far_out = notes.far_out(distinct, release.margins)
@@ -141,7 +190,7 @@ def anonymize_streamed(
         "Read batch by batch, never as a whole (--engine memory reads it into memory).",
         *(["Its rows hardly repeat, so that its records were cut one by one."] if release.is_row_by_row else []),
         *abridged(
-            release_facts(output, rules, verdict, summary, codebook=False),
+            release_facts(output, rules, verdict, summary, codebook=codebook),
             release_notes(rules, verdict, release.exposure, lists),
             release_details(rules, summary, release.exposure),
             verbose=verbose,
@@ -365,8 +414,7 @@ def anonymize(
     rules.check_covers(frame.columns)
     key = key_of(key_file, rules)
     if origin is not None:
-        whole = (("--certificate", certificate), ("--mapping", mapping), ("--report", report))
-        given = [name for name, value in (*whole, ("--keep-order", keep_order)) if value]
+        given = ["--keep-order"] if keep_order else []
         anonymize_streamed(
             origin,
             output,
@@ -379,6 +427,12 @@ def anonymize(
             verbose=verbose,
             as_json=as_json,
             save_recoding=save_recoding,
+            codebook=codebook,
+            certificate=certificate,
+            mapping=mapping,
+            report=report,
+            key_file=key_file,
+            seconds=seconds,
         )
         return
     if by is None:
@@ -486,7 +540,12 @@ def verify(
     population: PopulationOption = None,
     original: Annotated[
         Path | None,
-        typer.Option(help="Original table, if a condition compares with it.", show_default=False),
+        typer.Option(
+            metavar="PATH",
+            help="Original table, if a condition compares with it.",
+            parser=table_path,
+            show_default=False,
+        ),
     ] = None,
     ask: Ask = None,
     domains: Domains = None,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hushtable.cli.arguments import AsJson, Force, PolicyFile
+from hushtable.cli.arguments import AsJson, Force, PolicyFile, table_path
 from hushtable.cli.terminal import aligned, leaving, print_json, say, step, tell
 from hushtable.errors import HushError, InputError, with_hint
 
@@ -79,7 +79,13 @@ def report(
         bool, typer.Option("--external", help="Make the page for recipients. It shows only what the release shows.")
     ] = False,
     original: Annotated[
-        Path | None, typer.Option(help="Original table. Adds the risk before, and utility.", show_default=False)
+        Path | None,
+        typer.Option(
+            metavar="PATH",
+            help="Original table. Adds the risk before, and utility.",
+            parser=table_path,
+            show_default=False,
+        ),
     ] = None,
     policy: PolicyFile = None,
     force: Force = False,

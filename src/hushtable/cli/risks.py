@@ -25,6 +25,7 @@ from hushtable.cli.arguments import (
     place_of,
     precision_of,
     table_of,
+    table_path,
     uniques_figures,
     use_threads,
 )
@@ -75,10 +76,16 @@ def mpuccs(
     original: InFile,
     synthetic: Annotated[
         Path | None,
-        typer.Argument(metavar="[SYNTHETIC]", help="Synthetic table.", show_default=False),
+        typer.Argument(metavar="[SYNTHETIC]", help="Synthetic table.", parser=table_path, show_default=False),
     ] = None,
     control: Annotated[
-        Path | None, typer.Option(help="Table of people who were never used for the synthesis.", show_default=False)
+        Path | None,
+        typer.Option(
+            metavar="PATH",
+            help="Table of people who were never used for the synthesis.",
+            parser=table_path,
+            show_default=False,
+        ),
     ] = None,
     sizes: Annotated[str, typer.Option(metavar="1,2,3", help='Numbers of columns of a set, or "all".')] = "1,2,3",
     columns: ColumnsOption = "",

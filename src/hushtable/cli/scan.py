@@ -102,7 +102,8 @@ def scan(
             say(*role_table(roles), *risk_lines(risk.to_dict(), roles), *lines)
         if policy is not None:
             undated = [name for name in known if frame.doubts(name) != ((), ())]
-            run = None if undated or not known or roles.prose else _next(file, policy, roles)
+            is_ready = not (undated or not known or roles.prose)
+            run = _next(file, str(file), policy, roles) if is_ready else None
             _write_policy(policy, proposed(frame, roles, k=k, source=file.name, run=run))
             then = ", then:" if run else "."
             if roles.prose:
@@ -111,17 +112,19 @@ def scan(
                 then = (
                     f". First say what the dates or numbers of {listed(undated)} mean: the policy names the candidates."
                 )
-            tell("", f"Wrote {policy}. Check every role in it{then}", *([f"  {run}"] if run and not undated else []))
+            # A policy goes round: it has no user of a database, and no query. Here stands what was typed.
+            typed = _next(file, getattr(file, "url", str(file)), policy, roles)
+            tell("", f"Wrote {policy}. Check every role in it{then}", *([f"  {typed}"] if run else []))
 
 
-def _next(file: Path, policy: Path, roles: Roles) -> str:
+def _next(file: Path, named: str, policy: Path, roles: Roles) -> str:
     """Return what to run after a scan, from the same folder; where the input is, nobody may be able to write."""
     from hushtable.io import FILE_KINDS
 
     suffix = file.suffix.lower()
     ending = ".parquet" if suffix == ".pq" else suffix if FILE_KINDS.get(suffix, "csv") != "csv" else ".csv"
     stem = file.name.partition(".")[0] if file.name != "-" else "table"
-    table = f"./{file}" if str(file).startswith("-") and str(file) != "-" else str(file)
+    table = f"./{named}" if named.startswith("-") and named != "-" else named
     # A folder is released as a folder, whose name has no ending.
     output = f"{stem.lstrip('-') or 'table'}{'_release' if file.is_dir() else f'.release{ending}'}"
     run = ["hushtable", "anonymize", table, "-p", str(policy), "-o", output]

@@ -8,13 +8,26 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from hushtable.cli.arguments import AsJson, Delimiter, Encoding, PolicyFile, Threads, table_of, use_threads
+from hushtable.cli.arguments import (
+    AsJson,
+    Delimiter,
+    Encoding,
+    PolicyFile,
+    Threads,
+    dialect_of,
+    table_of,
+    table_path,
+    use_threads,
+)
 from hushtable.cli.terminal import aligned, print_json, say, step
 from hushtable.errors import InputError, with_hint
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from hushtable.claims import Classes, Matchings
-    from hushtable.io import Frame
+    from hushtable.columns import ColumnSpec
+    from hushtable.io import Dialect, Frame
     from hushtable.policy import Policy
     from hushtable.quality import Regression, Utility
 
@@ -25,7 +38,8 @@ _SHOWN_PAIRS: Final = 20
 
 def utility(
     original: Annotated[
-        Path, typer.Argument(metavar="ORIGINAL", help="Table that was anonymized.", show_default=False)
+        Path,
+        typer.Argument(metavar="ORIGINAL", help="Table that was anonymized.", parser=table_path, show_default=False),
     ],
     release: Annotated[Path, typer.Argument(metavar="RELEASE", help="Release that was written.", show_default=False)],
     policy: PolicyFile = None,
@@ -39,7 +53,12 @@ def utility(
     ] = None,
     held_out: Annotated[
         Path | None,
-        typer.Option(help="Further original records, not in the release, to test both models on.", show_default=False),
+        typer.Option(
+            metavar="PATH",
+            help="Further original records, not in the release, to test both models on.",
+            parser=table_path,
+            show_default=False,
+        ),
     ] = None,
     model: Annotated[
         str | None,
@@ -60,17 +79,27 @@ def utility(
 ) -> None:
     """Compare columns, pairs of columns, means and a model of a target between a release and its original."""
     use_threads(threads)
+    from hushtable.io import is_many
     from hushtable.policy import Policy
-    from hushtable.quality import RegressionModel, measure_utility, regress
+    from hushtable.quality import RegressionModel, among, measure_utility, regress
     from hushtable.release import manifest
 
     _check_target(target, held_out)
+    is_large = is_many(release) or is_many(original)
+    if is_large and (target is not None or model is not None):
+        given = "--target" if target is not None else "--model"
+        msg = f"{given} learns from records one by one, and a folder is read as its distinct rows."
+        raise InputError(with_hint(msg, "leave it out, or pass one file of each."))
     rules = None if policy is None else Policy.read(policy)
     with step("reading"):
         claim = _claim(release, rules)
         told = manifest.read(release) if manifest.manifest_path(release).is_file() else {}
-        published = table_of(release, None, None, manifest.dialect_of(release))
-        ours = _original(original, rules, encoding, delimiter)
+        if is_large:
+            known = dialect_of(encoding, delimiter, None if rules is None else rules.read_as.dialect)
+            ours, published, names = _distinct(original, release, claim, known, {} if rules is None else rules.specs)
+        else:
+            published = table_of(release, None, None, manifest.dialect_of(release))
+            ours, names = _original(original, rules, encoding, delimiter), published.columns
         tests = None if held_out is None else _original(held_out, rules, encoding, delimiter)
     asked = RegressionModel.of(model, weights)
     hidden = (
@@ -80,6 +109,7 @@ def utility(
     )
     with step("measuring"):
         found = measure_utility(ours, published, claim, pseudonyms=hidden, target=target, held_out=tests, seed=seed)
+        found = among(found, names)
         if asked is not None:
             # Cells of an earlier release say nothing of the records that were given them.
             style = None if "replaces_earlier" in told else told.get("recoding")
@@ -89,6 +119,18 @@ def utility(
         print_json({"original": original.name, "release": release.name, **found.to_dict()})
     else:
         say(*_lines(found))
+
+
+def _distinct(
+    original: Path, release: Path, claim: Classes | Matchings, dialect: Dialect, specs: Mapping[str, ColumnSpec]
+) -> tuple[Frame, Frame, tuple[str, ...]]:
+    """Return the distinct rows of both, and all published columns."""
+    from hushtable.claims import opened, seen
+    from hushtable.engines import judged_rows
+    from hushtable.release import manifest
+
+    table = opened(release, manifest.dialect_of(release), is_large=True)
+    return judged_rows(original, claim, dialect, specs)[1], seen(claim, table), table.columns
 
 
 def _check_target(target: str | None, held_out: Path | None) -> None:

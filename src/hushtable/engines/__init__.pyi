@@ -8,4 +8,5 @@ from .choosing import (
 )
 from .files import Files as Files
 from .lazy import Lazy as Lazy, collapse as collapse, is_lazy as is_lazy
-from .release import RemoteRelease as RemoteRelease
+from .originals import judged_rows as judged_rows
+from .release import MOST_ATTACKED as MOST_ATTACKED, RemoteRelease as RemoteRelease

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import warnings
 from contextlib import suppress
@@ -16,7 +17,18 @@ from hushtable.engines.lazy import Lazy, is_lazy, opened as of_engine
 from hushtable.engines.published_cells import Origin
 from hushtable.engines.release import RemoteRelease
 from hushtable.errors import InputError, TooManyRowsError, listed, with_hint
-from hushtable.io import FILE_KINDS, Dialect, Frame, Writing, is_many, unpacked_size
+from hushtable.io import (
+    FILE_KINDS,
+    Dialect,
+    Frame,
+    Source,
+    Writing,
+    connect,
+    is_many,
+    lazy_objects,
+    located,
+    unpacked_size,
+)
 from hushtable.release import Release
 from hushtable.search import free_memory
 
@@ -36,7 +48,8 @@ MOST_COUNTED: Final = 5_000_000
 _MOST_CODED: Final = 250_000_000  # records that are cut one by one
 
 _SHARE: Final = 0.5  # of the free memory, past which a file is not read into it
-_GROWTH: Final = {"csv": 8, "parquet": 20}  # how many times its size a file takes in memory, until it is released
+# How many times its size a file takes in memory, until it is released; rows are as they are in memory.
+_GROWTH: Final = {"csv": 8, "parquet": 20, "database": 20, "rows": 4}
 
 
 def opened(
@@ -46,7 +59,7 @@ def opened(
 
     Parameters
     ----------
-    data : path, dataframe, lazy frame, Lazy or Table
+    data : path, URL, dataframe, lazy frame, Lazy or Table
     engine : {"auto", "memory", "stream"}
         ``"auto"`` reads files into memory unless they are a folder or a pattern, or would take more than half of what
         is free.
@@ -73,9 +86,31 @@ def opened(
             msg = with_hint("engine = 'stream' for a table in memory.", "pass the path of its file, or leave it out.")
             raise InputError(msg)
         return of_engine(data, session, dialect=dialect) if is_lazy(data) else None
-    path = Path(data)
+    path = located(data)
+    if isinstance(path, Source):
+        return _of_source(path, engine, dialect)
     if engine == "memory" or (engine == "auto" and not is_many(path) and not _is_large(path)):
         return None
+    return _files(path, dialect)
+
+
+def _of_source(source: Source, engine: EngineChoice, dialect: Dialect | None) -> Files | Lazy | None:
+    """Return where the rows of a URL are, if they are not to be read into memory."""
+    if engine == "memory":
+        return None
+    if engine == "auto" and source.file is not None and not _is_large(source.file, is_database=True):
+        # Counting its rows takes a pass.
+        return None
+    free = free_memory()
+    most = math.inf if free is None else _SHARE * free / _GROWTH["rows"]
+    if source.program is None:
+        frame, n_bytes = lazy_objects(source)
+        is_kept_out = engine == "stream" or source.is_many or n_bytes > most
+        return of_engine(frame, dialect=dialect) if is_kept_out else None
+    return _files(source, dialect) if engine == "stream" or connect(source).n_bytes > most else None
+
+
+def _files(path: Path | Source, dialect: Dialect | None) -> Files:
     try:
         from hushtable.engines.files import Files
     except ModuleNotFoundError:
@@ -84,10 +119,10 @@ def opened(
     return Files.open(path, dialect)
 
 
-def _is_large(path: Path) -> bool:
+def _is_large(path: Path, *, is_database: bool = False) -> bool:
     """Tell whether a file is one that had better not be read into memory."""
     free, is_packed = free_memory(), path.suffix.lower() == ".gz"
-    kind = FILE_KINDS.get((path.with_suffix("") if is_packed else path).suffix.lower())
+    kind = "database" if is_database else FILE_KINDS.get((path.with_suffix("") if is_packed else path).suffix.lower())
     if free is None or kind not in _GROWTH or not path.is_file():
         return False
     most = _SHARE * free / _GROWTH[kind]
@@ -163,7 +198,10 @@ def protect(origin: Files | Lazy, asked: Request) -> RemoteRelease:
 
 def _counted(origin: Files | Lazy, asked: Request, names: tuple[str, ...]) -> Frame | None:
     """Return the distinct rows with counts; None where they are too many, and the records are cut one by one."""
-    can_be_cut = origin.engine.writes and asked.pseudonyms is None if isinstance(origin, Lazy) else True
+    # Where a database gives rows in another order each time, no record is told by its place.
+    can_be_cut = (
+        origin.engine.writes and asked.pseudonyms is None if isinstance(origin, Lazy) else origin.source.has_order
+    )
     if not can_be_cut or anonymizers.why_not_row_by_row(asked) is not None:
         return origin.collapse(names)
     try:

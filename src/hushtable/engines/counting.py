@@ -14,9 +14,9 @@ import pyarrow as pa
 
 from hushtable._types import BoolArray
 from hushtable.columns import without_categories
-from hushtable.release import Uniques
+from hushtable.release import Uniques, most_told, pairs_to
 
-__all__ = ["unique_records"]
+__all__ = ["unique_records", "unique_within"]
 
 _AT_ONCE: Final = 2**22  # hashes that are sorted together, or an eighth of all
 _PARTS: Final = 8
@@ -49,14 +49,9 @@ def unique_records(
     hash in 1 of 100,000 runs. Memory is taken for the records of one set at a time: about 16 bytes for each, 40 where
     hardly any cells differ.
     """
-    seed = int(np.random.default_rng().integers(2**63))
-    n_records = 0
     with ExitStack() as stack:
         files = [stack.enter_context(tempfile.TemporaryFile()) for _ in names]
-        for batch in batches:
-            for file, column in zip(files, batch.columns, strict=True):
-                file.write(_hashes(column, seed, n_records).tobytes())
-            n_records += batch.num_rows
+        n_records = _spill(batches, files)
         if not n_records:
             return 0, 0, (), min(max_size, len(names))
         hit, smaller = np.zeros(n_records, dtype=bool), []
@@ -74,6 +69,51 @@ def unique_records(
         handful = [each for _, each in sorted(found)[:_HANDFUL]]
         sets = tuple(sorted(handful, key=lambda each: (len(each.columns), -each.n_records, each.columns)))
         return n_records, int(np.count_nonzero(hit)), sets, smaller[-1] if smaller else 0
+
+
+def unique_within(
+    batches: Iterable[pa.Table], classes: Sequence[str], names: Sequence[str]
+) -> tuple[tuple[Uniques, ...], int]:
+    """Count the records of batches that are unique on a column, and on two, among those of equal other columns.
+
+    Parameters
+    ----------
+    batches : iterable of pyarrow.Table
+        With the columns of ``classes`` and then of ``names``, in order.
+    classes : sequence of str
+        Records that are equal in these are a class.
+    names : sequence of str
+
+    Returns
+    -------
+    tuple
+        As `Exposure.told` and `Exposure.told_to`.
+
+    Notes
+    -----
+    Cells are hashes on the disk, as of `unique_records`.
+    """
+    with ExitStack() as stack:
+        files = [stack.enter_context(tempfile.TemporaryFile()) for _ in (*classes, *names)]
+        n_records = _spill(batches, files)
+        of_class, of_name = files[: len(classes)], dict(zip(names, files[len(classes) :], strict=True))
+        told_to = pairs_to(len(names), n_records)
+        sets = [path for size in range(1, told_to + 1) for path in combinations(sorted(names), size)]
+        found = [
+            Uniques(path, int(np.count_nonzero(_lone([*of_class, *(of_name[name] for name in path)], n_records))))
+            for path in sets
+        ]
+    return most_told(found, len(names)), told_to
+
+
+def _spill(batches: Iterable[pa.Table], files: Sequence[IO[bytes]]) -> int:
+    """Write a hash of every cell, a file for each column; return how many records there are."""
+    seed, n_records = int(np.random.default_rng().integers(2**63)), 0
+    for batch in batches:
+        for file, column in zip(files, batch.columns, strict=True):
+            file.write(_hashes(column, seed, n_records).tobytes())
+        n_records += batch.num_rows
+    return n_records
 
 
 def _hashes(column: pa.ChunkedArray, seed: int, n_before: int) -> Any:

@@ -115,7 +115,7 @@ class NumberedRecords(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Files(Origin):
-    """A folder, a pattern or a file of Parquet, or a CSV: never held whole.
+    """A folder, a pattern or a file of Parquet, a CSV, or a table of a database: never held whole.
 
     Attributes
     ----------
@@ -195,7 +195,7 @@ class Files(Origin):
         Raises
         ------
         InputError
-            It is a CSV, or its records are told by their places.
+            It is a CSV or a database, or its records are told by their places.
         """
         if self.numbered is not None:
             msg = with_hint(
@@ -203,12 +203,12 @@ class Files(Origin):
                 "write the release, and scan it.",
             )
             raise InputError(msg)
-        if self.source.is_text:
+        if not isinstance(self.source, Parts):
+            what = "CSV" if self.source.is_text else "database"
             msg = with_hint(
-                "there is no lazy frame of a CSV that is read in pieces.", "write the release, and scan it."
+                f"there is no lazy frame of a {what} that is read in pieces.", "write the release, and scan it."
             )
             raise InputError(msg)
-        assert isinstance(self.source, Parts)
         keys = self.source.keys
         if keys.is_empty():
             frame = pl.scan_parquet([*self.source.inputs], glob=False)

@@ -303,8 +303,10 @@ class Lazy(Origin):
         order = sorted(zip(self.engine.widths(frame), names, strict=True), reverse=True)[:3]
         widest = ", ".join(f"{name!r} (about {n_values:,} values)" for n_values, name in order)
         what = f"about {n_rows:,} distinct rows of {len(names)} columns, the widest {widest},"
+        if n_rows > most_rows:
+            msg = with_hint(f"{what} are more than the {most_rows:,} that are collapsed to.", _COARSER)
+            raise TooManyRowsError(msg)
         budget.check_memory(needed, what, _COARSER)
-        raise TooManyRowsError(with_hint(f"{what} are more than the {most_rows:,} that are collapsed to.", _COARSER))
 
     def _saw(self, n_records: int) -> None:
         """Note how many records a pass saw, and raise InputError where an earlier one saw another number."""

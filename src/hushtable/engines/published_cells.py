@@ -5,10 +5,11 @@ Where the rows of a release are when they are not in memory.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from hushtable._types import BoolArray, CountArray, frozen
@@ -59,6 +60,14 @@ class PublishedCells:
     def kept(self) -> tuple[str, ...]:
         """The published columns whose cells are those of the input, or pseudonyms of them."""
         return tuple(name for name in self.columns if name not in self.published.columns)
+
+    def frame(self, names: Sequence[str]) -> Frame:
+        """Return what the distinct rows publish in some of the judged columns, with counts; they may be equal."""
+        shown = np.flatnonzero(self.is_published)
+        cells = {name: self.published if name in self.published.columns else self.keys for name in names}
+        rows = _frame({name: each[:, each.columns.index(name)].gather(shown) for name, each in cells.items()})
+        counts = np.ones(len(shown), dtype=np.int64) if self.counts is None else self.counts[shown]
+        return replace(frames.read(rows), counts=counts)
 
 
 def frame_of(batch: Any) -> Frame:

@@ -9,36 +9,45 @@ from typing import TYPE_CHECKING, Any, Final, Generic
 
 import numpy as np
 
-from hushtable._types import FrameT
+from hushtable._types import CodeArray, CountArray, FrameT
 from hushtable.anonymizers import LearnedRecoding
-from hushtable.claims import Classes, Matchings, Verdict
+from hushtable.claims import Certificate, Classes, Matchings, Verdict, group
+from hushtable.columns import Column
 from hushtable.discover import MOST_ROWS, Determined, Named, added, has_room_for_names, look_for_names
 from hushtable.engines.lazy import Lazy
 from hushtable.engines.published_cells import PublishedCells, frame_of
 from hushtable.errors import ColumnError, ExposureError, InputError, TooManyRowsError, with_hint
 from hushtable.io import Dialect, Frame, frames
-from hushtable.quality import Quality
+from hushtable.quality import Quality, Utility, among
 from hushtable.recoding import Recoding
 from hushtable.release import (
+    AppliedMapping,
+    Batch,
+    Codebook,
     Exposure,
     ExposureLimit,
     KeptColumns,
     OfClaim,
     Pseudonyms,
     Release,
+    Uniques,
     check_before_writing,
     check_by,
     kept_columns_facts,
     measure_exposure,
     undoing,
 )
-from hushtable.search import Trace
-from hushtable.tables import Partition
+from hushtable.search import Budget, Trace
+from hushtable.tables import Partition, encoded, totals
 
 if TYPE_CHECKING:
     from hushtable.engines.files import Files
+    from hushtable.risk import OwnAttacks
 
-__all__ = ["RemoteRelease"]
+__all__ = ["MOST_ATTACKED", "RemoteRelease"]
+
+MOST_ATTACKED: Final = 5_000_000
+"""Records that attacks look at, one by one, of a release whose rows are not in memory."""
 
 _PART: Final = Path("part.parquet")
 _HELD: Final = 2**20  # distinct rows of kept columns past which they are counted on the disk
@@ -77,7 +86,7 @@ class RemoteRelease(OfClaim, Generic[FrameT]):
     @property
     def is_row_by_row(self) -> bool:
         """Whether the distinct rows were too many to be counted: `distinct` then has a row of every class alone."""
-        return self.origin.margins is not None
+        return (self.origin.walked if isinstance(self.origin, Lazy) else self.origin.numbered) is not None
 
     @property
     def margins(self) -> Frame:
@@ -151,6 +160,73 @@ class RemoteRelease(OfClaim, Generic[FrameT]):
         lazy: FrameT = self.origin.published(self.cells)
         return lazy
 
+    @property
+    def hierarchies(self) -> Mapping[str, Any]:
+        """The hierarchies, aligned to the columns."""
+        return self.distinct.hierarchies
+
+    @property
+    def batch(self) -> Batch | None:
+        """How it came about, where its rows were published by the cells of an earlier release."""
+        return self.distinct.batch
+
+    @property
+    def certificate(self) -> Certificate | None:
+        """Why no release of its kind loses less, which the distinct rows prove; see `Release.certificate`."""
+        return self.distinct.certificate
+
+    @property
+    def counted(self) -> Release:
+        """The release of the distinct rows, each with its count, as all records are published: with pseudonyms."""
+        known = frames.read(self.distinct.source).columns
+        keyed = [name for name in known if self.pseudonyms and name in self.pseudonyms.keyed]
+        return replace(self.distinct, pseudonyms=self.pseudonyms.of(keyed) if self.pseudonyms else None)
+
+    @property
+    def codebook(self) -> Codebook:
+        """What the readers of the release need to know of its columns, those that are kept among them."""
+        told = self.distinct.codebook
+        # The distinct rows lack the columns that are kept: no cell of them is told.
+        edition = replace(told.edition, columns=self.columns, pseudonyms=self.pseudonyms)
+        count = self._counted_by_record if self.is_row_by_row else None
+        return replace(told, edition=edition, removed=self.removed, count=count)
+
+    def _counted_by_record(self, column: Column, group_of_row: CodeArray, n_groups: int) -> CountArray:
+        """Count the records that have every value of a column, by groups of the rows they were put together to.
+
+        A row of a class holds the cells of one of its records, which say nothing of the others. On Spark the others
+        are not here: of a single group their margins tell, of several nothing is counted, so that no value is listed.
+        """
+        if isinstance(self.origin, Lazy):
+            found = np.zeros((n_groups, column.n_values), dtype=np.int64)
+            if n_groups == 1:
+                table = encoded(self.margins, [column.name], self.specs)
+                found[0] = totals(table, column.name)[1:]
+            return found
+        assert self.origin.numbered is not None
+        records, row_of_record = self.origin.numbered
+        margins, place = records.margins(), records.names.index(column.name)
+        table = encoded(margins.frame.told(self.specs), [column.name], self.specs)
+        value_of_cell = np.full(len(records.cells[place]), column.n_values, dtype=np.int64)
+        codes = table.codes[table.index(column.name)]
+        value_of_cell[margins.places[place]] = np.where(codes < 0, column.n_values, codes)
+        width = column.n_values + 1
+        counts = np.zeros(n_groups * width, dtype=np.int64)
+        for begin in range(0, records.n_records, _HELD):
+            run = slice(begin, begin + _HELD)
+            pairs = group_of_row[row_of_record[run]].astype(np.int64) * width + value_of_cell[records.codes[place][run]]
+            counts += np.bincount(pairs, minlength=len(counts))
+        return np.asarray(counts.reshape(-1, width)[:, :-1])
+
+    def _check_distinct(self, what: str) -> None:
+        """Raise InputError where the distinct rows are not known: what takes them."""
+        if self.is_row_by_row:
+            msg = with_hint(
+                f"{what} takes the distinct rows; these hardly repeat, so that the records were cut one by one.",
+                "ask it of the release of a part of the files that fits, or take engine='memory'.",
+            )
+            raise InputError(msg)
+
     def classes(self) -> Any:
         """Return the classes as they are published, with their sizes; see `Release.classes`."""
         return self.distinct.classes()
@@ -211,6 +287,112 @@ class RemoteRelease(OfClaim, Generic[FrameT]):
         """Write the cells and where rows go to a file; see `Release.save_recoding`."""
         self.learned.save(path, overwrite=overwrite)
 
+    def mapping(self) -> AppliedMapping:
+        """Return which value became which cell, column by column; see `Release.mapping`.
+
+        Raises
+        ------
+        InputError
+            The records were cut one by one: which values each cell has is not kept.
+        """
+        self._check_distinct("a mapping")
+        return self.distinct.mapping()
+
+    def with_bound(self, budget: Budget | None = None) -> RemoteRelease[FrameT]:
+        """Return the release with a proven floor under its loss and its certificate; see `Release.with_bound`.
+
+        Parameters
+        ----------
+        budget : Budget, optional
+
+        Raises
+        ------
+        InputError
+            No floor is known under this loss, or of these cells; or the records were cut one by one.
+        """
+        self._check_distinct("a floor under the loss")
+        return replace(self, distinct=self.distinct.with_bound(budget))
+
+    def utility(self, target: str | None = None, *, model: str | None = None) -> Utility:
+        """Measure what can still be learned from the columns that are judged, beside the original.
+
+        Figures count records, and are those of `Release.utility`. A column that is kept as it is has no figure.
+
+        Parameters
+        ----------
+        target, model : str, optional
+            Refused: models learn from records one by one, and from kept columns, which takes the rows in memory.
+
+        Raises
+        ------
+        InputError
+            A target or a model was asked for, or the records were cut one by one.
+        """
+        self._check_distinct("utility")
+        asked = {"target": target, "model": model}
+        for name, value in asked.items():
+            if value is not None:
+                msg = with_hint(
+                    f"{name} = {value!r} learns from records one by one, which takes the rows in memory.",
+                    "leave it out; or write one file, and pass it with its original to hushtable utility.",
+                )
+                raise InputError(msg)
+        return among(self.counted.utility(), self.columns)
+
+    def attack(self, earlier: Any = None, *, person: str | None = None, seed: int = 0) -> OwnAttacks:
+        """Attack the release with all that its publisher knows; see `Release.attack`.
+
+        Parameters
+        ----------
+        earlier : Release, RemoteRelease, path or dataframe, optional
+        person : str, optional
+        seed : int
+
+        Raises
+        ------
+        InputError
+            There are more than 5,000,000 records, or their distinct rows are not known.
+        """
+        self._check_distinct("an attack")
+        n_records = self.distinct.source.n_records
+        if n_records > MOST_ATTACKED:
+            msg = with_hint(
+                f"attacks look at records one by one, at most {MOST_ATTACKED:,}, and there are {n_records:,}.",
+                "attack the release of a part of them.",
+            )
+            raise InputError(msg)
+        before = earlier.distinct if isinstance(earlier, RemoteRelease) else earlier
+        return self.counted.attack(before, person=person, seed=seed)
+
+    def plot(self, *, ax: Any = None) -> Any:
+        """Draw in classes of what size the records are, before and after; see `Release.plot`.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+
+        Raises
+        ------
+        InputError
+            The records were cut one by one: what they were before is not known.
+        """
+        self._check_distinct("a chart of the classes before")
+        return self.distinct.plot(ax=ax)
+
+    def plot_search(self, *, ax: Any = None) -> Any:
+        """Draw how the search went, best loss and proven bound; see `Release.plot_search`.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+
+        Raises
+        ------
+        InputError
+            The method keeps no history.
+        """
+        return self.distinct.plot_search(ax=ax)
+
     def verify(self) -> Verdict:
         """Judge the protected table anew: its published cells, grouped by the engine.
 
@@ -228,10 +410,11 @@ class RemoteRelease(OfClaim, Generic[FrameT]):
         *,
         external: bool = False,
         policy: Mapping[str, Any] | None = None,
+        codebook: bool = True,
         overwrite: bool = False,
         by: str | None = None,
     ) -> Verdict:
-        """Write the protected table as Parquet parts in a folder, with its manifest, verified or not at all.
+        """Write the protected table as Parquet parts in a folder, with manifest and codebook, verified or not at all.
 
         Rows leave in random order, by the operating system's randomness. All parts are read back and verified
         before the folder gets its name, and the exposure is measured again on what was written. Where the input
@@ -245,6 +428,8 @@ class RemoteRelease(OfClaim, Generic[FrameT]):
             Write the manifest that goes with published files.
         policy : mapping, optional
             What was asked for, for the internal manifest.
+        codebook : bool
+            Write beside it what its columns and labels mean, as ``out.codebook.md`` and ``out.codebook.json``.
         overwrite : bool
             Replace a folder or file of this name; a folder only if it holds a release and nothing else. An input is
             never replaced, nor a link; what a lazy frame reads from is not known here, and must not be named.
@@ -280,6 +465,7 @@ class RemoteRelease(OfClaim, Generic[FrameT]):
             original=self._original,
             audience="external" if external else "internal",
             overwrite=overwrite,
+            beside=self.codebook.texts(path, external=external) if codebook else {},
             by=by,
             look=self._looked_at,
         )
@@ -315,9 +501,11 @@ class RemoteRelease(OfClaim, Generic[FrameT]):
     def with_exposure(
         self, limit: ExposureLimit, *, accepted: Mapping[str, str] | None = None, is_enforced: bool = False
     ) -> RemoteRelease[FrameT]:
-        """Return the release with the exposure of the columns that are kept as they are, alone.
+        """Return the release with the exposure of the columns that are kept as they are, alone and within the classes.
 
-        What they tell within the classes is not counted: it would take a pass over all columns together.
+        Counted on the distinct rows of all of them with the published quasi-identifiers; where these are too many, by
+        hashes on the disk, one column or pair after the other. Within the classes nothing is counted where too many
+        rows have persons, or Spark holds them: `Exposure.told_to` is 0 then.
 
         Parameters
         ----------
@@ -338,9 +526,12 @@ class RemoteRelease(OfClaim, Generic[FrameT]):
         cells = replace(self.cells, pseudonyms=None)
         is_whole = cells.is_published.all()
         is_linked = self._person in self.columns and not (self.pseudonyms and self._person in self.pseudonyms.fresh)
-        measured = self._measured(
-            self.origin, None if is_whole else cells, limit, accepted or {}, is_enforced=is_enforced
-        )
+        measured = self._measured_together(cells, limit, accepted or {}, is_enforced=is_enforced)
+        if measured is None:
+            known = None if is_whole else cells
+            measured = self._measured(self.origin, known, limit, accepted or {}, is_enforced=is_enforced)
+            told, told_to = self._told_by_hashes(cells)
+            measured = replace(measured, told=told, told_to=told_to)
         if cells.counts is not None and measured.n_records != int(cells.counts[cells.is_published].sum()):
             from hushtable.io import changed
 
@@ -368,6 +559,53 @@ class RemoteRelease(OfClaim, Generic[FrameT]):
                     f'(`action: fresh`), or say why nobody knows several records, as accept: {{{name!r}: "a reason"}}.',
                 )
                 raise ExposureError(msg)
+
+    @property
+    def _kept(self) -> tuple[str, ...]:
+        """The published columns that are told of, in order: all but quasi-identifiers and pseudonyms."""
+        hidden = self.pseudonyms.columns if self.pseudonyms else ()
+        return tuple(name for name in self.columns if name not in (*self.quasi_identifiers, *hidden))
+
+    def _measured_together(
+        self, cells: PublishedCells, limit: ExposureLimit, accepted: Mapping[str, str], *, is_enforced: bool
+    ) -> Exposure | None:
+        """Measure on the distinct rows of all columns, alone and within the classes; None where these are too many."""
+        kept = self._kept
+        if not kept:
+            # Only how many records are published is counted.
+            return replace(self._measured(self.origin, cells, limit, accepted, is_enforced=is_enforced), told_to=2)
+        persons = [self._person] if self._person and self._person not in kept else []
+        names = tuple(dict.fromkeys((*self.quasi_identifiers, *kept, *persons)))
+        try:
+            rows = (
+                cells.frame(names)
+                if {*names} <= {*cells.keys.columns}
+                else self.origin.collapse(names, replace(cells, columns=names), most_rows=_HELD)
+            )
+        except (TooManyRowsError, ColumnError):
+            return None
+        return measure_exposure(
+            rows.told(frames.read(self.distinct.source).specs),
+            group(rows, self.quasi_identifiers, (), None).labels.astype(np.int32),
+            KeptColumns([name for name in kept if name not in self.sensitive], self.sensitive),
+            person=self._person,
+            limit=limit,
+            accepted=accepted,
+            is_enforced=is_enforced,
+        )
+
+    def _told_by_hashes(self, cells: PublishedCells) -> tuple[tuple[Uniques, ...], int]:
+        """Count who is unique within the classes where too many rows would be held; up to 0 columns where nobody can.
+
+        Hashes tell no persons apart, and what writes by itself hands out no records.
+        """
+        if self._person or self._writes_by_itself:
+            return (), 0
+        from hushtable.engines.counting import unique_within
+
+        kept = self._kept
+        batches = self.origin.batches(replace(cells, columns=(*self.quasi_identifiers, *kept)))
+        return unique_within(batches, self.quasi_identifiers, kept)
 
     def _measured(
         self,
@@ -435,7 +673,8 @@ class RemoteRelease(OfClaim, Generic[FrameT]):
 
         written = Files.open(draft, dialect)
         exposure = self._measured(written, None, known.limit, known.accepted, is_enforced=known.is_enforced)
-        exposure = replace(exposure, named=known.named, determined=known.determined, linkage=known.linkage)
+        carried = {name: getattr(known, name) for name in ("told", "told_to", "named", "determined", "linkage")}
+        exposure = replace(exposure, **carried)
         exposure.raise_if_refused()
         return {"exposure": exposure.to_dict()}
 

@@ -13,7 +13,7 @@ import json
 import os
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import accumulate, chain, islice, pairwise
 from pathlib import Path
@@ -302,13 +302,23 @@ def is_folder(path: Path) -> bool:
     return not path.suffix or path.is_dir()
 
 
-def check_output(path: Path, inputs: Sequence[Path], *, overwrite: bool) -> None:
-    """Raise InputError where a release of this name must not be written, before any work is done for it."""
+def check_output(path: Path, inputs: Sequence[Path], others: Sequence[Path] = (), *, overwrite: bool) -> None:
+    """Raise InputError where a release of this name must not be written, before any work is done for it.
+
+    Parameters
+    ----------
+    path : path
+    inputs : sequence of path
+    others : sequence of path
+        Files that are written with it, beside it.
+    overwrite : bool
+    """
     if is_folder(path):
         drafts.check_folder(path, inputs, manifest.IN_FOLDER, PART_NAMES, overwrite=overwrite)
+        drafts.check_outputs(others, (*inputs, path), overwrite=overwrite)
     else:
         frames.file_kind(path)
-        drafts.check_outputs((path, manifest.manifest_path(path)), inputs, overwrite=overwrite)
+        drafts.check_outputs((path, manifest.manifest_path(path), *others), inputs, overwrite=overwrite)
 
 
 @dataclass(frozen=True, slots=True)
@@ -332,6 +342,8 @@ class WriteRequest:
         Of the manifest.
     overwrite : bool
         Replace a release of this name.
+    beside : mapping of path to str
+        Texts that are written with it, beside it.
     by : str, optional
         A column whose cells name the folders of a Hive data set.
     look : callable, optional
@@ -346,6 +358,7 @@ class WriteRequest:
     original: Any = None
     audience: Literal["internal", "external"] = "internal"
     overwrite: bool = False
+    beside: Mapping[Path, str] = field(default_factory=dict)
     by: str | None = None
     look: LookAtDraft | None = None
 
@@ -393,18 +406,19 @@ def write(
     if request.by is not None:
         msg = with_hint(f"cells of {request.by!r} name folders.", f"name a folder, not {path.name!r}.")
         raise InputError(msg)
-    check_output(path, request.inputs, overwrite=request.overwrite)
+    check_output(path, request.inputs, tuple(request.beside), overwrite=request.overwrite)
     is_text = frames.file_kind(path) == "csv"
     dialect = Dialect(encoding, "\t" if path.suffix.lower() == ".tsv" else delimiter, index=False) if is_text else None
-    outputs = (path, manifest.manifest_path(path))
+    outputs = (path, manifest.manifest_path(path), *request.beside)
     is_external = request.audience == "external"
-    internal = () if is_external else outputs[1:]
-    with drafts.workplace(path) as place, drafts.replacing(*outputs, internal=internal) as (draft, sidecar):
+    internal = () if is_external else outputs[1:2]
+    with drafts.workplace(path) as place, drafts.replacing(*outputs, internal=internal) as (draft, sidecar, *further):
         spelled = dialect or Dialect(delimiter=delimiter)
         n_rows = write_file(batches, draft, place / "spill", delimiter=spelled.delimiter or ",", encoding=encoding)
         verdict, facts = request.verify_draft(draft, dialect)
         digest = manifest.sha256(draft)
         _say(sidecar, manifest.of(path, digest, n_rows, request.claim, facts, dialect, external=is_external))
+        _write_texts(further, request)
     return verdict
 
 
@@ -418,13 +432,23 @@ def write_folder(fill: Callable[[Path, Path], int], request: WriteRequest) -> Ve
     request : WriteRequest
     """
     path, is_external = request.path, request.audience == "external"
-    check_output(path, request.inputs, overwrite=request.overwrite)
-    with drafts.replacing_folder(path, () if is_external else (manifest.IN_FOLDER,)) as (draft, spill):
+    check_output(path, request.inputs, tuple(request.beside), overwrite=request.overwrite)
+    with (
+        # These get their names last: they speak of what is there.
+        drafts.replacing(*request.beside) as further,
+        drafts.replacing_folder(path, () if is_external else (manifest.IN_FOLDER,)) as (draft, spill),
+    ):
+        _write_texts(further, request)
         n_rows = fill(draft, spill)
         verdict, facts = request.verify_draft(draft)
         entries = manifest.of(path, manifest.sha256(draft), n_rows, request.claim, facts, external=is_external)
         _say(manifest.manifest_path(draft), entries)
     return verdict
+
+
+def _write_texts(files: Sequence[Path], request: WriteRequest) -> None:
+    for file, text in zip(files, request.beside.values(), strict=True):
+        file.write_text(text, encoding="utf-8", newline="\n")
 
 
 def _say(path: Path, entries: Mapping[str, Any]) -> None:

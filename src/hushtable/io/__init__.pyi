@@ -7,6 +7,7 @@ from .csv import (
     Writing as Writing,
     header_line as header_line,
 )
+from .databases import connect as connect
 from .distinct_rows import RowKeys as RowKeys, Values as Values, changed as changed, collapse as collapse
 from .drafts import is_full as is_full
 from .files import (
@@ -20,6 +21,8 @@ from .files import (
 from .frames import Frame as Frame
 from .hive import parquet_writer as parquet_writer, plain_schema as plain_schema
 from .latex import latex_of as latex_of
+from .object_stores import lazy_objects as lazy_objects
 from .row_codes import Margins as Margins, RowCodes as RowCodes
+from .sources import Source as Source, check_secrets as check_secrets, located as located
 from .stale_values import without_remnants as without_remnants
 from .statistics_files import Variable as Variable, published as published

@@ -19,9 +19,11 @@ import pyarrow.parquet as pq
 
 from hushtable.errors import ColumnError, InputError, listed, with_hint
 from hushtable.io.csv import Dialect, scan_csv
+from hushtable.io.databases import Database, connect
 from hushtable.io.files import FILE_KINDS, Snapshot
+from hushtable.io.sources import Source, located
 
-__all__ = ["NO_KEY", "Lines", "Parts", "Scan", "ahead", "scan", "to_arrow"]
+__all__ = ["NO_KEY", "Lines", "Parts", "Queried", "Scan", "ahead", "scan", "to_arrow"]
 
 _BATCH: Final = 2**20  # rows
 NO_KEY: Final = "__HIVE_DEFAULT_PARTITION__"
@@ -64,6 +66,7 @@ class Parts:
     keys: pl.DataFrame = field(default_factory=pl.DataFrame, repr=False)
 
     is_text = False
+    has_order = True
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -168,6 +171,7 @@ class Lines:
     snapshot: Snapshot = field(default_factory=Snapshot, repr=False)
 
     is_text = True
+    has_order = True
 
     @property
     def schema(self) -> pl.Schema:
@@ -195,11 +199,62 @@ class Lines:
         self.snapshot.check()
 
 
-Scan = Parts | Lines
+@dataclass(frozen=True, slots=True, eq=False)
+class Queried:
+    """A table or query of a database; every pass sees it as it was when it was opened.
+
+    Attributes
+    ----------
+    database : Database
+    dialect : Dialect
+        What was said of cells.
+    """
+
+    database: Database
+    dialect: Dialect = field(default_factory=Dialect)
+
+    is_text = False
+    has_order = False
+
+    @property
+    def inputs(self) -> tuple[Path, ...]:
+        """The file of the database, if it is one."""
+        file = self.database.source.file
+        return () if file is None else (file,)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The column names, in order."""
+        return tuple(self.schema)
+
+    @property
+    def schema(self) -> pl.Schema:
+        """The types of the columns."""
+        return self.database.schema
+
+    @property
+    def n_bytes(self) -> int:
+        """How many bytes the cells take at the least."""
+        return int(self.database.n_bytes)
+
+    def batches(self, names: Sequence[str], coded: Sequence[str] = ()) -> Iterator[pa.Table]:
+        """Yield the cells of some columns, in the order of the names; coded ones are coded by whoever codes them."""
+        for piece in self.database.pieces(names):
+            yield pa.table([to_arrow(column) for column in piece], names=list(names))
+
+    def head(self, n_rows: int) -> pl.DataFrame:
+        """Return the first rows."""
+        return pl.concat(list(self.database.pieces(self.columns, n_rows)))
+
+    def check_unchanged(self) -> None:
+        """Do nothing: the database keeps what it was asked for as it was."""
+
+
+Scan = Parts | Lines | Queried
 
 
 def scan(data: Any, dialect: Dialect | None = None) -> Scan:
-    """Open a folder, a pattern or a file of Parquet, or a CSV, without reading its rows.
+    """Open a folder, a pattern or a file of Parquet, a CSV, or a URL of a database, without reading its rows.
 
     Parameters
     ----------
@@ -215,7 +270,9 @@ def scan(data: Any, dialect: Dialect | None = None) -> Scan:
     ColumnError
         The files of a folder have not the same columns, or a name is doubled.
     """
-    dialect, path = dialect or Dialect(), Path(data)
+    dialect, path = dialect or Dialect(), located(data)
+    if isinstance(path, Source):
+        return Queried(connect(path), dialect.marks)
     try:
         inputs = _files_of(path)
         kinds = {FILE_KINDS.get(Path(each.name.lower().removesuffix(".gz")).suffix) for each in inputs}

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from hushtable.errors import InputError, ResourceError, listed, with_hint
+from hushtable.io.sources import check_secrets
 
 if sys.platform != "win32":
     import fcntl
@@ -50,6 +51,7 @@ def paths_among(*given: Any) -> tuple[Path, ...]:
 
 def check_outputs(outputs: Sequence[Path], inputs: Sequence[Path], *, overwrite: bool) -> None:
     """Raise InputError where an output is an input or in one, another output, a link or a folder, or exists."""
+    check_secrets(map(os.fspath, outputs))
     for place, output in enumerate(outputs):
         if not output.parent.is_dir():
             msg = with_hint(f"there is no folder {str(output.parent)!r}.", "make it first; nothing was written.")

@@ -21,6 +21,9 @@ from polars import selectors as cs
 
 from hushtable.errors import InputError, with_hint
 from hushtable.io.csv import PER_LINE, ROOM, Dialect, check_header, header_line, read_csv
+from hushtable.io.databases import read_database
+from hushtable.io.object_stores import read_objects
+from hushtable.io.sources import Source, check_secrets
 from hushtable.io.statistics_files import READERS, Variable, read_statistics
 from hushtable.search import check_memory
 
@@ -122,6 +125,8 @@ _PIECE: Final = 2**23  # bytes that are unpacked at once
 _TIMES: Final = "%H:%M:%S%.f"  # of times of a day: decimals where there are any
 _SOME: Final = 1_000  # rows whose size is that of all
 
+_OF_DATABASES: Final = (".db", ".sqlite", ".sqlite3", ".duckdb")
+
 _MAGIC: Final = (
     *((b"PAR1", "parquet"), (b"\x1f\x8b", "gzip"), (b"PK\x03\x04", "workbook")),
     *((b"$FL2", ".sav"), (b"$FL3", ".sav"), (b"<stata_dta>", ".dta"), (b"HEADER RECORD", ".xpt")),
@@ -191,19 +196,24 @@ def file_kind(path: Path) -> str:
     return kind
 
 
-def is_many(path: Path) -> bool:
+def is_many(path: Path | Source) -> bool:
     """Tell whether a path is that of a folder, or a pattern."""
+    if isinstance(path, Source):
+        return path.is_many
     return path.is_dir() or (glob.has_magic(str(path)) and not path.exists())
 
 
-def read_file(path: Path, dialect: Dialect) -> ReadFile:
-    """Read a file by the ending of its name.
+def read_file(path: Path | Source, dialect: Dialect) -> ReadFile:
+    """Read a file by the ending of its name, or what has a URL.
 
     Raises
     ------
     InputError, ColumnError
         As `hushtable.io.frames.read`.
     """
+    if isinstance(path, Source):
+        read = read_objects if path.program is None else read_database
+        return read(path, ROOM), False, dialect.marks, {}
     if is_many(path):
         msg = with_hint(
             f"cannot read {str(path)!r} into memory: it is a folder or a pattern.",
@@ -219,6 +229,9 @@ def read_file(path: Path, dialect: Dialect) -> ReadFile:
         kind = "gzip"
     elif path.suffix.lower() in READERS:
         kind = "statistics"
+    elif path.suffix.lower() in _OF_DATABASES:
+        hint = "name one of its tables: sqlite:///people.db?table=NAME, duckdb:///people.duckdb?table=NAME."
+        raise InputError(with_hint(f"{str(path)!r} is a database.", hint))
     elif kind is None or name.endswith(".gz"):
         raise _unknown(path, f"use one of {' '.join(FILE_KINDS)} .sas7bdat, or .csv.gz .tsv.gz .txt.gz.")
     try:
@@ -413,4 +426,5 @@ def _growth(head: bytes) -> float:
 
 
 def _unknown(path: Path, hint: str) -> InputError:
+    check_secrets([str(path)])
     return InputError(with_hint(f"cannot tell the format of {str(path)!r} from its ending {path.suffix!r}.", hint))

@@ -23,6 +23,7 @@ from hushtable.columns import ColumnSpec, canonical, doubts, settled, to_polars,
 from hushtable.errors import ColumnError, InputError, check_columns, listed, with_hint
 from hushtable.io.csv import Dialect
 from hushtable.io.files import check_workbook, file_kind, read_bytes, read_file, write_csv, write_workbook
+from hushtable.io.sources import located
 from hushtable.io.statistics_files import Variable, check_statistics, kind_of, missing_texts, write_statistics
 
 __all__ = [
@@ -281,7 +282,7 @@ def read(
 
     Parameters
     ----------
-    data : path, Frame, or an eager dataframe (pandas, polars, pyarrow or any other that narwhals knows)
+    data : path, URL, Frame, or an eager dataframe (pandas, polars, pyarrow or any other that narwhals knows)
     dialect : Dialect, optional
         How a CSV spells its table, where that is known.
     encoding, delimiter : str, optional
@@ -298,7 +299,7 @@ def read(
         return data
     dialect = dialect or Dialect(encoding, delimiter)
     if isinstance(data, (str, os.PathLike)):
-        return _frame_of(*read_file(Path(data), dialect))
+        return _frame_of(*read_file(located(data), dialect))
     try:
         frame = Frame(nw.from_native(data, eager_only=True), dialect=dialect.marks)
         names = frame.columns

@@ -320,7 +320,7 @@ class Policy(Record):
 
         Parameters
         ----------
-        data : path, dataframe, lazy frame or Table
+        data : path, URL, dataframe, lazy frame or Table
         key : bytes, optional
             The secret of pseudonyms, where some columns get them.
         progress : callable, optional

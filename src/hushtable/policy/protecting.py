@@ -119,8 +119,9 @@ def anonymize(
 
     Parameters
     ----------
-    data : path, dataframe, lazy frame or Table
-        A Table gives a Table. A lazy frame is of polars, DuckDB or Spark; a path may be that of a folder of Parquet.
+    data : path, URL, dataframe, lazy frame or Table
+        A Table gives a Table. A lazy frame is of polars, DuckDB or Spark; a path may be that of a folder of Parquet. A
+        URL names a table of a database, or Parquet of an object store: ``"sqlite:///people.db?table=people"``.
     quasi_identifiers : sequence of str
         Columns that someone may know of a person. All others but ``identifiers`` stay as they are.
     models : iterable of PrivacyModel

@@ -31,4 +31,9 @@ from .regression import (
     regress as regress,
 )
 from .similarity import describe as describe, diagnosis as diagnosis
-from .utility import SampledRows as SampledRows, Utility as Utility, measure_utility as measure_utility
+from .utility import (
+    SampledRows as SampledRows,
+    Utility as Utility,
+    among as among,
+    measure_utility as measure_utility,
+)

@@ -26,7 +26,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, Final
 
@@ -192,7 +192,8 @@ def read_column(
         spread = _read_cells(*published_cells(published, name, claim.specs.get(name)), column, axis, given)
     else:
         spread = _kept(original, published, claim, name, column, axis)
-    return Standing(column, axis, _of_values(column, axis, table.codes[0]), spread)
+    ours = _of_values(column, axis, table.codes[0])
+    return Standing(column, axis, replace(ours, records=original.counts), replace(spread, records=published.counts))
 
 
 def read_alike(standing: Standing, others: Frame) -> Spread:
@@ -366,6 +367,8 @@ class Spread:
         Of its cell, in (0, 1].
     is_whole : bool
         Whether places are 0, 1, 2 ...; else runs hold all numbers, and one of width 0 is a single number.
+    records : ndarray of int64, shape (n_rows,), optional
+        How many records each row stands for; one each when not given.
     """
 
     rows: CodeArray = field(repr=False)
@@ -376,6 +379,7 @@ class Spread:
     width: FloatArray = field(repr=False)
     share: FloatArray = field(repr=False)
     is_whole: bool
+    records: CountArray | None = field(default=None, repr=False)
 
     @property
     def n_cells(self) -> int:
@@ -384,13 +388,20 @@ class Spread:
 
     @property
     def counts(self) -> FloatArray:
-        """Rows of every cell that says something."""
-        return _added(self.rows, self.is_told[self.rows].astype(np.float64), self.n_cells)
+        """Records of every cell that says something."""
+        return _added(self.rows, self.told_records, self.n_cells)
+
+    @property
+    def told_records(self) -> FloatArray:
+        """How many records each row stands for, none where its cell says nothing."""
+        is_told = self.is_told[self.rows].astype(np.float64)
+        return is_told if self.records is None else is_told * self.records
 
     @property
     def untold_rate(self) -> float:
-        """The share of the rows whose cell says nothing; 0 without rows."""
-        return float(1 - self.is_told[self.rows].mean()) if len(self.rows) else 0.0
+        """The share of the records whose cell says nothing; 0 without records."""
+        n_records = len(self.rows) if self.records is None else int(self.records.sum())
+        return float(1 - self.told_records.sum() / n_records) if n_records else 0.0
 
     def weights(self, counts: FloatArray) -> FloatArray:
         """Return the share of every run in the mass of all, from the rows of every cell; zeros where there is none."""
@@ -521,6 +532,7 @@ def rank_correlation(first: Spread, second: Spread) -> float | None:
     """
     has_value = [(each.is_told * (1 - each.missing))[each.rows] for each in (first, second)]
     rows = has_value[0] * has_value[1]
+    rows = rows if first.records is None else rows * first.records
     if not rows.any():
         return None
     deviations, variances = [], []

@@ -21,7 +21,7 @@ from hushtable.quality.cell_values import Standing
 __all__ = ["HeldEnds", "classes_of_rows"]
 
 _LARGEST: Final = 64  # records; of larger classes the ends say next to nothing
-_UNROUNDED: Final = 15  # whole numbers from which on an interval is rounded (`hierarchy.Rounding`)
+_FITS: Final = 3  # times that a step goes into the intervals that are rounded to it (`hierarchy.Rounding`)
 _SPANNED: Final = ("tight", "set", "readable")  # recodings whose cells end where their records do
 INSIDE, LOW, HIGH = 0, 1, 2
 _FIRST, _LAST, _BOTH = 1, 2, 3  # what is still to be held, as bits
@@ -37,7 +37,7 @@ def classes_of_rows(published: Frame, claim: Classes | Matchings, recoding: str 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class HeldEnds:
-    """The classes whose cell in one column begins and ends with values of their records.
+    """The classes of which some record lies in the first part of their cell in one column, and some in the last.
 
     Attributes
     ----------
@@ -45,11 +45,17 @@ class HeldEnds:
         The rows of each class; -1 where it has fewer.
     cell : ndarray of int64, shape (n_classes,)
     size : ndarray of int64, shape (n_classes,)
+    needed : ndarray of int64, shape (n_classes,)
+        Bits: 1 for the first part, 2 for the last.
+    parts : ndarray of int64, shape (n_cells, 2)
+        How many places the first part of each cell has, and the last.
     """
 
     rows: CountArray = field(repr=False)
     cell: CountArray = field(repr=False)
     size: CountArray = field(repr=False)
+    needed: CountArray = field(repr=False)
+    parts: CountArray = field(repr=False)
 
     @classmethod
     def of(
@@ -65,25 +71,23 @@ class HeldEnds:
         classes : ndarray of int64, shape (n_rows,)
             The class of every row, 0 to the number of classes.
         is_readable : bool
-            Whether intervals are rounded, and may be open. Only short ones of whole numbers that are cut at every
-            number end where records do.
+            Whether intervals are rounded outwards, and may be open: then somebody lies in the first step of an
+            interval, and in its last. Where an open one ends, nobody knows.
         """
         published, column = standing.published, standing.column
         sizes = np.array([len(each) for each in places])
         # A class that names two categories holds both; what is named with more may be a group.
         held = published.is_told & (published.missing == 0) & ((sizes > 1) if column.is_measured else (sizes == 2))
-        ends = np.array([(each[0], each[-1]) if len(each) else (0.0, 0.0) for each in places]).reshape(-1, 2)
+        parts, needed_of_cell = np.ones((len(places), 2), dtype=np.int64), np.where(held, _BOTH, 0)
         if column.is_measured and not published.is_whole:
             return None
         if column.is_measured and is_readable:
-            is_open = (ends[:, 0] == ends[held, 0].min(initial=0.0)) | (ends[:, 1] == ends[held, 1].max(initial=0.0))
-            held &= ~is_open & (sizes < _UNROUNDED)
-            cuts = np.unique(ends[held] + (0.0, 1.0))
-            if column.kind != "integer" or len(cuts) < 2 or np.diff(cuts).min() > 1:
+            if column.kind != "integer":
                 return None
+            parts, needed_of_cell = _steps(places, needed_of_cell, int(standing.axis.first))
         size = np.bincount(classes)
         cell = published.rows[np.unique(classes, return_index=True)[1]].astype(np.int64)
-        kept = np.flatnonzero(held[cell] & (size <= _LARGEST) & (size > 1))
+        kept = np.flatnonzero((needed_of_cell[cell] > 0) & (size <= _LARGEST) & (size > 1))
         if not len(kept):
             return None
         rows = np.full((len(size), int(size[kept].max())), -1, dtype=np.int64)
@@ -91,7 +95,7 @@ class HeldEnds:
         within = np.arange(len(classes)) - np.repeat(np.cumsum(size) - size, size)
         fits = within < rows.shape[1]
         rows[classes[order][fits], within[fits]] = order[fits]
-        return cls(rows[kept], cell[kept], size[kept])
+        return cls(rows[kept], cell[kept], size[kept], needed_of_cell[cell[kept]], parts)
 
     def n_rows_of_cells(self, n_cells: int) -> CountArray:
         """Return how many rows of each cell are in these classes."""
@@ -102,23 +106,24 @@ class HeldEnds:
     def expected(self, places: Sequence[FloatArray], shares: Sequence[FloatArray]) -> list[FloatArray]:
         """Return how many records of these classes have each place of each cell, from the shares of places in cells."""
         found = [np.zeros(len(each)) for each in places]
-        kinds = np.column_stack([self.cell, self.size])
-        for (cell, size), count in zip(*np.unique(kinds, axis=0, return_counts=True), strict=True):
-            share = shares[cell]
-            first, last = np.full((1, size), share[0]), np.full((1, size), share[-1])
+        kinds = np.column_stack([self.cell, self.size, self.needed])
+        for (cell, size, needed), count in zip(*np.unique(kinds, axis=0, return_counts=True), strict=True):
+            share, (n_first, n_last) = shares[cell], self.parts[cell]
+            first, last = np.full((1, size), share[:n_first].sum()), np.full((1, size), share[-n_last:].sum())
             chances = _chances(first, last)[:, 1, 0]  # of all records but one
-            added = share * chances[_BOTH]
-            added[0], added[-1] = share[0] * chances[_LAST], share[-1] * chances[_FIRST]
+            added = share * chances[needed]
+            added[:n_first] = share[:n_first] * chances[needed & ~_FIRST]
+            added[-n_last:] = share[-n_last:] * chances[needed & ~_LAST]
             found[cell] += count * size * added / added.sum()
         return found
 
     def drawn(self, first: FloatArray, last: FloatArray, rng: np.random.Generator) -> CountArray:
-        """Draw which rows hold the first place of their cell, and which the last: exactly, all rows of a class at once.
+        """Draw which rows lie in the first part of their cell, and which in the last: exactly, a class at once.
 
         Parameters
         ----------
         first, last : ndarray of float64, shape (n_rows,)
-            How likely each row alone has the first place of its cell, and the last.
+            How likely each row alone lies in the first part of its cell, and in the last.
         rng : Generator
 
         Returns
@@ -131,7 +136,7 @@ class HeldEnds:
         is_row = self.rows >= 0
         low, high = np.where(is_row, first[self.rows], 0.0), np.where(is_row, last[self.rows], 0.0)
         chances = _chances(low, high)
-        needed = np.full(len(self.rows), _BOTH)
+        needed = self.needed.copy()
         every = np.arange(len(self.rows))
         for j in range(self.rows.shape[1]):
             after = chances[:, j + 1]
@@ -143,6 +148,35 @@ class HeldEnds:
             needed &= ~np.where(state == LOW, _FIRST, np.where(state == HIGH, _LAST, 0))
             found[self.rows[is_row[:, j], j]] = state[is_row[:, j]]
         return found
+
+
+def _steps(places: Sequence[FloatArray], needed: CountArray, first: int) -> tuple[CountArray, CountArray]:
+    """Return how many places the first and last step of rounded intervals have, and which of the two hold a record.
+
+    All cuts are multiples of a grid, which is not published, and an interval ends at multiples of its step: of the
+    grid, or of 5 or 10 times a power of ten that goes into it three times. The largest step that may be is no finer
+    than the one that was.
+    """
+    begins = np.array([int(each[0]) + first if len(each) else 0 for each in places])
+    behind = np.array([int(each[-1]) + first + 1 if len(each) else 0 for each in places])
+    parts, of_cell = np.ones((len(places), 2), dtype=np.int64), np.zeros(len(places), dtype=np.int64)
+    among = np.flatnonzero(needed)
+    if not len(among):
+        return parts, of_cell
+    bottom, top = begins[among].min(), behind[among].max()
+    cuts = np.unique(np.concatenate([begins[among], behind[among]]))
+    grid = int(np.gcd.reduce(cuts[(cuts > bottom) & (cuts < top)])) or 1
+    steps = sorted({grid, *(digit * 10**power for power in range(18) for digit in (1, 5))}, reverse=True)
+    for cell in among.tolist():
+        begin, end = int(begins[cell]), int(behind[cell])
+        bits = (0 if begin == bottom else _FIRST) | (0 if end == top else _LAST)
+        closed = [cut for cut, bit in ((begin, _FIRST), (end, _LAST)) if bits & bit]
+        # How long an open one is, is a guess.
+        widest = max(grid, (end - begin) // _FITS) if bits == _BOTH else end - begin
+        step = next(each for each in steps if each <= widest and not any(cut % each for cut in closed))
+        if bits and end - begin >= 2 * step and len(places[cell]) == end - begin:
+            parts[cell], of_cell[cell] = step, bits
+    return parts, of_cell
 
 
 def _chances(low: FloatArray, high: FloatArray) -> FloatArray:

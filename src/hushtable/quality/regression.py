@@ -635,22 +635,31 @@ def _redrawn(variable: _ModelColumn, cells: FloatArray, features: FloatArray, rn
     found = cells.copy()
     first, last = np.zeros(len(cells)), np.zeros(len(cells))
     ends = np.full((len(cells), 2), np.nan)
-    for points, base, rows in zip(variable.points, variable.base, variable.rows_of_cell, strict=True):
+    cells_ = zip(variable.points, variable.base, variable.rows_of_cell, strict=True)
+    for cell, (points, base, rows) in enumerate(cells_):
         if len(points) < 2 or not len(rows):
             continue
         scores = np.log(base)[None, :] + told(rows, points)
         if variable.ends is not None:
             chances = np.exp(scores - scores.max(axis=1, keepdims=True))
             chances /= chances.sum(axis=1, keepdims=True)
-            first[rows], last[rows], ends[rows] = chances[:, 0], chances[:, -1], points[[0, -1]]
-            if len(points) > 2:
-                scores, points = scores[:, 1:-1], points[1:-1]
-        # The largest of scores with noise of Gumbel's is a draw by their exponentials.
-        found[rows] = points[(scores + rng.gumbel(size=scores.shape)).argmax(axis=1)]
+            n_first, n_last = variable.ends.parts[cell]
+            first[rows], last[rows] = chances[:, :n_first].sum(axis=1), chances[:, -n_last:].sum(axis=1)
+            ends[rows, 0] = _picked(points[:n_first], scores[:, :n_first], rng)
+            ends[rows, 1] = _picked(points[-n_last:], scores[:, -n_last:], rng)
+            if len(points) > n_first + n_last:
+                scores, points = scores[:, n_first:-n_last], points[n_first:-n_last]
+        found[rows] = _picked(points, scores, rng)
     if variable.ends is None:
         return found
     held = variable.ends.drawn(first, last, rng)
     return np.where(held == LOW, ends[:, 0], np.where(held == HIGH, ends[:, 1], found))
+
+
+def _picked(points: FloatArray, scores: FloatArray, rng: np.random.Generator) -> FloatArray:
+    """Draw a point for each row by the exponentials of its scores."""
+    # The largest of scores with noise of Gumbel's is such a draw.
+    return np.asarray(points[(scores + rng.gumbel(size=scores.shape)).argmax(axis=1)])
 
 
 def _normal(features: FloatArray, cells: FloatArray, known: Any, rng: np.random.Generator) -> Any:

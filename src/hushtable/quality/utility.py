@@ -27,7 +27,16 @@ from hushtable.quality.regression import Regression
 if TYPE_CHECKING:
     from hushtable.quality.cell_values import Standing
 
-__all__ = ["ColumnUtility", "Distribution", "PairUtility", "SampledRows", "Utility", "distribution", "measure_utility"]
+__all__ = [
+    "ColumnUtility",
+    "Distribution",
+    "PairUtility",
+    "SampledRows",
+    "Utility",
+    "among",
+    "distribution",
+    "measure_utility",
+]
 
 _MOST_PLACES: Final = 10
 _LEAST: Final = 11  # records that share what is named
@@ -356,7 +365,8 @@ def measure_utility(
     Parameters
     ----------
     original : Frame
-        The table that the release was made from; the order of its rows plays no part but with ``rows``.
+        The table that the release was made from; the order of its rows plays no part but with ``rows``. Its rows, and
+        the published ones, may stand for several records each, but where a target is predicted.
     published : Frame
     claim : Classes or Matchings
         Of the release: how columns were typed and what labels mean.
@@ -427,7 +437,14 @@ def measure_utility(
             msg = "there are no rows to test a model on."
             raise InputError(with_hint(msg, "pass originals that are not in the release."))
     pairs = tuple(_pairs(read.values()))
-    return Utility(original.n_rows, published.n_rows, tuple(columns), pairs, predicted, source=source)
+    return Utility(original.n_records, published.n_records, tuple(columns), pairs, predicted, source=source)
+
+
+def among(found: Utility, names: Sequence[str]) -> Utility:
+    """Return what was measured among all columns of a release, in their order: of those not looked at, why not."""
+    measured = {each.name: each for each in found.columns}
+    unseen = "it is kept as it is, and its rows are not in memory."
+    return replace(found, columns=tuple(measured.get(name, ColumnUtility(name, reason=unseen)) for name in names))
 
 
 def _column(standing: Standing) -> ColumnUtility:
@@ -507,16 +524,19 @@ def _joint(first: Spread, second: Spread, ours: FloatArray, theirs: FloatArray) 
 
 
 def _pairs_of_cells(first: Spread, second: Spread) -> tuple[CountArray, CountArray, CountArray]:
-    """Return the distinct pairs of cells that stand in a row, ascending, and in how many rows each of them does."""
+    """Return the distinct pairs of cells that stand in a record, ascending, and in how many records each does."""
     n_keys = first.n_cells * second.n_cells
     keys: CountArray = first.rows * np.array(second.n_cells, dtype=np.int32 if n_keys < 2**31 else np.int64)
     keys += second.rows
     if n_keys <= len(keys):
-        counts = np.bincount(keys, minlength=n_keys)
+        counts = np.bincount(keys, weights=first.records, minlength=n_keys)
         pairs = np.flatnonzero(counts)
         counts = counts[pairs]
-    else:
+    elif first.records is None:
         pairs, counts = np.unique(keys, return_counts=True)
+    else:
+        pairs, places = np.unique(keys, return_inverse=True)
+        counts = np.bincount(places, weights=first.records)
     return (*np.divmod(pairs, max(1, second.n_cells)), counts)
 
 

@@ -1,7 +1,7 @@
 from . import manifest as manifest, notes as notes
 from .archives import ARCHIVES as ARCHIVES, archived as archived, archived_path as archived_path
 from .batch import Batch as Batch
-from .codebook import codebook_paths as codebook_paths, renamed as renamed
+from .codebook import Codebook as Codebook, codebook_paths as codebook_paths, renamed as renamed
 from .edition import (
     Destination as Destination,
     Edition as Edition,
@@ -15,6 +15,8 @@ from .exposure import (
     KeptColumns as KeptColumns,
     Uniques as Uniques,
     measure_exposure as measure_exposure,
+    most_told as most_told,
+    pairs_to as pairs_to,
     undoing as undoing,
 )
 from .manifest import external_facts as external_facts, manifest_path as manifest_path, sha256 as sha256

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.metadata import version
@@ -18,7 +18,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from hushtable._types import BoolArray, CountArray
+from hushtable._types import BoolArray, CodeArray, CountArray
 from hushtable.claims import Classes, Matchings
 from hushtable.columns import Column, cells, zone_of
 from hushtable.hierarchy import Codes, Dates, Dictionary, Hierarchy, Intervals, Prefix, Tails, Times
@@ -110,6 +110,9 @@ class Codebook:
         Columns that the release leaves out.
     grouped : collection of str
         Columns with labels of groups that were made from the data.
+    count : callable, optional
+        Counts who has every value of a quasi-identifier among the rows of each of some groups, shape (n_groups,
+        n_values), where the source's own cells do not tell.
     """
 
     edition: Edition
@@ -118,6 +121,7 @@ class Codebook:
     style: str
     removed: tuple[str, ...] = ()
     grouped: Collection[str] = ()
+    count: Callable[[Column, CodeArray, int], CountArray] | None = None
 
     def texts(self, path: Path, *, external: bool) -> dict[Path, str]:
         """Return the texts of both files.
@@ -243,8 +247,9 @@ class Codebook:
         if column.is_measured or not named:
             return {}
         texts, groups = column.texts(), {}
-        for code in named:
-            counted = self._counted(column, rewritten.codes == code)
+        of_group = None if self.count is None else self.count(column, _among(rewritten.codes, named), 1 + len(named))
+        for place, code in enumerate(named):
+            counted = self._counted(column, rewritten.codes == code) if of_group is None else of_group[place + 1]
             shown = counted >= self._least
             groups[str(rewritten.texts[code])] = {
                 "covers": [texts[i] for i in np.flatnonzero(shown)],
@@ -269,6 +274,8 @@ class Codebook:
 
     def _counted(self, column: Column, at: BoolArray | None = None) -> CountArray:
         """Count who has every value of a quasi-identifier: published records, or the persons whose they are."""
+        if self.count is not None:
+            return np.asarray(self.count(column, np.zeros(self.edition.source.n_rows, dtype=np.int32), 1)[0])
         source, weights = self.edition.source, self._weights
         table = encoded(source, [column.name], self.claim.specs)
         codes = table.codes[table.index(column.name)]
@@ -291,6 +298,13 @@ class Codebook:
 def least_of(claim: Classes | Matchings) -> int:
     """Return how many people have to share what is told of values, also where a model bounds no sizes of classes."""
     return max(_LEAST, *(max(model.min_size, getattr(model, "k", 1)) for model in claim.models))
+
+
+def _among(codes: CodeArray, named: Sequence[int]) -> CodeArray:
+    """Return the place of each code among some, from 1 on; 0 where it is none of them."""
+    places = np.zeros(max(int(codes.max(initial=0)), *named) + 1, dtype=np.int32)
+    places[named] = np.arange(1, len(named) + 1)
+    return np.asarray(places[codes])
 
 
 def _labels(ladder: Any) -> dict[str, dict[str, Any]]:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import combinations
 from typing import Any, Final, NamedTuple
@@ -30,7 +30,17 @@ from hushtable.kernels.class_profile import class_ranges
 from hushtable.search import Budget
 from hushtable.tables import FEWEST_RECORDS, Table, lattice, partitions
 
-__all__ = ["Exposure", "ExposureLimit", "KeptColumns", "Uniques", "measure_exposure", "persons_of", "undoing"]
+__all__ = [
+    "Exposure",
+    "ExposureLimit",
+    "KeptColumns",
+    "Uniques",
+    "measure_exposure",
+    "most_told",
+    "pairs_to",
+    "persons_of",
+    "undoing",
+]
 
 # Column sets times rows, not seconds: whether a file is written may not depend on the machine.
 _MOST_WALKED: Final = 10**9
@@ -94,7 +104,8 @@ class Exposure:
         Who knows one column besides the quasi-identifiers, also an accepted or a sensitive one: records that are
         unique in it among those of equal published quasi-identifiers. Most records first; then a handful of pairs.
     told_to : int
-        Up to so many columns ``told`` was counted: 2, or 1 where there are too many pairs for so many records.
+        Up to so many columns ``told`` was counted: 2; 1 where there are too many pairs for so many records; 0 where it
+        was not counted.
     limit : ExposureLimit
     accepted : mapping of column to str
         Columns that somebody vouches for, and why.
@@ -280,6 +291,10 @@ class Exposure:
 
     def told_lines(self) -> list[str]:
         """Say whom those find who know more."""
+        if not self.told_to:
+            return [
+                "whom a reader finds who also knows a kept column was not counted: there are too many distinct rows"
+            ]
         most = [[each for each in self.told if len(each.columns) == size and each.n_records] for size in (1, 2)]
         return [
             f"a reader who also knows {' and '.join(each.columns)} "
@@ -367,7 +382,7 @@ def measure_exposure(
     cells that cannot be compared no two are taken for equal.
 
     Alone: the walk of the lattice over distinct rows and their counts, columns with many values first, until
-    sets times rows pass 10^9. Told: the classes refined by every column, and by every pair where pairs times rows
+    sets times rows pass 10^9. Told: the classes refined by every column, and by every pair where pairs times records
     are at most 5 * 10^6. 1,000,000 records of 10 columns take 6 CPU s, 30,000 take 0.15 s; by persons half of that.
 
     Examples
@@ -521,19 +536,26 @@ def _told(
 ) -> tuple[tuple[Uniques, ...], int]:
     """Count the records that are unique in a class by one column, and by a few pairs; return also to what size."""
     names = sorted(codes)
-    told_to = 2 if math.comb(len(names), 2) * len(classes) <= _MOST_PAIRED else 1
+    told_to = pairs_to(len(names), int(counts.sum()))
     # In the order in which each set begins like the one before it.
     sets = sorted(path for size in range(1, told_to + 1) for path in combinations(range(1, len(names) + 1), size))
     stacked = np.array([classes, *(codes[name] for name in names)])
     parted = partitions(stacked, _widths(stacked), [(0, *path) for path in sets])
-    found = sorted(
-        (
-            Uniques(tuple(names[j - 1] for j in path), _n_alone(*each, counts, persons))
-            for path, each in zip(sets, parted, strict=True)
-        ),
-        key=_small_first,
+    found = (
+        Uniques(tuple(names[j - 1] for j in path), _n_alone(*each, counts, persons))
+        for path, each in zip(sets, parted, strict=True)
     )
-    return tuple(found[: len(names) + _HANDFUL]), told_to
+    return most_told(found, len(names)), told_to
+
+
+def pairs_to(n_columns: int, n_records: int) -> int:
+    """Return up to how many columns records are counted within classes: pairs only where they are few."""
+    return 2 if math.comb(n_columns, 2) * n_records <= _MOST_PAIRED else 1
+
+
+def most_told(found: Iterable[Uniques], n_columns: int) -> tuple[Uniques, ...]:
+    """Return what is told of the records that are unique within classes: all columns, then a handful of pairs."""
+    return tuple(sorted(found, key=_small_first)[: n_columns + _HANDFUL])
 
 
 def _distinct(codes: CodeArray, counts: CountArray) -> tuple[CodeArray, CountArray]:

@@ -47,6 +47,8 @@ _EXTERNAL: Final = ("recoding", "publish", "pseudonymized", "fresh", "accepted",
 
 def manifest_path(release: Path) -> Path:
     """Return where a release's manifest is: beside a file, ``.manifest.json`` added to its name; within a folder."""
+    # A URL stands for the file of its database.
+    release = Path(release)
     if release.is_dir():
         return release / IN_FOLDER
     return release.with_name(f"{release.name}.manifest.json")

@@ -549,10 +549,12 @@ class Release(OfClaim, Generic[FrameT]):
         >>> round(found.column("age").distance, 3), found.column("job").untold_rate
         (0.031, 0.6)
         """
-        # What is left to be learned is learned from rows, of which each is a record.
-        gone = np.repeat(self.suppressed & self.drops_suppressed, self._records)
-        original, published = self._input().one_by_one(), self.edition.frame().one_by_one()
         asked = RegressionModel.of(model, weights)
+        gone = np.repeat(self.suppressed & self.drops_suppressed, self._records)
+        original, published = self._input(), self.edition.frame()
+        if target is not None or asked is not None:
+            # Models learn from rows, of which each is a record.
+            original, published = original.one_by_one(), published.one_by_one()
         hidden = self._pseudonymized
         found = measure_utility(
             original,

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from hushtable.claims import Classes
-from hushtable.errors import HushError
+from hushtable.engines import MOST_ATTACKED, RemoteRelease
+from hushtable.errors import HushError, InputError, with_hint
 from hushtable.release import Release
 from hushtable.reporting.document import (
     Block,
@@ -96,12 +97,15 @@ def of_attacks(found: OwnAttacks) -> tuple[Section, ...]:
     return Section("summary", "In short", (Paragraph(found.headline),)), _tried(found)
 
 
-def of_release(release: Release | Released) -> Section:
+def of_release(release: Release | RemoteRelease | Released) -> Section:
     """Return the section of attacks on a release, in memory or read back, that its internal report has."""
     try:
-        if isinstance(release, Release):
+        if isinstance(release, (Release, RemoteRelease)):
             return _tried(release.attack())
         assert isinstance(release.claim, Classes)
+        if release.published.counts is not None and release.published.n_records > MOST_ATTACKED:
+            msg = with_hint("attacks look at records one by one.", "attack a release of a part of them.")
+            raise InputError(msg)
         return _tried(attack_written(release.published, release.claim, original=release.original))
     except HushError as error:
         # What the report says of the release otherwise is not lost to an attack that cannot be tried.

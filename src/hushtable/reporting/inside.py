@@ -18,7 +18,7 @@ from hushtable.claims import Classes, Matchings
 from hushtable.discover import Determined, Named, Roles, find_quasi_identifiers
 from hushtable.io import Frame
 from hushtable.policy import plain_yaml
-from hushtable.quality import Utility, measure_utility
+from hushtable.quality import Utility, among, measure_utility
 from hushtable.release import manifest
 from hushtable.reporting.document import (
     Answers,
@@ -37,6 +37,7 @@ from hushtable.reporting.document import (
 )
 from hushtable.reporting.released import (
     CLAUSES,
+    MOST_LOOKED_AT,
     Released,
     and_,
     beside,
@@ -52,7 +53,7 @@ from hushtable.search import n_threads
 
 __all__ = ["NO_ORIGINAL", "assessed", "reproduce", "risk_after", "risk_before", "sections", "utility"]
 
-NO_ORIGINAL: Final = "The original was not given: what it was like is not told."
+NO_ORIGINAL: Final = "The original was not given, or its rows hardly repeat: what it was like is not told."
 _SHOWN_PAIRS: Final = 5
 _SHOWN_DISTRIBUTIONS: Final = 4
 
@@ -177,7 +178,7 @@ def utility(released: Released) -> Section:
     if original is None or not isinstance(claim, (Classes, Matchings)):
         return Section("utility", title, (Paragraph(NO_ORIGINAL),), CLAUSES["utility"])
     hidden = (*released.facts.get("pseudonymized", ()), *released.facts.get("fresh", ()))
-    found = measure_utility(original, released.published, claim, pseudonyms=hidden)
+    found = among(measure_utility(original, released.published, claim, pseudonyms=hidden), released.names)
     return Section("utility", title, (*_utility_tables(found), *_distributions(found, released)), CLAUSES["utility"])
 
 
@@ -231,7 +232,6 @@ def _distributions(found: Utility, released: Released) -> Iterator[Block]:
         yield Chart("distributions", title, data)
 
 
-_MOST_LOOKED_AT: Final = 50_000  # records, for the reasons of roles
 _LONGEST_CELL: Final = 60
 _LIBRARIES: Final = ("hushtable", "numpy", "scipy", "numba", "polars")
 
@@ -241,10 +241,10 @@ def sections(released: Released) -> tuple[Section, ...]:
     shown, original = released.shown, released.original
     # What takes long, each part by itself.
     with ThreadPoolExecutor(n_threads()) as pool:
-        looked = pool.submit(_roles, original)
+        looked = pool.submit(_roles, released)
         kept = pool.submit(utility, released)
         was = pool.submit(assessed, released, original)
-        left = pool.submit(assessed, released, shown if shown.n_rows else None)
+        left = pool.submit(assessed, released, shown if shown.n_records else None)
     before, after = was.result(), left.result()
     return (
         _summary(released, before),
@@ -265,7 +265,7 @@ def sections(released: Released) -> tuple[Section, ...]:
 def _summary(released: Released, before: RiskAssessment | None) -> Section:
     """Say for someone who has never heard of a privacy model what was released, who can be found, and what it cost."""
     verdict, facts = released.verdict, released.facts
-    n_columns, left_out = len(released.published.columns), facts.get("removed", ())
+    n_columns, left_out = len(released.names), facts.get("removed", ())
     without = f", without {and_(left_out)}" if left_out else ""
     blocks: list[Block] = []
     if not verdict.passed:
@@ -281,7 +281,7 @@ def _summary(released: Released, before: RiskAssessment | None) -> Section:
             )
         )
     answers = (
-        ("What was released?", f"{released.published.n_rows:,} records with {n_columns} columns{without}."),
+        ("What was released?", f"{released.published.n_records:,} records with {n_columns} columns{without}."),
         ("Who could still be found?", _who_is_found(released, before)),
         ("What did it cost?", _what_it_cost(released)),
     )
@@ -305,7 +305,7 @@ def _who_is_found(released: Released, before: RiskAssessment | None) -> str:
     if n < 2:
         # Conditions that look at a population, or only at sensitive values, let a record stand alone.
         return (
-            f"{verdict.n_unique:,} of {released.published.n_rows:,} records stand alone: whoever knows {columns} of "
+            f"{verdict.n_unique:,} of {released.published.n_records:,} records stand alone: whoever knows {columns} of "
             "such a person, and that the person is in the table, finds the record. The table promises "
             f"{claim.sentence}.{was}"
         )
@@ -439,11 +439,16 @@ def _data(released: Released, found: Roles | None) -> Section:
         rows = tuple((name, role) for name, role in roles.items())
         blocks.append(Table("Columns", ("column", "role"), rows, NO_ORIGINAL))
         return Section("data", "What the data are", tuple(blocks), CLAUSES["data"])
-    original, proposed = released.original, {each.name: each for each in found.columns}
-    assert original is not None
-    n_looked_at = min(original.n_rows, _MOST_LOOKED_AT)
-    told = [(name, roles.get(name, "not released"), proposed[name]) for name in original.columns]
-    blocks.append(Paragraph(f"{original.n_rows:,} records of {len(original.columns)} columns."))
+    proposed = {each.name: each for each in found.columns}
+    looked_at = released.original if released.sample is None else released.sample
+    assert looked_at is not None
+    names = looked_at.columns
+    n_records = released.facts["n_records"] if released.original is None else released.original.n_records
+    n_looked_at, which = min(n_records, MOST_LOOKED_AT), "evenly chosen"
+    if released.sample is not None:
+        n_looked_at, which = released.sample.n_rows, "the first ones"
+    told = [(name, roles.get(name, "not released"), proposed[name]) for name in names]
+    blocks.append(Paragraph(f"{n_records:,} records of {len(names)} columns."))
     blocks.append(
         Table(
             "Columns, their roles, and what a look at them says",
@@ -459,7 +464,7 @@ def _data(released: Released, found: Roles | None) -> Section:
                 )
                 for name, role, each in told
             ),
-            "" if n_looked_at == original.n_rows else f"Counted on {n_looked_at:,} of the records, evenly chosen.",
+            "" if n_looked_at == n_records else f"Counted on {n_looked_at:,} of the records, {which}.",
         )
     )
     strong = sorted((each for each in found.columns if each.power > 0), key=lambda each: -each.power)[:12]
@@ -474,14 +479,15 @@ def _data(released: Released, found: Roles | None) -> Section:
     return Section("data", "What the data are", tuple(blocks), CLAUSES["data"])
 
 
-def _roles(original: Frame | None) -> Roles | None:
+def _roles(released: Released) -> Roles | None:
     """Look at evenly chosen rows: what columns are about shows in fewer than all."""
+    original = released.original if released.sample is None else released.sample
     if original is None:
         return None
     n = original.n_rows
-    if n <= _MOST_LOOKED_AT:
+    if n <= MOST_LOOKED_AT:
         return find_quasi_identifiers(original)
-    return find_quasi_identifiers(original.take(np.linspace(0, n - 1, _MOST_LOOKED_AT).astype(np.int64)))
+    return find_quasi_identifiers(original.take(np.linspace(0, n - 1, MOST_LOOKED_AT).astype(np.int64)))
 
 
 def _done(released: Released) -> Section:
@@ -563,6 +569,9 @@ def _told(released: Released) -> Section:
             )
         )
     told = [each for each in exposure["told"] if each["n_records"]]
+    if exposure.get("told_to") == 0:
+        text = "Who also knows a column that is kept was not counted: there are too many distinct rows."
+        blocks.append(Paragraph(text, "careful"))
     if told:
         rows = tuple(
             (

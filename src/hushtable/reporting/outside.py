@@ -99,7 +99,7 @@ def sections(released: Released) -> tuple[Section, ...]:
 
 
 def _summary(released: Released) -> Section:
-    claim, n_records = released.claim, released.published.n_rows
+    claim, n_records = released.claim, released.published.n_records
     changed = "coarsened" if isinstance(claim, (Classes, Matchings)) else "masked"
     blocks = (
         Paragraph(
@@ -109,7 +109,7 @@ def _summary(released: Released) -> Section:
             (
                 (
                     "What was released?",
-                    f"{_records(n_records)} with {len(released.published.columns)} columns.",
+                    f"{_records(n_records)} with {len(released.names)} columns.",
                 ),
                 ("Who could still be found?", _promise(released)),
                 (

@@ -16,9 +16,22 @@ from typing import Any, Final
 
 import numpy as np
 
-from hushtable.claims import Claim, Classes, Grouped, HistoryClaim, Linkage, Matchings, Verdict, group, linked_in
+from hushtable.claims import (
+    Claim,
+    Classes,
+    Grouped,
+    HistoryClaim,
+    Linkage,
+    Matchings,
+    Verdict,
+    group,
+    linked_in,
+    opened,
+    seen,
+)
+from hushtable.engines import RemoteRelease, judged_rows
 from hushtable.errors import InputError, VerificationError, with_hint
-from hushtable.io import Frame, drafts, frames
+from hushtable.io import Frame, drafts, frames, is_many
 from hushtable.masking import MaskedRelease
 from hushtable.policy import Policy
 from hushtable.release import Release, codebook_paths, manifest
@@ -27,6 +40,7 @@ from hushtable.tables import Table as CodedTable
 
 __all__ = [
     "CLAUSES",
+    "MOST_LOOKED_AT",
     "Released",
     "and_",
     "beside",
@@ -35,10 +49,14 @@ __all__ = [
     "of_file",
     "of_masked",
     "of_release",
+    "of_remote",
     "three_tests",
     "unprotected",
 ]
 
+
+MOST_LOOKED_AT: Final = 50_000
+"""Records that are looked at for the reasons of roles."""
 
 CLAUSES: Final = {
     "asked": "6 Context assessment",
@@ -177,7 +195,7 @@ def unprotected(released: Released) -> Section:
         ]
         return Section("unprotected", "What is not protected", (Points(tuple(points)),), CLAUSES["unprotected"])
     named = {*claim.columns, *claim.sensitive}
-    kept = [name for name in released.published.columns if name not in named]
+    kept = [name for name in released.names if name not in named]
     points = [
         f"Someone who knows more than {and_(claim.columns)} of a person: every other column is taken for unknown"
         + (f", {and_(kept)} among them." if kept else "."),
@@ -235,7 +253,8 @@ class Released:
     Attributes
     ----------
     published : Frame
-        As a file has it, or as it would be written.
+        As a file has it, or as it would be written; of what is not in memory the distinct rows of the columns that are
+        judged, with how many records each stands for.
     claim : Claim
     verdict : Verdict
         Of the published table.
@@ -250,6 +269,8 @@ class Released:
         Its SHA-256.
     inputs : tuple of path
         The files that it was made from.
+    sample : Frame, optional
+        The first rows of the original, with all its columns, where its distinct rows stand for it.
     """
 
     published: Frame
@@ -261,6 +282,12 @@ class Released:
     file: str | None = None
     digest: str | None = None
     inputs: tuple[Path, ...] = field(default=(), repr=False)
+    sample: Frame | None = field(default=None, repr=False)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The published columns, in order, also those of which no row is held."""
+        return tuple(str(each["name"]) for each in self.columns)
 
     @property
     def policy(self) -> Mapping[str, Any]:
@@ -356,6 +383,33 @@ def of_release(
     )
 
 
+def of_remote(
+    release: RemoteRelease,
+    *,
+    file: str | os.PathLike[str] | None = None,
+    policy: Policy | None = None,
+    verdict: Verdict | None = None,
+    inputs: Sequence[str | os.PathLike[str]] = (),
+) -> Released:
+    """Gather what is known of a release whose rows are not in memory: of its distinct rows, with their counts.
+
+    Parameters are those of `of_release`.
+    """
+    name, digest = _written(file)
+    return Released(
+        release.counted.edition.frame(),
+        release.claim,
+        verdict or release.verify(),
+        {**release.to_dict(), "policy": None if policy is None else policy.to_dict()},
+        tuple(release.codebook.to_dict(name or "", external=False)["columns"]),
+        None if release.is_row_by_row else release.distinct.source.frame(),
+        name,
+        digest,
+        _files(*release.distinct.inputs, *inputs),
+        release.origin.head(MOST_LOOKED_AT),
+    )
+
+
 def of_masked(
     release: MaskedRelease,
     *,
@@ -406,24 +460,36 @@ def of_file(
     claim = manifest.claim_of(path)
     assert claim is not None
     _check_facts(path, facts)
-    published = frames.read(path, dialect=manifest.dialect_of(path))
+    table = opened(path, manifest.dialect_of(path))
+    published = seen(claim, table)
     # A manifest counts the rows of its file, from which suppressed records may have been dropped.
     n_dropped = facts.get("n_suppressed", 0) if getattr(claim, "suppressed", None) is None else 0
-    facts = {**facts, "n_records": published.n_rows + n_dropped}
-    source = None
+    facts = {**facts, "n_records": published.n_records + n_dropped}
+    source = sample = None
     if policy is not None:
         policy.check_agrees(claim)
         claim = claim.completed(policy.claim())
         facts = {**facts, "policy": policy.to_dict()}
     if original is not None:
-        opened = policy.opened(original) if policy is not None else frames.read(original)
-        source = _frame(opened).told(getattr(claim, "origins", {}))
+        source, sample = _original(original, claim, policy)
     verdict = claim.verify(published, original=source)
     book = codebook_paths(path)[1]
-    columns = _columns(book, published.columns) if book.is_file() else _known(claim, published.columns)
-    return Released(
-        published, claim, verdict, facts, columns, source, path.name, facts["sha256"], drafts.paths_among(original)
-    )
+    columns = _columns(book, table.columns) if book.is_file() else _known(claim, table.columns)
+    inputs = drafts.paths_among(original)
+    return Released(published, claim, verdict, facts, columns, source, path.name, facts["sha256"], inputs, sample)
+
+
+def _original(original: Any, claim: Claim, policy: Policy | None) -> tuple[Frame, Frame | None]:
+    """Read what a release was made from; of a folder its distinct rows, and its first rows besides."""
+    told = getattr(claim, "origins", {})
+    if not (isinstance(original, (str, os.PathLike)) and is_many(Path(original))):
+        known = policy.opened(original) if policy is not None else frames.read(original)
+        return _frame(known).told(told), None
+    said = (None, None) if policy is None else (policy.read_as.dialect, policy.specs)
+    rows, counted = judged_rows(original, claim, *said)
+    if policy is not None:
+        policy.check_covers(rows.columns)
+    return counted, rows.head(MOST_LOOKED_AT)
 
 
 def _check_facts(path: Path, facts: Mapping[str, Any]) -> None:
@@ -470,7 +536,8 @@ def _columns(book: Path, names: tuple[str, ...]) -> tuple[Mapping[str, Any], ...
         told = [each["name"] for each in columns]
     except (ValueError, KeyError, TypeError, RecursionError):
         told = []
-    if tuple(told) != names or not all(_is_counted(each.get("cells", {})) for each in columns):
+    # The keys of a Hive data set come last when it is read.
+    if sorted(map(str, told)) != sorted(names) or not all(_is_counted(each.get("cells", {})) for each in columns):
         msg = f"{str(book)!r} is not the codebook of this release."
         raise InputError(with_hint(msg, "it is written beside the release by anonymize; remove it to go without."))
     return tuple(columns)

@@ -228,7 +228,7 @@ def assess(
 
     Parameters
     ----------
-    data : path, dataframe or Table
+    data : path, URL, dataframe or Table
     quasi_identifiers : sequence of str
         What someone may know of a person.
     sensitive : sequence of str

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,7 +19,7 @@ from hushtable._types import CodeArray
 from hushtable.claims.verdict import Failure, Verdict
 from hushtable.columns import Column, ColumnSpec, check_specs, encode
 from hushtable.errors import ColumnError, InputError, check_columns, with_hint
-from hushtable.io import Frame, drafts, frames
+from hushtable.io import Frame, drafts, frames, is_many
 
 __all__ = ["AS_READ", "Certificate", "Reading", "spec_in"]
 
@@ -144,8 +145,17 @@ class Reading:
         check_specs(self.specs)
 
     def frame(self, data: Any, names: Sequence[str], person: str | None = None) -> Frame:
-        """Open the input, in which the columns of a certificate are looked for."""
-        frame = frames.read(data)
+        """Open the input, in which the columns of a certificate are looked for; a row for every record.
+
+        What is not held whole has its records in the order of their cells, as its release had them.
+        """
+        if isinstance(data, (str, os.PathLike)) and is_many(Path(data)):
+            from hushtable.io import collapse, scan
+
+            frame = collapse(scan(data), [*names, *([person] if person and person not in names else [])])
+        else:
+            frame = frames.read(data)
+        frame = frame.one_by_one()
         check_columns(names, frame.columns, "columns of the certificate")
         check_columns(tuple(self.specs), frame.columns, "specs")
         frame = frame.told(self.specs)

@@ -1,0 +1,44 @@
+"""What a release was made from, where that is not in memory: the distinct rows that its claim speaks of."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from hushtable.claims import Claim
+from hushtable.columns import ColumnSpec
+from hushtable.engines.choosing import opened
+from hushtable.io import Dialect, Frame
+
+if TYPE_CHECKING:
+    from hushtable.engines.files import Files
+    from hushtable.engines.lazy import Lazy
+
+__all__ = ["judged_rows"]
+
+
+def judged_rows(
+    data: Any, claim: Claim, dialect: Dialect | None = None, specs: Mapping[str, ColumnSpec] | None = None
+) -> tuple[Files | Lazy, Frame]:
+    """Open what a release was made from, and count its distinct rows.
+
+    Parameters
+    ----------
+    data : path
+        Of a folder, a file or a pattern.
+    claim : Claim
+        Whose columns are counted, as far as the data have them.
+    dialect : Dialect, optional
+    specs : mapping of column to ColumnSpec, optional
+        How columns are read, where the claim does not say.
+
+    Raises
+    ------
+    InputError
+        It cannot be read, or has too many distinct rows to hold.
+    """
+    rows = opened(data, engine="stream", dialect=dialect)
+    assert rows is not None
+    rows = rows.told({**(specs or {}), **getattr(claim, "origins", {})})
+    judged = (*claim.columns, *getattr(claim, "sensitive", ()), getattr(claim, "person", None))
+    return rows, rows.collapse([name for name in dict.fromkeys(judged) if name in rows.columns])

@@ -1,0 +1,441 @@
+"""Tables and queries of PostgreSQL, SQLite and DuckDB: read only, as of one moment, in pieces.
+
+A query is made a part of another one, which names its columns and turns those of types that no dataframe has into text.
+So it can change nothing, and every pass sees the same rows. What a database says of a failure may quote a cell: only
+its code is told.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import weakref
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+from urllib.parse import quote
+
+import polars as pl
+
+from hushtable.errors import ColumnError, HushError, InputError, listed, with_hint
+from hushtable.io.sources import Source, quoted
+from hushtable.search import check_memory
+
+__all__ = ["Database", "connect", "read_database"]
+
+_ROWS: Final = 100_000  # that are fetched at once
+_EXACT: Final = 2**53  # whole numbers up to here are exact as decimals
+_DIGITS: Final = 38  # of a decimal number
+_AT_ONCE: Final = 100  # columns that SQLite is asked of in one query
+
+_POSTGRESQL: Final = {
+    *("bool", "int2", "int4", "int8", "float4", "float8", "text", "varchar", "name", "bytea"),
+    *("date", "time", "timestamp", "timestamptz", "_bool", "_int2", "_int4", "_int8", "_float4", "_float8", "_text"),
+}
+_DUCKDB: Final = re.compile(
+    r"(BOOLEAN|U?TINYINT|U?SMALLINT|U?INTEGER|U?BIGINT|FLOAT|DOUBLE|DECIMAL\(\d+,\s*\d+\)|VARCHAR|BLOB|DATE|TIME"
+    r"|TIMESTAMP(_S|_MS|_NS)?|TIMESTAMP WITH TIME ZONE)(\[\])*"
+)
+_ENDLESS: Final = re.compile(r"date|timestamp", re.IGNORECASE)  # types of days that may be infinite
+
+_CODES: Final = {
+    "42P01": "there is no such table",
+    "3F000": "there is no such schema",
+    "42703": "the query names a column that is not there",
+    "42601": "the query is not SQL that this database knows; it must be one SELECT",
+    "42501": "this user may not read it",
+    "25006": "the query would write",
+    "57014": "the server stopped the query",
+}
+
+Fetch = Callable[[Sequence[str], int | None], Iterator[pl.DataFrame]]
+
+
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
+class Database:
+    """A table or query of a database, as of the moment when it was opened.
+
+    Attributes
+    ----------
+    source : Source
+    schema : mapping of column to polars type
+    n_rows : int
+    fetch : function
+        From names and the most rows, to pieces of these columns; one at a time.
+    """
+
+    source: Source
+    schema: pl.Schema = field(repr=False)
+    n_rows: int
+    fetch: Fetch = field(repr=False)
+
+    @property
+    def n_bytes(self) -> float:
+        """How many bytes the cells take in memory at the least."""
+        return float(self.n_rows * sum(map(_width, self.schema.values())))
+
+    def pieces(self, names: Sequence[str], most: int | None = None) -> Iterator[pl.DataFrame]:
+        """Yield some columns, in the order of the names, piece by piece; the first piece may have no rows.
+
+        Raises
+        ------
+        InputError
+            The database fails, or a cell is none of its column's type.
+        """
+        schema = {name: self.schema[name] for name in names}
+        yield pl.DataFrame(schema=schema)
+        with _telling(self.source):
+            for piece in self.fetch(names, most):
+                yield pl.DataFrame([_cast(name, piece[name], dtype) for name, dtype in schema.items()])
+
+
+def connect(source: Source) -> Database:
+    """Open a table or query, and count its rows; it is closed when nobody holds it any more.
+
+    Raises
+    ------
+    InputError
+        There is no such database or table, the query is none, or a library is not installed.
+    ColumnError
+        Columns have the same name.
+    """
+    source.check()
+    query = source.query
+    assert source.program is not None
+    if source.file is not None and not source.file.is_file():
+        raise InputError(with_hint(f"{source}: there is no such file.", "check the name; nothing was made."))
+    with _telling(source):
+        _check_mark(source)
+        connection, made = _OPENERS[source.program](source, query)
+        database = Database(source, *made)
+    weakref.finalize(database, _close, connection)
+    return database
+
+
+def _check_mark(source: Source) -> None:
+    """Raise InputError where a file is no database of its program, before DuckDB looks for what would read it."""
+    if source.file is None:
+        return
+    with source.file.open("rb") as file:
+        head = file.read(16)
+    if not (head[8:12] == b"DUCK" if source.program == "DuckDB" else head.startswith(b"SQLite format 3")):
+        msg = with_hint(f"{source}: the file is no database of {source.program}.", "check the name and the scheme.")
+        raise InputError(msg)
+
+
+def read_database(source: Source, room: str) -> pl.DataFrame:
+    """Read all rows into memory; ``room`` says what to do where they do not fit.
+
+    Raises
+    ------
+    InputError, ColumnError
+        As `connect`.
+    """
+    database = connect(source)
+    check_memory(database.n_bytes, f"reading the {database.n_rows:,} rows of {source}", room)
+    return pl.concat(list(database.pieces(list(database.schema)))).rechunk()
+
+
+def _close(connection: Any) -> None:
+    with contextlib.suppress(Exception):
+        connection.close()
+
+
+def _width(dtype: pl.DataType) -> float:
+    return 16.0 if dtype.is_nested() or isinstance(dtype, (pl.String, pl.Binary)) else 8.0
+
+
+def _cast(name: str, cells: pl.Series, dtype: pl.DataType) -> pl.Series:
+    """Return cells in the type of their column."""
+    if isinstance(dtype, pl.Decimal) and isinstance(cells.dtype, pl.String):
+        # What is no number is no cell either.
+        cells = cells.set(cells == "NaN", None)
+    if isinstance(dtype, pl.Datetime) and isinstance(cells.dtype, pl.String):
+        cast = cells.str.replace("T", " ").str.to_datetime("%Y-%m-%d %H:%M:%S%.f", time_unit="us", strict=False)
+    elif isinstance(dtype, (pl.Date, pl.Time)) and isinstance(cells.dtype, pl.String):
+        is_day, text = isinstance(dtype, pl.Date), cells.str
+        cast = text.to_date("%Y-%m-%d", strict=False) if is_day else text.to_time("%H:%M:%S", strict=False)
+    else:
+        cast = cells.cast(dtype, strict=False)
+    if cast.null_count() != cells.null_count():
+        msg = with_hint(f"column {name!r} has cells that are no {dtype}.", "turn it into text in a query.")
+        raise ColumnError(msg)
+    return cast.alias(name)
+
+
+@contextlib.contextmanager
+def _telling(source: Source) -> Iterator[None]:
+    """Turn whatever a database or its library raises into what may be told."""
+    try:
+        yield
+    except HushError:
+        raise
+    except ModuleNotFoundError:
+        msg = with_hint(f"{source.program} needs a library.", "pip install 'hushtable[database]'.")
+        raise InputError(msg) from None
+    except MemoryError:
+        raise
+    except Exception as error:
+        msg = with_hint(
+            f"{source} cannot be read: {_reason(error)}.",
+            "ask the database itself: what it says is not repeated here, because it may quote cells.",
+        )
+        raise InputError(msg) from None
+
+
+def _reason(error: Exception) -> str:
+    code, text = getattr(error, "sqlstate", None), str(error)
+    if code:
+        return _CODES.get(code, f"the query failed (SQLSTATE {code})")
+    known = {
+        "password": "the server refused the password, or was given none",
+        "Failed to connect": "no connection to the server, or no such database or user",
+        "no such table": "there is no such table",
+        "does not exist": "there is no such table or column",
+        "locked": "another program has it locked",
+        "lock on file": "another program has it locked",
+        "different configuration": "this process has it open for writing; close that",
+    }
+    return next((told for sign, told in known.items() if sign in text), type(error).__name__)
+
+
+def _check_names(source: Source, names: Sequence[str]) -> None:
+    doubled = sorted({name for name in names if names.count(name) > 1})
+    if doubled or "" in names:
+        what = f"has several columns {listed(doubled)}" if doubled else "has a column without a name"
+        raise ColumnError(with_hint(f"{source} {what}.", "name them in the query: SELECT a.id AS first, ..."))
+
+
+def _selected(names: Sequence[str], told: Mapping[str, str], query: str, most: int | None) -> str:
+    """Return a query of some columns of another."""
+    columns = ", ".join(f"{told[name]} AS {quoted(name)}" for name in names)
+    # On a line of its own: a query may end in a comment.
+    return f"SELECT {columns} FROM (\n{query}\n) AS q{'' if most is None else f' LIMIT {most}'}"
+
+
+Made = tuple[pl.Schema, int, Fetch]
+
+
+def _postgresql(source: Source, query: str) -> tuple[Any, Made]:
+    from adbc_driver_postgresql import dbapi
+
+    connection = dbapi.connect(source.connection)
+
+    def asked(text: str) -> Iterator[pl.DataFrame]:
+        with connection.cursor() as cursor:
+            cursor.execute(text)
+            reader = cursor.fetch_record_batch()
+            yield pl.DataFrame(pl.from_arrow(reader.schema.empty_table()))
+            for batch in reader:
+                yield pl.DataFrame(pl.from_arrow(batch))
+
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+            fields = list(cursor.adbc_execute_schema(query))
+            cursor.execute("SET LOCAL TimeZone = 'UTC'")
+        names = [each.name for each in fields]
+        _check_names(source, names)
+        types = {each.name: (each.metadata or {}).get(b"POSTGRESQL:type", b"").decode() for each in fields}
+        told = {name: quoted(name) if types[name] in _POSTGRESQL else f"{quoted(name)}::text" for name in names}
+        numerics = {
+            name: _precision(each) for name, each in zip(names, fields, strict=True) if types[name] == "numeric"
+        }
+        loose = [name for name, known in numerics.items() if known is None]
+        figures = [
+            figure
+            for name in loose
+            for figure in (f"max(scale({quoted(name)}))", f"max(length(trunc(abs({quoted(name)}))::text))")
+        ]
+        days = [name for name in names if _ENDLESS.match(types[name])]
+        figures += [f"count(*) FILTER (WHERE NOT isfinite({quoted(name)}))" for name in days]
+        counted = ", ".join(f"{figure} AS f{place}" for place, figure in enumerate(["count(*)", *figures]))
+        (row,) = pl.concat(asked(f"SELECT {counted} FROM (\n{query}\n) AS q")).rows()
+        _check_finite(days, row[1 + 2 * len(loose) :])
+        for name, scale, digits in zip(loose, row[1::2], row[2::2], strict=False):
+            fits = (scale or 0) + (digits or 0) <= _DIGITS
+            numerics[name] = pl.Decimal(_DIGITS, scale or 0) if fits else pl.String()
+        plain = pl.concat(asked(_selected(names, told, query, 0))) if names else pl.DataFrame()
+        schema = pl.Schema({name: numerics.get(name) or dtype for name, dtype in plain.schema.items()})
+    except BaseException:
+        _close(connection)
+        raise
+    return connection, (schema, row[0], lambda chosen, most: asked(_selected(chosen, told, query, most)))
+
+
+def _precision(column: Any) -> pl.DataType | None:
+    """Return the type of decimals that a column of PostgreSQL was declared with."""
+    modifier = int((column.metadata or {}).get(b"POSTGRESQL:typmod", b"-1")) - 4
+    precision, scale = modifier >> 16, modifier & 0x7FF
+    return pl.Decimal(precision, scale) if 0 <= scale <= precision <= _DIGITS and modifier > 0 else None
+
+
+def _check_finite(names: Sequence[str], counts: Sequence[int]) -> None:
+    for name, n_endless in zip(names, counts, strict=True):
+        if n_endless:
+            msg = with_hint(
+                f"column {name!r} has {n_endless:,} infinite days or moments.", "turn it into text in a query."
+            )
+            raise ColumnError(msg)
+
+
+def _duckdb(source: Source, query: str) -> tuple[Any, Made]:
+    import duckdb
+
+    connection = duckdb.connect(str(source.file), read_only=True)
+
+    def asked(text: str) -> Iterator[pl.DataFrame]:
+        with connection.sql(text).to_arrow_reader(_ROWS) as reader:
+            for batch in reader:
+                frame = pl.DataFrame(pl.from_arrow(batch))
+                zoned = [name for name, dtype in frame.schema.items() if getattr(dtype, "time_zone", None)]
+                yield frame.with_columns(frame[name].dt.convert_time_zone("UTC") for name in zoned)
+
+    try:
+        if [each.type for each in connection.extract_statements(query)] != [duckdb.StatementType.SELECT]:
+            msg = with_hint(f"{source} is not one SELECT.", "ask for one table or query; nothing was run.")
+            raise InputError(msg)
+        relation = connection.sql(query)
+        names, types = list(relation.columns), dict(zip(relation.columns, map(str, relation.types), strict=True))
+        _check_names(source, names)
+        told = {name: _told_by_duckdb(name, types[name]) for name in names}
+        days = [name for name in names if _ENDLESS.match(types[name]) and "[" not in types[name]]
+        figures = ["count(*)", *(f"count(*) FILTER (WHERE NOT isfinite({quoted(name)}))" for name in days)]
+        (row,) = connection.execute(f"SELECT {', '.join(figures)} FROM (\n{query}\n) AS q").fetchall()
+        _check_finite(days, row[1:])
+        plain = pl.DataFrame(connection.sql(_selected(names, told, query, 0)).pl())
+        zoned = {name: pl.Datetime("us", "UTC") for name, type_ in types.items() if type_ == "TIMESTAMP WITH TIME ZONE"}
+        schema = pl.Schema({name: zoned.get(name, dtype) for name, dtype in plain.schema.items()})
+    except BaseException:
+        _close(connection)
+        raise
+    return connection, (schema, row[0], lambda chosen, most: asked(_selected(chosen, told, query, most)))
+
+
+def _told_by_duckdb(name: str, type_: str) -> str:
+    if type_ in ("HUGEINT", "UHUGEINT"):
+        return f"CAST({quoted(name)} AS DECIMAL({_DIGITS}, 0))"
+    # Nested types come as they are; a type of categories would bring those that nobody has.
+    return (
+        quoted(name) if _DUCKDB.fullmatch(type_) or type_.startswith("STRUCT") else f"CAST({quoted(name)} AS VARCHAR)"
+    )
+
+
+def _sqlite(source: Source, query: str) -> tuple[Any, Made]:
+    import sqlite3
+
+    assert source.file is not None
+    # Threads take turns: the next piece is fetched while one is worked on.
+    connection = sqlite3.connect(
+        f"file:{quote(str(source.file.absolute()))}?mode=ro", uri=True, isolation_level=None, check_same_thread=False
+    )
+
+    def asked(text: str, schema: Mapping[str, pl.DataType]) -> Iterator[pl.DataFrame]:
+        with contextlib.closing(connection.execute(text)) as cursor:
+            while rows := cursor.fetchmany(_ROWS):
+                columns = zip(schema.items(), zip(*rows, strict=True), strict=True)
+                yield pl.DataFrame([pl.Series(name, cells, dtype=dtype) for (name, dtype), cells in columns])
+
+    try:
+        connection.execute("PRAGMA temp_store = MEMORY")
+        connection.execute("BEGIN")
+        # As a view it can be nothing but one SELECT, and its columns have the types that were declared.
+        connection.execute(f"CREATE TEMP VIEW q AS {query}\n")
+        declared = {
+            row[1]: row[2].upper().partition("(")[0].strip() for row in connection.execute("PRAGMA temp.table_xinfo(q)")
+        }
+        names = list(declared)
+        _check_names(source, names)
+        ((n_rows,),) = connection.execute("SELECT count(*) FROM temp.q")
+        schema = {}
+        for begin in range(0, len(names), _AT_ONCE):
+            some = names[begin : begin + _AT_ONCE]
+            text = f"SELECT {', '.join(_looks(name, declared[name]) for name in some)} FROM temp.q"
+            figures = connection.execute(text).fetchone()
+            for place, name in enumerate(some):
+                of_column = [each or 0 for each in figures[place * _N_LOOKS : (place + 1) * _N_LOOKS]]
+                schema[name] = _sqlite_type(name, declared[name], of_column)
+        told = {name: _told_by_sqlite(name, dtype) for name, dtype in schema.items()}
+    except BaseException:
+        _close(connection)
+        raise
+    # As SQLite has them; `Database.pieces` makes days of texts, and truths of numbers.
+    fetched = {name: _stored(dtype) for name, dtype in schema.items()}
+
+    def fetch(chosen: Sequence[str], most: int | None) -> Iterator[pl.DataFrame]:
+        text = _selected(chosen, told, "SELECT * FROM temp.q", most)
+        return asked(text, {name: fetched[name] for name in chosen})
+
+    return connection, (pl.Schema(schema), n_rows, fetch)
+
+
+_LOOKS: Final = (
+    "sum(typeof({0}) = 'integer')",
+    "sum(typeof({0}) = 'real')",
+    "sum(typeof({0}) = 'text')",
+    "sum(typeof({0}) = 'blob')",
+    f"sum(typeof({{0}}) = 'integer' AND abs({{0}} / 2) > {_EXACT // 2})",
+)
+# Which cells are what was declared. Adding nothing to a day makes one of the calendar of it.
+_DAYS: Final = "{0} = date({0}, '+0 days')"
+_MOMENTS: Final = (
+    "replace(substr({0}, 1, 19), 'T', ' ') = datetime(substr({0}, 1, 19), '+0 days')"
+    " AND (length({0}) = 19 OR substr({0}, 20) GLOB '.[0-9]*') AND substr({0}, 21) NOT GLOB '*[^0-9]*'"
+)
+_DECLARED: Final[Mapping[str, tuple[str, pl.DataType]]] = {
+    **dict.fromkeys(("BOOL", "BOOLEAN"), ("{0} IN (0, 1)", pl.Boolean())),
+    **dict.fromkeys(("DATETIME", "TIMESTAMP"), (_MOMENTS, pl.Datetime("us"))),
+    "DATE": (_DAYS, pl.Date()),
+    "TIME": ("{0} = time({0})", pl.Time()),
+}
+_N_LOOKS: Final = len(_LOOKS) + 1
+
+
+def _looks(name: str, base: str) -> str:
+    """Return the query of how many cells of a column are what; of texts, days are asked of where they are declared."""
+    fitting = f"sum({_DECLARED[base][0]})" if base in _DECLARED else "0"
+    return ", ".join(each.format(quoted(name)) for each in (*_LOOKS, fitting))
+
+
+def _sqlite_type(name: str, base: str, figures: Sequence[int]) -> pl.DataType:
+    """Return the type of a column's cells, which SQLite lets be anything: as declared where all of them are that."""
+    n_whole, n_broken, n_texts, n_bytes, n_huge, n_fitting = figures
+    n_cells = n_whole + n_broken + n_texts + n_bytes
+    if n_bytes and n_bytes < n_cells:
+        msg = with_hint(f"column {name!r} has bytes beside other cells.", "turn it into text in a query.")
+        raise ColumnError(msg)
+    if not n_cells:
+        return _EMPTY.get(base, pl.String())
+    if base in _DECLARED and n_fitting == n_cells and (n_whole if base.startswith("BOOL") else n_texts) == n_cells:
+        return _DECLARED[base][1]
+    if n_bytes:
+        return pl.Binary()
+    if n_texts or (n_broken and n_huge):
+        return pl.String()
+    return pl.Float64() if n_broken else pl.Int64()
+
+
+_EMPTY: Final[Mapping[str, pl.DataType]] = {
+    **dict.fromkeys(("INT", "INTEGER", "BIGINT", "SMALLINT"), pl.Int64()),
+    **dict.fromkeys(("REAL", "DOUBLE", "FLOAT", "NUMERIC", "DECIMAL"), pl.Float64()),
+    **{base: dtype for base, (_, dtype) in _DECLARED.items()},
+}
+
+
+def _told_by_sqlite(name: str, dtype: pl.DataType) -> str:
+    if isinstance(dtype, pl.String):
+        return f"CAST({quoted(name)} AS TEXT)"
+    return f"CAST({quoted(name)} AS REAL)" if isinstance(dtype, pl.Float64) else quoted(name)
+
+
+def _stored(dtype: pl.DataType) -> pl.DataType:
+    if isinstance(dtype, pl.Boolean):
+        return pl.Int64()
+    return pl.String() if isinstance(dtype, (pl.Date, pl.Datetime, pl.Time)) else dtype
+
+
+_OPENERS: Final[Mapping[str, Callable[[Source, str], tuple[Any, Made]]]] = {
+    "PostgreSQL": _postgresql,
+    "DuckDB": _duckdb,
+    "SQLite": _sqlite,
+}

@@ -1,0 +1,61 @@
+"""Parquet files of an object store (``s3://``, ``gs://``, ``az://``), read by polars, which finds its credentials."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+
+import polars as pl
+
+from hushtable.errors import HushError, InputError, with_hint
+from hushtable.io.sources import Source
+from hushtable.search import check_memory
+
+__all__ = ["lazy_objects", "read_objects"]
+
+
+def lazy_objects(source: Source) -> tuple[pl.LazyFrame, float]:
+    """Return a file, or all files of a folder or pattern, as a lazy frame, and the bytes of its cells at the least.
+
+    Raises
+    ------
+    InputError
+        There is no such file, it is not Parquet, or the store refuses.
+    """
+    with _telling(source):
+        frame = pl.scan_parquet(source.url)
+        types = frame.collect_schema().values()
+        n_rows = frame.select(pl.len()).collect().item()
+    widths = [16.0 if dtype.is_nested() or isinstance(dtype, (pl.String, pl.Binary)) else 8.0 for dtype in types]
+    return frame, n_rows * sum(widths)
+
+
+def read_objects(source: Source, room: str) -> pl.DataFrame:
+    """Read a file into memory; ``room`` says what to do where it does not fit.
+
+    Raises
+    ------
+    InputError
+        As `lazy_objects`.
+    """
+    frame, n_bytes = lazy_objects(source)
+    check_memory(n_bytes, f"reading {source}", room)
+    with _telling(source):
+        return frame.collect()
+
+
+@contextlib.contextmanager
+def _telling(source: Source) -> Iterator[None]:
+    """Turn what polars raises into what may be told: a store's answer may quote a request with its credentials."""
+    try:
+        yield
+    except HushError:
+        raise
+    # Polars panics over some damage.
+    except (Exception, pl.exceptions.PanicException) as error:
+        msg = with_hint(
+            f"{source} cannot be read: {type(error).__name__}.",
+            "check that the file is there and is Parquet, and that polars finds credentials: environment variables "
+            "such as AWS_ACCESS_KEY_ID, or the store's own files.",
+        )
+        raise InputError(msg) from None

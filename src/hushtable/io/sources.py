@@ -1,0 +1,241 @@
+"""Tables that have a URL: a table or query of a database, Parquet files of an object store.
+
+A URL is named by its text, because a path would drop one of its slashes. A password is refused wherever one stands;
+the libraries find theirs by themselves. What is shown of a URL has neither a user nor the text of a query.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import unquote
+
+from hushtable.errors import InputError, with_hint
+
+__all__ = ["Source", "check_secrets", "located"]
+
+_DATABASES: Final = {"postgresql": "PostgreSQL", "postgres": "PostgreSQL", "sqlite": "SQLite", "duckdb": "DuckDB"}
+_OBJECTS: Final = ("s3", "s3a", "gs", "gcs", "az", "azure", "abfs", "abfss", "adl")
+_SCHEME: Final = re.compile(rf"({'|'.join((*_DATABASES, *_OBJECTS))}):(/*)", re.IGNORECASE)
+_ANY: Final = re.compile(r"[a-z][a-z0-9+.-]*:/", re.IGNORECASE)
+_OURS: Final = re.compile(r"[?&](?:table|query)=", re.IGNORECASE)
+_SECRET: Final = re.compile(
+    r"[?&;][^=&;?]*(?:password|passwd|pwd|secret|token|signature|credential|access_?key|sig)[^=&;?]*=", re.IGNORECASE
+)
+_HOST: Final = re.compile(r"[\w.,:\[\]-]*")
+_PART: Final = re.compile(r'"((?:[^"]|"")*)"|([^".]+)')
+
+_HOW: Final = {
+    "PostgreSQL": "postgresql://host/database?table=NAME, or ?query=SELECT ...",
+    "SQLite": "sqlite:///file.db?table=NAME, or ?query=SELECT ... (four slashes before an absolute path)",
+    "DuckDB": "duckdb:///file.duckdb?table=NAME, or ?query=SELECT ... (four slashes before an absolute path)",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Source(os.PathLike[str]):
+    """A table that has a URL; commands take it as they take a path.
+
+    Attributes
+    ----------
+    url : str
+
+    Examples
+    --------
+    >>> source = Source("postgresql://ann@db.example.org/clinic?table=public.people")
+    >>> source.program, source.names, str(source)
+    ('PostgreSQL', ('public', 'people'), 'postgresql://db.example.org/clinic?table=public.people')
+    """
+
+    url: str = field(repr=False)
+
+    def __str__(self) -> str:
+        """Return what may be shown: no user, no parameter, no text of a query."""
+        if self.program is None:
+            return self._place
+        place = self._place
+        if self.file is None:
+            scheme, _, rest = place.partition("://")
+            host, slash, database = rest.rpartition("@")[2].partition("/")
+            place = f"{scheme}://{host}{slash}{database}" if _HOST.fullmatch(host) else f"{scheme}:"
+        kind, text = self._asked
+        return f"{place}?{f'{kind}={text}' if kind == 'table' else 'query=...'}" if kind else place
+
+    __repr__ = __str__
+
+    def __fspath__(self) -> str:
+        """Return the file of a database, which nobody may write over; else what may be shown."""
+        return str(self) if self.file is None else str(self.file)
+
+    @property
+    def program(self) -> str | None:
+        """The database; None for an object store."""
+        return _DATABASES.get(self.url.partition(":")[0].lower())
+
+    @property
+    def file(self) -> Path | None:
+        """The file of a database that is one."""
+        if self.program not in ("SQLite", "DuckDB"):
+            return None
+        return Path(unquote(self._place.partition(":")[2].removeprefix("///")))
+
+    @property
+    def name(self) -> str:
+        """The name of the table or the file, ``query`` for a query."""
+        if self.program is None:
+            return self._place.rstrip("/").rpartition("/")[2]
+        return self.names[-1] if self._asked[0] == "table" and self.names else "query"
+
+    @property
+    def suffix(self) -> str:
+        """The ending of files with such cells: they have types."""
+        return ".parquet"
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The parts of the table's name: schema and table; empty for a query."""
+        kind, text = self._asked
+        if kind != "table":
+            return ()
+        if self.program == "SQLite":
+            return (text,)
+        return tuple(inside.replace('""', '"') or plain for inside, plain in _PART.findall(text))
+
+    @property
+    def query(self) -> str:
+        """What the database is asked.
+
+        Raises
+        ------
+        InputError
+            The URL is not understood.
+        """
+        kind, text = self._asked
+        assert self.program is not None
+        if self.file is not None and self._others:
+            raise InputError(with_hint(f"{self} has parameters that mean nothing.", f"write {_HOW[self.program]}."))
+        has_file = self.file is None or self._place.partition(":")[2].startswith("///")
+        if not text.strip() or not has_file or (kind == "table" and not self.names):
+            msg = with_hint(f"{self} names no table of {self.program}.", f"write {_HOW[self.program]}.")
+            raise InputError(msg)
+        if kind == "table":
+            return f"SELECT * FROM {'.'.join(map(quoted, self.names))}"
+        return text.strip().rstrip(";")
+
+    @property
+    def connection(self) -> str:
+        """The URL as the library of PostgreSQL takes it: without what is asked."""
+        return f"postgresql:{self._place.partition(':')[2]}" + (f"?{'&'.join(self._others)}" if self._others else "")
+
+    @property
+    def is_many(self) -> bool:
+        """Whether it is a folder or a pattern of an object store."""
+        return self.program is None and (self.url.endswith("/") or any(sign in self.url for sign in "*["))
+
+    def is_dir(self) -> bool:
+        """Whether it is a folder of this machine: never."""
+        return False
+
+    def check(self) -> None:
+        """Raise InputError where the URL holds what only a library may find, or an object store's is not understood."""
+        check_secrets([self.url])
+        if self.program is None and "?" in self.url:
+            msg = with_hint(f"{self._place} is followed by parameters.", "name files alone; a pattern has * only.")
+            raise InputError(msg)
+
+    @property
+    def _place(self) -> str:
+        return self.url.partition("?")[0]
+
+    @property
+    def _asked(self) -> tuple[str, str]:
+        """Return ``table`` or ``query``, and its text; a query goes to the end, so that it may hold any character.
+
+        A query that holds a space was typed, and its percent signs are SQL's own.
+        """
+        found = _OURS.search(self.url)
+        if found is None:
+            return "", ""
+        kind, text = found.group()[1:-1].lower(), self.url[found.end() :]
+        if kind == "query":
+            return kind, text if any(map(str.isspace, text)) else unquote(text)
+        return kind, unquote(text.partition("&")[0])
+
+    @property
+    def _others(self) -> tuple[str, ...]:
+        found = _OURS.search(self.url)
+        before = (self.url if found is None else self.url[: found.start()]).partition("?")[2]
+        is_table = found is not None and found.group()[1:-1].lower() == "table"
+        after = self.url[found.end() :].partition("&")[2] if found is not None and is_table else ""
+        return tuple(each for each in (*before.split("&"), *after.split("&")) if each)
+
+
+def located(given: str | os.PathLike[str]) -> Path | Source:
+    """Return what a path or a URL names; a path as `pathlib` has it.
+
+    Raises
+    ------
+    InputError
+        The URL holds a password, or went through `pathlib`, which drops one of its slashes.
+
+    Examples
+    --------
+    >>> located("sqlite:///people.db?table=people"), located("people.csv").suffix
+    (sqlite:///people.db?table=people, '.csv')
+    """
+    if isinstance(given, Source):
+        given.check()
+        return given
+    text = os.fspath(given)
+    # Also of a database that is not known here: what cannot be read is told by its name.
+    check_secrets([text])
+    found = _SCHEME.match(text)
+    if found is None:
+        return Path(text)
+    if len(found[2]) < 2:
+        how = (
+            _HOW[_DATABASES[found[1].lower()]]
+            if found[1].lower() in _DATABASES
+            else f"{found[1]}://bucket/file.parquet"
+        )
+        msg = with_hint(f"a URL begins with {found[1]}:{found[2]} and not with {found[1]}://.", f"as a text: {how}.")
+        raise InputError(msg)
+    source = Source(text)
+    source.check()
+    return source
+
+
+def quoted(name: str) -> str:
+    """Return a name as SQL has it, whatever it holds."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def check_secrets(given: Iterable[Any]) -> None:
+    """Raise InputError where a URL among texts holds a password, a key or a token; no part of it is told.
+
+    Examples
+    --------
+    >>> check_secrets(["people.csv", "postgresql://ann@host/db?table=people"])
+    """
+    for text in given:
+        found = _ANY.search(text) if isinstance(text, str) else None
+        if found is None:
+            continue
+        # A query may hold anything: what is looked at ends where it begins.
+        asked = _OURS.search(text, found.end())
+        before = unquote(text[found.end() : None if asked is None else asked.start()])
+        after = "" if asked is None or asked.group()[1:-1].lower() == "query" else unquote(text[asked.start() :])
+        # An absolute path may hold both signs.
+        is_file = _DATABASES.get(found.group()[:-2].lower()) in ("SQLite", "DuckDB") and before.startswith("///")
+        has_user = re.search(r":[^@]*@", before) is not None and not is_file
+        if has_user or _SECRET.search(before) or _SECRET.search(after):
+            msg = with_hint(
+                f"a URL of {found.group()[:-2]} holds a password, a key or a token.",
+                "leave it out: it would be read by others. PostgreSQL's libraries find it in ~/.pgpass, a service file "
+                "or PGPASSWORD, those of object stores in their own environment variables and files.",
+            )
+            raise InputError(msg)
