@@ -358,7 +358,7 @@ def anonymize(
     use_threads(threads)
     from hushtable.anonymizers import check_learnable, doubts_of_saving
     from hushtable.io import Snapshot, drafts
-    from hushtable.release import check_writing, manifest
+    from hushtable.release import check_writing, codebook_paths, manifest
     from hushtable.search import Budget
     from hushtable.tables import Table
 
@@ -378,9 +378,9 @@ def anonymize(
         sources = [*inputs, *(rules.inputs if rules else ())]
         if by is not None:
             drafts.check_folder(output, sources, manifest.IN_FOLDER, manifest.PART_NAMES, overwrite=force)
-        codebook = codebook and by is None
         saved = tuple(path for path in (save_recoding, certificate, mapping) if path is not None)
-        of_release = outputs_of(output, codebook=codebook) if by is None else ()
+        books = codebook_paths(output) if codebook else ()
+        of_release = outputs_of(output, codebook=codebook) if by is None else books
         drafts.check_outputs((*of_release, *saved, *report_outputs(report)), sources, overwrite=force)
     with step("reading"):
         frame = table_of(file, encoding, delimiter, known) if origin is None else head_of(origin)

@@ -277,10 +277,18 @@ class Edition:
             msg = with_hint("a folder of Parquet files needs pyarrow.", "pip install 'hushtable[stream]'.")
             raise InputError(msg) from None
         drafts.check_folder(path, self.inputs, manifest.IN_FOLDER, manifest.PART_NAMES, overwrite=to.overwrite)
+        drafts.check_outputs(tuple(to.beside), (*self.inputs, path), overwrite=to.overwrite)
         frame, _ = self.for_file(_PART, to.writing)
         rows = frame.rows_of_records()
         np.random.default_rng().shuffle(rows)
-        with drafts.replacing_folder(path, () if is_external else (manifest.IN_FOLDER,)) as (draft, _):
+        with (
+            # These get their names last: they speak of what is there.
+            drafts.replacing(*to.beside) as further,
+            drafts.replacing_folder(path, () if is_external else (manifest.IN_FOLDER,)) as (draft, _),
+        ):
+            for each, other in zip(to.beside.values(), further, strict=True):
+                assert isinstance(each, str), "folders have texts beside them"
+                other.write_text(each, encoding="utf-8", newline="\n")
             written, rows = hive.write_frame(frame, rows, draft, by)
             self._check_kept(written, rows, ())
             verdict = claim.verify(written, original=original).raise_if_failed()

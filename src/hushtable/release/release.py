@@ -619,8 +619,8 @@ class Release(OfClaim, Generic[FrameT]):
             Replace files of these names. An input is never replaced, nor a link.
         by : str, optional
             A published column whose cells name the folders of a Hive data set (``region=N/part-00000.parquet``), at
-            most 500: ``path`` names a folder, in which the manifest lies, without a codebook. The policy's
-            ``write: {by: ...}`` when not given. All folders are verified together.
+            most 500: ``path`` names a folder, in which the manifest lies. The policy's ``write: {by: ...}``
+            when not given. All folders are verified together.
 
         Raises
         ------
@@ -637,7 +637,7 @@ class Release(OfClaim, Generic[FrameT]):
         by = by if by is not None else self.writing.by
         to = Destination(
             path,
-            beside=self.codebook.texts(path, external=external) if codebook and by is None else {},
+            beside=self.codebook.texts(path, external=external) if codebook else {},
             writing=Writing(
                 encoding or self.writing.encoding,
                 decimal or self.writing.decimal,
