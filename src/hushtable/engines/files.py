@@ -19,6 +19,7 @@ from hushtable._types import CodeArray, CountArray
 from hushtable.columns import ColumnSpec
 from hushtable.engines import lazy
 from hushtable.engines.published_cells import Origin, PublishedCells
+from hushtable.engines.walked_cells import coded
 from hushtable.engines.writing import Batches, decoded
 from hushtable.errors import InputError, check_columns, with_hint
 from hushtable.io import (
@@ -38,7 +39,7 @@ from hushtable.io import (
 from hushtable.kernels import group
 from hushtable.release import pseudonymize
 
-__all__ = ["Files", "NumberedRecords", "RawRows", "coded", "distinct"]
+__all__ = ["Files", "NumberedRecords", "RawRows", "distinct"]
 
 
 class RawRows:
@@ -77,14 +78,6 @@ def distinct(cells: pl.DataFrame) -> tuple[pl.DataFrame, CodeArray]:
         return cells, np.zeros(1, dtype=np.int32)
     _, first, numbers = np.unique(_keyed(cells)[2], return_index=True, return_inverse=True)
     return cells[first], numbers.astype(np.int32)
-
-
-def coded(series: pl.Series) -> tuple[CodeArray, pa.Array]:
-    """Return the places of a column's cells among its values, -1 where one is missing, and the values in order."""
-    values = Values(series.name, series.dtype)
-    codes, places = values.code(pa.chunked_array([to_arrow(series)]), grow=True)
-    cells, order = values.sorted()
-    return (order[codes[places]] - 1).astype(np.int32), to_arrow(cells.slice(1))
 
 
 def _keyed(cells: pl.DataFrame) -> tuple[list[Values], RowKeys, CountArray]:

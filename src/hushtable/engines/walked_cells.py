@@ -17,11 +17,10 @@ import pyarrow as pa
 from hushtable._types import CodeArray, CountArray
 from hushtable.anonymizers import RowByRow, Walk
 from hushtable.columns import Column
-from hushtable.engines.files import coded
-from hushtable.io import Frame, RowCodes, Values
+from hushtable.io import Frame, RowCodes, Values, to_arrow
 from hushtable.tables import Table
 
-__all__ = ["WalkedCells"]
+__all__ = ["WalkedCells", "coded"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -124,3 +123,11 @@ class WalkedCells:
             at = cells_of[labels if name in self.quasi_identifiers else codes[self.names.index(name)] + 1]
             published[name] = found.take(pa.array(at, mask=at < 0))
         return published
+
+
+def coded(series: pl.Series) -> tuple[CodeArray, pa.Array]:
+    """Return the places of a column's cells among its values, -1 where one is missing, and the values in order."""
+    values = Values(series.name, series.dtype)
+    codes, places = values.code(pa.chunked_array([to_arrow(series)]), grow=True)
+    cells, order = values.sorted()
+    return (order[codes[places]] - 1).astype(np.int32), to_arrow(cells.slice(1))
