@@ -59,7 +59,7 @@ def test_cells_come_back_from_the_names_of_folders(tmp_path: Path, cells: list[A
     assert again.columns == ("sex", "region")
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(
     cells=st.lists(st.text(st.characters(codec="utf-8"), min_size=1, max_size=12), min_size=1, max_size=6, unique=True)
 )

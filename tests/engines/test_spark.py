@@ -295,6 +295,7 @@ def test_a_policy_on_spark_looks_at_what_is_kept_and_writes_folders_alone(spark,
     assert sorted(each.name for each in tmp_path.iterdir()) == ["out", "out.codebook.json", "out.codebook.md"]
 
 
+@pytest.mark.slow
 def test_a_killed_executor_changes_nothing(spark, java, tmp_path, monkeypatch):
     """A task kills its executor the first time it runs: what is lost is computed again, and the same is written."""
     import pyspark
