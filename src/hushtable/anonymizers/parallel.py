@@ -21,7 +21,7 @@ from hushtable.kernels import class_profile, judge, split
 from hushtable.kernels.rows import BLOCK
 from hushtable.search import Budget, Clock, n_threads
 
-__all__ = ["CutSearch", "Grown", "grow", "side_by_side"]
+__all__ = ["CutSearch", "Grown", "Piece", "ThreadScratch", "grow", "grow_alone", "joined", "side_by_side"]
 
 _PAUSE: Final = 4_096  # settled classes between two looks at the clock
 _PAUSE_CELLS: Final = 4_000_000  # and cells of all of them
@@ -106,7 +106,7 @@ def grow(search: CutSearch, rows: split.Rows, clock: Clock) -> Grown:
     n_rows = len(rows.order)
     most = max(n_rows // _N_PARTS, _SMALLEST_PART)
     if n_rows <= most or clock.budget != Budget():
-        return _one(search, rows, clock)
+        return grow_alone(search, rows, clock)
     scratch, pieces, n_done = ThreadScratch(search, rows, most), {}, 0
     with ThreadPoolExecutor(n_threads()) as pool:
         waiting = {pool.submit(scratch.piece, (0, n_rows))}
@@ -123,11 +123,12 @@ def grow(search: CutSearch, rows: split.Rows, clock: Clock) -> Grown:
         except BaseException:
             pool.shutdown(cancel_futures=True)
             raise
-    return _joined(pieces, rows)
+    tree = joined(pieces, n_rows)
+    return Grown(tree, rows.order, len(tree.columns), is_complete=True)
 
 
-def _one(search: CutSearch, rows: split.Rows, clock: Clock) -> Grown:
-    """Grow one tree over some rows."""
+def grow_alone(search: CutSearch, rows: split.Rows, clock: Clock) -> Grown:
+    """Grow the tree on one core until it is done or the clock says so; the rows are put class by class."""
     scratch, tree = ThreadScratch(search, rows, len(rows.order)), _new_tree(search, rows, len(rows.order))
     scratch.stack(rows)
     nodes, status = clock.budget.nodes, split.PAUSED
@@ -162,13 +163,21 @@ def _doubled(array: NDArray[Any]) -> NDArray[Any]:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Piece:
-    """A tree over a run of rows: all that is below it, or the first cut alone."""
+class Piece:
+    """A tree over a run of rows: all that is below it, or the first cut alone.
+
+    Attributes
+    ----------
+    tree : SplitTree
+    run : tuple of int
+        The first row, and the one after the last.
+    parts : tuple of tuple of int
+        The two sides of a cut that stands alone.
+    """
 
     tree: split.SplitTree
     run: tuple[int, int]
-    parts: tuple[tuple[int, int], ...]
-    """The two sides of a cut that stands alone."""
+    parts: tuple[tuple[int, int], ...] = ()
 
 
 class ThreadScratch(threading.local):
@@ -185,7 +194,7 @@ class ThreadScratch(threading.local):
         self.work = _work(search, rows, most)
         self.judged = None if search.looks_at_sizes else _judged(search, most)
 
-    def piece(self, run: tuple[int, int]) -> _Piece:
+    def piece(self, run: tuple[int, int]) -> Piece:
         """Grow the tree of a run of rows, or cut it once."""
         rows = _run(self.rows, *run)
         n_rows, status = len(rows.order), split.PAUSED
@@ -196,9 +205,9 @@ class ThreadScratch(threading.local):
         while status != split.DONE and not (is_cut_once and tree.cursor[split.NODES] > 0):
             tree, status = _slice(scratch, rows, tree, 1 if is_cut_once else _PAUSE)
         if status == split.DONE:
-            return _Piece(tree, run, ())
+            return Piece(tree, run)
         middle = run[0] + int(scratch.work.stack[1, 1])
-        return _Piece(tree, run, ((run[0], middle), (middle, run[1])))
+        return Piece(tree, run, ((run[0], middle), (middle, run[1])))
 
     def stack(self, rows: split.Rows) -> None:
         """Put all rows on the stack, as one class of which nothing is known."""
@@ -210,10 +219,13 @@ def _run(rows: split.Rows, start: int, end: int) -> split.Rows:
     return split.Rows(rows.words[start:end], rows.codes[start:end], rows.order[start:end], rows.is_weighted)
 
 
-def _joined(pieces: Mapping[tuple[int, int], _Piece], rows: split.Rows) -> Grown:
-    """Put the pieces of a tree one below the other, depth first, left first."""
+def joined(pieces: Mapping[tuple[int, int], Piece], n_rows: int) -> split.SplitTree:
+    """Put the pieces of a tree one below the other, depth first, left first.
+
+    pieces : by their runs; those below a piece are there for all of its parts
+    """
     columns, lengths, members, starts = [], [], [], []
-    waiting = [(0, len(rows.order))]
+    waiting = [(0, n_rows)]
     while waiting:
         piece = pieces[waiting.pop()]
         waiting += reversed(piece.parts)
@@ -222,14 +234,13 @@ def _joined(pieces: Mapping[tuple[int, int], _Piece], rows: split.Rows) -> Grown
         lengths.append(piece.tree.lengths[:n_nodes])
         members.append(piece.tree.members[:n_members])
         starts.append(np.int32(piece.run[0]) + piece.tree.leaf_starts[:n_leaves])
-    starts.append(np.array([len(rows.order)], dtype=np.int32))
+    starts.append(np.array([n_rows], dtype=np.int32))
     cursor = np.zeros(4, dtype=np.int64)
-    joined = split.SplitTree(
+    tree = split.SplitTree(
         np.concatenate(columns), np.concatenate(lengths), np.concatenate(members), np.concatenate(starts), cursor
     )
-    sizes = len(joined.columns), len(joined.leaf_starts) - 1, len(joined.members)
-    cursor[[split.NODES, split.LEAVES, split.MEMBERS]] = sizes
-    return Grown(joined, rows.order, sizes[0], is_complete=True)
+    cursor[[split.NODES, split.LEAVES, split.MEMBERS]] = len(tree.columns), len(tree.leaf_starts) - 1, len(tree.members)
+    return tree
 
 
 def _work(search: CutSearch, rows: split.Rows, most: int) -> split.Work:

@@ -7,7 +7,7 @@ at a time. So the classes and their cells are those of the same table in memory,
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, NamedTuple
 
@@ -20,24 +20,196 @@ from hushtable.anonymizers.finishing import release_of
 from hushtable.anonymizers.judging import Judge
 from hushtable.anonymizers.method import Found, Problem, check_asked, is_own
 from hushtable.anonymizers.mondrian import Mondrian, axes_of, cut_search
-from hushtable.anonymizers.parallel import Grown, grow
-from hushtable.anonymizers.placement import CutTree
-from hushtable.anonymizers.preparation import Request, prepare, warn_of_doubts
+from hushtable.anonymizers.parallel import CutSearch, Grown, grow
+from hushtable.anonymizers.preparation import Prepared, Request, prepare, warn_of_doubts
 from hushtable.columns import Column
 from hushtable.errors import listed
-from hushtable.io import Margins, RowCodes
+from hushtable.io import CellCodes, Frame, Margins, RowCodes
 from hushtable.kernels import split
 from hushtable.quality import RowLoss
 from hushtable.recoding import Axis, Recoding, packed_rows
 from hushtable.release import Release
-from hushtable.search import check_memory
+from hushtable.search import Trace, check_memory
 from hushtable.tables import Partition, Table
 
-__all__ = ["RowByRow", "protect_row_by_row", "why_not_row_by_row"]
+__all__ = ["ClassRows", "Coding", "Plan", "Publishing", "RowByRow", "protect_row_by_row", "why_not_row_by_row"]
 
 _STYLES: Final = ("tight", "readable", "set", "label")  # whose cells follow from the records of a class alone
 _PER_RECORD: Final = 40.0  # bytes, besides the codes
 _ROWS_AT_ONCE: Final = 2_000_000  # of which classes are published together
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Coding:
+    """How the cells of the judged columns are coded; it pickles.
+
+    Attributes
+    ----------
+    cells : CellCodes
+    columns : tuple of Column
+        In the order of the cells'.
+    code_of_cell : tuple by column of ndarray of int32
+        The code of every cell; -1 is missing.
+    """
+
+    cells: CellCodes
+    columns: tuple[Column, ...] = field(repr=False)
+    code_of_cell: tuple[CodeArray, ...] = field(repr=False)
+
+    @classmethod
+    def of(cls, cells: CellCodes, margins: Margins, table: Table) -> Coding:
+        """Learn the codes of cells from the table of the margins, which hold each cell once at least."""
+        code_of_cell = []
+        for name, n_cells, places in zip(cells.names, cells.widths, margins.places, strict=True):
+            code = np.full(n_cells, -1, dtype=np.int32)
+            code[places] = table.codes[table.index(name)]
+            code_of_cell.append(code)
+        return cls(cells, tuple(map(table.column, cells.names)), tuple(code_of_cell))
+
+    def table(self, places: Iterable[NDArray[Any]]) -> Table:
+        """Return records, given as which of its cells each column has."""
+        return self.table_of(np.stack([code[cells] for code, cells in zip(self.code_of_cell, places, strict=True)]))
+
+    def table_of(self, codes: CodeArray) -> Table:
+        """Return records by their codes, shape (n_columns, n_records)."""
+        return Table(self.columns, codes, np.ones(codes.shape[1], dtype=np.int64))
+
+    def frame(self, codes: CodeArray, counts: CountArray) -> Frame:
+        """Return rows with counts by their codes: one of the cells of each, which all mean the same."""
+        places = []
+        for column, code, of_rows in zip(self.columns, self.code_of_cell, codes, strict=True):
+            place = np.zeros(column.n_values + 1, dtype=np.int64)
+            # Backwards: of several cells of a code, the first stays.
+            place[code[::-1] + 1] = np.arange(len(code))[::-1]
+            places.append(place[of_rows + 1])
+        return self.cells.frame(places, counts)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Plan:
+    """What a search of records stands on: all that their margins tell of the whole.
+
+    Attributes
+    ----------
+    asked : Request
+    prepared : Prepared
+        Of the margins.
+    problem : Problem
+    axes : tuple of Axis
+    coding : Coding
+    """
+
+    asked: Request = field(repr=False)
+    prepared: Prepared = field(repr=False)
+    problem: Problem = field(repr=False)
+    axes: tuple[Axis, ...] = field(repr=False)
+    coding: Coding
+
+    @classmethod
+    def of(cls, cells: CellCodes, margins: Margins, asked: Request) -> Plan:
+        """Lay out a request for records whose margins are known.
+
+        Raises
+        ------
+        ColumnError, InputError, InfeasibleError
+            As `hushtable.anonymize` says.
+        """
+        prepared = prepare(margins.frame, asked)
+        warn_of_doubts(prepared.source, prepared.table, asked)
+        judge = Judge(prepared.table, asked.asked_of_classes, prepared.ladders)
+        names = tuple(sorted(asked.quasi_identifiers))
+        problem = Problem(names, judge, prepared.ladders, asked.loss, asked.clock, language=asked.writing.language)
+        check_asked(asked.method, problem)
+        judge.check_feasible()
+        assert isinstance(asked.method, Mondrian)
+        axes = axes_of(asked.method, problem)
+        return cls(asked, prepared, problem, axes, Coding.of(cells, margins, prepared.table))
+
+    @property
+    def counted(self) -> list[str]:
+        """The columns whose values the models count."""
+        return self.problem.judge.counted
+
+    @property
+    def publishing(self) -> Publishing:
+        """What is published of classes."""
+        assert isinstance(self.asked.method, Mondrian)
+        axes = tuple(axis for name in self.problem.columns for axis in self.axes if axis.column.name == name)
+        return Publishing(axes, self.asked.method.recoding, tuple(self.asked.judged))
+
+    def search(self, sensitive: CodeArray) -> CutSearch:
+        """Return what every cut of records with these sensitive values looks at."""
+        assert isinstance(self.asked.method, Mondrian)
+        return cut_search(self.asked.method, self.problem, self.axes, sensitive)
+
+    def release(self, rows: ClassRows, codes: CodeArray, trace: Trace) -> Release:
+        """Return the release of a row for every class and sensitive values in it.
+
+        codes : int32 (n_columns, n_rows), of one record of each row
+        """
+        table = replace(self.coding.table_of(codes), counts=rows.counts)
+        judge = Judge(table, self.problem.judge.models, self.problem.judge.ladders)
+        partition = Partition.from_labels(rows.labels, int(rows.labels[-1]) + 1, rows.counts)
+        judge.check_classes(partition, self.asked.method)
+        self.asked.clock.tell(1.0)
+        source = self.coding.frame(codes, rows.counts).told(self.asked.specs)
+        found = Found(partition, rows.recoding, trace)
+        prepared = replace(self.prepared, source=source, table=table)
+        return release_of(prepared, judge, self.asked, found, partition)
+
+
+class ClassRows(NamedTuple):
+    """What classes publish, and a row for every class and sensitive values in it.
+
+    recoding : of the classes
+    labels : int32 (n_rows,), the class of each row, ascending
+    counts : int64 (n_rows,)
+    """
+
+    recoding: Recoding
+    labels: CodeArray
+    counts: CountArray
+
+    @classmethod
+    def joined(cls, parts: Sequence[ClassRows]) -> ClassRows:
+        """Return the classes of several parts, one part after the other."""
+        ends = np.cumsum([0, *(int(part.labels[-1]) + 1 for part in parts)])
+        labels = [part.labels + np.int32(begin) for part, begin in zip(parts, ends[:-1], strict=True)]
+        recoding = Recoding.concatenated([part.recoding for part in parts])
+        return cls(recoding, np.concatenate(labels), np.concatenate([part.counts for part in parts]))
+
+
+class Publishing(NamedTuple):
+    """What is published of classes whose records are all there; it pickles.
+
+    axes : the quasi-identifiers, in the order of the recoding
+    style : what a class publishes
+    sensitive : columns by whose values the records of a class are told apart
+    """
+
+    axes: tuple[Axis, ...]
+    style: publish.Style
+    sensitive: tuple[str, ...]
+
+    def of(self, table: Table, ends: CodeArray) -> tuple[ClassRows, CodeArray, CodeArray]:
+        """Say what classes publish whose records come one class after the other.
+
+        ends : int32 (n_classes + 1,), where the records of each class begin, and where the last ones end
+
+        Returns
+        -------
+        rows : ClassRows
+        records : ndarray of int32, shape (n_rows,)
+            One of its records each.
+        row_of_record : ndarray of int32, shape (n_records,)
+        """
+        partition = Partition.from_runs(np.arange(table.n_rows, dtype=np.int32), ends, table.counts)
+        recoding = publish.from_classes(table, partition, self.axes, self.style)
+        class_of = partition.labels
+        for name in self.sensitive:
+            partition = partition.refine(table, name)
+        one = partition.rows[partition.offsets[:-1]]
+        return ClassRows(recoding, class_of[one], partition.sizes), one, partition.labels
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -50,19 +222,10 @@ class RowByRow:
         Its source has a row for every class and sensitive values in it, with counts, that holds the quasi-identifiers
         of one of its records: it tells sizes, sensitive values and what is published, and nothing of the other records.
     row_of_record : ndarray of int32, shape (n_records,)
-    columns : tuple of Column
-        Of the records.
-    code_of_cell : tuple by column of ndarray of int32
-        The code of every cell of the records; -1 is missing.
-    cuts : CutTree, optional
-        Where they are kept.
     """
 
     release: Release
     row_of_record: CodeArray = field(repr=False)
-    columns: tuple[Column, ...] = field(repr=False)
-    code_of_cell: tuple[CodeArray, ...] = field(repr=False)
-    cuts: CutTree | None = field(default=None, repr=False)
 
 
 def why_not_row_by_row(asked: Request) -> str | None:
@@ -80,7 +243,7 @@ def why_not_row_by_row(asked: Request) -> str | None:
     return f"the models {listed(own)}, which are not hushtable's," if own else None
 
 
-def protect_row_by_row(rows: RowCodes, asked: Request, *, keeps_cuts: bool = False) -> RowByRow:
+def protect_row_by_row(rows: RowCodes, asked: Request) -> RowByRow:
     """Carry out a request for coded records.
 
     Parameters
@@ -89,8 +252,6 @@ def protect_row_by_row(rows: RowCodes, asked: Request, *, keeps_cuts: bool = Fal
         Quasi-identifiers and sensitive columns of all records.
     asked : Request
         One of those that `why_not_row_by_row` has nothing against.
-    keeps_cuts : bool
-        For records that are published where they are.
 
     Raises
     ------
@@ -102,125 +263,53 @@ def protect_row_by_row(rows: RowCodes, asked: Request, *, keeps_cuts: bool = Fal
     About 36 bytes a record of up to eight columns while it cuts, and 500 for each class afterwards.
     """
     check_memory(_PER_RECORD * rows.n_records, f"cutting {rows.n_records:,} records", "coarsen columns first.")
-    margins = rows.margins()
-    prepared = prepare(margins.frame, asked)
-    warn_of_doubts(prepared.source, prepared.table, asked)
-    method = asked.method
-    assert isinstance(method, Mondrian)
-    judge = Judge(prepared.table, asked.asked_of_classes, prepared.ladders)
-    names = tuple(sorted(asked.quasi_identifiers))
-    problem = Problem(names, judge, prepared.ladders, asked.loss, asked.clock, language=asked.writing.language)
-    check_asked(method, problem)
-    judge.check_feasible()
-    coded = _CodedRecords.of(rows, margins, prepared.table)
-    axes = axes_of(method, problem)
-    packed, sensitive = coded.packed(axes, judge.counted)
-    grown = grow(cut_search(method, problem, axes, sensitive), packed, asked.clock)
+    plan = Plan.of(rows.cells, rows.margins(), asked)
+    packed, sensitive = _packed(rows, plan)
+    grown = grow(plan.search(sensitive), packed, asked.clock)
     # Room for what the classes publish.
     del packed, sensitive
-    published = [axis for name in problem.columns for axis in axes if axis.column.name == name]
-    recoding, partition, kept = _published(coded, grown, published, method.recoding, asked.judged)
-    found = Found(partition, recoding, asked.clock.trace(repr(method), grown.n_settled, complete=grown.is_complete))
-    table = replace(coded.table(kept.records), counts=kept.counts)
-    of_classes = Judge(table, judge.models, judge.ladders)
-    of_classes.check_classes(partition, method)
-    asked.clock.tell(1.0)
-    source = rows.frame(kept.records, kept.counts).told(asked.specs)
-    release = release_of(replace(prepared, source=source, table=table), of_classes, asked, found, partition)
-    cuts = CutTree.of(grown.tree, axes) if keeps_cuts else None
-    return RowByRow(release, kept.row_of_record, coded.columns, coded.code_of_cell, cuts)
+    trace = asked.clock.trace(repr(asked.method), grown.n_settled, complete=grown.is_complete)
+    published, records, row_of_record = _published(rows, plan, grown)
+    return RowByRow(plan.release(published, _table(rows, plan.coding, records).codes, trace), row_of_record)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _CodedRecords:
-    """Records by the codes of a table.
-
-    Attributes
-    ----------
-    rows : RowCodes
-    columns : tuple of Column
-        In the order of the rows'.
-    code_of_cell : tuple by column of ndarray of int32
-        -1 where it is missing.
-    """
-
-    rows: RowCodes
-    columns: tuple[Column, ...]
-    code_of_cell: tuple[CodeArray, ...]
-
-    @classmethod
-    def of(cls, rows: RowCodes, margins: Margins, table: Table) -> _CodedRecords:
-        """Learn the codes of cells from the table of the margins, which hold each cell once at least."""
-        code_of_cell = []
-        for name, cells, places in zip(rows.names, rows.cells, margins.places, strict=True):
-            code = np.full(len(cells), -1, dtype=np.int32)
-            code[places] = table.codes[table.index(name)]
-            code_of_cell.append(code)
-        return cls(rows, tuple(map(table.column, rows.names)), tuple(code_of_cell))
-
-    def table(self, records: CountArray | CodeArray | slice) -> Table:
-        """Return some records."""
-        codes = [code[places[records]] for code, places in zip(self.code_of_cell, self.rows.codes, strict=True)]
-        return Table(self.columns, np.stack(codes), np.ones(len(codes[0]), dtype=np.int64))
-
-    def packed(self, axes: tuple[Axis, ...], counted: list[str]) -> tuple[split.Rows, CodeArray]:
-        """Return all records as the kernels move them, and their sensitive values, 0 where they are missing."""
-        n_records = self.rows.n_records
-        sensitive = np.empty((len(counted), n_records), dtype=np.int32)
-        codes: NDArray[Any] | None = None
-        for begin in range(0, n_records, _ROWS_AT_ONCE):
-            run = slice(begin, begin + _ROWS_AT_ONCE)
-            table = self.table(run)
-            of_run = packed_rows(table, axes)
-            if codes is None:
-                codes = np.empty((n_records, of_run.shape[1]), dtype=of_run.dtype)
-            codes[run] = of_run
-            for place, name in enumerate(counted):
-                sensitive[place, run] = table.codes[table.index(name)] + 1
-        assert codes is not None
-        order = np.arange(n_records, dtype=np.int32)
-        return split.Rows(codes.view(np.int64), codes, order, is_weighted=False), sensitive
+def _table(rows: RowCodes, coding: Coding, records: CodeArray | slice) -> Table:
+    """Return some records."""
+    return coding.table(codes[records] for codes in rows.codes)
 
 
-class _ClassRows(NamedTuple):
-    """A row for every class and sensitive values in it.
+def _packed(rows: RowCodes, plan: Plan) -> tuple[split.Rows, CodeArray]:
+    """Return all records as the kernels move them, and their sensitive values, 0 where they are missing."""
+    n_records = rows.n_records
+    sensitive = np.empty((len(plan.counted), n_records), dtype=np.int32)
+    codes: NDArray[Any] | None = None
+    for begin in range(0, n_records, _ROWS_AT_ONCE):
+        run = slice(begin, begin + _ROWS_AT_ONCE)
+        table = _table(rows, plan.coding, run)
+        of_run = packed_rows(table, plan.axes)
+        if codes is None:
+            codes = np.empty((n_records, of_run.shape[1]), dtype=of_run.dtype)
+        codes[run] = of_run
+        for place, name in enumerate(plan.counted):
+            sensitive[place, run] = table.codes[table.index(name)] + 1
+    assert codes is not None
+    order = np.arange(n_records, dtype=np.int32)
+    return split.Rows(codes.view(np.int64), codes, order, is_weighted=False), sensitive
 
-    records : int32 (n_rows,), one of its records each
-    counts : int64 (n_rows,)
-    row_of_record : int32 (n_records,)
-    """
 
-    records: CodeArray
-    counts: CountArray
-    row_of_record: CodeArray
-
-
-def _published(
-    coded: _CodedRecords, grown: Grown, axes: Sequence[Axis], style: publish.Style, sensitive: tuple[str, ...]
-) -> tuple[Recoding, Partition, _ClassRows]:
-    """Say what all classes publish, some classes at a time."""
+def _published(rows: RowCodes, plan: Plan, grown: Grown) -> tuple[ClassRows, CodeArray, CodeArray]:
+    """Say what all classes publish, some classes at a time; see `Publishing.of`."""
     row_of_record = np.empty(len(grown.order), dtype=np.int32)
-    recodings, labels, records, counts = [], [], [], []
-    n_rows = 0
+    parts, records, n_rows, publishing = [], [], 0, plan.publishing
     ends = grown.tree.leaf_starts[: grown.tree.cursor[split.LEAVES] + 1]
     for first, last in _runs(ends):
         some = grown.order[ends[first] : ends[last]]
-        table = coded.table(some)
-        of_some = ends[first : last + 1] - ends[first]
-        partition = Partition.from_runs(np.arange(len(some), dtype=np.int32), of_some, table.counts)
-        recodings.append(publish.from_classes(table, partition, axes, style))
-        class_of = first + partition.labels
-        for name in sensitive:
-            partition = partition.refine(table, name)
-        one = partition.rows[partition.offsets[:-1]]
-        row_of_record[some] = n_rows + partition.labels
-        labels.append(class_of[one])
-        records.append(some[one])
-        counts.append(partition.sizes)
-        n_rows += len(one)
-    kept = _ClassRows(np.concatenate(records), np.concatenate(counts), row_of_record)
-    partition = Partition.from_labels(np.concatenate(labels).astype(np.int32), len(ends) - 1, kept.counts)
-    return Recoding.concatenated(recodings), partition, kept
+        part, ones, row_of = publishing.of(_table(rows, plan.coding, some), ends[first : last + 1] - ends[first])
+        row_of_record[some] = n_rows + row_of
+        parts.append(part)
+        records.append(some[ones])
+        n_rows += len(ones)
+    return ClassRows.joined(parts), np.concatenate(records), row_of_record
 
 
 def _runs(ends: CodeArray) -> Iterator[tuple[int, int]]:

@@ -198,30 +198,30 @@ def protect(origin: Files | Lazy, asked: Request) -> RemoteRelease:
 
 def _counted(origin: Files | Lazy, asked: Request, names: tuple[str, ...]) -> Frame | None:
     """Return the distinct rows with counts; None where they are too many, and the records are cut one by one."""
-    # Where a database gives rows in another order each time, no record is told by its place.
-    can_be_cut = (
-        origin.engine.writes and asked.pseudonyms is None if isinstance(origin, Lazy) else origin.source.has_order
-    )
-    if not can_be_cut or anonymizers.why_not_row_by_row(asked) is not None:
+    if isinstance(origin, Lazy):
+        can_be_cut = origin.engine.writes and asked.pseudonyms is None and anonymizers.why_not_in_parts(asked) is None
+    else:
+        # Where a database gives rows in another order each time, no record is told by its place.
+        can_be_cut = origin.source.has_order and anonymizers.why_not_row_by_row(asked) is None
+    if not can_be_cut:
         return origin.collapse(names)
     try:
         return origin.collapse(names, most_rows=MOST_COUNTED)
     except TooManyRowsError:
-        # Of far more records than there are distinct rows, the rows take less memory.
-        return origin.collapse(names) if origin.n_records > _MOST_CODED else None
+        # Of far more records than there are distinct rows, the rows take less memory here.
+        is_cut_here = not isinstance(origin, Lazy)
+        return origin.collapse(names) if is_cut_here and origin.n_records > _MOST_CODED else None
 
 
 def _row_by_row(origin: Files | Lazy, asked: Request, names: tuple[str, ...]) -> tuple[Release, Files | Lazy]:
     """Protect every record by itself; return the release of the classes, and where the records are."""
-    from hushtable.io import RowCodes
-
     if isinstance(origin, Lazy):
         from hushtable.engines.walked_cells import WalkedCells
 
-        records = origin.coded(names)
-        made = anonymizers.protect_row_by_row(records, asked, keeps_cuts=True)
-        return made.release, replace(origin, walked=WalkedCells.of(records, made))
+        in_parts = origin.protected_in_parts(asked, names)
+        return in_parts.release, replace(origin, walked=WalkedCells.of(in_parts))
     from hushtable.engines.files import NumberedRecords
+    from hushtable.io import RowCodes
 
     records = RowCodes.of(origin.source, names)
     made = anonymizers.protect_row_by_row(records, asked)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 import narwhals as nw
 import polars as pl
 
+from hushtable.anonymizers import InParts, Request, protect_in_parts
 from hushtable.columns import ColumnSpec, without_categories
 from hushtable.engines.backends import MARK, UNSEEN, Duckdb, Engine, Polars
 from hushtable.engines.published_cells import Origin, PublishedCells
@@ -35,7 +36,6 @@ from hushtable.tables import Table
 
 if TYPE_CHECKING:
     from hushtable.engines.walked_cells import WalkedCells
-    from hushtable.io import RowCodes
 
 __all__ = ["Lazy", "collapse", "is_lazy", "opened"]
 
@@ -200,23 +200,25 @@ class Lazy(Origin):
         self._saw(n_written + n_left_out)
         return n_written
 
-    def coded(self, names: Sequence[str]) -> RowCodes:
-        """Return some columns of every record as small codes: Spark writes them to a folder, which is gone afterwards.
+    def protected_in_parts(self, asked: Request, names: Sequence[str]) -> InParts:
+        """Protect every record by itself: Spark writes the judged columns to a folder, and its executors cut there.
+
+        The folder lies where temporary files do, which has to be a place that all executors see. It is gone afterwards.
 
         Raises
         ------
-        InputError
-            Spark failed, or it is another engine.
+        ColumnError, InputError, InfeasibleError
+            As `hushtable.anonymize` says; Spark failed, or it is another engine.
         """
-        from hushtable.io import RowCodes, scan
-
         spark = import_module("hushtable.engines.spark")
         data = self.data.select(*(nw.col(f"c{self.columns.index(name)}") for name in names))
         with tempfile.TemporaryDirectory() as folder, _asking(self.engine):
-            spark.spilled(self.engine.renamed(data.to_native(), names), Path(folder))
-            records = RowCodes.of(scan(Path(folder), self.dialect), names)
-        self._saw(records.n_records)
-        return records
+            native = self.engine.renamed(data.to_native(), names)
+            spark.spilled(native, Path(folder))
+            parts, workers = sorted(Path(folder).iterdir()), spark.Executors(native.sparkSession)
+            made = protect_in_parts(parts, names, asked, workers, dialect=self.dialect)
+        self._saw(made.n_records)
+        return made
 
     def _walked(self, walked: WalkedCells, cells: PublishedCells, names: Sequence[str]) -> nw.LazyFrame[Any]:
         """Return what all records publish in some columns, each found by its own cells, and that they do so."""

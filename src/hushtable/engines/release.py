@@ -205,9 +205,9 @@ class RemoteRelease(OfClaim, Generic[FrameT]):
             return found
         assert self.origin.numbered is not None
         records, row_of_record = self.origin.numbered
-        margins, place = records.margins(), records.names.index(column.name)
+        margins, place = records.margins(), records.cells.names.index(column.name)
         table = encoded(margins.frame.told(self.specs), [column.name], self.specs)
-        value_of_cell = np.full(len(records.cells[place]), column.n_values, dtype=np.int64)
+        value_of_cell = np.full(records.cells.widths[place], column.n_values, dtype=np.int64)
         codes = table.codes[table.index(column.name)]
         value_of_cell[margins.places[place]] = np.where(codes < 0, column.n_values, codes)
         width = column.n_values + 1

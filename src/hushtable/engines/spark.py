@@ -7,19 +7,20 @@ import functools
 import operator
 import secrets
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 import polars as pl
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from hushtable.engines.backends import MARK, UNSEEN, to_polars
 from hushtable.engines.walked_cells import WalkedCells
 from hushtable.errors import ColumnError, InputError, listed, with_hint
 
-__all__ = ["Spark", "spilled", "walked", "write"]
+__all__ = ["Executors", "Spark", "spilled", "walked", "write"]
 
 _FEW: Final = 2_000_000  # rows that every executor may hold: some hundred MB
 _PER_PART: Final = 1_000_000
@@ -75,8 +76,24 @@ class Spark:
         raise InputError(msg)
 
 
+class Executors:
+    """Executors of a session as workers of `hushtable.anonymizers.protect_in_parts`: a task for every item."""
+
+    def __init__(self, session: Any) -> None:
+        self._context = session.sparkContext
+
+    def map(self, work: Callable[[Any], Any], items: Sequence[Any]) -> list[Any]:
+        """Return what comes of every item, in their order."""
+        return self._context.parallelize(items, len(items)).map(work).collect() if items else []
+
+    def sum(self, work: Callable[[Any], NDArray[Any]], items: Sequence[Any]) -> NDArray[Any]:
+        """Return the sum of what comes of the items: executors add up among themselves."""
+        total: NDArray[Any] = self._context.parallelize(items, len(items)).map(work).treeReduce(operator.add)
+        return total
+
+
 def spilled(frame: Any, folder: Path) -> None:
-    """Write all rows as Parquet, to be coded here; the folder is empty, and all executors see it."""
+    """Write all rows as Parquet, to be coded there; the folder is empty, and all executors see it."""
     draft = folder / "rows"
     with _plain_moments(frame.sparkSession):
         frame.write.parquet(f"file://{draft.absolute()}")

@@ -15,10 +15,8 @@ import polars as pl
 import pyarrow as pa
 
 from hushtable._types import CodeArray, CountArray
-from hushtable.anonymizers import RowByRow, Walk
-from hushtable.columns import Column
-from hushtable.io import Frame, RowCodes, Values, to_arrow
-from hushtable.tables import Table
+from hushtable.anonymizers import Coding, InParts, Walk
+from hushtable.io import Frame, Values, to_arrow
 
 __all__ = ["WalkedCells", "coded"]
 
@@ -29,17 +27,12 @@ class WalkedCells:
 
     Attributes
     ----------
-    names : tuple of str
+    coding : Coding
         Of the judged columns.
     margins : Frame
         Rows with counts whose columns hold each cell as often as all records do.
     n_records : int
         That there were when they were coded.
-    values : tuple of Values
-        The cells of each column.
-    codes : tuple of ndarray of int32
-        The code of each cell, in the order of the values; -1 is missing.
-    columns : tuple of Column
     walk : Walk
     rows : tuple by column of ndarray of int64
         Where a quasi-identifier is published: a row of the release for every class, in order. Where a sensitive column
@@ -49,43 +42,30 @@ class WalkedCells:
         Which of some values is published of each of these rows, once that is known; -1 is missing.
     """
 
-    names: tuple[str, ...]
+    coding: Coding = field(repr=False)
     margins: Frame = field(repr=False)
     n_records: int
-    values: tuple[Values, ...] = field(repr=False)
-    codes: tuple[CodeArray, ...] = field(repr=False)
-    columns: tuple[Column, ...] = field(repr=False)
     walk: Walk = field(repr=False)
     rows: tuple[CountArray, ...] = field(repr=False)
     quasi_identifiers: frozenset[str]
     cells: Mapping[str, tuple[CodeArray, pa.Array]] = field(default_factory=dict, repr=False)
 
     @classmethod
-    def of(cls, records: RowCodes, made: RowByRow) -> WalkedCells:
-        """Keep of coded records what others need to be published alike."""
-        assert made.cuts is not None
-        places = [order for _, order in records.known]
+    def of(cls, made: InParts) -> WalkedCells:
+        """Keep of a release what its records need to be published where they are."""
         quasi_identifiers = frozenset(made.release.quasi_identifiers)
         row_of_class = np.unique(made.release.partition.labels, return_index=True)[1]
-        record_of_row = np.unique(made.row_of_record, return_index=True)[1]
         rows = []
-        for name, cells, code, column in zip(
-            records.names, records.codes, made.code_of_cell, made.columns, strict=True
-        ):
+        for column, codes in zip(made.coding.columns, made.codes, strict=True):
             row_of_code = np.full(column.n_values + 1, -1, dtype=np.int64)
-            row_of_code[code[cells[record_of_row]] + 1] = np.arange(len(record_of_row))
-            rows.append(row_of_class if name in quasi_identifiers else row_of_code)
-        return cls(
-            records.names,
-            records.margins().frame,
-            records.n_records,
-            tuple(values for values, _ in records.known),
-            tuple(code[order] for code, order in zip(made.code_of_cell, places, strict=True)),
-            made.columns,
-            made.cuts.walk(),
-            tuple(rows),
-            quasi_identifiers,
-        )
+            row_of_code[codes + 1] = np.arange(len(codes))
+            rows.append(row_of_class if column.name in quasi_identifiers else row_of_code)
+        return cls(made.coding, made.margins, made.n_records, made.cuts.walk(), tuple(rows), quasi_identifiers)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The judged columns."""
+        return self.coding.cells.names
 
     def publishing(self, rows: pl.DataFrame) -> WalkedCells:
         """Return the same with what each row of the release publishes: by its class, or by its own sensitive value."""
@@ -111,16 +91,12 @@ class WalkedCells:
         InputError
             A record has a value that no record had when they were coded.
         """
-        codes = []
-        for values, known, cells in zip(self.values, self.codes, judged, strict=True):
-            code, places = values.code(pa.chunked_array([cells]), grow=False)
-            codes.append(known[code][places])
-        table = Table(self.columns, np.stack(codes), np.ones(len(codes[0]), dtype=np.int64))
+        table = self.coding.table(self.coding.cells.places(pa.table([*judged], names=[*self.names])))
         labels = self.walk.labels(table)
         published = {}
         for name in names:
             cells_of, found = self.cells[name]
-            at = cells_of[labels if name in self.quasi_identifiers else codes[self.names.index(name)] + 1]
+            at = cells_of[labels if name in self.quasi_identifiers else table.codes[table.index(name)] + 1]
             published[name] = found.take(pa.array(at, mask=at < 0))
         return published
 

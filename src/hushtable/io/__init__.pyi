@@ -22,7 +22,14 @@ from .frames import Frame as Frame
 from .hive import parquet_writer as parquet_writer, plain_schema as plain_schema
 from .latex import latex_of as latex_of
 from .object_stores import lazy_objects as lazy_objects
-from .row_codes import Margins as Margins, RowCodes as RowCodes
+from .row_codes import (
+    CellCodes as CellCodes,
+    Margins as Margins,
+    RowCodes as RowCodes,
+    add_up_cells as add_up_cells,
+    smallest as smallest,
+    sorted_apart as sorted_apart,
+)
 from .sources import Source as Source, check_secrets as check_secrets, located as located
 from .stale_values import without_remnants as without_remnants
 from .statistics_files import Variable as Variable, published as published

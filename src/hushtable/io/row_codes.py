@@ -6,7 +6,7 @@ fewer than 256 values: eight columns of 50,000,000 records take 0.4 GB.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
@@ -15,14 +15,15 @@ import polars as pl
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from hushtable._types import CodeArray, CountArray
+from hushtable._types import CountArray
 from hushtable.errors import check_columns
 from hushtable.io import frames
 from hushtable.io.batches import Scan, ahead
+from hushtable.io.csv import Dialect
 from hushtable.io.distinct_rows import Values, changed
 from hushtable.io.frames import Frame
 
-__all__ = ["Margins", "RowCodes"]
+__all__ = ["CellCodes", "Margins", "RowCodes", "add_up_cells", "smallest", "sorted_apart"]
 
 
 class Margins(NamedTuple):
@@ -37,27 +38,86 @@ class Margins(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class CellCodes:
+    """The distinct cells of some columns, by which further ones are coded; it pickles.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Of the columns.
+    cells : tuple of polars.Series
+        Of each column its distinct cells, without a name: the missing one, then the others in order.
+    known : tuple by column of (Values, ndarray of int64)
+        By which further cells are coded, and which of the column's cells each of their codes is.
+    is_text : bool
+    dialect : Dialect
+        How they were read.
+    """
+
+    names: tuple[str, ...]
+    cells: tuple[pl.Series, ...] = field(repr=False)
+    known: tuple[tuple[Values, CountArray], ...] = field(repr=False)
+    is_text: bool
+    dialect: Dialect = field(repr=False)
+
+    @classmethod
+    def of(cls, source: Scan, columns: Sequence[Values]) -> CellCodes:
+        """Put in order what was seen of some columns."""
+        known = [column.sorted() for column in columns]
+        return cls(
+            tuple(column.name for column in columns),
+            tuple(cells for cells, _ in known),
+            tuple((column, places) for column, (_, places) in zip(columns, known, strict=True)),
+            source.is_text,
+            source.dialect,
+        )
+
+    @property
+    def widths(self) -> list[int]:
+        """How many cells each column has, the missing one included."""
+        return list(map(len, self.cells))
+
+    def places(self, batch: pa.Table) -> Iterator[CountArray]:
+        """Yield which of its cells each column of a batch has, whose columns are in order.
+
+        Raises
+        ------
+        InputError
+            There is a cell that was not seen.
+        """
+        for (column, known), cells in zip(self.known, batch.columns, strict=True):
+            codes, places = column.code(cells, grow=False)
+            yield known[codes][places]
+
+    def margins(self, counts: Sequence[CountArray]) -> Margins:
+        """Return a few rows with counts in which every cell of every column is as frequent as it was counted."""
+        places, n_records = sorted_apart(counts)
+        return Margins(self.frame(places, n_records), places)
+
+    def frame(self, places: Sequence[NDArray[Any]], counts: CountArray) -> Frame:
+        """Return rows with counts, given as which of its cells each column has."""
+        # Named behind: a name may be a pattern.
+        of_columns = zip(self.names, self.cells, places, strict=True)
+        frame = frames.read(pl.DataFrame([cells.gather(rows).alias(name) for name, cells, rows in of_columns]))
+        return replace(frame, is_text=self.is_text, dialect=self.dialect, counts=counts)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class RowCodes:
     """Some columns of every record.
 
     Attributes
     ----------
     source : Scan
-    names : tuple of str
+    cells : CellCodes
         Of the columns.
-    cells : tuple of polars.Series
-        Of each column its distinct cells, without a name: the missing one, then the others in order.
     codes : tuple of ndarray of uint8, uint16 or uint32, shape (n_records,)
         Of each column, which of its cells a record has.
-    known : tuple by column of (Values, ndarray of int64)
-        By which further cells are coded, and which of the column's cells each of their codes is.
     """
 
     source: Scan = field(repr=False)
-    names: tuple[str, ...]
-    cells: tuple[pl.Series, ...] = field(repr=False)
+    cells: CellCodes = field(repr=False)
     codes: tuple[NDArray[Any], ...] = field(repr=False)
-    known: tuple[tuple[Values, CountArray], ...] = field(repr=False)
 
     @classmethod
     def of(cls, source: Scan, names: Sequence[str]) -> RowCodes:
@@ -74,11 +134,10 @@ class RowCodes:
         for batch in ahead(source.batches(names, coded=names)):
             for column, cells, of_column in zip(columns, batch.columns, found, strict=True):
                 code, places = column.code(cells, grow=True)
-                of_column.append(code.astype(_smallest(column.width))[places])
-        known = [column.sorted() for column in columns]
-        codes = tuple(_joined(of_column, places) for of_column, (_, places) in zip(found, known, strict=True))
-        order = tuple((column, places) for column, (_, places) in zip(columns, known, strict=True))
-        return cls(source, tuple(names), tuple(cells for cells, _ in known), codes, order)
+                of_column.append(code.astype(smallest(column.width))[places])
+        cells_of = CellCodes.of(source, columns)
+        codes = tuple(_joined(of_column, places) for of_column, (_, places) in zip(found, cells_of.known, strict=True))
+        return cls(source, cells_of, codes)
 
     @property
     def n_records(self) -> int:
@@ -87,36 +146,53 @@ class RowCodes:
 
     def margins(self) -> Margins:
         """Return a few rows with counts in which every cell of every column is as frequent as among all records."""
-        # As if each column were sorted by itself: a row for every run in which none of them changes.
-        of_columns = zip(self.cells, self.codes, strict=True)
-        ends = [np.cumsum(np.bincount(codes, minlength=len(cells))) for cells, codes in of_columns]
-        until = np.unique(np.concatenate(ends))
-        until = until[until > 0]
-        places = tuple(np.searchsorted(of_column, until - 1, side="right") for of_column in ends)
-        return Margins(self._frame(places, np.diff(until, prepend=0)), places)
-
-    def frame(self, records: CodeArray, counts: CountArray) -> Frame:
-        """Return some records as rows with counts."""
-        return self._frame([codes[records] for codes in self.codes], counts)
+        widths = self.cells.widths
+        counted = [np.bincount(codes, minlength=width) for codes, width in zip(self.codes, widths, strict=True)]
+        return self.cells.margins(counted)
 
     def check(self, batch: pa.Table, begin: int) -> None:
         """Raise InputError where a batch, which has the columns in order, is not the records from one on."""
         end = begin + batch.num_rows
         if end > self.n_records:
             raise changed()
-        for (column, known), cells, ours in zip(self.known, batch.columns, self.codes, strict=True):
-            codes, places = column.code(cells, grow=False)
-            if not np.array_equal(known[codes][places], ours[begin:end]):
+        for places, ours in zip(self.cells.places(batch), self.codes, strict=True):
+            if not np.array_equal(places, ours[begin:end]):
                 raise changed()
 
-    def _frame(self, places: Sequence[NDArray[Any]], counts: CountArray) -> Frame:
-        # Named behind: a name may be a pattern.
-        of_columns = zip(self.names, self.cells, places, strict=True)
-        frame = frames.read(pl.DataFrame([cells.gather(rows).alias(name) for name, cells, rows in of_columns]))
-        return replace(frame, is_text=self.source.is_text, dialect=self.source.dialect, counts=counts)
+
+def sorted_apart(counts: Sequence[CountArray]) -> tuple[tuple[CountArray, ...], CountArray]:
+    """Return rows in which every place of every column is as frequent as it was counted, and their counts.
+
+    Each column is sorted by itself: a row for every run in which none of them changes. Which places stand beside each
+    other says nothing.
+    """
+    ends = [np.cumsum(of_column) for of_column in counts]
+    until = np.unique(np.concatenate(ends))
+    until = until[until > 0]
+    places = tuple(np.searchsorted(of_column, until - 1, side="right") for of_column in ends)
+    return places, np.diff(until, prepend=0)
 
 
-def _smallest(width: int) -> type[np.unsignedinteger[Any]]:
+def add_up_cells(columns: Sequence[Values], seen: Iterable[Sequence[tuple[pa.Array, CountArray]]]) -> list[CountArray]:
+    """Add up how often cells occur in several parts, in the order of `CellCodes.of`; the values grow by what is new.
+
+    seen : of each part and column its values, and how many records have the missing cell and each of them
+    """
+    counts = [np.zeros(column.width, dtype=np.int64) for column in columns]
+    for part in seen:
+        for j, (column, (values, n_records)) in enumerate(zip(columns, part, strict=True)):
+            codes, _ = column.code(pa.chunked_array([values]), grow=True)
+            counts[j] = np.append(counts[j], np.zeros(column.width - len(counts[j]), dtype=np.int64))
+            np.add.at(counts[j], np.append(0, codes[:-1]), n_records)
+    ordered = []
+    for column, of_column in zip(columns, counts, strict=True):
+        in_order = np.empty_like(of_column)
+        in_order[column.sorted()[1]] = of_column
+        ordered.append(in_order)
+    return ordered
+
+
+def smallest(width: int) -> type[np.unsignedinteger[Any]]:
     """Return the smallest type that holds so many codes."""
     if width <= 2**8:
         return np.uint8
@@ -125,7 +201,7 @@ def _smallest(width: int) -> type[np.unsignedinteger[Any]]:
 
 def _joined(parts: list[NDArray[Any]], places: CountArray) -> NDArray[Any]:
     """Join the codes of batches, each as its place in order, and empty the list on the way: memory is short."""
-    order = places.astype(_smallest(len(places)))
+    order = places.astype(smallest(len(places)))
     joined, begin = np.empty(sum(map(len, parts)), dtype=order.dtype), 0
     parts.reverse()
     while parts:

@@ -31,6 +31,7 @@ __all__ = [
     "CUT",
     "DONE",
     "NEEDS_ROOM",
+    "N_TOGETHER",
     "PAUSED",
     "Axes",
     "Choice",
@@ -42,10 +43,13 @@ __all__ = [
     "Work",
     "best_by_gain",
     "best_by_median",
+    "best_together",
     "both_pass",
     "end_sweep",
     "finish",
     "grow",
+    "rank_by_gain",
+    "varying_columns",
 ]
 
 
@@ -170,7 +174,8 @@ def _move(rows: Rows, judged: JudgedCut, i: int, side: int, sign: int) -> None:
 
 
 _MANY = 2**31 - 1
-_N_TOGETHER = 4  # cuts whose sides are marked together: two bits of a byte each
+N_TOGETHER: Final = 4
+"""Cuts whose sides are marked together: two bits of a byte each."""
 
 CUT: Final = record(
     ("score", np.float64),
@@ -219,6 +224,15 @@ def best_by_gain(
     rows: Rows, axes: Axes, judged: JudgedCut | None, options: Options, held: Profile, choice: Choice, node: CutNode
 ) -> int:
     """Find the allowable cut that lowers the loss most; return its place in ``choice.cuts``, or -1."""
+    n_cuts = rank_by_gain(rows, axes, judged, options, held, choice, node)
+    return n_cuts - 1 if n_cuts < 2 else _best_of_all(rows, axes, held, choice, node)
+
+
+@inner
+def rank_by_gain(
+    rows: Rows, axes: Axes, judged: JudgedCut | None, options: Options, held: Profile, choice: Choice, node: CutNode
+) -> int:
+    """Put the allowable cuts that gain most in their own column into ``choice.cuts``; return how many there are."""
     size, min_size, cuts = node.size, options.min_size, choice.cuts
     last = cuts.size - 1
     for i in range(cuts.size):
@@ -269,11 +283,10 @@ def best_by_gain(
             _enter(cuts, score, j, length, n_left, left, right)
         if judged is not None:
             end_sweep(rows, judged, node)
-    if cuts[0].score < 0:
-        return -1
-    if last == 0 or cuts[1].score < 0:
-        return 0
-    return _best_of_all(rows, axes, held, choice, node)
+    n_cuts = 0
+    while n_cuts < cuts.size and cuts[n_cuts].score >= 0:
+        n_cuts += 1
+    return n_cuts
 
 
 @inner
@@ -293,16 +306,12 @@ def _enter(cuts: NDArray[Any], score: float, j: int, length: int, n_left: int, l
 @inner
 def _best_of_all(rows: Rows, axes: Axes, held: Profile, choice: Choice, node: CutNode) -> int:
     """Return the one of the best cuts that gains most in all columns."""
-    cuts, n_varying = choice.cuts, 0
-    for j in range(axes.columns.size):
-        if held.columns[j].n_codes > 1:
-            held.counted[0, n_varying], held.counted[1, n_varying] = j, axes.columns[j].begin
-            n_varying += 1
+    cuts, n_varying = choice.cuts, varying_columns(axes, held)
     varying = held.counted[:, :n_varying]
     best, most = 0, -1.0
-    for first in range(0, cuts.size, _N_TOGETHER):
+    for first in range(0, cuts.size, N_TOGETHER):
         last = first
-        while last < min(first + _N_TOGETHER, cuts.size) and cuts[last].score >= 0:
+        while last < min(first + N_TOGETHER, cuts.size) and cuts[last].score >= 0:
             last += 1
         if last == first:
             break
@@ -313,17 +322,45 @@ def _best_of_all(rows: Rows, axes: Axes, held: Profile, choice: Choice, node: Cu
             begin = axes.columns[cuts[i].column].begin
             for place in range(begin, begin + cuts[i].length):
                 choice.sides[begin + held.entries[place].code] = 0
-        for c in range(n_varying):
-            j, begin = int(varying[0, c]), int(varying[1, c])
-            entries = held.entries[begin : begin + held.columns[j].n_codes]
-            _span_sides(axes, j, entries, choice.marks[begin:], choice.spans[j], n_sides)
-        for i in range(first, last):
-            score = _gain_of_all(axes, held, choice.spans, cuts[i], i - first, node.size)
-            j, begin = cuts[i].column, axes.columns[cuts[i].column].begin
-            score *= preference(axes, j, held.entries[begin:], cuts[i].length)
-            if score > most:
-                best, most = i, score
+        best, most = best_together(axes, held, choice, varying, (first, last), node.size, (best, most))
     return best
+
+
+@inner
+def varying_columns(axes: Axes, held: Profile) -> int:
+    """Put the columns of which a class holds several codes, and where they begin, into ``held.counted``; count them."""
+    n_varying = 0
+    for j in range(axes.columns.size):
+        if held.columns[j].n_codes > 1:
+            held.counted[0, n_varying], held.counted[1, n_varying] = j, axes.columns[j].begin
+            n_varying += 1
+    return n_varying
+
+
+@inner
+def best_together(
+    axes: Axes,
+    held: Profile,
+    choice: Choice,
+    varying: CountArray,
+    run: tuple[int, int],
+    size: int,
+    best_so_far: tuple[int, float],
+) -> tuple[int, float]:
+    """Compare cuts whose sides are marked with the best one before them; return the best, and what it gains."""
+    (first, last), (best, most) = run, best_so_far
+    for c in range(varying.shape[1]):
+        j, begin = int(varying[0, c]), int(varying[1, c])
+        entries = held.entries[begin : begin + held.columns[j].n_codes]
+        _span_sides(axes, j, entries, choice.marks[begin:], choice.spans[j], 2 * (last - first))
+    for i in range(first, last):
+        cut = choice.cuts[i]
+        score = _gain_of_all(axes, held, choice.spans, cut, i - first, size)
+        j, begin = cut.column, axes.columns[cut.column].begin
+        score *= preference(axes, j, held.entries[begin:], cut.length)
+        if score > most:
+            best, most = i, score
+    return best, most
 
 
 @inner

@@ -11,6 +11,7 @@ from .layout import (
     places as places,
     placing as placing,
     relative as relative,
+    room_for_rows as room_for_rows,
 )
 from .readable import CodeRanges as CodeRanges, Listed as Listed, Rounded as Rounded
 from .recoding import (

@@ -40,6 +40,7 @@ __all__ = [
     "places",
     "placing",
     "relative",
+    "room_for_rows",
 ]
 
 _BYTE = 256  # how many codes a byte tells apart
@@ -218,12 +219,17 @@ def places(table: Table, axes: Sequence[Axis]) -> CodeArray:
 
 def packed_rows(table: Table, axes: Sequence[Axis]) -> NDArray[Any]:
     """Return the places of a table's rows in the smallest type that kernels know, with zeros up to a whole word."""
-    dtype: type[np.unsignedinteger[Any]] = np.uint8 if max(axis.n_places for axis in axes) <= _BYTE else np.uint32
-    to_word = 8 // np.dtype(dtype).itemsize
-    packed = np.zeros((table.n_rows, -(-len(axes) // to_word) * to_word), dtype=dtype)
+    packed = room_for_rows(table.n_rows, [axis.n_places for axis in axes])
     by = placing(table, axes)
     in_runs(lambda run: rows.put(table.codes, *by, packed, run), table.n_rows)
     return packed
+
+
+def room_for_rows(n_rows: int, n_places: Sequence[int]) -> NDArray[Any]:
+    """Return zeros for rows of columns of so many places, up to a whole word."""
+    dtype: type[np.unsignedinteger[Any]] = np.uint8 if max(n_places) <= _BYTE else np.uint32
+    to_word = 8 // np.dtype(dtype).itemsize
+    return np.zeros((n_rows, -(-len(n_places) // to_word) * to_word), dtype=dtype)
 
 
 def placing(table: Table, axes: Sequence[Axis]) -> tuple[CountArray, CodeArray, CountArray]:

@@ -1,0 +1,506 @@
+"""Mondrian over records that lie in parts, on other machines: each part counts, one place chooses.
+
+A class of many records is cut here, by what the parts say of it: how often each code occurs on the left side of every
+cut that may be the best one. A class of fewer records is cut, and published, by whichever worker is free. So no
+process holds all records, and the classes and their cells are those of one table in memory, number by number.
+
+All that the workers make lies in one folder, under names and with contents that follow from the records alone: a task
+that runs once more for a lost worker makes the same again.
+"""
+
+from __future__ import annotations
+
+import math
+import pickle
+import secrets
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, Final, NamedTuple, Protocol
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from hushtable._types import CodeArray, CountArray
+from hushtable.anonymizers.parallel import CutSearch, Piece, ThreadScratch, grow_alone, joined, side_by_side
+from hushtable.anonymizers.placement import CutTree, Walk
+from hushtable.anonymizers.preparation import Request
+from hushtable.anonymizers.row_by_row import ClassRows, Coding, Plan, Publishing, why_not_row_by_row
+from hushtable.errors import InputError, check_columns, with_hint
+from hushtable.io import CellCodes, Dialect, Frame, Values, add_up_cells, changed, scan, smallest, sorted_apart
+from hushtable.kernels import parts as counting, split
+from hushtable.recoding import Axis, packed_rows, room_for_rows
+from hushtable.release import Release
+from hushtable.search import Budget, Clock
+from hushtable.tables import Table
+
+__all__ = ["InParts", "Workers", "protect_in_parts", "why_not_in_parts"]
+
+_FEWEST: Final = 2**18  # records of a class that is not cut here any more
+_N_CLASSES: Final = 128  # or this share of all of them
+_MOST_COUNTS: Final = 2**25  # numbers that a worker counts at once
+_MOST_OF_ONE: Final = 2**27  # and that it counts for one class
+_MOST_RECORDS: Final = 2**31 - 1
+
+
+class Workers(Protocol):
+    """Whoever carries out work on other machines, or in other processes; work and items pickle."""
+
+    def map(self, work: Callable[[Any], Any], items: Sequence[Any]) -> list[Any]:
+        """Return what comes of every item, in their order."""
+        ...
+
+    def sum(self, work: Callable[[Any], NDArray[Any]], items: Sequence[Any]) -> NDArray[Any]:
+        """Return the sum of what comes of the items."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class InParts:
+    """A release of classes, and the cuts by which every record finds its own.
+
+    Attributes
+    ----------
+    release : Release
+        Its source has a row for every class and sensitive values in it, with counts, that holds the quasi-identifiers
+        of one of its records.
+    codes : ndarray of int32, shape (n_columns, n_rows)
+        The judged columns of these rows.
+    coding : Coding
+    margins : Frame
+        Rows with counts whose columns hold each cell as often as all records do.
+    n_records : int
+    cuts : CutTree
+    """
+
+    release: Release
+    codes: CodeArray = field(repr=False)
+    coding: Coding = field(repr=False)
+    margins: Frame = field(repr=False)
+    n_records: int
+    cuts: CutTree = field(repr=False)
+
+
+def why_not_in_parts(asked: Request) -> str | None:
+    """Say what of a request takes distinct rows, as the end of a sentence; None where nothing does."""
+    return "a budget" if asked.clock.budget != Budget() else why_not_row_by_row(asked)
+
+
+def protect_in_parts(
+    parts: Sequence[Path], names: Sequence[str], asked: Request, workers: Workers, *, dialect: Dialect | None = None
+) -> InParts:
+    """Carry out a request for records in Parquet files.
+
+    Parameters
+    ----------
+    parts : sequence of path
+        Files of one schema in a folder that all workers see, and may write to: what they make lies beside.
+    names : sequence of str
+        The columns that are judged.
+    asked : Request
+        One of those that `why_not_in_parts` has nothing against.
+    workers : Workers
+    dialect : Dialect, optional
+        Which texts mean a missing cell.
+
+    Raises
+    ------
+    ColumnError, InputError, InfeasibleError
+        As `hushtable.anonymize` says; or there are more values than can be counted.
+
+    Notes
+    -----
+    A worker holds a part of 1,048,576 records, or a class of 1/128 of all records, at about 100 bytes each. The place
+    that chooses holds what a few classes have of every value, and at the end some hundred bytes for each class of the
+    release.
+    """
+    known = dialect or Dialect()
+    cells, counts = _cells(parts, names, workers, known)
+    n_records = int(counts[0].sum())
+    if n_records > _MOST_RECORDS:
+        msg = with_hint(f"there are {n_records:,} records.", f"at most {_MOST_RECORDS:,} are cut at once.")
+        raise InputError(msg)
+    margins = cells.margins(counts)
+    plan = Plan.of(cells, margins, asked)
+    records = _Records.of(plan, parts[0].parent, known)
+    coded = [path for some in workers.map(records.code, parts) for path in some]
+    _removed(parts)
+    pieces = _cut_top(plan, records, workers, coded, margins_of=counts)
+    top = joined(pieces, n_records)
+    walk = CutTree.of(top, plan.axes).walk()
+    runs = sorted(run for run, piece in pieces.items() if not piece.parts)
+    dealt = workers.map(partial(records.deal, walk, len(runs)), coded)
+    _removed(coded)
+    of_runs = [(run, [(path, *ends[i : i + 2]) for path, ends in dealt]) for i, run in enumerate(runs)]
+    # The largest first: the last one to end keeps the others waiting.
+    order = sorted(range(len(runs)), key=lambda i: runs[i][0] - runs[i][1])
+    made = dict(zip(order, workers.map(records.settle, [of_runs[i] for i in order]), strict=True))
+    _removed([path for path, _ in dealt])
+    rows, codes = _settled(pieces, [(run, made[i]) for i, run in enumerate(runs)])
+    tree = joined(pieces, n_records)
+    release = plan.release(rows, codes, asked.clock.trace(repr(asked.method), len(tree.columns)))
+    return InParts(release, codes, plan.coding, margins.frame, n_records, CutTree.of(tree, plan.axes))
+
+
+def _cells(
+    parts: Sequence[Path], names: Sequence[str], workers: Workers, dialect: Dialect
+) -> tuple[CellCodes, list[CountArray]]:
+    """Return the cells of all parts, and how many records have each."""
+    source = scan(parts[0], dialect)
+    check_columns(names, source.columns, "columns")
+    columns = [Values(name, source.schema[name]) for name in names]
+    counts = add_up_cells(columns, workers.map(partial(_seen, tuple(names), dialect), parts))
+    return CellCodes.of(source, columns), counts
+
+
+def _seen(names: tuple[str, ...], dialect: Dialect, part: Path) -> list[tuple[pa.Array, CountArray]]:
+    """Return the values of a part, and how many of its records have the missing cell and each of them."""
+    source = scan(part, dialect)
+    columns = [Values(name, source.schema[name]) for name in names]
+    counts = [np.zeros(1, dtype=np.int64) for _ in names]
+    for batch in source.batches(names, coded=names):
+        for j, (column, cells) in enumerate(zip(columns, batch.columns, strict=True)):
+            codes, places = column.code(cells, grow=True)
+            counts[j] = np.append(counts[j], np.zeros(column.width - len(counts[j]), dtype=np.int64))
+            np.add.at(counts[j], codes, np.bincount(places, minlength=len(codes)))
+    return [(column.known, of_column) for column, of_column in zip(columns, counts, strict=True)]
+
+
+class _Settled(NamedTuple):
+    """What a worker made of a class.
+
+    tree : SplitTree, the cuts below it
+    rows : ClassRows
+    codes : int32 (n_columns, n_rows), of one record of each row
+    """
+
+    tree: split.SplitTree
+    rows: ClassRows
+    codes: CodeArray
+
+
+_Slices = list[tuple[Path, int, int]]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Records:
+    """The records of parts as codes on the disk, and what workers do with them; it pickles.
+
+    Attributes
+    ----------
+    folder : path
+    dialect : Dialect
+    coding : Coding
+    axes : tuple of Axis
+    counted : tuple of str
+        Columns whose values the models count.
+    search : CutSearch
+        Of all records, without their sensitive values.
+    publishing : Publishing
+    """
+
+    folder: Path
+    dialect: Dialect
+    coding: Coding
+    axes: tuple[Axis, ...]
+    counted: tuple[str, ...]
+    search: CutSearch
+    publishing: Publishing
+
+    @classmethod
+    def of(cls, plan: Plan, folder: Path, dialect: Dialect) -> _Records:
+        """Lay out what a plan says of every part."""
+        search = plan.search(np.empty((len(plan.counted), 0), dtype=np.int32))
+        return cls(folder, dialect, plan.coding, plan.axes, tuple(plan.counted), search, plan.publishing)
+
+    @property
+    def kinds(self) -> tuple[int, ...]:
+        """How many sensitive values each counted column has, the missing one included."""
+        return tuple(self._column(name).n_values + 1 for name in self.counted)
+
+    def code(self, part: Path) -> list[Path]:
+        """Write the codes of a part, some records a file."""
+        names, made = self.coding.cells.names, []
+        for number, batch in enumerate(scan(part, self.dialect).batches(names, coded=names)):
+            if batch.num_rows:
+                made.append(self.folder / f"{part.stem}-{number}.coded.npy")
+                self._save(self.coding.table(self.coding.cells.places(batch)).codes, made[-1])
+        return made
+
+    def count(self, walk: Walk, class_of_leaf: CodeArray, sides: counting.Sides, path: Path) -> CountArray:
+        """Count what the left sides of cuts hold of some records; shape (n_classes, n_cuts, n_entries, n_kinds)."""
+        table = self._table([(path, 0, -1)])
+        counts = np.zeros((*sides.columns.shape, sides.begins[-1], math.prod(self.kinds)), dtype=np.int64)
+        kind = np.zeros(table.n_rows, dtype=np.int32)
+        for name, width in zip(self.counted, self.kinds, strict=True):
+            kind = kind * np.int32(width) + table.codes[table.index(name)] + np.int32(1)
+        packed = packed_rows(table, self.axes)
+        counting.tally_left(packed, class_of_leaf[walk.labels(table)], kind, sides, counts)
+        return counts
+
+    def deal(self, walk: Walk, n_classes: int, path: Path) -> tuple[Path, list[int]]:
+        """Write the codes of some records class after class; return where the records of each begin and end."""
+        table = self._table([(path, 0, -1)])
+        labels = walk.labels(table)
+        dealt = path.with_name(f"{path.name.removesuffix('.coded.npy')}.dealt.npy")
+        self._save(table.codes[:, np.argsort(labels, kind="stable")], dealt)
+        return dealt, np.append(0, np.cumsum(np.bincount(labels, minlength=n_classes))).tolist()
+
+    def settle(self, of_class: tuple[tuple[int, int], _Slices]) -> Path:
+        """Cut one class until no cut is left, and write what its classes publish."""
+        (start, end), slices = of_class
+        table = self._table(slices)
+        if table.n_rows != end - start:
+            raise changed()
+        packed = packed_rows(table, self.axes)
+        sensitive = table.codes[[table.index(name) for name in self.counted]] + np.int32(1)
+        order = np.arange(table.n_rows, dtype=np.int32)
+        rows = split.Rows(packed.view(np.int64), packed, order, is_weighted=False)
+        grown = grow_alone(replace(self.search, sensitive=sensitive), rows, Clock())
+        in_order = self.coding.table_of(table.codes[:, grown.order])
+        published, records, _ = self.publishing.of(
+            in_order, grown.tree.leaf_starts[: grown.tree.cursor[split.LEAVES] + 1]
+        )
+        # Without the room that was left.
+        tree = joined({(0, table.n_rows): Piece(grown.tree, (0, table.n_rows))}, table.n_rows)
+        path = self.folder / f"{start}.settled"
+        with _whole(path) as draft:
+            draft.write_bytes(pickle.dumps(_Settled(tree, published, in_order.codes[:, records]), protocol=5))
+        return path
+
+    def _column(self, name: str) -> Any:
+        return self.coding.columns[self.coding.cells.names.index(name)]
+
+    def _save(self, codes: CodeArray, path: Path) -> None:
+        width = max(column.n_values + 1 for column in self.coding.columns)
+        with _whole(path) as draft, draft.open("wb") as file:
+            np.save(file, (codes + 1).astype(smallest(width)))
+
+    def _table(self, slices: _Slices) -> Table:
+        """Return some records of some files; -1 stands for the end of one."""
+        pieces = []
+        for path, start, end in slices:
+            codes = np.load(path, mmap_mode="r")
+            pieces.append(codes[:, start : codes.shape[1] if end < 0 else end])
+        return self.coding.table_of(np.concatenate(pieces, axis=1).astype(np.int32) - np.int32(1))
+
+
+class _Open(NamedTuple):
+    """A class that is cut here.
+
+    run : where its records would lie if all lay class by class
+    held : int64 (n_entries, n_kinds), how many of them have each place of each column, and sensitive values
+    """
+
+    run: tuple[int, int]
+    held: CountArray
+
+
+class _Cut(NamedTuple):
+    """A cut that may be the best: its column, and the places that go left."""
+
+    column: int
+    members: CodeArray
+
+
+class _Ranking:
+    """The cuts of one class that are worth a closer look, the best in their own column first."""
+
+    def __init__(self, search: CutSearch, held: CountArray, kinds: tuple[int, ...]) -> None:
+        rows, kind = _rows_of(search, held)
+        sensitive = np.empty((len(kinds), len(kind)), dtype=np.int32)
+        if kinds:
+            sensitive[:] = np.unravel_index(kind, kinds)
+        self.search = replace(search, sensitive=sensitive)
+        scratch = ThreadScratch(self.search, rows, len(rows.order))
+        scratch.stack(rows)
+        self.work = scratch.work
+        by_gain = True if search.deals_ties is None else None
+        what = search.axes, scratch.judged, by_gain, search.deals_ties, search.options
+        self.n_cuts = counting.rank(rows, *what, self.work, self.work.stack[0, 3:])
+
+    def cuts(self) -> list[_Cut]:
+        """Return the cuts: each sends the first codes of its column's profile left."""
+        made = []
+        for cut in self.work.choice.cuts[: self.n_cuts]:
+            begin = int(self.search.axes.columns["begin"][cut["column"]])
+            members = self.work.held.entries["code"][begin : begin + int(cut["length"])]
+            made.append(_Cut(int(cut["column"]), members.copy()))
+        return made
+
+    def best(self, held: CountArray, lefts: CountArray) -> int:
+        """Return the place of the best cut, of what the class and the left sides of its cuts hold."""
+        if self.n_cuts == 1:
+            return 0
+        marks = np.zeros((-(-self.n_cuts // split.N_TOGETHER), len(held)), dtype=np.uint8)
+        for i, left in enumerate(lefts[: self.n_cuts]):
+            for side, of_side in enumerate((left, held - left)):
+                occurs = of_side.any(axis=1).astype(np.uint8)
+                marks[i // split.N_TOGETHER] |= occurs << (2 * (i % split.N_TOGETHER) + side)
+        size = int(held[: _begins(self.search)[1]].sum())
+        return int(
+            counting.best_of_marked(self.search.axes, self.work.held, self.work.choice, self.n_cuts, marks, size)
+        )
+
+
+def _begins(search: CutSearch) -> CountArray:
+    """Return where the places of each column begin among all, and where the last ones end."""
+    return np.append(search.axes.columns["begin"], len(search.axes.places))
+
+
+def _rows_of(search: CutSearch, held: CountArray) -> tuple[split.Rows, CodeArray]:
+    """Return rows with counts of which each column is what a class holds, by sensitive values; and these."""
+    begins = _begins(search)
+    codes, counts, kinds = [], [], []
+    for kind in np.flatnonzero(held[: begins[1]].any(axis=0)).tolist():
+        places, n_records = sorted_apart([held[first:last, kind] for first, last in pairwise(begins.tolist())])
+        of_kind = room_for_rows(len(n_records), np.diff(begins).tolist())
+        of_kind[:, : len(places)] = np.column_stack(places)
+        codes.append(of_kind)
+        counts.append(n_records)
+        kinds.append(np.full(len(n_records), kind, dtype=np.int32))
+    return side_by_side(np.concatenate(codes), np.concatenate(counts)), np.concatenate(kinds)
+
+
+def _cut_top(
+    plan: Plan, records: _Records, workers: Workers, coded: Sequence[Path], margins_of: Sequence[CountArray]
+) -> dict[tuple[int, int], Piece]:
+    """Cut classes of many records; return the cuts, and what is left of them, by where their records would lie."""
+    search, kinds = records.search, records.kinds
+    n_records = int(margins_of[0].sum())
+    whole = (0, n_records)
+    pieces = {whole: _uncut(whole)}
+    most, n_together = max(_FEWEST, n_records // _N_CLASSES), _most_together(search, kinds)
+    everything = _Cut(0, np.arange(_begins(search)[1], dtype=np.int32))
+    count = partial(_lefts, plan, records, workers, coded, pieces)
+    (held,) = count([(whole, [everything])])[0]
+    _check_margins(plan, margins_of, held)
+    waiting, n_settled = [_Open(whole, held)] if n_records > most else [], 0
+    while waiting:
+        some = [(each, _Ranking(search, each.held, kinds)) for each in waiting[-n_together:]]
+        del waiting[-n_together:]
+        is_cut = [(each, ranking, ranking.cuts()) for each, ranking in some if ranking.n_cuts]
+        n_settled += sum(each.run[1] - each.run[0] for each, ranking in some if not ranking.n_cuts)
+        counted = count([(each.run, cuts) for each, _, cuts in is_cut])
+        for (each, ranking, cuts), lefts in zip(is_cut, counted, strict=True):
+            best = ranking.best(each.held, lefts)
+            left = lefts[best]
+            middle = each.run[0] + int(left[: _begins(search)[1]].sum())
+            sides = (each.run[0], middle), (middle, each.run[1])
+            pieces[each.run] = Piece(_one_cut(cuts[best]), each.run, sides)
+            for run, of_side in zip(sides, (left, each.held - left), strict=True):
+                pieces[run] = _uncut(run)
+                if run[1] - run[0] > most:
+                    waiting.append(_Open(run, of_side))
+                else:
+                    n_settled += run[1] - run[0]
+        # What is cut here is the first half of the work.
+        plan.asked.clock.tell(n_settled / n_records / 2)
+    return pieces
+
+
+def _most_together(search: CutSearch, kinds: tuple[int, ...]) -> int:
+    """Return of how many classes a worker counts the cuts at once."""
+    n_entries, n_kinds = len(search.axes.places), math.prod(kinds)
+    of_one = min(search.n_rescored if search.deals_ties is None else 1, n_entries) * n_entries * n_kinds
+    if of_one > _MOST_OF_ONE:
+        msg = (
+            f"{n_entries:,} values of the quasi-identifiers beside {n_kinds:,} combinations of sensitive values are "
+            "too many to be counted together on a cluster."
+        )
+        hint = "coarsen columns first, or write the query as Parquet files, and pass their folder."
+        raise InputError(with_hint(msg, hint))
+    return max(1, _MOST_COUNTS // of_one)
+
+
+def _lefts(
+    plan: Plan,
+    records: _Records,
+    workers: Workers,
+    coded: Sequence[Path],
+    pieces: dict[tuple[int, int], Piece],
+    asked: Sequence[tuple[tuple[int, int], Sequence[_Cut]]],
+) -> CountArray:
+    """Have all parts count what the left sides of some cuts hold; shape (n_classes, n_cuts, n_entries, n_kinds)."""
+    begins = _begins(records.search)
+    n_cuts = max((len(cuts) for _, cuts in asked), default=0)
+    if n_cuts == 0:
+        return np.empty((0, 0, begins[-1], math.prod(records.kinds)), dtype=np.int64)
+    columns = np.full((len(asked), n_cuts), -1, dtype=np.int32)
+    starts, goes_left, n_codes = np.zeros((len(asked), n_cuts), dtype=np.int64), [], 0
+    for i, (_, cuts) in enumerate(asked):
+        for c, (column, members) in enumerate(cuts):
+            of_cut = np.zeros(begins[column + 1] - begins[column], dtype=np.uint8)
+            of_cut[members] = 1
+            columns[i, c], starts[i, c] = column, n_codes
+            goes_left.append(of_cut)
+            n_codes += len(of_cut)
+    leaves = sorted(run for run, piece in pieces.items() if not piece.parts)
+    class_of_leaf = np.full(len(leaves), -1, dtype=np.int32)
+    class_of_leaf[[leaves.index(run) for run, _ in asked]] = np.arange(len(asked))
+    walk = CutTree.of(joined(pieces, leaves[-1][1]), plan.axes).walk()
+    sides = counting.Sides(columns, starts, np.concatenate(goes_left), begins.astype(np.int64))
+    return workers.sum(partial(records.count, walk, class_of_leaf, sides), coded)
+
+
+def _check_margins(plan: Plan, margins_of: Sequence[CountArray], held: CountArray) -> None:
+    """Raise InputError where the coded records are not those whose cells were counted."""
+    begins = np.cumsum([0, *(axis.n_places for axis in plan.axes)]).tolist()
+    for axis, (first, last) in zip(plan.axes, pairwise(begins), strict=True):
+        j = plan.coding.cells.names.index(axis.column.name)
+        expected = np.zeros(last - first, dtype=np.int64)
+        np.add.at(expected, axis.place[plan.coding.code_of_cell[j] + 1], margins_of[j])
+        if not np.array_equal(held[first:last].sum(axis=1), expected):
+            raise changed()
+
+
+def _uncut(run: tuple[int, int]) -> Piece:
+    """Return a class of which no cut is known."""
+    none = np.empty(0, dtype=np.int32)
+    one = np.array([-1], dtype=np.int32), np.zeros(1, dtype=np.int32), none, np.zeros(2, dtype=np.int32)
+    return Piece(split.SplitTree(*one, _cursor(n_leaves=1)), run)
+
+
+def _one_cut(cut: _Cut) -> split.SplitTree:
+    length, none = np.array([len(cut.members)], dtype=np.int32), np.zeros(1, dtype=np.int32)
+    return split.SplitTree(
+        np.array([cut.column], dtype=np.int32), length, cut.members, none, _cursor(n_members=len(cut.members))
+    )
+
+
+def _cursor(*, n_leaves: int = 0, n_members: int = 0) -> CountArray:
+    """Return the counters of a tree of one node."""
+    cursor = np.zeros(4, dtype=np.int64)
+    cursor[[split.NODES, split.LEAVES, split.MEMBERS]] = 1, n_leaves, n_members
+    return cursor
+
+
+def _settled(
+    pieces: dict[tuple[int, int], Piece], made: Sequence[tuple[tuple[int, int], Path]]
+) -> tuple[ClassRows, CodeArray]:
+    """Take in what workers made of the classes, which come in order, and put their cuts below the others."""
+    rows, codes = [], []
+    for run, path in made:
+        settled: _Settled = pickle.loads(path.read_bytes())
+        path.unlink()
+        pieces[run] = Piece(settled.tree, run)
+        rows.append(settled.rows)
+        codes.append(settled.codes)
+    return ClassRows.joined(rows), np.concatenate(codes, axis=1)
+
+
+@contextmanager
+def _whole(path: Path) -> Iterator[Path]:
+    """Give a file its name once it is written: another try of a task may write it at the same time."""
+    draft = path.with_name(f"{path.name}.{secrets.token_hex(4)}")
+    yield draft
+    draft.replace(path)
+
+
+def _removed(paths: Sequence[Path]) -> None:
+    for path in paths:
+        path.unlink()

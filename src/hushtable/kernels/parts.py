@@ -1,0 +1,123 @@
+"""Cuts that are chosen in one place and counted in many: where the rows of a class lie in parts, on other machines.
+
+Each part counts its rows on the left side of every cut that may be the best, and those counts add up. Cuts are ranked
+and compared by the functions of `hushtable.kernels.split`, so that the same one is made as over all rows.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from numpy.typing import NDArray
+
+from hushtable._types import CodeArray, CountArray
+from hushtable.kernels._jit import bare
+from hushtable.kernels.class_profile import Axes, Profile, profile
+from hushtable.kernels.rows import ByteArray, Rows
+from hushtable.kernels.split import (
+    N_TOGETHER,
+    Choice,
+    CutNode,
+    JudgedCut,
+    Options,
+    Work,
+    best_by_median,
+    best_together,
+    rank_by_gain,
+    varying_columns,
+)
+
+__all__ = ["Sides", "best_of_marked", "rank", "tally_left"]
+
+
+@bare
+def rank(
+    rows: Rows,
+    axes: Axes,
+    judged: JudgedCut | None,
+    by_gain: bool | None,
+    deals_ties: bool | None,
+    options: Options,
+    work: Work,
+    bounds: CountArray,
+) -> int:
+    """Choose the cuts of one class that are worth a closer look, and return how many: of the median rule, the best.
+
+    They are the first of ``work.choice.cuts``, and what the class holds is in ``work.held``.
+
+    rows : rows with counts of which each column, together with the sensitive values, is what the class holds
+    bounds : int64 (2 * n_columns,), between which codes each column lies; is tightened
+    """
+    size = 0
+    for i in range(rows.order.size):
+        size += rows.words[i, rows.words.shape[1] - 1] if rows.is_weighted else 1
+    if size < 2 * options.min_size or rows.order.size < 2:
+        return 0
+    node = CutNode(0, rows.order.size, size)
+    profile(rows, axes, work.held, 0, rows.order.size, bounds)
+    if by_gain is not None:
+        return rank_by_gain(rows, axes, judged, options, work.held, work.choice, node)
+    if deals_ties is not None:
+        return 1 + best_by_median(rows, axes, judged, options, work.held, work.choice, node, deals_ties)
+    return 0
+
+
+@bare
+def best_of_marked(axes: Axes, held: Profile, choice: Choice, n_cuts: int, marks: ByteArray, size: int) -> int:
+    """Return the one of several ranked cuts that gains most in all columns, where others looked at the rows.
+
+    marks : uint8 (ceil(n_cuts / N_TOGETHER), n_entries), the sides on which each code occurs, two bits a cut
+    """
+    n_varying = varying_columns(axes, held)
+    varying = held.counted[:, :n_varying]
+    best, most = 0, -1.0
+    for together in range(marks.shape[0]):
+        first = together * N_TOGETHER
+        last = min(first + N_TOGETHER, n_cuts)
+        for c in range(varying.shape[1]):
+            j, begin = int(varying[0, c]), int(varying[1, c])
+            for place in range(begin, begin + held.columns[j].n_codes):
+                entry = begin + held.entries[place].code
+                choice.marks[entry] = marks[together, entry]
+        best, most = best_together(axes, held, choice, varying, (first, last), size, (best, most))
+    return best
+
+
+class Sides(NamedTuple):
+    """Cuts of several classes whose left sides are counted.
+
+    columns : int32 (n_classes, n_cuts), which column each cuts; -1 where a class has no more cuts
+    starts : int64 (n_classes, n_cuts), where what it says of each code of its column begins
+    goes_left : uint8, 1 where a code goes left
+    begins : int64 (n_columns + 1,), where the entries of each column begin
+    """
+
+    columns: CodeArray
+    starts: CountArray
+    goes_left: ByteArray
+    begins: CountArray
+
+
+@bare
+def tally_left(
+    codes: NDArray[Any], class_of_row: CodeArray, kinds: CodeArray, sides: Sides, counts: CountArray
+) -> None:
+    """Add rows, one record each, to what the left sides of cuts hold.
+
+    codes : uint8 or uint32 (n_rows, width), shifted by one
+    class_of_row : int32 (n_rows,), -1 for a class that is not counted
+    kinds : int32 (n_rows,), which combination of sensitive values a row has
+    counts : int64 (n_classes, n_cuts, n_entries, n_kinds), is added to
+    """
+    n_columns = sides.begins.size - 1
+    for i in range(class_of_row.size):
+        label, kind = class_of_row[i], kinds[i]
+        if label < 0:
+            continue
+        for c in range(sides.columns.shape[1]):
+            column = sides.columns[label, c]
+            if column < 0:
+                break
+            if sides.goes_left[sides.starts[label, c] + codes[i, column]]:
+                for j in range(n_columns):
+                    counts[label, c, sides.begins[j] + codes[i, j], kind] += 1

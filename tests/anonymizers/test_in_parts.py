@@ -1,0 +1,210 @@
+"""Records that lie in parts: any number of parts and workers makes the classes and cells of one table in memory."""
+
+from __future__ import annotations
+
+import itertools
+import pickle
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import reduce
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+import hushtable as ht
+from hushtable import anonymizers
+from hushtable.anonymizers import InParts, Request, in_parts, protect_in_parts
+from hushtable.engines import choosing
+from hushtable.errors import InputError
+from hushtable.kernels import parts as counting
+
+KS: dict[str, list[Any]] = {
+    "k": [ht.KAnonymity(4)],
+    "k + l": [ht.KAnonymity(3), ht.DistinctLDiversity(2, "ill")],
+    "k + t + entropy": [ht.KAnonymity(3), ht.TCloseness(0.6, "ill"), ht.EntropyLDiversity(1.5, "ill")],
+    "two sensitive": [ht.KAnonymity(2), ht.DistinctLDiversity(2, "ill"), ht.TCloseness(0.7, "pay")],
+}
+NAMES = ["town", "age", "weight", "code"]
+
+
+@dataclass
+class Here:
+    """Workers in this process, to which all that they are given goes as it goes to others; some work is done twice."""
+
+    seed: int = 0
+    n_items: list[int] = field(default_factory=list)
+
+    def map(self, work: Callable[[Any], Any], items: Sequence[Any]) -> list[Any]:
+        lots = random.Random(self.seed)
+        self.n_items.append(len(items))
+        made = []
+        for item in items:
+            for _ in range(lots.choice([1, 2])):
+                done = pickle.loads(pickle.dumps(work))(pickle.loads(pickle.dumps(item)))
+            made.append(done)
+        return made
+
+    def sum(self, work: Callable[[Any], Any], items: Sequence[Any]) -> Any:
+        return reduce(np.add, self.map(work, items))
+
+
+def people(n: int, seed: int) -> pl.DataFrame:
+    rng = np.random.default_rng(seed)
+    table = pl.DataFrame(
+        {
+            "age": rng.integers(0, rng.choice([5, 90, 700]), n),
+            "weight": np.round(rng.normal(70, 9, n), 1),
+            "town": rng.choice([f"town {i}" for i in range(rng.choice([3, 30]))], n),
+            "code": [f"{code:05}" for code in rng.integers(1_000, 1_400, n)],
+            "ill": rng.choice(list("abcde"), n, p=[0.4, 0.3, 0.1, 0.1, 0.1]),
+            "pay": rng.integers(0, 9, n),
+        }
+    )
+    holes = {name: rng.random(n) < 0.06 for name in ("age", "weight", "town", "ill")}
+    return table.with_columns(
+        pl.when(pl.Series(hole)).then(None).otherwise(pl.col(name)).alias(name) for name, hole in holes.items()
+    )
+
+
+def parts_of(table: pl.DataFrame, folder: Path, n_parts: int) -> list[Path]:
+    folder.mkdir()
+    ends = np.linspace(0, len(table), n_parts + 1).astype(int)
+    paths = [folder / f"part-{part}.parquet" for part in range(n_parts)]
+    for path, (begin, end) in zip(paths, itertools.pairwise(ends), strict=True):
+        table[begin:end].write_parquet(path)
+    return paths
+
+
+@pytest.fixture
+def requested(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., Request]:
+    """Return what makes a request of what `anonymize` is asked, and lets that be."""
+
+    def of(table: pl.DataFrame, **asked: Any) -> Request:
+        seen: list[Request] = []
+
+        def note(_: Any, request: Request) -> Any:
+            seen.append(request)
+            raise InterruptedError
+
+        monkeypatch.setattr(choosing, "MOST_COUNTED", 1)
+        monkeypatch.setattr(anonymizers, "protect_row_by_row", note)
+        parts_of(table, folder := tmp_path / "asked", 1)
+        with pytest.raises(InterruptedError):
+            ht.anonymize(folder, **asked, roles="trust")
+        return seen[0]
+
+    return of
+
+
+def made_in_parts(table: pl.DataFrame, folder: Path, n_parts: int, asked: Request, seed: int = 0) -> InParts:
+    paths = parts_of(table, folder, n_parts)
+    names = [*asked.quasi_identifiers, *(name for name in asked.judged if name not in asked.quasi_identifiers)]
+    made = protect_in_parts(paths, names, asked, Here(seed))
+    assert list(folder.iterdir()) == []
+    return made
+
+
+def labels_of(made: InParts, table: pl.DataFrame) -> list[int]:
+    """Return the class of every record, by its own cells."""
+    names = made.coding.cells.names
+    return made.cuts.labels(made.coding.table(made.coding.cells.places(table.select(names).to_arrow()))).tolist()
+
+
+@pytest.mark.parametrize("recoding", ["tight", "readable", "set", "label"])
+@pytest.mark.parametrize("models", KS.values(), ids=KS)
+@pytest.mark.parametrize(("seed", "n_parts", "fewest"), [(0, 1, 9), (1, 3, 25), (2, 16, 60), (3, 2, 1000)])
+def test_labels_cells_and_loss_are_those_of_one_table_in_memory(
+    requested: Any, monkeypatch: Any, tmp_path: Path, recoding: Any, models: Any, seed: int, n_parts: int, fewest: int
+) -> None:
+    table = people(150, seed)
+    asked: dict[str, Any] = {
+        "quasi_identifiers": NAMES,
+        "models": models,
+        "hierarchies": {"code": {"prefix": [3, 2]}} if seed else {},
+        "method": ht.Mondrian(recoding=recoding, cut="median")
+        if seed == 2
+        else ht.Mondrian(recoding=recoding, n_rescored=[4, 1, 4, 9][seed]),
+        "loss": ht.SetNCP(scale="rank") if seed == 1 and recoding == "tight" else ht.SetNCP(weights={"age": 3.0}),
+    }
+    inside = ht.anonymize(table, **asked, roles="trust")
+    monkeypatch.setattr(in_parts, "_FEWEST", fewest)
+    monkeypatch.setattr(in_parts, "_N_CLASSES", 10**9)
+    # Of so few classes at once that a level takes several passes.
+    monkeypatch.setattr(in_parts, "_MOST_COUNTS", 2**15)
+    made = made_in_parts(table, tmp_path / "in", n_parts, requested(table, **asked), seed)
+    assert labels_of(made, table) == inside.partition.labels.tolist()
+    assert made.release.loss == pytest.approx(inside.loss, rel=1e-12)
+    assert made.release.classes().equals(inside.classes())
+    assert made.release.trace.nodes == inside.trace.nodes
+    made.release.verify().raise_if_failed()
+
+
+def test_a_part_without_records_and_a_class_that_cannot_be_cut(
+    requested: Any, monkeypatch: Any, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(in_parts, "_FEWEST", 10)
+    alike = pl.DataFrame({"age": [31] * 60 + [50 + i % 7 for i in range(40)], "sex": ["f", "m"] * 50})
+    asked: dict[str, Any] = {"quasi_identifiers": ["age", "sex"], "models": [ht.KAnonymity(5)]}
+    inside = ht.anonymize(alike, **asked, roles="trust")
+    request = requested(alike, **asked)
+    folder = tmp_path / "in"
+    paths = [*parts_of(alike, folder, 2), folder / "none.parquet"]
+    alike.clear().write_parquet(paths[-1])
+    made = protect_in_parts(paths, ["age", "sex"], request, Here())
+    assert labels_of(made, alike) == inside.partition.labels.tolist()
+    assert made.release.classes().equals(inside.classes())
+
+
+def test_more_values_than_can_be_counted_are_refused(requested: Any, monkeypatch: Any, tmp_path: Path) -> None:
+    table = people(150, 1)
+    asked = requested(table, quasi_identifiers=NAMES, models=KS["two sensitive"])
+    monkeypatch.setattr(in_parts, "_MOST_OF_ONE", 1000)
+    with pytest.raises(InputError, match=r"values of the quasi-identifiers beside 60 combinations"):
+        made_in_parts(table, tmp_path / "in", 2, asked)
+
+
+def test_records_that_are_others_than_those_counted_are_an_error(
+    requested: Any, monkeypatch: Any, tmp_path: Path
+) -> None:
+    table = people(150, 1)
+    asked = requested(table, quasi_identifiers=NAMES, models=KS["k"])
+    paths = parts_of(table, tmp_path / "in", 2)
+    swapped = people(150, 1).with_columns(age=table["age"].sort())
+    real = in_parts._cells
+
+    def then_changed(*given: Any) -> Any:
+        found = real(*given)
+        swapped[:75].write_parquet(paths[0])
+        return found
+
+    monkeypatch.setattr(in_parts, "_cells", then_changed)
+    with pytest.raises(InputError, match="changed while it was read"):
+        protect_in_parts(paths, NAMES, asked, Here())
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_left_sides_are_counted_as_a_slow_twin_counts_them(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    widths, n_kinds, n_rows, n_classes, n_cuts = [3, 5], 1 + seed, 40, 3, 2
+    codes = np.zeros((n_rows, 8), dtype=np.uint8)
+    for j, width in enumerate(widths):
+        codes[:, j] = rng.integers(0, width, n_rows)
+    labels, kinds = (rng.integers(low, high, n_rows).astype(np.int32) for low, high in ((-1, n_classes), (0, n_kinds)))
+    columns = rng.integers(-1, 2, (n_classes, n_cuts)).astype(np.int32)
+    goes_left = rng.integers(0, 2, (n_classes, n_cuts, max(widths))).astype(np.uint8)
+    starts = np.arange(n_classes * n_cuts).reshape(n_classes, n_cuts) * max(widths)
+    begins = np.cumsum([0, *widths])
+    counts = np.zeros((n_classes, n_cuts, begins[-1], n_kinds), dtype=np.int64)
+    counting.tally_left(codes, labels, kinds, counting.Sides(columns, starts, goes_left.ravel(), begins), counts)
+    expected = np.zeros_like(counts)
+    for row, label in enumerate(labels):
+        for cut in range(n_cuts) if label >= 0 else ():
+            if (columns[label, : cut + 1] < 0).any() or not goes_left[label, cut, codes[row, columns[label, cut]]]:
+                continue
+            for j in range(len(widths)):
+                expected[label, cut, begins[j] + codes[row, j], kinds[row]] += 1
+    assert np.array_equal(counts, expected)
