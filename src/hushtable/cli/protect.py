@@ -60,13 +60,21 @@ if TYPE_CHECKING:
 __all__ = ["anonymize", "anonymize_streamed", "head_of", "origin_of", "verify"]
 
 
-def origin_of(file: Path, engine: str, dialect: Dialect) -> Files | Lazy | None:
+def origin_of(file: Path, engine: str, dialect: Dialect, master: str | None = None) -> Files | Lazy | None:
     """Return where the rows are, if they are not to be read into memory."""
     from hushtable import engines
 
-    return (
-        None if str(file) == "-" else engines.opened(file, engine=cast("engines.EngineChoice", engine), dialect=dialect)
-    )
+    if master is not None and engine != "spark":
+        raise InputError(with_hint("--master names a cluster of Spark.", "add --engine spark, or leave it out."))
+    if str(file) == "-":
+        if engine == "spark":
+            raise InputError(with_hint("--engine spark reads Parquet files, not standard input.", "name their folder."))
+        return None
+    choice, session = cast("engines.EngineChoice", engine), None
+    if engine == "spark":
+        with step("starting Spark"):
+            session = engines.session_of_spark(master)
+    return engines.opened(file, engine=choice, session=session, dialect=dialect)
 
 
 def head_of(origin: Files | Lazy) -> Frame:
@@ -187,7 +195,9 @@ def _say_streamed(
         return
     lists = [*listed_lines(listed, lacking), *far_out_lines(far_out)]
     say(
-        "Read batch by batch, never as a whole (--engine memory reads it into memory).",
+        "Read by Spark, never as a whole."
+        if release.engine == "spark"
+        else "Read batch by batch, never as a whole (--engine memory reads it into memory).",
         *(["Its rows hardly repeat, so that its records were cut one by one."] if release.is_row_by_row else []),
         *abridged(
             release_facts(output, rules, verdict, summary, codebook=codebook),
@@ -346,9 +356,18 @@ def anonymize(
     engine: Annotated[
         str,
         typer.Option(
-            help="auto, memory, or stream. stream reads batch by batch, and writes Parquet files into a folder."
+            help="auto, memory, stream, or spark. stream reads batch by batch, and writes Parquet files into a folder; "
+            "spark lets a cluster do so."
         ),
     ] = "auto",
+    master: Annotated[
+        str | None,
+        typer.Option(
+            metavar="URL",
+            help="Cluster of --engine spark: spark://host:7077, yarn, local[4]. Default: what Spark's settings say.",
+            show_default=False,
+        ),
+    ] = None,
     encoding: Encoding = None,
     delimiter: Delimiter = None,
     verbose: Verbose = False,
@@ -370,7 +389,7 @@ def anonymize(
         raise InputError(msg)
     rules = None if policy is None else _read_policy(policy)
     known = dialect_of(encoding, delimiter, None if rules is None else rules.read_as.dialect)
-    origin = origin_of(file, engine, known)
+    origin = origin_of(file, engine, known, master)
     inputs = [place_of(file), *(path for path in (policy, key_file, domains, population) if path is not None)]
     before = Snapshot.of(drafts.paths_among(*inputs))
     by = by if by is not None or rules is None else rules.writing.by

@@ -5,6 +5,7 @@ from .choosing import (
     opened as opened,
     protect as protect,
     publish_next as publish_next,
+    session_of_spark as session_of_spark,
 )
 from .files import Files as Files
 from .lazy import Lazy as Lazy, collapse as collapse, is_lazy as is_lazy

@@ -7,6 +7,8 @@ import os
 import warnings
 from contextlib import suppress
 from dataclasses import replace
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
@@ -35,9 +37,9 @@ from hushtable.search import free_memory
 if TYPE_CHECKING:
     from hushtable.engines.files import Files
 
-__all__ = ["LOOKED_AT", "EngineChoice", "opened", "protect"]
+__all__ = ["LOOKED_AT", "EngineChoice", "opened", "protect", "publish_next", "session_of_spark"]
 
-EngineChoice = Literal["auto", "memory", "stream"]
+EngineChoice = Literal["auto", "memory", "stream", "spark"]
 
 LOOKED_AT: Final = 100_000
 """Rows in which roles and direct identifiers are looked for, where not all are in memory."""
@@ -60,9 +62,9 @@ def opened(
     Parameters
     ----------
     data : path, URL, dataframe, lazy frame, Lazy or Table
-    engine : {"auto", "memory", "stream"}
+    engine : {"auto", "memory", "stream", "spark"}
         ``"auto"`` reads files into memory unless they are a folder or a pattern, or would take more than half of what
-        is free.
+        is free. ``"spark"`` has Spark read them.
     session : optional
         Of DuckDB (a connection) or Spark, where the frame does not tell.
     dialect : Dialect, optional
@@ -73,8 +75,8 @@ def opened(
     InputError
         There is no such engine, or it cannot take these data.
     """
-    if engine not in ("auto", "memory", "stream"):
-        raise InputError(with_hint(f"engine = {engine!r}.", "choose 'auto', 'memory' or 'stream'."))
+    if engine not in ("auto", "memory", "stream", "spark"):
+        raise InputError(with_hint(f"engine = {engine!r}.", "choose 'auto', 'memory', 'stream' or 'spark'."))
     if isinstance(data, Origin):
         known: Files | Lazy = data  # type: ignore[assignment]  # there are no others
         return known
@@ -82,16 +84,58 @@ def opened(
         if engine != "auto" and is_lazy(data):
             msg = with_hint(f"engine = {engine!r} for a lazy frame.", "leave it out: it stays with its own engine.")
             raise InputError(msg)
-        if engine == "stream":
-            msg = with_hint("engine = 'stream' for a table in memory.", "pass the path of its file, or leave it out.")
+        if engine in ("stream", "spark"):
+            msg = with_hint(
+                f"engine = {engine!r} for a table in memory.", "pass the path of its file, or leave it out."
+            )
             raise InputError(msg)
         return of_engine(data, session, dialect=dialect) if is_lazy(data) else None
     path = located(data)
+    if engine == "spark":
+        return _of_spark(path, session, dialect)
     if isinstance(path, Source):
         return _of_source(path, engine, dialect)
     if engine == "memory" or (engine == "auto" and not is_many(path) and not _is_large(path)):
         return None
     return _files(path, dialect)
+
+
+def session_of_spark(master: str | None = None) -> Any:
+    """Return the Spark session of this process, or start one.
+
+    Parameters
+    ----------
+    master : str, optional
+        The cluster, such as ``spark://host:7077`` or ``local[4]``; what Spark's own settings say when not given.
+
+    Raises
+    ------
+    InputError
+        PySpark or Java is missing, or there is no such cluster.
+    """
+    # hushtable hands no frame of pandas to Spark.
+    warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
+    return _spark().started(master)
+
+
+def _spark() -> Any:
+    """Return the module that needs PySpark."""
+    if find_spec("pyspark") is None or find_spec("pyarrow") is None:
+        raise InputError(with_hint("engine = 'spark' needs PySpark.", "pip install 'hushtable[spark]'."))
+    return import_module("hushtable.engines.spark")
+
+
+def _of_spark(path: Path | Source, session: Any, dialect: Dialect | None) -> Lazy:
+    """Return files that Spark reads."""
+    if isinstance(path, Source):
+        msg = "engine = 'spark' reads Parquet files that all executors see, and no URL."
+        raise InputError(with_hint(msg, "read it in Spark by yourself, and pass the DataFrame in Python."))
+    spark = _spark()
+    from hushtable.io import scan
+
+    source = scan(path, dialect)
+    frame = spark.of_files(source, session or spark.started())
+    return replace(of_engine(frame, dialect=dialect), files=source.inputs)
 
 
 def _of_source(source: Source, engine: EngineChoice, dialect: Dialect | None) -> Files | Lazy | None:

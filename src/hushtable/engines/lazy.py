@@ -82,6 +82,8 @@ class Lazy(Origin):
         What was said of how columns are read.
     walked : WalkedCells, optional
         What publishes every record by its own cells, where the distinct rows are too many to be joined.
+    files : tuple of path
+        What it was made from, where an engine was given files to read.
     """
 
     data: nw.LazyFrame[Any] = field(repr=False)
@@ -92,11 +94,12 @@ class Lazy(Origin):
     dialect: Dialect = field(default_factory=Dialect, repr=False)
     specs: Mapping[str, ColumnSpec] = field(default_factory=dict, repr=False)
     walked: WalkedCells | None = field(default=None, repr=False)
+    files: tuple[Path, ...] = field(default=(), repr=False)
 
     @property
     def inputs(self) -> tuple[Path, ...]:
-        """The files it was made from that no output may be: an engine does not tell."""
-        return ()
+        """The files it was made from that no output may be; of a frame that somebody made, an engine does not tell."""
+        return self.files
 
     @property
     def margins(self) -> Frame | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import operator
+import re
 import secrets
 import shutil
 from collections.abc import Callable, Iterator, Sequence
@@ -19,8 +20,9 @@ from numpy.typing import NDArray
 from hushtable.engines.backends import MARK, UNSEEN, to_polars
 from hushtable.engines.walked_cells import WalkedCells
 from hushtable.errors import ColumnError, InputError, listed, with_hint
+from hushtable.io import Parts, Scan
 
-__all__ = ["Executors", "Spark", "spilled", "walked", "write"]
+__all__ = ["Executors", "Spark", "of_files", "spilled", "started", "walked", "write"]
 
 _FEW: Final = 2_000_000  # rows that every executor may hold: some hundred MB
 _PER_PART: Final = 1_000_000
@@ -74,6 +76,54 @@ class Spark:
         """Raise InputError: what Spark holds does not pass through one process."""
         msg = with_hint("Spark writes by itself.", "call write(cells, folder).")
         raise InputError(msg)
+
+
+def started(master: str | None = None) -> Any:
+    """Return the session of this process, or start one.
+
+    Parameters
+    ----------
+    master : str, optional
+        The cluster, such as ``spark://host:7077`` or ``local[4]``; what Spark's own settings say when not given.
+
+    Raises
+    ------
+    InputError
+        Java is missing, or there is no such cluster.
+    """
+    from pyspark.sql import SparkSession
+
+    builder = SparkSession.builder.appName("hushtable").config("spark.ui.showConsoleProgress", "false")
+    try:
+        session = (builder.master(master) if master else builder).getOrCreate()
+    except Exception as error:
+        msg = f"Spark did not start: {type(error).__name__}."
+        hint = "it needs Java 17, and a cluster that answers; start a session on its own to see what it says."
+        raise InputError(with_hint(msg, hint)) from None
+    session.sparkContext.setLogLevel("ERROR")
+    return session
+
+
+def of_files(source: Scan, session: Any) -> Any:
+    """Return Parquet files, those of a Hive data set too, as a DataFrame; all executors see them.
+
+    Raises
+    ------
+    InputError
+        They are no Parquet files.
+    """
+    if not isinstance(source, Parts):
+        msg = with_hint("engine = 'spark' reads Parquet files.", "name a file, a folder or a pattern of them.")
+        raise InputError(msg)
+    reader = session.read
+    if source.folder is not None and not source.keys.is_empty():
+        reader = reader.option("basePath", _as_hadoop(source.folder))
+    return reader.parquet(*map(_as_hadoop, source.inputs))
+
+
+def _as_hadoop(path: Path) -> str:
+    """Return a path of which no sign is a pattern."""
+    return "file://" + re.sub(r"([{}\[\]*?\\])", r"\\\1", str(path.absolute()))
 
 
 class Executors:

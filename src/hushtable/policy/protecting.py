@@ -183,9 +183,10 @@ def anonymize(
         Called now and then with the share of the search that is done.
     language : {"en", "de", "fr", "es", "it", "nl"}
         Of the words that are written into cells: names of groups, labels of dictionaries.
-    engine : {"auto", "memory", "stream"}
+    engine : {"auto", "memory", "stream", "spark"}
         Where the rows of files are: in memory, or read batch by batch; ``"auto"`` streams a folder or pattern of
-        Parquet files, and what would take more than half of the free memory.
+        Parquet files, and what would take more than half of the free memory. ``"spark"`` has Spark read Parquet files:
+        in the session that is given, or in the one of this process.
     session : optional
         The connection of a DuckDB relation, or the Spark session, where there are several.
 
