@@ -10,24 +10,48 @@ import numpy as np
 import polars as pl
 
 import hushtable as ht
-from hushtable.engines import choosing, lazy
+from hushtable.anonymizers import in_parts
+from hushtable.engines import choosing, lazy, spark
 from hushtable.engines.published_cells import PublishedCells
+
+
+def die_once(armed, killed):
+    """Kill the Java process of this task, if it is the first one that comes here since it was asked for."""
+    try:
+        os.rename(armed, killed)
+    except FileNotFoundError:
+        return
+    process = os.getppid()
+    while "java" not in os.readlink(f"/proc/{process}/exe"):
+        with open(f"/proc/{process}/stat") as stat:
+            process = int(stat.read().rpartition(")")[2].split()[1])
+    os.kill(process, signal.SIGKILL)
+    signal.pause()
 
 
 def kill_once(batches, home):
     """Hand batches on; once it is asked for, the first task that comes here kills its Java process."""
     for batch in batches:
-        try:
-            os.rename(f"{home}/armed", f"{home}/killed")
-        except FileNotFoundError:
-            yield batch
-            continue
-        process = os.getppid()
-        while "java" not in os.readlink(f"/proc/{process}/exe"):
-            with open(f"/proc/{process}/stat") as stat:
-                process = int(stat.read().rpartition(")")[2].split()[1])
-        os.kill(process, signal.SIGKILL)
-        signal.pause()
+        die_once(f"{home}/armed", f"{home}/killed")
+        yield batch
+
+
+def settle_or_die(settle, home, item):
+    """Cut a class and write what it publishes; the first task dies between the two and another one."""
+    made = settle(item)
+    die_once(f"{home}/armed to cut", f"{home}/killed while cutting")
+    return made
+
+
+class Dying(spark.Executors):
+    """Executors of which one dies while classes are cut."""
+
+    home = ""
+
+    def map(self, work, items):
+        """Do the work, with a death among what is cut."""
+        dies = getattr(work, "__name__", "") == "settle"
+        return super().map(partial(settle_or_die, work, self.home) if dies else work, items)
 
 
 def prepared(rows):
@@ -49,7 +73,7 @@ def prepared(rows):
 
 def walking(rows):
     """Return a release whose records are cut one by one, and published where they are."""
-    choosing.MOST_COUNTED = 1
+    choosing.MOST_COUNTED, in_parts._FEWEST = 1, 3000
     return ht.anonymize(
         rows,
         quasi_identifiers=["age", "sex"],
@@ -77,6 +101,8 @@ def main(home, folder, walked):
     (home / "armed").touch()
     opened.write(cells, folder, 2)
     (home / "killed").unlink()
+    Dying.home, spark.Executors = str(home), Dying
+    (home / "armed to cut").touch()
     release = walking(rows.mapInArrow(partial(kill_once, home=str(home)), rows.schema))
     (home / "armed").touch()
     release.origin.write(release.cells, walked, 2)

@@ -230,7 +230,7 @@ def test_codes_and_margins_are_those_of_a_slow_twin(tmp_path_factory: Any, table
         return
     assert codes.n_records == len(table)
     margins = codes.margins().frame if len(table) else None
-    for column, cells, ours in zip(table.get_columns(), codes.cells, codes.codes, strict=True):
+    for column, cells, ours in zip(table.get_columns(), codes.cells.cells, codes.codes, strict=True):
         name, plain = column.name, [_plain(cell) for cell in column.to_list()]
         known = [_plain(cell) for cell in cells.to_list()]
         assert [known[code] for code in ours.tolist()] == plain

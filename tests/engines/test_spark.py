@@ -28,7 +28,8 @@ from hypothesis import given, settings
 from lost_executor import prepared, walking
 
 import hushtable as ht
-from command import done
+from command import done, run
+from hushtable.anonymizers import in_parts
 from hushtable.engines import choosing, is_lazy, lazy
 from hushtable.engines.published_cells import PublishedCells
 from hushtable.io.frames import read as read_frame
@@ -228,9 +229,10 @@ def test_a_release_of_spark_is_the_one_of_memory(spark, tmp_path, name):
 
 
 @pytest.mark.filterwarnings("ignore:tight intervals")
-@pytest.mark.parametrize(("name", "n_parts"), [("l", 1), ("t", 7)])
+@pytest.mark.parametrize(("name", "n_parts"), [("l", 1), ("t", 3), ("l", 16)])
 def test_records_that_are_cut_one_by_one_are_published_where_they_are(spark, tmp_path, monkeypatch, name, n_parts):
     monkeypatch.setattr(choosing, "MOST_COUNTED", 1)
+    monkeypatch.setattr(in_parts, "_FEWEST", 30)
     frame, asked = made_up(200), {**ASKED[name], "method": ht.Mondrian(recoding="readable")}
     whole = ht.anonymize(frame, **asked, roles="trust")
     release = ht.anonymize(of_spark(spark, frame).repartition(n_parts), **asked, roles="trust")
@@ -295,6 +297,31 @@ def test_a_policy_on_spark_looks_at_what_is_kept_and_writes_folders_alone(spark,
     assert sorted(each.name for each in tmp_path.iterdir()) == ["out", "out.codebook.json", "out.codebook.md"]
 
 
+@pytest.mark.filterwarnings("ignore:tight intervals")
+def test_the_command_lets_a_cluster_read_files_and_write_folders(spark, tmp_path, monkeypatch):
+    monkeypatch.setattr(choosing, "MOST_COUNTED", 1)
+    frame, folder = made_up(200).select("age", "job"), tmp_path / "in [1]"
+    for kind in (1, 2):
+        (folder / f"kind={kind}").mkdir(parents=True)
+        frame[100 * (kind - 1) : 100 * kind].write_parquet(folder / f"kind={kind}" / "a{b}.parquet")
+    asked = ["--qi", "age,job,kind", "--k", "4", "--recoding", "readable"]
+    streamed = done("anonymize", folder, "-o", tmp_path / "streamed", *asked)
+    told = done("anonymize", folder, "-o", tmp_path / "out", *asked, "--engine", "spark", "--master", "local[2]")
+    assert (streamed.code, told.code) == (0, 0), told.err
+    assert "Read by Spark" in told.out
+    read = [pl.read_parquet(tmp_path / name / "*.parquet") for name in ("out", "streamed")]
+    assert rows_of(read[0]) == rows_of(read[1].select(read[0].columns))
+    assert run("anonymize", folder, "-o", folder, *asked, "--engine", "spark", "--force").code == 2
+    url = "sqlite:///x.db?table=t"
+    for wrong in (["-", "--engine", "spark"], [folder, "--master", "local[2]"], [url, "--engine", "spark"]):
+        refused = run("anonymize", *wrong, "-o", tmp_path / "other", *asked)
+        assert refused.code == 2
+        assert "spark" in refused.err.lower()
+    (tmp_path / "in.csv").write_text("age,job\n1,a\n")
+    refused = run("anonymize", tmp_path / "in.csv", "-o", tmp_path / "other", "--qi", "age", "--engine", "spark")
+    assert "reads Parquet files" in refused.err
+
+
 @pytest.mark.slow
 def test_a_killed_executor_changes_nothing(spark, java, tmp_path, monkeypatch):
     """A task kills its executor the first time it runs: what is lost is computed again, and the same is written."""
@@ -312,6 +339,7 @@ def test_a_killed_executor_changes_nothing(spark, java, tmp_path, monkeypatch):
     opened, cells = prepared(rows)
     opened.write(cells, quiet, 2)
     monkeypatch.setattr(choosing, "MOST_COUNTED", 1)
+    monkeypatch.setattr(in_parts, "_FEWEST", 3000)
     release = walking(rows)
     release.origin.write(release.cells, quiet_walk, 2)
     homes = Path(pyspark.__file__).parent / "work"
@@ -324,6 +352,7 @@ def test_a_killed_executor_changes_nothing(spark, java, tmp_path, monkeypatch):
         if not was_there:
             shutil.rmtree(homes, ignore_errors=True)
     assert (tmp_path / "killed").exists()
+    assert (tmp_path / "killed while cutting").exists()
     for ours, theirs in ((quiet, lost), (quiet_walk, lost_walk)):
         assert read(ours).height == n_rows
         assert read(ours).equals(read(theirs))

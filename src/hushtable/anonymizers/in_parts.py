@@ -61,7 +61,7 @@ class Workers(Protocol):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class InParts:
-    """A release of classes, and the cuts by which every record finds its own.
+    """A release of classes, and the way down the cuts by which every record finds its own.
 
     Attributes
     ----------
@@ -74,7 +74,7 @@ class InParts:
     margins : Frame
         Rows with counts whose columns hold each cell as often as all records do.
     n_records : int
-    cuts : CutTree
+    walk : Walk
     """
 
     release: Release
@@ -82,7 +82,7 @@ class InParts:
     coding: Coding = field(repr=False)
     margins: Frame = field(repr=False)
     n_records: int
-    cuts: CutTree = field(repr=False)
+    walk: Walk = field(repr=False)
 
 
 def why_not_in_parts(asked: Request) -> str | None:
@@ -130,8 +130,7 @@ def protect_in_parts(
     coded = [path for some in workers.map(records.code, parts) for path in some]
     _removed(parts)
     pieces = _cut_top(plan, records, workers, coded, margins_of=counts)
-    top = joined(pieces, n_records)
-    walk = CutTree.of(top, plan.axes).walk()
+    walk = CutTree.of(joined(pieces, n_records), plan.axes).walk()
     runs = sorted(run for run, piece in pieces.items() if not piece.parts)
     dealt = workers.map(partial(records.deal, walk, len(runs)), coded)
     _removed(coded)
@@ -140,10 +139,9 @@ def protect_in_parts(
     order = sorted(range(len(runs)), key=lambda i: runs[i][0] - runs[i][1])
     made = dict(zip(order, workers.map(records.settle, [of_runs[i] for i in order]), strict=True))
     _removed([path for path, _ in dealt])
-    rows, codes = _settled(pieces, [(run, made[i]) for i, run in enumerate(runs)])
-    tree = joined(pieces, n_records)
-    release = plan.release(rows, codes, asked.clock.trace(repr(asked.method), len(tree.columns)))
-    return InParts(release, codes, plan.coding, margins.frame, n_records, CutTree.of(tree, plan.axes))
+    walk, n_nodes, rows, codes = _settled(plan, pieces, [(run, made[i]) for i, run in enumerate(runs)])
+    release = plan.release(rows, codes, asked.clock.trace(repr(asked.method), n_nodes))
+    return InParts(release, codes, plan.coding, margins.frame, n_records, walk)
 
 
 def _cells(
@@ -480,9 +478,9 @@ def _cursor(*, n_leaves: int = 0, n_members: int = 0) -> CountArray:
 
 
 def _settled(
-    pieces: dict[tuple[int, int], Piece], made: Sequence[tuple[tuple[int, int], Path]]
-) -> tuple[ClassRows, CodeArray]:
-    """Take in what workers made of the classes, which come in order, and put their cuts below the others."""
+    plan: Plan, pieces: dict[tuple[int, int], Piece], made: Sequence[tuple[tuple[int, int], Path]]
+) -> tuple[Walk, int, ClassRows, CodeArray]:
+    """Take in what workers made of the classes, which come in order: the cuts, their nodes, and rows of the classes."""
     rows, codes = [], []
     for run, path in made:
         settled: _Settled = pickle.loads(path.read_bytes())
@@ -490,7 +488,10 @@ def _settled(
         pieces[run] = Piece(settled.tree, run)
         rows.append(settled.rows)
         codes.append(settled.codes)
-    return ClassRows.joined(rows), np.concatenate(codes, axis=1)
+    tree = joined(pieces, made[-1][0][1])
+    pieces.clear()
+    walk = CutTree.of(tree, plan.axes).walk()
+    return walk, len(tree.columns), ClassRows.joined(rows), np.concatenate(codes, axis=1)
 
 
 @contextmanager

@@ -76,13 +76,14 @@ class Coding:
 
     def frame(self, codes: CodeArray, counts: CountArray) -> Frame:
         """Return rows with counts by their codes: one of the cells of each, which all mean the same."""
-        places = []
-        for column, code, of_rows in zip(self.columns, self.code_of_cell, codes, strict=True):
-            place = np.zeros(column.n_values + 1, dtype=np.int64)
-            # Backwards: of several cells of a code, the first stays.
-            place[code[::-1] + 1] = np.arange(len(code))[::-1]
-            places.append(place[of_rows + 1])
+        places = map(self._places, self.columns, self.code_of_cell, codes)
         return self.cells.frame(places, counts)
+
+    def _places(self, column: Column, code_of_cell: CodeArray, codes: CodeArray) -> CountArray:
+        place = np.zeros(column.n_values + 1, dtype=np.int64)
+        # Backwards: of several cells of a code, the first stays.
+        place[code_of_cell[::-1] + 1] = np.arange(len(code_of_cell))[::-1]
+        return place[codes + 1]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

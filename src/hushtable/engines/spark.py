@@ -110,19 +110,25 @@ def of_files(source: Scan, session: Any) -> Any:
     Raises
     ------
     InputError
-        They are no Parquet files.
+        They are no Parquet files, or Spark cannot read them.
     """
     if not isinstance(source, Parts):
         msg = with_hint("engine = 'spark' reads Parquet files.", "name a file, a folder or a pattern of them.")
         raise InputError(msg)
     reader = session.read
     if source.folder is not None and not source.keys.is_empty():
-        reader = reader.option("basePath", _as_hadoop(source.folder))
-    return reader.parquet(*map(_as_hadoop, source.inputs))
+        # Which is no pattern, as the others are.
+        reader = reader.option("basePath", f"file://{source.folder.absolute()}")
+    try:
+        return reader.parquet(*map(_exactly, source.inputs))
+    except Exception as error:
+        # Its message may quote a cell that is the name of a folder.
+        msg = f"Spark could not read the files: {type(error).__name__}."
+        raise InputError(with_hint(msg, "all executors have to see them, at the same path.")) from None
 
 
-def _as_hadoop(path: Path) -> str:
-    """Return a path of which no sign is a pattern."""
+def _exactly(path: Path) -> str:
+    """Return a path of which no sign is a pattern to Hadoop."""
     return "file://" + re.sub(r"([{}\[\]*?\\])", r"\\\1", str(path.absolute()))
 
 

@@ -60,7 +60,7 @@ class WalkedCells:
             row_of_code = np.full(column.n_values + 1, -1, dtype=np.int64)
             row_of_code[codes + 1] = np.arange(len(codes))
             rows.append(row_of_class if column.name in quasi_identifiers else row_of_code)
-        return cls(made.coding, made.margins, made.n_records, made.cuts.walk(), tuple(rows), quasi_identifiers)
+        return cls(made.coding, made.margins, made.n_records, made.walk, tuple(rows), quasi_identifiers)
 
     @property
     def names(self) -> tuple[str, ...]:

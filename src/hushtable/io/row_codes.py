@@ -94,7 +94,7 @@ class CellCodes:
         places, n_records = sorted_apart(counts)
         return Margins(self.frame(places, n_records), places)
 
-    def frame(self, places: Sequence[NDArray[Any]], counts: CountArray) -> Frame:
+    def frame(self, places: Iterable[NDArray[Any]], counts: CountArray) -> Frame:
         """Return rows with counts, given as which of its cells each column has."""
         # Named behind: a name may be a pattern.
         of_columns = zip(self.names, self.cells, places, strict=True)
