@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 import itertools
-import pickle
-import random
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from functools import reduce
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +17,7 @@ from hushtable.anonymizers import InParts, Request, in_parts, protect_in_parts
 from hushtable.engines import choosing
 from hushtable.errors import InputError
 from hushtable.kernels import parts as counting
+from workers import Here
 
 KS: dict[str, list[Any]] = {
     "k": [ht.KAnonymity(4)],
@@ -29,27 +26,6 @@ KS: dict[str, list[Any]] = {
     "two sensitive": [ht.KAnonymity(2), ht.DistinctLDiversity(2, "ill"), ht.TCloseness(0.7, "pay")],
 }
 NAMES = ["town", "age", "weight", "code"]
-
-
-@dataclass
-class Here:
-    """Workers in this process, to which all that they are given goes as it goes to others; some work is done twice."""
-
-    seed: int = 0
-    n_items: list[int] = field(default_factory=list)
-
-    def map(self, work: Callable[[Any], Any], items: Sequence[Any]) -> list[Any]:
-        lots = random.Random(self.seed)
-        self.n_items.append(len(items))
-        made = []
-        for item in items:
-            for _ in range(lots.choice([1, 2])):
-                done = pickle.loads(pickle.dumps(work))(pickle.loads(pickle.dumps(item)))
-            made.append(done)
-        return made
-
-    def sum(self, work: Callable[[Any], Any], items: Sequence[Any]) -> Any:
-        return reduce(np.add, self.map(work, items))
 
 
 def people(n: int, seed: int) -> pl.DataFrame:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import datetime as dt
+import shutil
+from collections.abc import Callable
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -13,7 +15,11 @@ import polars as pl
 
 import hushtable as ht
 from campaign.outcome import Outcome
+from hushtable import anonymizers
+from hushtable.anonymizers import Request, RowByRow, in_parts, protect_in_parts, why_not_in_parts
 from hushtable.engines import choosing, release as remote
+from hushtable.io import RowCodes
+from workers import Here
 
 _CELLS: dict[str, list[Any]] = {
     "age": [None, *range(20, 60)],
@@ -34,7 +40,7 @@ def case(random: Random, folder: Path) -> Outcome:
     table = pl.DataFrame({name: [random.choice(cells) for _ in range(n)] for name, cells in _CELLS.items()})
     policy = ht.Policy.make(_rules(random))
     door, few = random.choice([*_DOORS]), random.random() < 0.2
-    one_by_one = door == "files" and random.random() < 0.3
+    one_by_one = door == "files" and random.random() < 0.6
     outcome.reproduction = f"{door}, few held: {few}, one by one: {one_by_one}\n{policy.to_yaml()}"
     outcome.count(f"door: {door}")
     key = bytes(range(32)) if policy.pseudonymized else None
@@ -43,7 +49,8 @@ def case(random: Random, folder: Path) -> Outcome:
         whole = policy.protect(table, key=key)
     held = mock.patch.object(remote, "_HELD", 10 if few else remote._HELD)
     counted = mock.patch.object(choosing, "MOST_COUNTED", 1 if one_by_one else choosing.MOST_COUNTED)
-    with outcome.guarded("remote"), held, counted:
+    parted = mock.patch.object(anonymizers, "protect_row_by_row", _in_parts_too(random, folder, outcome))
+    with outcome.guarded("remote"), held, counted, parted:
         release = policy.protect(_DOORS[door](table, folder), key=key)
     outcome.expect((whole is None) == (release is None), "one is refused, the other is not")
     if whole is None or release is None:
@@ -71,6 +78,26 @@ def case(random: Random, folder: Path) -> Outcome:
                         for each in (release, whole))  # fmt: skip
         outcome.expect(ours == theirs, "another report for outsiders", _first(ours, theirs))
     return outcome
+
+
+def _in_parts_too(random: Random, folder: Path, outcome: Outcome) -> Callable[[RowCodes, Request], RowByRow]:
+    """Return what protects records one by one, and compares that with the same records in parts, cut by workers."""
+    real = anonymizers.protect_row_by_row
+
+    def both(rows: RowCodes, asked: Request) -> RowByRow:
+        made = real(rows, asked)
+        if why_not_in_parts(asked) is None:
+            outcome.count("records: in parts")
+            shutil.copytree(folder / "in", folder / "parts")
+            few = mock.patch.multiple(in_parts, _FEWEST=random.choice([8, 30]), _N_CLASSES=10**9)
+            with few, outcome.guarded("in parts"):
+                parts, workers = sorted((folder / "parts").iterdir()), Here(random.randrange(99))
+                theirs = protect_in_parts(parts, rows.cells.names, asked, workers).release
+                outcome.expect(theirs.loss == made.release.loss, "another loss in parts")
+                outcome.expect(theirs.classes().equals(made.release.classes()), "other classes in parts")
+        return made
+
+    return both
 
 
 def _rules(random: Random) -> dict[str, Any]:
