@@ -43,6 +43,7 @@ __all__ = [
     "assess_figures",
     "attack_figures",
     "check_effects",
+    "counted_table_of",
     "fail_above",
     "failing",
     "frame_of",
@@ -388,6 +389,41 @@ def table_of(file: Path, encoding: str | None, delimiter: str | None, known: Dia
     if file != _STREAM:
         return _told(frames.read(file, dialect=dialect), file)
     return _told(frames.read_stream(sys.stdin.buffer.read(), "stdin", dialect), file)
+
+
+def counted_table_of(
+    file: Path,
+    columns: Sequence[str],
+    encoding: str | None,
+    delimiter: str | None,
+    known: Dialect | None = None,
+    *,
+    details: Path | None = None,
+) -> Frame:
+    """Read the table that a command is about; of a folder or a pattern the distinct rows, with counts.
+
+    Parameters
+    ----------
+    file : path
+    columns : sequence of str
+        Those that are looked at; all where there are none.
+    encoding, delimiter : str, optional
+    known : Dialect, optional
+    details : path, optional
+        Where rows are told by their numbers, which those of a folder do not have.
+    """
+    from hushtable.io import Source, is_many
+
+    if file == _STREAM or isinstance(file, Source) or not is_many(file):
+        return table_of(file, encoding, delimiter, known)
+    if details is not None:
+        msg = with_hint("--details numbers the rows of one file, and the input is several.", "leave it out.")
+        raise InputError(msg)
+    try:
+        from hushtable.io import collapse, scan
+    except ModuleNotFoundError:
+        raise InputError(with_hint("reading a folder needs a reader.", "pip install 'hushtable[stream]'.")) from None
+    return collapse(scan(file, dialect_of(encoding, delimiter, known)), list(columns) or None)
 
 
 def place_of(file: Path) -> Path:

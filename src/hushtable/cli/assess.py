@@ -18,13 +18,13 @@ from hushtable.cli.arguments import (
     Threads,
     amounts_of,
     assess_figures,
+    counted_table_of,
     fail_above,
     failing,
     frame_of,
     limits_of,
     names_of,
     place_of,
-    table_of,
     table_path,
     use_threads,
 )
@@ -165,7 +165,8 @@ def _asked(
             msg = "neither a policy nor quasi-identifiers were given."
             hint = "pass --qi age,sex, or -p policy.yaml (`hushtable scan FILE -p policy.yaml` writes one)."
             raise InputError(with_hint(msg, hint))
-        frame = table_of(file, encoding, delimiter).learned()
+        judged = [*names_of(qi), *names_of(sensitive), *([person] if person else [])]
+        frame = counted_table_of(file, judged, encoding, delimiter).learned()
         return frame, {"quasi_identifiers": names_of(qi), "sensitive": names_of(sensitive), "person": person}
     if qi or sensitive or person:
         msg = "both a policy and --qi, --sensitive or --person were given."
@@ -174,8 +175,11 @@ def _asked(
 
     rules = Policy.read(policy)
     rules.check_decided()
-    frame = table_of(file, encoding, delimiter, rules.read_as.dialect)
-    rules.check_covers(frame.columns)
+    judged = [*rules.quasi_identifiers, *rules.with_role("sensitive"), *([rules.person] if rules.person else [])]
+    frame = counted_table_of(file, judged, encoding, delimiter, rules.read_as.dialect)
+    if frame.counts is None:
+        # Of a folder only what is judged was read.
+        rules.check_covers(frame.columns)
     roles = {"quasi_identifiers": rules.quasi_identifiers, "sensitive": rules.with_role("sensitive")}
     return frame, {**roles, "person": rules.person, "specs": rules.specs}
 

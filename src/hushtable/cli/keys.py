@@ -14,12 +14,12 @@ from hushtable.cli.arguments import (
     Force,
     InFile,
     check_effects,
+    counted_table_of,
     fail_above,
     failing,
     limits_of,
     names_of,
     place_of,
-    table_of,
 )
 from hushtable.cli.report import ReportFile, report_outputs, write_report
 from hushtable.cli.summary import keys_lines
@@ -95,7 +95,7 @@ def keys(
         (*((details,) if details else ()), *report_outputs(report)), drafts.paths_among(place_of(file)), overwrite=force
     )
     with step("reading"):
-        table = table_of(file, encoding, delimiter)
+        table = counted_table_of(file, names_of(columns), encoding, delimiter)
     with sets_bar("columns") as progress:
         found = minimal_keys(
             table,

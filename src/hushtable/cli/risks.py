@@ -17,6 +17,7 @@ from hushtable.cli.arguments import (
     Threads,
     amounts_of,
     check_effects,
+    counted_table_of,
     fail_above,
     failing,
     frame_of,
@@ -24,7 +25,6 @@ from hushtable.cli.arguments import (
     names_of,
     place_of,
     precision_of,
-    table_of,
     table_path,
     uniques_figures,
     use_threads,
@@ -203,7 +203,7 @@ def mpuccs(
         **_said(renyi_alpha=alpha, min_entropy_delta=entropy_delta),
     }
     with step("reading"):
-        first = table_of(original, encoding, delimiter)
+        first = counted_table_of(original, names_of(columns), encoding, delimiter, details=details or tree)
         second, third = (frame_of(path, encoding, delimiter) for path in (synthetic, control))
     attacked: Mpuccs | PetsardMpuccs
     if compat is not None:
@@ -307,7 +307,7 @@ def uniques(
     limits = limits_of(fail, _UNIQUES_FIGURES)
     _check_outputs((details,), report, (place_of(file),), overwrite=force)
     with step("reading"):
-        frame = table_of(file, encoding, delimiter)
+        frame = counted_table_of(file, names_of(columns), encoding, delimiter, details=details)
     with sets_bar("columns") as progress:
         keys = minimal_uniques(
             frame,
