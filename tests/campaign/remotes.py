@@ -141,7 +141,13 @@ _DOORS: dict[str, Any] = {
 
 
 def _exposure(release: Any) -> dict[str, Any]:
-    return {} if release.exposure is None else release.exposure.to_dict()
+    """Return what is told of exposure, without what is drawn by the numbers of classes, which another order changes."""
+    told = {} if release.exposure is None else release.exposure.to_dict()
+    linkage = told.get("linkage")
+    if linkage is None:
+        return told
+    known = [each if each["n_records"] == 1 else (each["n_records"], each["n_persons"]) for each in linkage["known"]]
+    return {**told, "linkage": {**linkage, "known": known, "rate": None}}
 
 
 def _figures(release: Any, judged: tuple[str, ...]) -> dict[str, Any]:
