@@ -22,7 +22,6 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple, Protocol
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from hushtable._types import CodeArray, CountArray
@@ -31,7 +30,19 @@ from hushtable.anonymizers.placement import CutTree, Walk
 from hushtable.anonymizers.preparation import Request
 from hushtable.anonymizers.row_by_row import ClassRows, Coding, Plan, Publishing, why_not_row_by_row
 from hushtable.errors import InputError, check_columns, with_hint
-from hushtable.io import CellCodes, Dialect, Frame, Values, add_up_cells, changed, scan, smallest, sorted_apart
+from hushtable.io import (
+    CellCodes,
+    Dialect,
+    Frame,
+    SeenCells,
+    Values,
+    add_up_cells,
+    changed,
+    count_cells,
+    scan,
+    smallest,
+    sorted_apart,
+)
 from hushtable.kernels import parts as counting, split
 from hushtable.recoding import Axis, packed_rows, room_for_rows
 from hushtable.release import Release
@@ -126,7 +137,7 @@ def protect_in_parts(
         raise InputError(msg)
     margins = cells.margins(counts)
     plan = Plan.of(cells, margins, asked)
-    records = _Records.of(plan, parts[0].parent, known)
+    records = _CodedParts.of(plan, parts[0].parent, known)
     coded = [path for some in workers.map(records.code, parts) for path in some]
     _removed(parts)
     pieces = _cut_top(plan, records, workers, coded, margins_of=counts)
@@ -155,17 +166,8 @@ def _cells(
     return CellCodes.of(source, columns), counts
 
 
-def _seen(names: tuple[str, ...], dialect: Dialect, part: Path) -> list[tuple[pa.Array, CountArray]]:
-    """Return the values of a part, and how many of its records have the missing cell and each of them."""
-    source = scan(part, dialect)
-    columns = [Values(name, source.schema[name]) for name in names]
-    counts = [np.zeros(1, dtype=np.int64) for _ in names]
-    for batch in source.batches(names, coded=names):
-        for j, (column, cells) in enumerate(zip(columns, batch.columns, strict=True)):
-            codes, places = column.code(cells, grow=True)
-            counts[j] = np.append(counts[j], np.zeros(column.width - len(counts[j]), dtype=np.int64))
-            np.add.at(counts[j], codes, np.bincount(places, minlength=len(codes)))
-    return [(column.known, of_column) for column, of_column in zip(columns, counts, strict=True)]
+def _seen(names: tuple[str, ...], dialect: Dialect, part: Path) -> SeenCells:
+    return count_cells(scan(part, dialect), names)
 
 
 class _Settled(NamedTuple):
@@ -185,7 +187,7 @@ _Slices = list[tuple[Path, int, int]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Records:
+class _CodedParts:
     """The records of parts as codes on the disk, and what workers do with them; it pickles.
 
     Attributes
@@ -210,7 +212,7 @@ class _Records:
     publishing: Publishing
 
     @classmethod
-    def of(cls, plan: Plan, folder: Path, dialect: Dialect) -> _Records:
+    def of(cls, plan: Plan, folder: Path, dialect: Dialect) -> _CodedParts:
         """Lay out what a plan says of every part."""
         search = plan.search(np.empty((len(plan.counted), 0), dtype=np.int32))
         return cls(folder, dialect, plan.coding, plan.axes, tuple(plan.counted), search, plan.publishing)
@@ -365,7 +367,7 @@ def _rows_of(search: CutSearch, held: CountArray) -> tuple[split.Rows, CodeArray
 
 
 def _cut_top(
-    plan: Plan, records: _Records, workers: Workers, coded: Sequence[Path], margins_of: Sequence[CountArray]
+    plan: Plan, records: _CodedParts, workers: Workers, coded: Sequence[Path], margins_of: Sequence[CountArray]
 ) -> dict[tuple[int, int], Piece]:
     """Cut classes of many records; return the cuts, and what is left of them, by where their records would lie."""
     search, kinds = records.search, records.kinds
@@ -417,7 +419,7 @@ def _most_together(search: CutSearch, kinds: tuple[int, ...]) -> int:
 
 def _lefts(
     plan: Plan,
-    records: _Records,
+    records: _CodedParts,
     workers: Workers,
     coded: Sequence[Path],
     pieces: dict[tuple[int, int], Piece],

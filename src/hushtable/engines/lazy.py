@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, Final
 import narwhals as nw
 import polars as pl
 
-from hushtable.anonymizers import InParts, Request, protect_in_parts
 from hushtable.columns import ColumnSpec, without_categories
 from hushtable.engines.backends import MARK, UNSEEN, Duckdb, Engine, Polars
 from hushtable.engines.published_cells import Origin, PublishedCells
@@ -35,6 +34,7 @@ from hushtable.search import budget
 from hushtable.tables import Table
 
 if TYPE_CHECKING:
+    from hushtable.anonymizers import InParts, Request
     from hushtable.engines.walked_cells import WalkedCells
 
 __all__ = ["Lazy", "collapse", "is_lazy", "opened"]
@@ -213,6 +213,8 @@ class Lazy(Origin):
         ColumnError, InputError, InfeasibleError
             As `hushtable.anonymize` says; Spark failed, or it is another engine.
         """
+        from hushtable.anonymizers import protect_in_parts
+
         spark = import_module("hushtable.engines.spark")
         data = self.data.select(*(nw.col(f"c{self.columns.index(name)}") for name in names))
         with tempfile.TemporaryDirectory() as folder, _asking(self.engine):

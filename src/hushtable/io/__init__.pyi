@@ -26,7 +26,9 @@ from .row_codes import (
     CellCodes as CellCodes,
     Margins as Margins,
     RowCodes as RowCodes,
+    SeenCells as SeenCells,
     add_up_cells as add_up_cells,
+    count_cells as count_cells,
     smallest as smallest,
     sorted_apart as sorted_apart,
 )

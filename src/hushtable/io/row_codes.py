@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import polars as pl
@@ -23,7 +23,19 @@ from hushtable.io.csv import Dialect
 from hushtable.io.distinct_rows import Values, changed
 from hushtable.io.frames import Frame
 
-__all__ = ["CellCodes", "Margins", "RowCodes", "add_up_cells", "smallest", "sorted_apart"]
+__all__ = [
+    "CellCodes",
+    "Margins",
+    "RowCodes",
+    "SeenCells",
+    "add_up_cells",
+    "count_cells",
+    "smallest",
+    "sorted_apart",
+]
+
+SeenCells: TypeAlias = list[tuple[pa.Array, CountArray]]
+"""Of each column its values, and how many records have the missing cell and each of them."""
 
 
 class Margins(NamedTuple):
@@ -173,16 +185,25 @@ def sorted_apart(counts: Sequence[CountArray]) -> tuple[tuple[CountArray, ...], 
     return places, np.diff(until, prepend=0)
 
 
-def add_up_cells(columns: Sequence[Values], seen: Iterable[Sequence[tuple[pa.Array, CountArray]]]) -> list[CountArray]:
-    """Add up how often cells occur in several parts, in the order of `CellCodes.of`; the values grow by what is new.
+def count_cells(source: Scan, names: Sequence[str]) -> SeenCells:
+    """Return of some columns of a file the values, and how many records have the missing cell and each of them."""
+    columns = [Values(name, source.schema[name]) for name in names]
+    counts = [np.zeros(1, dtype=np.int64) for _ in names]
+    for batch in source.batches(names, coded=names):
+        for j, (column, cells) in enumerate(zip(columns, batch.columns, strict=True)):
+            codes, places = column.code(cells, grow=True)
+            counts[j] = _widened(counts[j], column.width)
+            np.add.at(counts[j], codes, np.bincount(places, minlength=len(codes)))
+    return [(column.known, of_column) for column, of_column in zip(columns, counts, strict=True)]
 
-    seen : of each part and column its values, and how many records have the missing cell and each of them
-    """
+
+def add_up_cells(columns: Sequence[Values], seen: Iterable[SeenCells]) -> list[CountArray]:
+    """Add up how often cells occur in several parts, in the order of `CellCodes.of`; the values grow by what is new."""
     counts = [np.zeros(column.width, dtype=np.int64) for column in columns]
     for part in seen:
         for j, (column, (values, n_records)) in enumerate(zip(columns, part, strict=True)):
             codes, _ = column.code(pa.chunked_array([values]), grow=True)
-            counts[j] = np.append(counts[j], np.zeros(column.width - len(counts[j]), dtype=np.int64))
+            counts[j] = _widened(counts[j], column.width)
             np.add.at(counts[j], np.append(0, codes[:-1]), n_records)
     ordered = []
     for column, of_column in zip(columns, counts, strict=True):
@@ -190,6 +211,10 @@ def add_up_cells(columns: Sequence[Values], seen: Iterable[Sequence[tuple[pa.Arr
         in_order[column.sorted()[1]] = of_column
         ordered.append(in_order)
     return ordered
+
+
+def _widened(counts: CountArray, width: int) -> CountArray:
+    return np.append(counts, np.zeros(width - len(counts), dtype=np.int64))
 
 
 def smallest(width: int) -> type[np.unsignedinteger[Any]]:
