@@ -153,6 +153,8 @@ def _drawn(random: Random) -> pl.DataFrame:
         "broken": lambda: random.choice([0.1, 1 / 3, 1e-7, -2.5, 1e15, None if gap else 0.5]),
         "words": lambda: random.choice([*_TEXTS, None if gap else "z"]),
         "day": lambda: random.choice([_DAY + dt.timedelta(days=random.randint(-9_000, 9_000)), None if gap else _DAY]),
+        "clock": lambda: random.choice([dt.time(0), dt.time(23, 59, 59, 250_000), None if gap else dt.time(12)]),
+        "moment": lambda: random.choice([dt.datetime(1950, 1, 2, 3, 4, 5), None if gap else dt.datetime(2024, 12, 31)]),
         "truth": lambda: random.choice([True, False]),
     }
     drawn = {name: [kinds[name]() for _ in range(n)] for name in random.sample(sorted(kinds), random.randint(1, 3))}

@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 import xlsxwriter
 
+import hushtable as ht
 from hushtable.errors import ColumnError, InputError
 from hushtable.io import frames
 from hushtable.io.csv import Dialect
@@ -52,6 +53,17 @@ def test_cells_keep_their_types(tmp_path, at, capfd, caplog):
         (None, None, None, None, "2000-01-02 00:00:00", None),
     ]
     assert (capfd.readouterr(), caplog.records) == (("", ""), [])
+
+
+def test_times_of_a_day_are_times_and_come_back(tmp_path):
+    clocks = [dt.time(23, 59, 59, 250_000), dt.time(0), dt.time(12), None] * 3
+    moments = [dt.datetime(1899, 12, 31, 5), dt.datetime(2024, 1, 2, 3)] * 6
+    table = pl.DataFrame({"age": [30] * 12, "clock": clocks, "midnight": [dt.time(0)] * 12, "moment": moments})
+    release = ht.anonymize(table, quasi_identifiers=["age"], models=[ht.KAnonymity(2)], roles="trust")
+    assert release.write(tmp_path / "out.xlsx").passed
+    back = frames.read(tmp_path / "out.xlsx").native
+    assert back.dtypes[1:] == [pl.Time, pl.Time, pl.Datetime("ms")]
+    assert back["clock"].sort().equals(table["clock"].sort())
 
 
 def test_text_is_typed_by_its_looks():

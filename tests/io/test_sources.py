@@ -21,6 +21,7 @@ from command import done, run, tree
 from hushtable import errors
 from hushtable.io import Source, check_secrets, frames, located
 from io_databases import PASSWORD, USER, duckdb_file, postgresql, sqlite_file
+from io_objects import azure, google, s3
 
 duckdb = pytest.importorskip("duckdb", reason="needs hushtable[database]")
 
@@ -353,31 +354,14 @@ def test_nothing_heavy_is_imported_for_a_file():
     assert outcome.stdout == "0\n"
 
 
-@pytest.fixture(scope="module")
-def bucket(monkeymodule):
-    moto = pytest.importorskip("moto.server", reason="needs moto[s3] and flask")
-    boto3 = pytest.importorskip("boto3")
-    served = moto.ThreadedMotoServer("127.0.0.1", port=0, verbose=False)
-    served.start()
-    host, port = served.get_host_and_port()
-    given = {
-        "AWS_ACCESS_KEY_ID": "canary-id",
-        "AWS_SECRET_ACCESS_KEY": "canary-key",
-        "AWS_ENDPOINT_URL": f"http://{host}:{port}",
-        "AWS_REGION": "us-east-1",
-        "AWS_ALLOW_HTTP": "true",
-    }
-    for name, value in given.items():
-        monkeymodule.setenv(name, value)
-    client = boto3.client("s3", region_name="us-east-1")
-    client.create_bucket(Bucket="clinic")
-    for key, rows in {"people.parquet": PEOPLE, "parts/1.parquet": PEOPLE[:20], "parts/2.parquet": PEOPLE[20:]}.items():
-        rows.write_parquet(file := io.BytesIO())
-        client.put_object(Bucket="clinic", Key=key, Body=file.getvalue())
-    client.put_object(Bucket="clinic", Key="bad.parquet", Body=b"canary-cell")
-    yield "s3://clinic"
-    client.close()
-    served.stop()
+@pytest.fixture(scope="module", params=[s3, azure, google], ids=lambda store: store.__name__)
+def bucket(request, monkeymodule):
+    with request.param(monkeymodule) as (url, put):
+        for key, rows in {"people": PEOPLE, "parts/1": PEOPLE[:20], "parts/2": PEOPLE[20:]}.items():
+            rows.write_parquet(file := io.BytesIO())
+            put(f"{key}.parquet", file.getvalue())
+        put("bad.parquet", b"canary-cell")
+        yield url
 
 
 def test_objects_are_released_as_files_are(bucket, exported, tmp_path):
@@ -389,6 +373,8 @@ def test_objects_are_released_as_files_are(bucket, exported, tmp_path):
         out = tmp_path / f"out{place}"
         assert streamed.write(out).passed
         assert pl.read_parquet(out / "*.parquet").sort(pl.all()).equals(theirs.frame.sort(pl.all()))
+    if bucket.startswith("gs:"):
+        assert frames.read(whole.replace("gs:", "gcs:")).native.equals(PEOPLE)
     assert json.loads(done("assess", whole, "--qi", "age,sex", "--json").out)["file"] == "people.parquet"
     for name, raw in tree(tmp_path).items():
         assert b"canary" not in raw, name

@@ -73,8 +73,6 @@ def released(path: Path, **asked: Any) -> ht.Release[Any]:
 @pytest.mark.parametrize("ending", ENDINGS)
 @pytest.mark.parametrize("name", COLUMNS)
 def test_a_kept_column_comes_out_as_it_went_in(tmp_path: Path, ending: str, name: str) -> None:
-    if name == "time" and ending in (".dta", ".xpt"):
-        pytest.skip("the program has no times of a day")
     source = made(tmp_path / f"in{ending}", with_ids(pl.DataFrame({name: COLUMNS[name]})))
     out = tmp_path / f"out{ending}"
     assert released(source).write(out).passed
@@ -174,6 +172,85 @@ def test_tagged_missing_values_of_stata_are_missing_and_survive(tmp_path: Path) 
     assert sorted(map(str, after["x"].to_list())) == sorted(map(str, read_back(source)[0]["x"].to_list()))
 
 
+def test_tagged_missing_values_are_texts_in_files_of_other_programs(tmp_path: Path) -> None:
+    pandas = pytest.importorskip("pandas")
+    columns = {"qi": [0.0] * N, "x": ["a", 1.0, None, 2.5] * 10, "y": ["z", None] * 20}
+    source = tmp_path / "in.dta"
+    frame = pandas.DataFrame({name: pandas.Series(cells, dtype=object) for name, cells in columns.items()})
+    pyreadstat.write_dta(frame.astype({"qi": float}), str(source), missing_user_values={"x": ["a"], "y": ["z"]})
+    for ending in ENDINGS:
+        out = tmp_path / f"out{ending}"
+        assert released(source).write(out).passed
+        after = frames.read(str(out))
+        assert sorted(after.column("x").drop_nulls().to_list()) == sorted([".a", "1", "2.5"] * 10)
+        assert after.column("y").drop_nulls().to_list() == [".z"] * 20
+
+
+def test_dates_with_tagged_missing_values_are_dates(tmp_path: Path) -> None:
+    pandas = pytest.importorskip("pandas")
+    cells = {"day": ["a", 366.0, None, 731.0] * 10, "moment": ["b", 86_400_000.0, None, 1.0] * 10}
+    frame = pandas.DataFrame({name: pandas.Series(each, dtype=object) for name, each in cells.items()})
+    path = tmp_path / "in.dta"
+    options = {
+        "variable_format": {"day": "%td", "moment": "%tc"},
+        "missing_user_values": {"day": ["a"], "moment": ["b"]},
+    }
+    pyreadstat.write_dta(frame, str(path), **options)
+    read = frames.read(str(path))
+    assert read.column("day").to_list() == [None, dt.date(1961, 1, 1), None, dt.date(1962, 1, 1)] * 10
+    second = dt.datetime(1960, 1, 2)
+    assert read.column("moment").to_list() == [None, second, None, dt.datetime(1960, 1, 1, 0, 0, 0, 1000)] * 10
+
+
+@pytest.mark.parametrize("ending", [".sav", ".zsav", ".xpt"])
+def test_durations_stay_numbers_in_their_format(tmp_path: Path, ending: str) -> None:
+    # More than a day, and less than nothing: no times of a day, which begin anew at midnight.
+    table = with_ids(pl.DataFrame({"lasts": [3600.0 * (i - 1) for i in range(N)]}))
+    source = made(tmp_path / f"in{ending}", table, variable_format={"lasts": "TIME8"})
+    out = tmp_path / f"out{ending}"
+    assert released(source).write(out).passed
+    read = READ[ending]
+    (before, _), (after, meta) = (read(str(path), disable_datetime_conversion=True) for path in (source, out))
+    assert sorted(after["lasts"]) == sorted(before["lasts"])
+    assert meta.original_variable_types["lasts"] == "TIME8"
+
+
+def test_formats_stay_with_the_program_that_knows_them(tmp_path: Path) -> None:
+    table = with_ids(pl.DataFrame({"coded": COLUMNS["age"], "day": COLUMNS["day"]}))
+    source = made(tmp_path / "in.xpt", table, variable_format={"coded": "Z5", "day": "YYMMDD10"})
+    formats = {}
+    for ending in ENDINGS:
+        out = tmp_path / f"out{ending}"
+        assert released(source).write(out).passed
+        shown = read_back(out)[1].original_variable_types
+        formats[ending] = (shown["coded"], shown["day"])
+    assert formats[".xpt"] == ("Z5", "YYMMDD10")
+    assert formats[".sav"] == formats[".zsav"] == ("F8.0", "DATE11")
+    assert formats[".dta"][1] == "%td"
+
+
+def test_numbers_that_are_all_missing_stay_numbers(tmp_path: Path) -> None:
+    source = made(tmp_path / "in.sav", with_ids(pl.DataFrame({"none": pl.Series([None] * N, dtype=pl.Float64)})))
+    out = tmp_path / "out.sav"
+    assert released(source).write(out).passed
+    assert read_back(out)[1].readstat_variable_types["none"] == "double"
+
+
+def test_long_codes_keep_their_labels(tmp_path: Path) -> None:
+    table = with_ids(pl.DataFrame({"firm": ["a long text", "another"] * 20}))
+    labels = {"firm": {"a long text": "label", "a gone text": "CANARY"}}
+    source = made(tmp_path / "in.sav", table, variable_value_labels=labels)
+    out = tmp_path / "out.sav"
+    assert released(source).write(out).passed
+    assert read_back(out)[1].variable_value_labels["firm"] == {"a long text": "label"}
+
+
+def test_files_of_stata_are_in_the_format_that_every_edition_reads(tmp_path: Path) -> None:
+    frames.write(frames.read(SURVEY), tmp_path / "out.dta")
+    # 118 is that of Stata 14; 119 is for more columns than most editions hold.
+    assert (tmp_path / "out.dta").read_bytes().startswith(b"<stata_dta><header><release>118</release>")
+
+
 def test_labels_tell_what_coded_names_do_not(tmp_path: Path) -> None:
     people = ht.datasets.people(300)
     labels = {
@@ -211,7 +288,7 @@ def test_labels_tell_what_coded_names_do_not(tmp_path: Path) -> None:
         (".dta", {"long": [1]}),
         (".xpt", {"é": [1]}),
         (".sav", {"x": [[1]]}),
-        (".dta", {"x": [dt.time(1, 2)]}),
+        (".dta", {"x": [dt.timedelta(1)]}),
         (".dta", {"x": ["y" * 2_046]}),
     ],
 )

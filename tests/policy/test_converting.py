@@ -1,5 +1,7 @@
 """Files of other tools: an ARX project becomes the policy that it holds, a tau-Argus code list a hierarchy."""
 
+import json
+import re
 import zipfile
 from pathlib import Path
 
@@ -9,7 +11,6 @@ import pytest
 import hushtable as ht
 from command import done, run
 from hushtable.policy import convert
-from hushtable.policy.converting import _as_strptime
 
 # As ARX's WorkerSave and its vocabulary 2.0 write them, spelling included.
 PROJECT = "<project>\n<name>p</name>\n<separator>;</separator>\n<locale>EN</locale>\n</project>"
@@ -17,7 +18,7 @@ CONFIG = """<config>
 <suppressTuplesInNonAnonymousOutput>true</suppressTuplesInNonAnonymousOutput>
 <suppressionString>*</suppressionString>
 <relativeMaxOutliers>0.05</relativeMaxOutliers>
-<metric>Loss (0.5)</metric>
+<metric>Loss (0.5/1.0/1.0)</metric>
 <attributeWeights>
 <attributeWeight><attribute>sex</attribute><weight>0.5</weight></attributeWeight>
 <attributeWeight><attribute>zip code</attribute><weight>0.8</weight></attributeWeight>
@@ -27,6 +28,8 @@ CONFIG = """<config>
 <criterion>2-anonymity</criterion>
 <criterion>distinct-2-diversity for attribute 'ill'</criterion>
 <criterion>0.9-closeness with equal ground-distance for attribute 'ill'</criterion>
+<criterion>shannon-entropy-1.5-diversity for attribute 'ill'</criterion>
+<criterion>enhanced-2.0-likeness for attribute 'ill'</criterion>
 <criterion>(0.01, 1.0E-6)-differential privacy</criterion>
 </criteria>
 </config>"""
@@ -73,11 +76,12 @@ def test_a_project_becomes_the_policy_that_it_holds(tmp_path, monkeypatch):
         "born": "other",
         "ill": "sensitive",
     }
-    assert _as_strptime("dd.MM.yyyy HH:mm:ss") == "%d.%m.%Y %H:%M:%S"
     assert policy.models == (
         ht.KAnonymity(2),
         ht.DistinctLDiversity(2, "ill"),
         ht.TCloseness(0.9, "ill", ground="equal"),
+        ht.EntropyLDiversity(1.5, "ill"),
+        ht.BetaLikeness(2, "ill", enhanced=True),
     )
     assert (policy.method.name, policy.loss.name, policy.limits.suppression) == ("full_domain", "arx_loss", 0.05)
     assert dict(policy.loss.weights) == {"sex": 0.5, "zip code": 0.8}
@@ -91,6 +95,78 @@ def test_a_project_becomes_the_policy_that_it_holds(tmp_path, monkeypatch):
     pl.DataFrame(rows).write_csv("in.csv", separator=";")
     done("anonymize", "in.csv", "-p", "made/policy.yaml", "-o", "out.csv")
     assert done("verify", "out.csv", "-p", "made/policy.yaml").code == 0
+
+
+@pytest.mark.parametrize(
+    ("metric", "loss", "lacking"),
+    [
+        ("Loss (0.7/0.6/1.0)", {"arx_loss": {"gs_factor": 0.7}}, False),
+        ("Non-monotonic precision", "precision", False),
+        ("Non-monotonic discernability", "discernibility", False),
+        ("Average equivalence class size", "average_class_size", False),
+        ("Normalized non-uniform entropy", "non_uniform_entropy", False),
+        ("EntropyBasedInformationLoss", "arx_loss", True),
+        ("Monotonic discernability (DM*)", "arx_loss", True),
+    ],
+)
+def test_quality_models_are_known_by_what_arx_calls_them(tmp_path, metric, loss, lacking):
+    config = re.sub("<attributeWeight>.*\n", "", CONFIG.replace("Loss (0.5/1.0/1.0)", metric))
+    made = convert(project(tmp_path / "p.deid", **{"input/config.xml": config}))
+    assert ht.Policy.parse(without_ladders(made)).loss == ht.Policy.parse(f"{BARE}loss: {json.dumps(loss)}\n").loss
+    assert any("the quality model" in each for each in made.lacking) is lacking
+
+
+BARE = "version: 1\ncolumns: {sex: quasi-identifier}\nmodels: [{k-anonymity: 2}]\nmethod: full_domain\n"
+
+
+def without_ladders(made):
+    return re.sub(r"^ *hierarchy: .*\n", "", made.files["policy.yaml"], flags=re.MULTILINE)
+
+
+@pytest.mark.parametrize(
+    ("java", "ours"),
+    [
+        ("dd.MM.yyyy HH:mm:ss", "%d.%m.%Y %H:%M:%S"),
+        ("d.M.yy", "%d.%m.%y"),
+        ("yyyy-MM-dd'T'HH:mm:ss'Z'", "%Y-%m-%dT%H:%M:%SZ"),
+        ("EEE, dd MMM yyyy", None),
+        ("yyyy-MM-ddZZ", None),
+        ("MM/yyyy", None),
+    ],
+)
+def test_formats_of_dates_are_those_of_strptime(tmp_path, java, ours):
+    born = assigned("born", "QUASI_IDENTIFYING_ATTRIBUTE", "Date/Time", f"<format>{java}</format>")
+    definition = DEFINITION.replace("</definition>", f"{born}</definition>")
+    made = convert(project(tmp_path / "p.deid", **{"input/definition.xml": definition}))
+    spec = ht.Policy.parse(without_ladders(made)).columns["born"].spec
+    assert (spec.kind, spec.format) == ("date", ours)
+    assert any(java in each for each in made.lacking) is (ours is None)
+
+
+def test_what_arx_s_writer_keeps_is_kept(tmp_path):
+    # A tab between cells, a space before a name, a hierarchy in the encoding of Windows, and the writer's own spelling.
+    definition = DEFINITION.replace(
+        "</definition>",
+        assigned(" size", "QUASI_IDENTIFYING_ATTRIBUTE", "Decimal", "<format>#,##0</format>")
+        + assigned("hour", "QUASI_IDENTIFYING_ATTRIBUTE", "Date/Time", "<format>HH:mm</format>")
+        + assigned(
+            "blood", "QUASI_IDENTIFYING_ATTRIBUTE", more="<microaggregationFunction>Mean</microaggregationFunction>"
+        )
+        + "</definition>",
+    )
+    path = project(
+        tmp_path / "p.deid",
+        **{"project.xml": "<project><separator>\t</separator></project>", "input/definition.xml": definition},
+    )
+    with zipfile.ZipFile(path, "a") as held:
+        held.writestr("input/hierarchies/blood.csv", "groß;*\nklein;*\n".encode("cp1252"))
+    made = convert(path)
+    policy = ht.Policy.parse(without_ladders(made))
+    assert policy.read_as.delimiter == "\t"
+    assert " size" in policy.quasi_identifiers
+    assert policy.columns["hour"].spec.kind == "time"
+    assert "groß;*\nklein;*\n" in made.files.values()
+    assert {"microaggregation of blood (Mean)", "the format #,##0 of  size"} <= {*made.lacking}
 
 
 @pytest.mark.parametrize(

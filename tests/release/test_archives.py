@@ -11,11 +11,20 @@ import hushtable as ht
 from command import done, run
 from hushtable.release import archived
 
+# What it lets an element say of itself, of what is written here.
+ATTRIBUTES = {
+    "codeBook": {"version": {"2.5"}},
+    "fileDscr": {"ID": None},
+    "var": {"ID": None, "name": None, "files": {"F1"}, "intrvl": {"contin", "discrete"}},
+    "varFormat": {"type": {"numeric", "character"}},
+}
 DDI = "{ddi:codebook:2_5}"
 # The order that the schema of DDI-Codebook 2.5 asks for, of what is written here.
 ORDER = {
     "codeBook": ["stdyDscr", "fileDscr", "dataDscr"],
     "fileDscr": ["fileTxt", "notes"],
+    "fileTxt": ["fileName", "dimensns", "software"],
+    "dimensns": ["caseQnty", "varQnty"],
     "var": ["labl", "txt", "catgry", "varFormat"],
     "catgry": ["catValu", "labl"],
 }
@@ -55,6 +64,9 @@ def test_ddi_holds_every_variable_in_the_order_of_the_schema(released):
         found = [each.tag.removeprefix(DDI) for each in element]
         if name in ORDER:
             assert found == sorted(found, key=ORDER[name].index), name
+        allowed = ATTRIBUTES.get(name, {})
+        assert element.attrib.keys() == allowed.keys(), name
+        assert all(allowed[each] is None or text in allowed[each] for each, text in element.attrib.items()), name
     groups = {each.findtext(f"{DDI}catValu"): each.findtext(f"{DDI}labl") for each in variables[2].iter(f"{DDI}catgry")}
     assert groups.keys() == book["columns"][2].get("labels", {}).keys()
 
@@ -69,6 +81,56 @@ def test_csvw_names_the_columns_of_the_file(released):
     assert told["url"] == "out.csv"
     assert not any(each["name"].startswith("_") or " " in each["name"] for each in columns)
     assert [each["datatype"] for each in columns] == ["string", "string", "string", columns[3]["datatype"]]
+
+
+@pytest.fixture(params=[("utf-8", ","), ("cp1252", ";"), ("utf-8", "\t")])
+def spelled(request, tmp_path):
+    encoding, delimiter = request.param
+    n = 40
+    table = pl.DataFrame(
+        {
+            "#": [f"#{i % 2}" for i in range(n)],
+            "born": [f"{25 + i % 4}.01.1950" for i in range(n)],
+            "day": [f"2020-01-{1 + i % 4:02}" for i in range(n)],
+            "größe": [f"{i % 4},5" for i in range(n)],
+            "share": [f"{i % 4}.5" if i % 5 else None for i in range(n)],
+            "count": [i % 4 for i in range(n)],
+        }
+    )
+    table.write_csv(tmp_path / "in.csv", separator=delimiter)
+    release = ht.anonymize(
+        str(tmp_path / "in.csv"),
+        quasi_identifiers=["#"],
+        sensitive=table.columns[1:],
+        models=[ht.KAnonymity(2), *(ht.DistinctLDiversity(2, name) for name in table.columns[1:])],
+        roles="trust",
+    )
+    release.write(tmp_path / "out.csv", encoding=encoding)
+    return tmp_path / "out.csv", encoding, delimiter
+
+
+def test_csvw_says_how_the_file_is_spelled(spelled):
+    path, encoding, delimiter = spelled
+    told = json.loads(archived(path, "csvw"))
+    assert told["dialect"] == {
+        "delimiter": delimiter,
+        "encoding": encoding.replace("cp", "windows-"),
+        "commentPrefix": None,
+    }
+    # A type is told where all cells are spelled as the Web spells them: no days of another form, no decimal commas.
+    types = {each["titles"]: each["datatype"] for each in told["tableSchema"]["columns"]}
+    assert types.pop("born") == types.pop("größe") == types.pop("#") == "string"
+    assert types == {"day": "date", "share": "number", "count": "integer"}
+
+
+def test_csvw_reads_the_file_by_its_metadata(spelled):
+    csvw = pytest.importorskip("csvw", reason="needs the package csvw")
+    path, *_ = spelled
+    metadata = path.with_name("out.csv-metadata.json")
+    done("codebook", path, "--as", "csvw")
+    found = csvw.CSVW(str(metadata), validate=True)
+    assert found.is_valid, found.warnings
+    assert len(list(found.tables[0])) == 40
 
 
 def test_the_command_writes_both_beside_the_release(released):

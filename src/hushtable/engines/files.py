@@ -5,7 +5,7 @@ Which of the distinct rows each record of a batch is.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -159,16 +159,23 @@ class Files(Origin):
         return self._frame(self.source.head(n_rows))
 
     def collapse(
-        self, names: Sequence[str], cells: PublishedCells | None = None, *, most_rows: int = distinct_rows.MOST_ROWS
+        self,
+        names: Sequence[str],
+        cells: PublishedCells | None = None,
+        *,
+        most_rows: int = distinct_rows.MOST_ROWS,
+        as_written: Collection[str] = (),
     ) -> Frame:
         """Return the distinct rows of some columns with their counts; see `hushtable.io.distinct_rows.collapse`.
 
         With cells, of what is published, without the records that are left out.
         """
         if cells is None:
-            return distinct_rows.collapse(self.source, names, most_rows=most_rows).told(self.specs)
+            return distinct_rows.collapse(self.source, names, most_rows=most_rows, as_written=as_written).told(
+                self.specs
+            )
         schema = {**self.source.schema, **cells.published.schema}
-        collapser = distinct_rows.Collapser({name: schema[name] for name in names}, most_rows)
+        collapser = distinct_rows.Collapser({name: schema[name] for name in names}, most_rows, as_written)
         for batch in self.batches(replace(cells, columns=tuple(names))):
             collapser.add(batch)
         rows, counts = collapser.rows()

@@ -6,7 +6,7 @@ import contextlib
 import functools
 import operator
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib import import_module
 from pathlib import Path
@@ -122,7 +122,12 @@ class Lazy(Origin):
         return replace(self, specs={**self.specs, **specs})
 
     def collapse(
-        self, names: Sequence[str], cells: PublishedCells | None = None, *, most_rows: int | None = None
+        self,
+        names: Sequence[str],
+        cells: PublishedCells | None = None,
+        *,
+        most_rows: int | None = None,
+        as_written: Collection[str] = (),
     ) -> Frame:
         """Return the distinct rows of some columns, sorted, with how many records each stands for.
 
@@ -133,6 +138,8 @@ class Lazy(Origin):
             Then of what is published, without the records that are left out.
         most_rows : int, optional
             How many distinct rows are too many, 20,000,000 when not given.
+        as_written : collection of str
+            Columns whose floats become text, because a reader of the file tells 0 from -0, and NaN from a missing cell.
 
         Raises
         ------
@@ -150,7 +157,7 @@ class Lazy(Origin):
         if not names:
             raise InputError(with_hint("no column to collapse to was named.", "name those that are judged."))
         with _asking(self.engine):
-            return self._collapsed(names, cells, _MOST_ROWS if most_rows is None else most_rows)
+            return self._collapsed(names, cells, _MOST_ROWS if most_rows is None else most_rows, as_written)
 
     def published(self, cells: PublishedCells) -> Any:
         """Return what is published, as a lazy frame of the same engine; a record that meets no row is left out.
@@ -241,12 +248,18 @@ class Lazy(Origin):
         frame: nw.LazyFrame[Any] = nw.from_native(spark.walked(data.to_native(), publishing, judged, outputs))
         return frame
 
-    def _collapsed(self, names: Sequence[str], cells: PublishedCells | None, most_rows: int) -> Frame:
+    def _collapsed(
+        self, names: Sequence[str], cells: PublishedCells | None, most_rows: int, as_written: Collection[str]
+    ) -> Frame:
         if cells is None:
             data = self.data.select(*(f"c{self.columns.index(name)}" for name in names))
         else:
             data = self._joined(cells, names)
-        keys = [_key(name, dtype) for name, dtype in _groupable(data, names).items()]
+        typed = zip(names, _groupable(data, names).items(), strict=True)
+        keys = [
+            nw.col(place).cast(nw.String) if dtype.is_float() and name in as_written else _key(place, dtype)
+            for name, (place, dtype) in typed
+        ]
         if cells is None or not {*names} <= {*cells.published.columns}:
             self._check_rows(data.select(*keys).to_native(), names, most_rows)
         data = data.select(*keys, *([MARK] if cells else []))

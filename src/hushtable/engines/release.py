@@ -576,11 +576,14 @@ class RemoteRelease(OfClaim, Generic[FrameT]):
             return replace(self._measured(self.origin, cells, limit, accepted, is_enforced=is_enforced), told_to=2)
         persons = [self._person] if self._person and self._person not in kept else []
         names = tuple(dict.fromkeys((*self.quasi_identifiers, *kept, *persons)))
+        shown = [name for name in kept if name != self._person]
+        # In the judged rows 0 has no sign and NaN is missing; what is kept travels as it is.
+        is_held = {*names} <= {*cells.keys.columns} and not any(cells.keys.schema[name].is_float() for name in shown)
         try:
             rows = (
                 cells.frame(names)
-                if {*names} <= {*cells.keys.columns}
-                else self.origin.collapse(names, replace(cells, columns=names), most_rows=_HELD)
+                if is_held
+                else self.origin.collapse(names, replace(cells, columns=names), most_rows=_HELD, as_written=shown)
             )
         except (TooManyRowsError, ColumnError):
             return None
@@ -625,10 +628,10 @@ class RemoteRelease(OfClaim, Generic[FrameT]):
         names = (*others, *persons)
         narrow = cells and replace(cells, columns=names)
         # By persons nothing is counted on the disk, and an engine groups by itself.
-        held = {} if persons or isinstance(origin, Lazy) else {"most_rows": _HELD}
+        held: dict[str, Any] = {} if persons or isinstance(origin, Lazy) else {"most_rows": _HELD}
         try:
             counted = (
-                origin.collapse(names, narrow, **held)
+                origin.collapse(names, narrow, **held, as_written=[name for name in others if name != self._person])
                 if others
                 else source.take(np.flatnonzero(self.cells.is_published))
             )

@@ -6,7 +6,7 @@ Arrays and sorting only, so that nothing has to be compiled for it, or believed.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
@@ -35,7 +35,13 @@ _WORD: Final = 63  # bits of a key
 _NUMBER: Final = 31  # bits of the number of a row so far, in keys of several words
 
 
-def collapse(source: Scan, names: Sequence[str] | None = None, *, most_rows: int = MOST_ROWS) -> Frame:
+def collapse(
+    source: Scan,
+    names: Sequence[str] | None = None,
+    *,
+    most_rows: int = MOST_ROWS,
+    as_written: Collection[str] = (),
+) -> Frame:
     """Return the distinct rows of some columns of a file or folder, with how many records each stands for.
 
     Parameters
@@ -45,6 +51,8 @@ def collapse(source: Scan, names: Sequence[str] | None = None, *, most_rows: int
         Which columns, in which order; all when not given.
     most_rows : int
         How many distinct rows are too many.
+    as_written : collection of str
+        Columns whose floats become text, because a reader of the file tells 0 from -0, and NaN from a missing cell.
 
     Returns
     -------
@@ -65,7 +73,7 @@ def collapse(source: Scan, names: Sequence[str] | None = None, *, most_rows: int
     """
     names = source.columns if names is None else names_in(names, "columns")
     check_columns(names, source.columns, "columns")
-    collapser = Collapser({name: source.schema[name] for name in names}, most_rows)
+    collapser = Collapser({name: source.schema[name] for name in names}, most_rows, as_written)
     for batch in ahead(source.batches(names, coded=names)):
         collapser.add(batch)
     rows, counts = collapser.rows()
@@ -75,15 +83,16 @@ def collapse(source: Scan, names: Sequence[str] | None = None, *, most_rows: int
 class Values:
     """The distinct cells of a column so far: code 0 is missing, code i the i-th value."""
 
-    def __init__(self, name: str, dtype: pl.DataType) -> None:
+    def __init__(self, name: str, dtype: pl.DataType, *, as_written: bool = False) -> None:
         if dtype.is_nested() or isinstance(dtype, (pl.Binary, pl.Duration, pl.Object)):
             msg = with_hint(
                 f"column {name!r} has the type {without_categories(dtype)}, which cannot be grouped.",
                 "turn it into text, a number, a date, a time or a datetime, or leave the column out.",
             )
             raise ColumnError(msg)
-        self.name, self.dtype = name, dtype
-        none = _plain(pl.Series(dtype=dtype))
+        self._is_text = as_written and dtype.is_float()
+        self.name, self.dtype = name, pl.String() if self._is_text else dtype
+        none = _plain(pl.Series(dtype=self.dtype))
         self._plain_dtype, self.known = none.dtype, to_arrow(none)
 
     @property
@@ -99,6 +108,8 @@ class Values:
         InputError
             A value is not known, and must not be added.
         """
+        if self._is_text:
+            column = pa.chunked_array([to_arrow(pl.Series("", pl.from_arrow(column)).cast(pl.String))])
         cells = column.combine_chunks() if column.num_chunks != 1 else column.chunk(0)
         coded = cells if isinstance(cells, pa.DictionaryArray) else cells.dictionary_encode()
         places = coded.indices
@@ -222,10 +233,14 @@ class Collapser:
     schema : mapping of column to polars type
     most_rows : int
         How many distinct rows are too many.
+    as_written : collection of str
+        As of `collapse`.
     """
 
-    def __init__(self, schema: dict[str, pl.DataType], most_rows: int = MOST_ROWS) -> None:
-        self._columns = [Values(name, dtype) for name, dtype in schema.items()]
+    def __init__(
+        self, schema: dict[str, pl.DataType], most_rows: int = MOST_ROWS, as_written: Collection[str] = ()
+    ) -> None:
+        self._columns = [Values(name, dtype, as_written=name in as_written) for name, dtype in schema.items()]
         self._most_rows = most_rows
         self._layout = RowKeys(self._widths, has_room=True)
         self._keys = np.empty(0, dtype=np.int64)

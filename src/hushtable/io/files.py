@@ -6,6 +6,7 @@ Excel's workbooks: the first sheet as a table, numbers and dates as they are typ
 from __future__ import annotations
 
 import codecs
+import datetime as dt
 import glob
 import gzip
 import io
@@ -102,7 +103,14 @@ def _typed(raw: bytes, texts: pl.DataFrame, n_above: int) -> pl.DataFrame:
     dtypes |= {f"__UNNAMED__{place}": "string" for place, is_huge in enumerate(are_huge) if is_huge}
     data = pl.read_excel(raw, **_WHOLE, read_options={"skip_rows": n_above, "dtypes": dtypes})
     pairs = zip(data, texts, strict=True)
-    return pl.DataFrame([typed if typed.null_count() == text.null_count() else text for typed, text in pairs])
+    return pl.DataFrame([_timed(typed) if typed.null_count() == text.null_count() else text for typed, text in pairs])
+
+
+def _timed(column: pl.Series) -> pl.Series:
+    """Return times of a day as times: a sheet holds them as moments of its day zero."""
+    if not isinstance(column.dtype, (pl.Date, pl.Datetime)) or not (column.cast(pl.Date) == _DAY_ZERO).all():
+        return column
+    return column.cast(pl.Datetime("ms")).dt.time()
 
 
 FILE_KINDS: Final = {
@@ -122,6 +130,7 @@ MANIFEST: Final = "_manifest.json"
 _AS_TABLE: Final = 2.8  # how many times its size a text takes at the least, until it is a table; measured
 _OF_TWO_BYTES: Final = 3.5  # where hardly a letter takes one byte, as in UTF-16
 _PIECE: Final = 2**23  # bytes that are unpacked at once
+_DAY_ZERO: Final = dt.date(1899, 12, 31)
 _TIMES: Final = "%H:%M:%S%.f"  # of times of a day: decimals where there are any
 _SOME: Final = 1_000  # rows whose size is that of all
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
+from typing import Final
 
 import polars as pl
 
@@ -12,6 +13,12 @@ from hushtable.io.sources import Source
 from hushtable.search import check_memory
 
 __all__ = ["lazy_objects", "read_objects"]
+
+_FOUND: Final = {
+    "s3": "AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_REGION",
+    "gs": "GOOGLE_SERVICE_ACCOUNT, GOOGLE_APPLICATION_CREDENTIALS",
+    "az": "AZURE_STORAGE_ACCOUNT_NAME, AZURE_STORAGE_ACCOUNT_KEY",
+}
 
 
 def lazy_objects(source: Source) -> tuple[pl.LazyFrame, float]:
@@ -23,7 +30,7 @@ def lazy_objects(source: Source) -> tuple[pl.LazyFrame, float]:
         There is no such file, it is not Parquet, or the store refuses.
     """
     with _telling(source):
-        frame = pl.scan_parquet(source.url)
+        frame = pl.scan_parquet(_known(source.url))
         types = frame.collect_schema().values()
         n_rows = frame.select(pl.len()).collect().item()
     widths = [16.0 if dtype.is_nested() or isinstance(dtype, (pl.String, pl.Binary)) else 8.0 for dtype in types]
@@ -44,6 +51,12 @@ def read_objects(source: Source, room: str) -> pl.DataFrame:
         return frame.collect()
 
 
+def _known(url: str) -> str:
+    """Return a URL as polars knows it: of Google's two schemes one, and no capitals."""
+    scheme, _, rest = url.partition(":")
+    return f"{scheme.lower().replace('gcs', 'gs')}:{rest}"
+
+
 @contextlib.contextmanager
 def _telling(source: Source) -> Iterator[None]:
     """Turn what polars raises into what may be told: a store's answer may quote a request with its credentials."""
@@ -56,6 +69,6 @@ def _telling(source: Source) -> Iterator[None]:
         msg = with_hint(
             f"{source} cannot be read: {type(error).__name__}.",
             "check that the file is there and is Parquet, and that polars finds credentials: environment variables "
-            "such as AWS_ACCESS_KEY_ID, or the store's own files.",
+            f"such as {_FOUND.get(_known(source.url)[:2], _FOUND['az'])}, or the store's own files.",
         )
         raise InputError(msg) from None

@@ -23,6 +23,9 @@ __all__ = ["READERS", "WRITERS", "Variable", "check_statistics", "published", "r
 _NUMBERS: Final = 2**53  # whole numbers up to here are exact
 _INT32: Final = 2_147_483_600  # Stata's largest are missing values
 _TAG: Final = re.compile(r"[._a-zA-Z]")
+_DAY: Final = {"spss": 86_400, "stata": 86_400_000, "sas": 86_400}  # in the units in which a program counts times
+_PLAIN: Final = re.compile(r"|%[-~]?[0-9].*|(F|E|N|Z|BEST|COMMA|DOT|DOLLAR|PCT|PERCENT)[0-9.]*|A[0-9]+|[$].*")
+_CLOCK: Final = "%tcHH:MM:SS"
 
 READERS: Final = {
     ".sav": "read_sav",
@@ -33,7 +36,10 @@ READERS: Final = {
 }
 """What reads a file, by the ending of its name."""
 
-WRITERS: Final = {".sav": "spss", ".zsav": "spss", ".dta": "stata", ".xpt": "sas"}
+PROGRAMS: Final = {".sav": "spss", ".zsav": "spss", ".dta": "stata", ".sas7bdat": "sas", ".xpt": "sas"}
+"""Whose file it is, by the ending of its name."""
+
+WRITERS: Final = {ending: program for ending, program in PROGRAMS.items() if ending != ".sas7bdat"}
 """Whose rules a file follows that is written."""
 
 _NAMES: Final = {
@@ -54,7 +60,6 @@ _RESERVED: Final = {
 _LABEL: Final = {"spss": 255, "stata": 80, "sas": 255}  # bytes of a variable's label
 _CELL: Final = {"spss": 32_767, "stata": 2_045, "sas": 32_767}  # bytes of a text
 _VALUE_LABEL: Final = 120  # bytes
-_SHOWN_CODES: Final = 8  # bytes of a text that SPSS labels in every version
 
 LabelledCode = float | str
 
@@ -78,6 +83,8 @@ class Variable:
         ``nominal``, ``ordinal``, ``scale``, or ``unknown``.
     is_number : bool
         Whether the program holds numbers.
+    program : str
+        Whose file said so: ``spss``, ``stata`` or ``sas``. Formats are that program's.
     """
 
     label: str = ""
@@ -86,6 +93,7 @@ class Variable:
     format: str = ""
     measure: str = "unknown"
     is_number: bool = False
+    program: str = ""
 
     def is_missing(self, code: LabelledCode) -> bool:
         """Tell whether a code is declared missing."""
@@ -109,7 +117,7 @@ def read_statistics(path: Path, raw: bytes) -> tuple[pl.DataFrame, dict[str, Var
     """Read the cells of a file, and what it says of its variables.
 
     Whole numbers are whole, however the program holds them; an empty text is missing. A column of numbers with tagged
-    missing values (``.a``) is text, in which these are texts.
+    missing values (``.a``) is text, in which these are texts. A date or time that is declared missing is missing.
 
     Raises
     ------
@@ -117,21 +125,40 @@ def read_statistics(path: Path, raw: bytes) -> tuple[pl.DataFrame, dict[str, Var
         It is no such file, or pyreadstat is not installed.
     """
     library = _library()
-    read = getattr(library, READERS[path.suffix.lower()])
+    read, program = getattr(library, READERS[path.suffix.lower()]), PROGRAMS[path.suffix.lower()]
     # Transport files know no tagged missing values that the library could tell.
     tags = {} if read.__name__ == "read_xport" else {"user_missing": True}
     try:
-        cells, meta = read(io.BytesIO(raw), output_format="polars", **tags)
+        # Numbers first: the library cannot make dates of a column with tagged missing values.
+        cells, meta = read(io.BytesIO(raw), output_format="polars", disable_datetime_conversion=True, **tags)
+        shown = meta.original_variable_types
+        others = [name for name in cells.columns if not _PLAIN.fullmatch(str(shown.get(name) or ""))]
+        dated = read(io.BytesIO(raw), output_format="polars", usecols=others)[0] if others else pl.DataFrame()
     except Exception:
         # Whatever the reader raises may quote cells.
         msg = with_hint(f"{str(path)!r} is not a file that can be read as {path.suffix!r}.", "save it anew.")
         raise InputError(msg) from None
-    variables = {name: _variable(meta, name) for name in cells.columns}
-    return pl.DataFrame([_column(cells[name]) for name in cells.columns]), variables
+    variables = {name: _variable(meta, name, program) for name in cells.columns}
+    columns = []
+    for name, variable in variables.items():
+        if name in dated and _is_dated(dated[name], cells[name], program):
+            columns.append(dated[name])
+            variables[name] = replace(variable, values={}, missing=())
+        else:
+            columns.append(_column(cells[name], variable))
+    return pl.DataFrame(columns), variables
 
 
-def _column(column: pl.Series) -> pl.Series:
-    if isinstance(column.dtype, pl.Object):
+def _is_dated(column: pl.Series, held: pl.Series, program: str) -> bool:
+    """Tell whether a column holds dates or times of a day; times may be durations, which stay numbers."""
+    if not isinstance(column.dtype, pl.Time):
+        return column.dtype.is_temporal()
+    known = held.filter(column.is_not_null()).cast(pl.Float64)
+    return bool(known.is_between(0, _DAY[program], closed="left").all())
+
+
+def _column(column: pl.Series, variable: Variable) -> pl.Series:
+    if isinstance(column.dtype, pl.Object) or (variable.is_number and isinstance(column.dtype, pl.String)):
         column = pl.Series(column.name, [_tagged(cell) for cell in column.to_list()], dtype=pl.String)
     if isinstance(column.dtype, pl.String):
         return column.set(column == "", None)
@@ -151,7 +178,7 @@ def _tagged(cell: Any) -> str | None:
     return str(int(cell)) if float(cell).is_integer() and abs(cell) < _NUMBERS else repr(float(cell))
 
 
-def _variable(meta: Any, name: str) -> Variable:
+def _variable(meta: Any, name: str, program: str) -> Variable:
     held = meta.readstat_variable_types.get(name, "")
     ends = [(each["lo"], each["hi"]) for each in meta.missing_ranges.get(name, [])]
     tags = [f".{each}" for each in meta.missing_user_values.get(name, [])]
@@ -163,6 +190,7 @@ def _variable(meta: Any, name: str) -> Variable:
         format=str(meta.original_variable_types.get(name) or ""),
         measure=str(meta.variable_measure.get(name) or "unknown"),
         is_number=held != "string",
+        program=program,
     )
 
 
@@ -183,13 +211,14 @@ def missing_texts(column: pl.Series, variable: Variable) -> tuple[str, ...]:
 def kind_of(column: pl.Series, variable: Variable) -> Literal["integer", "decimal", "category"] | None:
     """Return the kind of a column whose cells do not tell it: numbers beside tagged missing values, codes with labels.
 
-    Numbers are codes of categories where the file says that they are nominal, or has a label for each and no measure.
+    Numbers are codes of categories where the file says that they are nominal, or has a label for each and does not say
+    that they are ordinal: R's haven says ``scale`` of every number.
     """
     if not variable.is_number or not (column.dtype.is_integer() or isinstance(column.dtype, pl.String)):
         return None
     known = [cell for cell in column.drop_nulls().unique().to_list() if not variable.is_missing(cell)]
     are_labelled = bool(known) and {*map(str, known)} <= {*map(_code, variable.values)}
-    if variable.measure == "nominal" or (variable.measure == "unknown" and are_labelled):
+    if variable.measure == "nominal" or (variable.measure != "ordinal" and are_labelled):
         return "category"
     if not isinstance(column.dtype, pl.String):
         return None
@@ -224,7 +253,7 @@ def published(
     """
     found = {}
     for name, variable in variables.items():
-        held = {*map(_code, cells(name).drop_nulls().unique().to_list())}
+        held = {*map(_code, cells(name).drop_nulls().unique().to_list())} if variable.values else set()
         values = {code: text for code, text in variable.values.items() if _code(code) in held}
         if name in forms:
             meanings = "; ".join(text for form, text in _FORMS.items() if form in forms[name])
@@ -260,7 +289,7 @@ def check_statistics(path: Path, columns: Mapping[str, pl.Series]) -> None:
             "rename them.",
         )
         raise ColumnError(msg)
-    without = (pl.Binary, pl.Duration) if program == "spss" else (pl.Binary, pl.Duration, pl.Time)
+    without = (pl.Binary, pl.Duration)
     odd = [name for name, each in columns.items() if each.dtype.is_nested() or isinstance(each.dtype, without)]
     if odd:
         msg = with_hint(
@@ -291,15 +320,16 @@ def write_statistics(cells: pl.DataFrame, path: Path, variables: Mapping[str, Va
         The program has no such cells.
     """
     library, program = _library(), WRITERS[path.suffix.lower()]
-    columns = [_writable(cells[name], variables.get(name)) for name in cells.columns]
+    columns = [_writable(cells[name], variables.get(name), program) for name in cells.columns]
     types = {column.name: column.dtype for column in columns}
     known = {name: variables[name] for name in cells.columns if name in variables}
     labels = {name: _cut(each.label, _LABEL[program]) for name, each in known.items() if each.label}
-    options: dict[str, Any] = {"column_labels": labels}
     # A column that was rewritten holds texts where the variable held numbers: formats are not theirs.
     same = {name: each for name, each in known.items() if each.is_number != isinstance(types[name], pl.String)}
-    formats = {name: each.format for name, each in same.items() if each.format and each.is_number}
+    formats = {name: each.format for name, each in same.items() if each.format and each.program == program}
+    options: dict[str, Any] = {"column_labels": labels, "variable_format": formats}
     if program != "sas":
+        options["variable_format"] = {name: each for name, each in formats.items() if same[name].is_number}
         coded = {name: _labels(types[name], each, program) for name, each in known.items()}
         options["variable_value_labels"] = {name: each for name, each in coded.items() if each}
     if program == "spss":
@@ -309,13 +339,15 @@ def write_statistics(cells: pl.DataFrame, path: Path, variables: Mapping[str, Va
             for name, variable in same.items()
             if variable.missing and not any(str(each).startswith(".") for each in variable.missing)
         }
-        options["variable_format"] = {name: each for name, each in formats.items() if _is_spss(each)}
         options |= {"compress": True} if path.suffix.lower() == ".zsav" else {"row_compress": True}
         write = library.write_sav
     elif program == "stata":
         tags = {name: [each[1:] for each in _tags(variable)] for name, variable in same.items()}
         options["missing_user_values"] = {name: each for name, each in tags.items() if each}
-        options["variable_format"] = {name: each for name, each in formats.items() if each.startswith("%")}
+        clocks = {name: _CLOCK for name in cells.columns if isinstance(cells[name].dtype, pl.Time)}
+        options["variable_format"] = clocks | options["variable_format"]
+        # Of the newest format, which the library takes by itself, other programs know less, and so do older Statas.
+        options["version"] = 14
         write = library.write_dta
     else:
         write = library.write_xport
@@ -333,20 +365,18 @@ def _tags(variable: Variable) -> list[str]:
     return [each for each in variable.missing if isinstance(each, str) and re.fullmatch(r"\.[a-z]", each)]
 
 
-def _is_spss(format_: str) -> bool:
-    return re.fullmatch(r"[A-Z]+[0-9]+(\.[0-9]+)?", format_) is not None
-
-
-def _writable(column: pl.Series, variable: Variable | None) -> pl.Series:
-    dtype = column.dtype
+def _writable(column: pl.Series, variable: Variable | None, program: str) -> pl.Series:
+    dtype, is_number = column.dtype, variable is not None and variable.is_number
     if isinstance(dtype, (pl.Boolean, pl.Int8, pl.Int16, pl.UInt8, pl.UInt16)):
         return column.cast(pl.Int32)
     if isinstance(dtype, (pl.UInt32, pl.UInt64, pl.Int64, pl.Int128, pl.Decimal, pl.Float32)):
         fits = dtype.is_integer() and not (column.abs() >= _INT32).any()
         return column.cast(pl.Int32 if fits else pl.Float64)
     if isinstance(dtype, pl.Null):
-        return column.cast(pl.String)
-    if isinstance(dtype, pl.String) and variable is not None and variable.is_number and _tags(variable):
+        return column.cast(pl.Float64 if is_number else pl.String)
+    if isinstance(dtype, pl.Time) and program == "stata":
+        return column.cast(pl.Int64) / 1_000_000
+    if isinstance(dtype, pl.String) and variable is not None and is_number and program == "stata" and _tags(variable):
         texts = column.to_list()
         cells = [cell if cell is None else cell[1:] if cell.startswith(".") else float(cell) for cell in texts]
         return pl.Series(column.name, cells, dtype=pl.Object)
@@ -361,8 +391,7 @@ def _labels(dtype: pl.DataType, variable: Variable, program: str) -> dict[Labell
     labels: dict[LabelledCode, str] = {}
     for code, text in variable.values.items():
         if is_text:
-            if len(_code(code).encode()) <= _SHOWN_CODES:
-                labels[_code(code)] = _cut(text, _VALUE_LABEL)
+            labels[_code(code)] = _cut(text, _VALUE_LABEL)
         elif isinstance(code, str):
             labels[code.removeprefix(".")] = _cut(text, _VALUE_LABEL)
         else:

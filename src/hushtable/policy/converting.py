@@ -30,13 +30,13 @@ _ROLES: Final = {
 }
 _KINDS: Final = {"String": "category", "Integer": "integer", "Decimal": "decimal", "Date/Time": "date"}
 _LOSSES: Final = {
-    "precision": "precision",
-    "discernib": "discernibility",
-    "average": "average_class_size",
-    "entropy": "non_uniform_entropy",
-    "loss": "arx_loss",
+    r"(non-)?monotonic precision": "precision",
+    r"non-monotonic discernability": "discernibility",
+    r"average equivalence class size": "average_class_size",
+    r".*non-uniform entropy.*": "non_uniform_entropy",
+    r"loss \(.*\)": "arx_loss",
 }
-_NUMBER: Final = r"([0-9]+(?:\.[0-9]+)?)"
+_NUMBER: Final = r"([0-9]+(?:\.[0-9]+)?(?:E-?[0-9]+)?)"
 _OF: Final = r" for attribute '(.*)'"
 _MODELS: Final = (
     (rf"{_NUMBER}-anonymity", "k-anonymity", ("k",)),
@@ -48,11 +48,14 @@ _MODELS: Final = (
         "t-closeness",
         ("t", "ground", "sensitive"),
     ),
+    (rf"(basic|enhanced)-{_NUMBER}-likeness{_OF}", "beta-likeness", ("enhanced", "beta", "sensitive")),
 )
-_WHOLE: Final = ("k", "l")
-_JAVA_DATES: Final = (
-    *(("yyyy", "%Y"), ("yy", "%y"), ("MMMM", "%B"), ("MMM", "%b"), ("MM", "%m"), ("dd", "%d"), ("HH", "%H")),
-    *(("mm", "%M"), ("ss", "%S")),
+_JAVA_DATES: Final = dict(
+    zip(
+        ("yyyy", "y", "yy", "MMMM", "MMM", "MM", "M", "dd", "d", "HH", "H", "mm", "m", "ss", "s"),
+        ("%Y", "%Y", "%y", "%B", "%b", "%m", "%m", "%d", "%d", "%H", "%H", "%M", "%M", "%S", "%S"),
+        strict=True,
+    )
 )
 
 
@@ -121,7 +124,7 @@ def _project(path: Path) -> Converted:
         if ladder is not None and entry["role"] in ("quasi-identifier", "sensitive"):
             slug = re.sub(r"\W+", "_", name) or "column"
             entry["hierarchy"] = f"hierarchies/{place:02}_{slug}.csv"
-            ladders[entry["hierarchy"]] = ladder.decode("utf-8", "replace")
+            ladders[entry["hierarchy"]] = _decoded(ladder)
     policy = {
         "version": 1,
         "read": {"delimiter": _told(about, "separator", ",")},
@@ -165,8 +168,17 @@ def _tree(path: Path, name: str, raw: bytes) -> ElementTree.Element:
         raise InputError(with_hint(f"{name!r} of {str(path)!r} is no XML.", "save it in ARX again.")) from None
 
 
+def _decoded(raw: bytes) -> str:
+    """Return the text of a hierarchy, which ARX writes in the encoding of its machine."""
+    try:
+        return raw.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return raw.decode("cp1252", "replace")
+
+
 def _told(element: ElementTree.Element, name: str, default: str = "") -> str:
-    return (element.findtext(name) or default).strip() or default
+    # Nothing is stripped: a separator may be a tab, and the name of a column may begin with a space.
+    return element.findtext(name) or default
 
 
 def _number(text: str) -> float:
@@ -181,23 +193,40 @@ def _column(name: str, told: ElementTree.Element, lacking: list[str]) -> dict[st
     entry: dict[str, Any] = {"role": _ROLES.get(role, "ask")}
     # Of columns that nobody judges, a policy says no kinds.
     is_judged = entry["role"] in ("quasi-identifier", "sensitive")
-    if is_judged and (kind := _KINDS.get(datatype)):
-        entry["kind"] = kind
-        if kind == "date" and (given := _told(told, "format")):
-            entry["format"] = _as_strptime(given)
-    elif is_judged:
+    kind, format_ = _KINDS.get(datatype), _told(told, "format")
+    if is_judged and kind is None:
         lacking.append(f"the data type {datatype} of {name}")
+    elif is_judged and kind == "date":
+        entry |= _date(format_ or "dd.MM.yyyy")
+        if entry["kind"] == "date" and "format" not in entry:
+            lacking.append(f"the format {format_} of {name}")
+    elif is_judged:
+        entry["kind"] = kind
+        if format_:
+            lacking.append(f"the format {format_} of {name}")
     limited = (limit for limit in ("min", "max") if _told(told, limit, "All") != "All")
     lacking += [f"the {limit}imum level of {name}" for limit in limited]
-    if function := _told(told, "microAggregationFunction"):
+    if function := _told(told, "microaggregationFunction"):
         lacking.append(f"microaggregation of {name} ({function})")
     return entry
 
 
-def _as_strptime(java: str) -> str:
-    for theirs, ours in _JAVA_DATES:
-        java = java.replace(theirs, ours)
-    return java
+def _date(java: str) -> dict[str, Any]:
+    """Return the kind of a column of dates, moments or times of a day, and its format where it has one here."""
+    given = _as_strptime(java) or ""
+    if re.search("%[Yy]", given) and "%m" in given and "%d" in given:
+        return {"kind": "date", "format": given}
+    return {"kind": "time" if given.startswith("%H") else "date"}
+
+
+def _as_strptime(java: str) -> str | None:
+    """Return a format of `SimpleDateFormat` as strptime has it; None where it has letters without a counterpart."""
+    made = ""
+    for quoted, run, _, other in re.findall(r"'([^']*)'|(([a-zA-Z])\3*)|([^a-zA-Z']+)", java):
+        if run and run not in _JAVA_DATES:
+            return None
+        made += _JAVA_DATES[run] if run else (quoted or other).replace("%", "%%")
+    return made
 
 
 def _models(config: ElementTree.Element, lacking: list[str]) -> Iterator[dict[str, Any]]:
@@ -215,12 +244,15 @@ def _models(config: ElementTree.Element, lacking: list[str]) -> Iterator[dict[st
 def _option(name: str, given: str) -> Any:
     if name in ("sensitive", "ground"):
         return given
-    return int(float(given)) if name in _WHOLE else float(given)
+    if name == "enhanced":
+        return given == "enhanced"
+    number = float(given)
+    return int(number) if name in ("k", "l") and number.is_integer() else number
 
 
 def _loss(config: ElementTree.Element, columns: Mapping[str, Any], lacking: list[str]) -> Any:
     metric = _told(config, "metric")
-    loss = next((ours for theirs, ours in _LOSSES.items() if theirs in metric.lower()), None)
+    loss = next((ours for theirs, ours in _LOSSES.items() if re.fullmatch(theirs, metric, re.IGNORECASE)), None)
     if loss is None:
         lacking.append(f"the quality model {metric or 'that is not named'}; arx_loss instead")
         loss = "arx_loss"
@@ -230,7 +262,12 @@ def _loss(config: ElementTree.Element, columns: Mapping[str, Any], lacking: list
         if columns.get(_told(each, "attribute"), {}).get("role") == "quasi-identifier"
     }
     differ = len(set(weights.values())) > 1 and loss in ("arx_loss", "precision", "non_uniform_entropy")
-    return {loss: {"weights": weights}} if differ else loss
+    options: dict[str, Any] = {"weights": weights} if differ else {}
+    # The factor that weighs generalization against suppression comes first: Loss (0.5/1.0/1.0).
+    factor = re.match(rf"loss \({_NUMBER}", metric, re.IGNORECASE)
+    if factor and float(factor[1]) != 0.5:
+        options["gs_factor"] = float(factor[1])
+    return {loss: options} if options else loss
 
 
 def _code_list(path: Path) -> str:

@@ -5,8 +5,11 @@ Both say what the codebook says, and nothing else: no counts of values, nothing 
 
 from __future__ import annotations
 
+import codecs
 import json
+import re
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
@@ -14,13 +17,24 @@ from urllib.parse import quote
 from xml.etree import ElementTree
 
 from hushtable.errors import InputError, with_hint
+from hushtable.io import Frame, frames
 from hushtable.release.codebook import codebook_paths
+from hushtable.release.manifest import dialect_of
 
 __all__ = ["ARCHIVES", "archived", "archived_path"]
 
 _DDI: Final = "ddi:codebook:2_5"
 _CSVW: Final = "http://www.w3.org/ns/csvw"
-_TYPES: Final = {"integer": "integer", "decimal": "number", "date": "date", "datetime": "dateTime", "time": "time"}
+_DAY: Final = r"[0-9]{4}-[0-9]{2}-[0-9]{2}"
+_CLOCK: Final = r"[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]+)?"
+_TYPES: Final = {
+    "integer": ("integer", r"[+-]?[0-9]+"),
+    "decimal": ("number", r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([Ee][+-]?[0-9]+)?"),
+    "date": ("date", _DAY),
+    "datetime": ("dateTime", f"{_DAY}T{_CLOCK}(Z|[+-][0-9]{{2}}:[0-9]{{2}})?"),
+    "time": ("time", _CLOCK),
+}
+"""Types of CSV on the Web by the kinds of columns, and what their cells look like."""
 _NUMBERS: Final = ("integer", "decimal")
 
 
@@ -41,7 +55,8 @@ def archived(release: Path, form: str) -> str:
     Raises
     ------
     InputError
-        There is no such form, no codebook, or it is of another file; CSV on the Web describes no other kinds of files.
+        There is no such form, no codebook, or it is of another file; CSV on the Web describes no other kinds of files,
+        and the file is not there.
     """
     if form not in ARCHIVES:
         raise InputError(
@@ -61,10 +76,10 @@ def archived(release: Path, form: str) -> str:
         raise InputError(msg)
     if form == "csvw" and release.suffix.lower() not in (".csv", ".tsv", ".txt"):
         raise InputError(with_hint(f"CSV on the Web describes no {release.suffix!r}.", "write a CSV, or ask for ddi."))
-    return ARCHIVES[form](entries)
+    return ARCHIVES[form](entries, release)
 
 
-def _ddi(entries: Mapping[str, Any]) -> str:
+def _ddi(entries: Mapping[str, Any], release: Path) -> str:
     """Write DDI-Codebook 2.5: a study of one file, and its variables."""
     book = ElementTree.Element("codeBook", {"xmlns": _DDI, "version": "2.5"})
     study = ElementTree.SubElement(book, "stdyDscr")
@@ -116,18 +131,20 @@ def _covered(each: Mapping[str, Any]) -> str:
     return f"{told}{' and ' if told and n_rare else ''}{f'{n_rare} rare values' if n_rare else ''}"
 
 
-def _csvw(entries: Mapping[str, Any]) -> str:
-    """Write metadata of CSV on the Web (W3C 2015): a table and its columns."""
+def _csvw(entries: Mapping[str, Any], release: Path) -> str:
+    """Write metadata of CSV on the Web (W3C 2015): how the file is spelled, and its columns.
+
+    A column has a type where all its cells are spelled as that type asks. Names are those that stand in the file.
+    """
+    table = frames.read(release, dialect=replace(dialect_of(release), formulas=None))
     columns = []
-    for column in entries["columns"]:
-        # A column that was coarsened holds texts, whatever its values were.
-        datatype = "string" if "cells" in column else _TYPES.get(column.get("kind", ""), "string")
+    for column, title in zip(entries["columns"], table.columns, strict=True):
         label = {"rdfs:label": column["label"]} if column.get("label") else {}
         columns.append(
             {
                 "name": quote(column["name"], safe="").replace("_", "%5F", int(column["name"].startswith("_"))),
-                "titles": column["name"],
-                "datatype": datatype,
+                "titles": title,
+                "datatype": _datatype(column.get("kind", ""), table, title),
                 "null": "",
                 "dc:description": f"{column['role']}: {column['how']}",
                 **label,
@@ -138,10 +155,27 @@ def _csvw(entries: Mapping[str, Any]) -> str:
         "url": quote(entries["file"]),
         "dc:title": entries["file"],
         "dc:description": f"Verified from the file: {'; '.join(entries['holds'])}.",
+        # Without a word, lines that begin with # would be comments.
+        "dialect": {
+            "delimiter": table.delimiter,
+            "encoding": _encoding(table.dialect.encoding or "utf-8"),
+            "commentPrefix": None,
+        },
         "tableSchema": {"columns": columns},
     }
     return json.dumps(told, indent=2, ensure_ascii=False) + "\n"
 
 
-ARCHIVES: Final[Mapping[str, Callable[[Mapping[str, Any]], str]]] = MappingProxyType({"ddi": _ddi, "csvw": _csvw})
+def _datatype(kind: str, table: Frame, title: str) -> str:
+    name, pattern = _TYPES.get(kind, ("string", ""))
+    return name if bool(table.column(title).str.contains(f"^({pattern})$").all()) else "string"
+
+
+def _encoding(name: str) -> str:
+    """Return the name that the Web has for an encoding."""
+    found = codecs.lookup(name).name.removesuffix("-sig")
+    return re.sub(r"^iso8859-", "iso-8859-", re.sub(r"^cp(?=125)", "windows-", found))
+
+
+ARCHIVES: Final[Mapping[str, Callable[[Mapping[str, Any], Path], str]]] = MappingProxyType({"ddi": _ddi, "csvw": _csvw})
 """What writes a codebook in a form."""
