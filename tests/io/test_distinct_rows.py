@@ -14,7 +14,7 @@ from hypothesis import given, strategies as st
 from hushtable.errors import ColumnError, InputError
 from hushtable.io import distinct_rows
 from hushtable.io.batches import scan
-from hushtable.io.distinct_rows import RowKeys, collapse
+from hushtable.io.distinct_rows import RowKeys, RowWords, collapse
 from hushtable.tables.table import Table
 from typed_frames import rows_of, tables, written
 
@@ -86,14 +86,16 @@ def test_keys_of_many_wide_columns_take_several_words(tmp_path, monkeypatch):
     st.integers(0, 30),
     st.integers(0, 100),
 )
-def test_keys_are_the_codes_again(widths, has_room, n_rows, seed):
+def test_words_and_keys_tell_rows_apart(widths, has_room, n_rows, seed):
     rng = np.random.default_rng(seed)
     codes = [rng.integers(0, width, n_rows) for width in widths]
-    keys = RowKeys(widths, has_room=has_room)
-    assert keys.fit(widths)
-    made = keys.of([(np.arange(width), code) for width, code in zip(widths, codes, strict=True)], n_rows, grow=True)
-    assert len(np.unique(made)) == len(set(zip(*(code.tolist() for code in codes), strict=True)))
-    assert all((ours == theirs).all() for ours, theirs in zip(keys.codes(made), codes, strict=True))
+    of_columns = [(np.arange(width), code) for width, code in zip(widths, codes, strict=True)]
+    layout = RowWords(widths, has_room=has_room)
+    assert layout.fit(widths)
+    words = layout.of(of_columns, n_rows)
+    assert all((layout.code(words, j) == code).all() for j, code in enumerate(codes))
+    keys = RowKeys(widths).keys(of_columns, n_rows, grow=True)
+    assert len(np.unique(keys)) == len(set(zip(*(code.tolist() for code in codes), strict=True)))
 
 
 def test_too_many_distinct_rows_name_the_column_with_the_most(tmp_path):

@@ -121,13 +121,15 @@ def protect_row_by_row(rows: RowCodes, asked: Request, *, keeps_cuts: bool = Fal
     published = [axis for name in problem.columns for axis in axes if axis.column.name == name]
     recoding, partition, kept = _published(coded, grown, published, method.recoding, asked.judged)
     found = Found(partition, recoding, asked.clock.trace(repr(method), grown.n_settled, complete=grown.is_complete))
-    table = replace(coded.table(kept.records), counts=kept.counts)
+    cuts = CutTree.of(grown.tree, axes) if keeps_cuts else None
+    # Room for what is measured.
+    del grown
+    table = replace(coded.table(kept.records, asked.judged), counts=kept.counts)
     of_classes = Judge(table, judge.models, judge.ladders)
     of_classes.check_classes(partition, method)
     asked.clock.tell(1.0)
     source = rows.frame(kept.records, kept.counts).told(asked.specs)
     release = release_of(replace(prepared, source=source, table=table), of_classes, asked, found, partition)
-    cuts = CutTree.of(grown.tree, axes) if keeps_cuts else None
     return RowByRow(release, kept.row_of_record, coded.columns, coded.code_of_cell, cuts)
 
 
@@ -158,10 +160,14 @@ class _CodedRecords:
             code_of_cell.append(code)
         return cls(rows, tuple(map(table.column, rows.names)), tuple(code_of_cell))
 
-    def table(self, records: CountArray | CodeArray | slice) -> Table:
-        """Return some records."""
-        codes = [code[places[records]] for code, places in zip(self.code_of_cell, self.rows.codes, strict=True)]
-        return Table(self.columns, np.stack(codes), np.ones(len(codes[0]), dtype=np.int64))
+    def table(self, records: CountArray | CodeArray | slice, names: Sequence[str] | None = None) -> Table:
+        """Return some records; all columns of them when none are named."""
+        places = range(len(self.columns)) if names is None else [self.rows.names.index(name) for name in names]
+        n_records = len(self.rows.codes[0][records])
+        codes = np.empty((len(places), n_records), dtype=np.int32)
+        for row, j in zip(codes, places, strict=True):
+            row[:] = self.code_of_cell[j][self.rows.codes[j][records]]
+        return Table(tuple(self.columns[j] for j in places), codes, np.ones(n_records, dtype=np.int64))
 
     def packed(self, axes: tuple[Axis, ...], counted: list[str]) -> tuple[split.Rows, CodeArray]:
         """Return all records as the kernels move them, and their sensitive values, 0 where they are missing."""

@@ -269,7 +269,10 @@ def group(frame: frames.Frame, columns: Sequence[str], sensitive: Sequence[str],
         The cell of suppressed records; None where there are none.
     """
     hidden = _suppressed_rows(frame, (*columns, *sensitive), suppressed)
-    codes = np.array([text_codes(frame.column(name), name)[~hidden] for name in columns])
+    # Filled, not stacked: rows are many, and memory is short.
+    codes = np.empty((len(columns), np.count_nonzero(~hidden)), dtype=np.int32)
+    for j, name in enumerate(columns):
+        codes[j] = text_codes(frame.column(name), name)[~hidden]
     return Grouped(frame, hidden, codes, *label_rows(codes))
 
 

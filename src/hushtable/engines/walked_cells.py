@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from hushtable._types import CodeArray, CountArray
 from hushtable.anonymizers import RowByRow, Walk
-from hushtable.columns import Column
+from hushtable.columns import Column, without_categories
 from hushtable.io import Frame, RowCodes, Values, to_arrow
 from hushtable.tables import Table
 
@@ -127,7 +127,7 @@ class WalkedCells:
 
 def coded(series: pl.Series) -> tuple[CodeArray, pa.Array]:
     """Return the places of a column's cells among its values, -1 where one is missing, and the values in order."""
-    values = Values(series.name, series.dtype)
+    values = Values(series.name, without_categories(series.dtype))
     codes, places = values.code(pa.chunked_array([to_arrow(series)]), grow=True)
     cells, order = values.sorted()
     return (order[codes[places]] - 1).astype(np.int32), to_arrow(cells.slice(1))

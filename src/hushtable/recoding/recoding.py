@@ -29,6 +29,7 @@ from hushtable.recoding.readable import (
     Listed,
     Rounded,
     are_alike,
+    distinct_numbers,
     distinct_pairs,
     numbered,
     runs_of,
@@ -200,18 +201,18 @@ class PublishedIntervals(Classwise):
         """Write the cells, each distinct one once."""
         mixed = self.has_missing & (self.high >= 0)
         width = column.n_values + 1
-        keys = np.where(mixed, -1, (self.low.astype(np.int64) + 1) * width + self.high + 1)
-        distinct, label_of_class = np.unique(keys, return_inverse=True)
+        keys = np.where(mixed, 0, (self.low.astype(np.int64) + 1) * width + self.high + 2)
+        distinct, label_of_class = distinct_numbers(keys, width * width + 1)
         texts: list[str | None] = []
         for key in distinct.tolist():
-            low, high = key // width - 1, key % width - 1
-            if key < 0:
+            low, high = (key - 1) // width - 1, (key - 1) % width - 1
+            if key == 0:
                 texts.append(cells.SUPPRESSED)
             elif high < 0:
                 texts.append(None)
             else:
                 texts.append(self._text(column, low, high))
-        return label_of_class.astype(np.int32), texts
+        return label_of_class, texts
 
     def _text(self, column: Column, low: int, high: int) -> str:
         if low == high:
