@@ -34,6 +34,12 @@ def test_distinct_rows_are_those_of_the_whole_table(tmp_path_factory, data, tabl
     assert records(frame) == Counter(rows_of(table))
     assert frame.n_records == len(table)
     assert frame.native.schema == pl.read_parquet(folder / "0.parquet").schema
+    coded = collapse(scan(folder), coded=table.columns[1:])
+    assert coded.counts.tolist() == frame.counts.tolist()
+    for one, other, name in zip(coded.native, frame.native, table.columns, strict=True):
+        is_text = name in table.columns[1:] and other.dtype in (pl.String, pl.Categorical, pl.Enum)
+        assert isinstance(one.dtype, pl.Enum) if is_text else one.dtype == other.dtype
+        assert (one.cast(pl.String) if is_text else one).equals(other.cast(pl.String) if is_text else other)
     whole = Table.encode(table).collapse()[0]
     # Blank texts are cells of a file, and missing in a table.
     ours = Table.encode(frame).collapse()[0]
@@ -69,7 +75,11 @@ def test_columns_come_in_the_order_asked_for(tmp_path):
         collapse(scan(tmp_path / "t.parquet"), ["d"])
 
 
-def test_keys_of_many_wide_columns_take_several_words(tmp_path, monkeypatch):
+@pytest.mark.parametrize("n_keys", [2**62, 3, 1])
+def test_rows_of_many_wide_columns_take_several_words(tmp_path, monkeypatch, n_keys):
+    sorting_keys = distinct_rows._sorting_keys
+    # As if the hashes of many rows were equal.
+    monkeypatch.setattr(distinct_rows, "_sorting_keys", lambda words: sorting_keys(words) % n_keys)
     rng = np.random.default_rng(0)
     table = pl.DataFrame({f"c{j}": rng.integers(0, 2**62, 500)[rng.integers(0, 500, 2_000)] for j in range(12)})
     table = pl.concat([table, table[:700]])

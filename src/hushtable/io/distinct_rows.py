@@ -29,13 +29,15 @@ __all__ = ["MOST_ROWS", "Collapser", "RowKeys", "Values", "changed", "collapse"]
 MOST_ROWS: Final = 20_000_000
 """Distinct rows that are held at most: beyond, no search on one machine ends in reasonable time."""
 
-_PER_ROW: Final = 40  # bytes that sorting a row takes, beside 20 for each of its cells
+_PER_ROW: Final = 40  # bytes that sorting a row takes, beside those of its cells
 _PER_CELL: Final = 20
+_PER_CODE: Final = 8  # of a cell of an enumeration
 _FEW: Final = 2**22  # rows that are sorted at once, where fewer are known
 _WORD: Final = 63  # bits of a key
 _NUMBER: Final = 31  # bits of the number of a row so far, in keys of several words
 _FACTOR: Final = np.uint64(0x9E3779B97F4A7C15)  # odd, with bits everywhere
 _HALF: Final = np.uint64(32)
+_EDGES: Final = np.arange(-7, 8) << 60  # where buckets of rows begin, but the first one
 
 
 def collapse(
@@ -72,10 +74,10 @@ def collapse(
     """
     names = source.columns if names is None else names_in(names, "columns")
     check_columns(names, source.columns, "columns")
-    collapser = Collapser({name: source.schema[name] for name in names}, most_rows)
+    collapser = Collapser({name: source.schema[name] for name in names}, most_rows, coded)
     for batch in ahead(source.batches(names, coded=names)):
         collapser.add(batch)
-    rows, counts = collapser.rows(coded)
+    rows, counts = collapser.rows()
     return replace(frames.read(rows), is_text=source.is_text, dialect=source.dialect, counts=counts)
 
 
@@ -247,15 +249,17 @@ class Collapser:
     schema : mapping of column to polars type
     most_rows : int
         How many distinct rows are too many.
+    coded : sequence of str
+        Columns whose texts are an enumeration.
     """
 
-    def __init__(self, schema: dict[str, pl.DataType], most_rows: int = MOST_ROWS) -> None:
+    def __init__(self, schema: dict[str, pl.DataType], most_rows: int = MOST_ROWS, coded: Sequence[str] = ()) -> None:
         self._columns = [Values(name, dtype) for name, dtype in schema.items()]
-        self._most_rows = most_rows
+        self._most_rows, self._coded = most_rows, frozenset(coded)
         self._layout = RowWords(self._widths, has_room=True)
+        # In each bucket what is known of its rows, and what has come since: sorting one takes little memory.
         none = np.empty(0, dtype=np.int64)
-        # What is known, and what has come since.
-        self._parts = [_Counted([none for _ in self._layout.words], none)]
+        self._buckets = [[each] for each in _Counted([none for _ in self._layout.words], none).dealt()]
 
     @property
     def _widths(self) -> list[int]:
@@ -274,55 +278,58 @@ class Collapser:
         codes = [column.code(cells, grow=True) for column, cells in zip(self._columns, batch.columns, strict=True)]
         if not self._layout.fit(self._widths):
             self._make_room()
-        self._parts.append(_Counted.of_records(self._layout.of(codes, batch.num_rows)))
-        n_known, *others = (len(part.counts) for part in self._parts)
-        if sum(others) > max(n_known // 2, _FEW):
+        new = _Counted.of_records(self._layout.of(codes, batch.num_rows))
+        for bucket, part in zip(self._buckets, new.dealt(), strict=True):
+            bucket.append(part)
+        n_known = sum(len(bucket[0].counts) for bucket in self._buckets)
+        n_new = sum(len(part.counts) for bucket in self._buckets for part in bucket[1:])
+        if n_new > max(n_known // 2, _FEW):
             self._merge()
 
-    def rows(self, coded: Sequence[str] = ()) -> tuple[pl.DataFrame, CountArray]:
-        """Return the distinct rows in the order of their cells, and how many records each stands for.
-
-        Parameters
-        ----------
-        coded : sequence of str
-            Columns whose texts are an enumeration: a byte or two for each cell, however long it is.
-        """
-        self._merge()
-        (known,) = self._parts
+    def rows(self) -> tuple[pl.DataFrame, CountArray]:
+        """Return the distinct rows in the order of their cells, and how many records each stands for."""
+        known = self._known()
         cells, places = zip(*(column.sorted() for column in self._columns), strict=True)
         in_order = RowWords(self._widths, has_room=False)
-        words = in_order.of(self._codes(places), len(known.counts))
+        words = in_order.of(self._codes(known, places), len(known.counts))
         order = np.lexsort(words[::-1])
         series = []
         for j, column in enumerate(self._columns):
-            of_column = enumerated(cells[j]) if column.name in coded else cells[j]
+            of_column = enumerated(cells[j]) if column.name in self._coded else cells[j]
             series.append(of_column.gather(in_order.code(words, j)[order]).alias(column.name))
         return pl.DataFrame(series), known.counts[order]
 
-    def _codes(self, dictionaries: Iterable[CountArray]) -> Iterator[tuple[CountArray, CountArray]]:
-        """Yield what each column's codes are in others, and those of the rows that are known, when they are needed."""
+    def _codes(self, rows: _Counted, dictionaries: Iterable[CountArray]) -> Iterator[tuple[CountArray, CountArray]]:
+        """Yield what each column's codes are in others, and those of some rows, when they are needed."""
         for j, dictionary in enumerate(dictionaries):
-            yield dictionary, self._layout.code(self._parts[0].words, j)
+            yield dictionary, self._layout.code(rows.words, j)
+
+    def _known(self) -> _Counted:
+        """Return all distinct rows so far."""
+        self._merge()
+        known = _Counted.joined([part for bucket in self._buckets for part in bucket])
+        # As parts of these, so that they are held once.
+        self._buckets = [[part] for part in known.dealt()]
+        return known
 
     def _merge(self) -> None:
         """Add what has come since to the rows that are known."""
-        if len(self._parts) == 1:
-            return
-        self._parts = [_Counted.joined(self._parts)]
-        n_rows = len(self._parts[0].counts)
+        for place, bucket in enumerate(self._buckets):
+            if len(bucket) > 1:
+                self._buckets[place] = [_Counted.joined(bucket).added_up()]
+        n_rows = sum(len(bucket[0].counts) for bucket in self._buckets)
         if n_rows > self._most_rows:
             msg = with_hint(f"the columns have more than {self._most_rows:,} distinct rows.", self._hint())
             raise TooManyRowsError(msg)
-        n_bytes = n_rows * (_PER_ROW + _PER_CELL * len(self._columns))
-        check_memory(n_bytes, f"{n_rows:,} distinct rows", self._hint())
+        per_cells = sum(_PER_CODE if column.name in self._coded else _PER_CELL for column in self._columns)
+        check_memory(n_rows * (_PER_ROW + per_cells), f"{n_rows:,} distinct rows", self._hint())
 
     def _make_room(self) -> None:
         """Lay the words out anew, because some column has more values than they have room for."""
-        self._merge()
-        layout, counts = RowWords(self._widths, has_room=True), self._parts[0].counts
-        codes = self._codes([np.arange(1 << bits) for bits in self._layout.bits])
-        self._parts = [_Counted.added_up(layout.of(codes, len(counts)), counts)]
-        self._layout = layout
+        known, layout = self._known(), RowWords(self._widths, has_room=True)
+        codes = self._codes(known, [np.arange(1 << bits) for bits in self._layout.bits])
+        laid_out = _Counted(layout.of(codes, len(known.counts)), known.counts).added_up()
+        self._layout, self._buckets = layout, [[part] for part in laid_out.dealt()]
 
     def _hint(self) -> str:
         most = max(self._columns, key=lambda column: column.width)
@@ -333,7 +340,7 @@ class Collapser:
 
 
 class _Counted(NamedTuple):
-    """Distinct rows in the order of their sorting keys, and how many records each stands for."""
+    """Rows, and how many records each stands for: distinct ones in the order of their sorting keys, but where said."""
 
     words: list[CountArray]
     counts: CountArray
@@ -345,19 +352,23 @@ class _Counted(NamedTuple):
             # Sorting numbers is faster than sorting their places.
             keys, counts = np.unique(words[0], return_counts=True)
             return cls([keys], counts)
-        return cls.added_up(words, np.ones(len(words[0]), dtype=np.int64))
+        return cls(words, np.ones(len(words[0]), dtype=np.int64)).added_up()
 
     @classmethod
-    def joined(cls, parts: list[_Counted]) -> _Counted:
-        """Put several together, and empty the list: memory is short."""
+    def joined(cls, parts: Sequence[_Counted]) -> _Counted:
+        """Put the rows of several behind each other, equal ones and all."""
         words = [np.concatenate(each) for each in zip(*(part.words for part in parts), strict=True)]
-        counts = np.concatenate([part.counts for part in parts])
-        parts.clear()
-        return cls.added_up(words, counts)
+        return cls(words, np.concatenate([part.counts for part in parts]))
 
-    @classmethod
-    def added_up(cls, words: list[CountArray], counts: CountArray) -> _Counted:
-        """Make equal rows one."""
+    def dealt(self) -> list[_Counted]:
+        """Deal rows to buckets by their sorting keys."""
+        ends = np.searchsorted(_sorting_keys(self.words), _EDGES)
+        runs = [slice(*each) for each in pairwise([0, *ends.tolist(), len(self.counts)])]
+        return [_Counted([word[run] for word in self.words], self.counts[run]) for run in runs]
+
+    def added_up(self) -> _Counted:
+        """Return rows that may be equal, and are in any order, as distinct ones."""
+        words, counts = self
         keys = _sorting_keys(words)
         # Most are sorted in runs, which this sort merges.
         order = np.argsort(keys, kind="stable")
@@ -369,7 +380,7 @@ class _Counted(NamedTuple):
             starts = _starts(words, order)
         first = order[starts]
         sums = np.add.reduceat(counts[order], starts) if len(starts) else counts
-        return cls([word[first] for word in words], sums)
+        return _Counted([word[first] for word in words], sums)
 
 
 def _sorting_keys(words: Sequence[CountArray]) -> CountArray:

@@ -116,14 +116,13 @@ def numbered(keys: Iterable[Hashable]) -> tuple[CodeArray, CountArray]:
 
 def distinct_pairs(first: CountArray, second: CountArray) -> tuple[list[tuple[int, int]], CodeArray]:
     """Return the distinct pairs of two arrays in ascending order, and which of them stands at each place."""
-    if not len(first):
-        return [], np.empty(0, dtype=np.int32)
-    begin, end = int(second.min()), int(second.max()) + 1
-    width, least = end - begin, int(first.min())
-    keys = (first.astype(np.int64) - least) * width + (second - begin)
-    distinct, number = distinct_numbers(keys, (int(first.max()) - least + 1) * width)
-    pairs = (distinct // width + least).tolist(), (distinct % width + begin).tolist()
-    return list(zip(*pairs, strict=True)), number
+    (firsts, place), (seconds, beside) = (np.unique(each, return_inverse=True) for each in (first, second))
+    keys, number = np.unique(place * len(seconds) + beside, return_inverse=True)
+    pairs = firsts[keys // len(seconds)].tolist(), seconds[keys % len(seconds)].tolist()
+    return list(zip(*pairs, strict=True)), number.astype(np.int32)
+
+
+_FEW: Final = 65_536  # numbers that are looked up in a table, however few classes have one
 
 
 def distinct_numbers(numbers: CountArray, n_numbers: int) -> tuple[CountArray, CodeArray]:
@@ -134,9 +133,6 @@ def distinct_numbers(numbers: CountArray, n_numbers: int) -> tuple[CountArray, C
     is_there = np.zeros(n_numbers, dtype=bool)
     is_there[numbers] = True
     return np.flatnonzero(is_there), (np.cumsum(is_there, dtype=np.int32) - np.int32(1))[numbers]
-
-
-_FEW: Final = 65_536  # numbers that are looked up in a table, however few of them there are
 
 
 _ROUNDING: Final = 1e-9  # what rounding does to a sum of shares

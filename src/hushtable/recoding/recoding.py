@@ -90,6 +90,9 @@ class Written(Classwise):
         return self.means
 
 
+_MOST_KEPT: Final = 2**22
+"""Classes whose labels are kept, so that nobody waits for them twice."""
+
 _ROUND_STEPS: Final = (
     *(("Y", 10), ("Y", 1), ("M", 1), ("D", 1), ("h", 1)),
     *((unit, step) for unit in ("m", "s") for step in (30, 10, 5, 1)),
@@ -524,7 +527,7 @@ class Recoding:
     columns: tuple[Column, ...]
     cells: tuple[Cells, ...] = field(repr=False)
     style: str
-    # What `labels` has made: an index a class and the texts, so that nobody waits for them twice.
+    # What `labels` has made: an index a class and the texts.
     _made: dict[str, Labels] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     __reduce__ = remade
@@ -617,12 +620,15 @@ class Recoding:
         return {name: meaning for name, meaning in found.items() if meaning is not None}
 
     def labels(self, name: str) -> Labels:
-        """Write what a column publishes, once: an index for every class into texts."""
-        if name not in self._made:
-            place = {column.name: j for j, column in enumerate(self.columns)}[name]
-            label_of_class, texts = self.cells[place].labels(self.columns[place])
-            self._made[name] = frozen(label_of_class), tuple(texts)
-        return self._made[name]
+        """Write what a column publishes, once unless memory is short: an index for every class into texts."""
+        if name in self._made:
+            return self._made[name]
+        place = {column.name: j for j, column in enumerate(self.columns)}[name]
+        label_of_class, texts = self.cells[place].labels(self.columns[place])
+        made = frozen(label_of_class), tuple(texts)
+        if len(label_of_class) <= _MOST_KEPT:
+            self._made[name] = made
+        return made
 
 
 def _cell_ends(column: Column) -> FloatArray:
