@@ -86,7 +86,8 @@ def made_in_parts(table: pl.DataFrame, folder: Path, n_parts: int, asked: Reques
 def labels_of(made: InParts, table: pl.DataFrame) -> list[int]:
     """Return the class of every record, by its own cells."""
     names = made.coding.cells.names
-    return made.walk.labels(made.coding.table(made.coding.cells.places(table.select(names).to_arrow()))).tolist()
+    places = [*made.coding.cells.places(table.select(names).to_arrow())]
+    return made.walk.labels(made.coding.table(places)).tolist()
 
 
 RECODINGS = ["tight", "readable", "set", "label"]

@@ -36,6 +36,10 @@ def test_cells_are_listed_but_for_blank_ones(cells):
     distinct, codes = listed(series, "c")
     assert distinct.to_list() == without_blanks(series, "c").drop_nulls().unique().sort().to_list()
     assert codes.dtype == np.int32
+    for categories in (pl.Categorical(), pl.Enum(["not there", *series.drop_nulls().unique()])):
+        same, same_codes = listed(series.cast(categories), "c")
+        assert same.equals(distinct)
+        assert (codes.tolist(), codes.dtype) == (same_codes.tolist(), same_codes.dtype)
     spelled_out = [None if code < 0 else distinct[code] for code in codes.tolist()]
     assert spelled_out == [cell if cell and cell.strip() else None for cell in cells]
 

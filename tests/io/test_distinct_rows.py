@@ -14,7 +14,7 @@ from hypothesis import given, strategies as st
 from hushtable.errors import ColumnError, InputError
 from hushtable.io import distinct_rows
 from hushtable.io.batches import scan
-from hushtable.io.distinct_rows import RowKeys, collapse
+from hushtable.io.distinct_rows import RowKeys, RowWords, collapse
 from hushtable.tables.table import Table
 from typed_frames import rows_of, tables, written
 
@@ -34,6 +34,12 @@ def test_distinct_rows_are_those_of_the_whole_table(tmp_path_factory, data, tabl
     assert records(frame) == Counter(rows_of(table))
     assert frame.n_records == len(table)
     assert frame.native.schema == pl.read_parquet(folder / "0.parquet").schema
+    coded = collapse(scan(folder), coded=table.columns[1:])
+    assert coded.counts.tolist() == frame.counts.tolist()
+    for one, other, name in zip(coded.native, frame.native, table.columns, strict=True):
+        is_text = name in table.columns[1:] and other.dtype in (pl.String, pl.Categorical, pl.Enum)
+        assert isinstance(one.dtype, pl.Enum) if is_text else one.dtype == other.dtype
+        assert (one.cast(pl.String) if is_text else one).equals(other.cast(pl.String) if is_text else other)
     whole = Table.encode(table).collapse()[0]
     # Blank texts are cells of a file, and missing in a table.
     ours = Table.encode(frame).collapse()[0]
@@ -69,7 +75,11 @@ def test_columns_come_in_the_order_asked_for(tmp_path):
         collapse(scan(tmp_path / "t.parquet"), ["d"])
 
 
-def test_keys_of_many_wide_columns_take_several_words(tmp_path, monkeypatch):
+@pytest.mark.parametrize("n_keys", [2**62, 3, 1])
+def test_rows_of_many_wide_columns_take_several_words(tmp_path, monkeypatch, n_keys):
+    sorting_keys = distinct_rows._sorting_keys
+    # As if the hashes of many rows were equal.
+    monkeypatch.setattr(distinct_rows, "_sorting_keys", lambda words: sorting_keys(words) % n_keys)
     rng = np.random.default_rng(0)
     table = pl.DataFrame({f"c{j}": rng.integers(0, 2**62, 500)[rng.integers(0, 500, 2_000)] for j in range(12)})
     table = pl.concat([table, table[:700]])
@@ -86,14 +96,16 @@ def test_keys_of_many_wide_columns_take_several_words(tmp_path, monkeypatch):
     st.integers(0, 30),
     st.integers(0, 100),
 )
-def test_keys_are_the_codes_again(widths, has_room, n_rows, seed):
+def test_words_and_keys_tell_rows_apart(widths, has_room, n_rows, seed):
     rng = np.random.default_rng(seed)
     codes = [rng.integers(0, width, n_rows) for width in widths]
-    keys = RowKeys(widths, has_room=has_room)
-    assert keys.fit(widths)
-    made = keys.of([(np.arange(width), code) for width, code in zip(widths, codes, strict=True)], n_rows, grow=True)
-    assert len(np.unique(made)) == len(set(zip(*(code.tolist() for code in codes), strict=True)))
-    assert all((ours == theirs).all() for ours, theirs in zip(keys.codes(made), codes, strict=True))
+    of_columns = [(np.arange(width), code) for width, code in zip(widths, codes, strict=True)]
+    layout = RowWords(widths, has_room=has_room)
+    assert layout.fit(widths)
+    words = layout.of(of_columns, n_rows)
+    assert all((layout.code(words, j) == code).all() for j, code in enumerate(codes))
+    keys = RowKeys(widths).keys(of_columns, n_rows, grow=True)
+    assert len(np.unique(keys)) == len(set(zip(*(code.tolist() for code in codes), strict=True)))
 
 
 def test_too_many_distinct_rows_name_the_column_with_the_most(tmp_path):

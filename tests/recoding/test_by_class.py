@@ -16,7 +16,7 @@ from hushtable.errors import InputError
 from hushtable.hierarchy import Hierarchy
 from hushtable.models import KAnonymity
 from hushtable.recoding.layout import Lists, lay_out
-from hushtable.recoding.readable import are_alike, distinct_pairs, numbered, runs_of
+from hushtable.recoding.readable import are_alike, distinct_numbers, distinct_pairs, numbered, runs_of
 from hushtable.recoding.recoding import Cells, Nodes, Recoding, Sets, Written
 from hushtable.tables.partition import Partition
 from hushtable.tables.table import Table
@@ -230,6 +230,18 @@ def test_labels_are_made_once_and_do_not_pickle(monkeypatch):
         recoding.labels("no such column")
 
 
+def test_labels_of_many_classes_are_made_anew(monkeypatch):
+    kept, anew = (recoding_of(table_of(SOME), "readable", np.arange(len(SOME)) % 5) for _ in range(2))
+    for name in [column.name for column in kept.columns]:
+        of_class, texts = kept.labels(name)
+        with monkeypatch.context() as patched:
+            patched.setattr("hushtable.recoding.recoding._MOST_KEPT", 4)
+            again = anew.labels(name)
+            assert anew.labels(name)[0] is not again[0]
+        assert (again[0].tolist(), again[1]) == (of_class.tolist(), texts)
+        assert not again[0].flags.writeable
+
+
 @settings(max_examples=draws(60), deadline=None)
 @given(st.lists(st.tuples(st.integers(-(2**62), 2**62) | st.integers(-2, 2), st.integers(-2, 2)), min_size=1))
 def test_distinct_pairs_are_those_of_numpy(pairs):
@@ -238,6 +250,14 @@ def test_distinct_pairs_are_those_of_numpy(pairs):
     found, number = distinct_pairs(*whole.T)
     assert found == [tuple(pair) for pair in distinct.tolist()]
     assert number.tolist() == place.reshape(-1).tolist()
+
+
+@given(st.lists(st.integers(0, 30)), st.sampled_from([31, 2**40]))
+def test_distinct_numbers_are_those_of_numpy(numbers, n_numbers):
+    whole = np.array(numbers, dtype=np.int64)
+    distinct, place = np.unique(whole, return_inverse=True)
+    found, number = distinct_numbers(whole, n_numbers)
+    assert (found.tolist(), number.tolist(), number.dtype) == (distinct.tolist(), place.tolist(), np.int32)
 
 
 @given(st.lists(st.lists(st.integers(0, 2), max_size=3)))

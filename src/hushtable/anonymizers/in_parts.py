@@ -151,7 +151,8 @@ def protect_in_parts(
     made = dict(zip(order, workers.map(records.settle, [of_runs[i] for i in order]), strict=True))
     _removed([path for path, _ in dealt])
     walk, n_nodes, rows, codes = _settled(plan, pieces, [(run, made[i]) for i, run in enumerate(runs)])
-    release = plan.release(rows, codes, asked.clock.trace(repr(asked.method), n_nodes))
+    source, sensitive = plan.coding.frame(codes, rows.counts), plan.coding.table_of(codes, asked.judged)
+    release = plan.release(rows, source, sensitive, asked.clock.trace(repr(asked.method), n_nodes))
     return InParts(release, codes, plan.coding, margins.frame, n_records, walk)
 
 
@@ -228,7 +229,7 @@ class _CodedParts:
         for number, batch in enumerate(scan(part, self.dialect).batches(names, coded=names)):
             if batch.num_rows:
                 made.append(self.folder / f"{part.stem}-{number}.coded.npy")
-                self._save(self.coding.table(self.coding.cells.places(batch)).codes, made[-1])
+                self._save(self.coding.table([*self.coding.cells.places(batch)]).codes, made[-1])
         return made
 
     def count(self, walk: Walk, class_of_leaf: CodeArray, sides: counting.Sides, path: Path) -> CountArray:

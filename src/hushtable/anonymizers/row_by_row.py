@@ -7,7 +7,7 @@ at a time. So the classes and their cells are those of the same table in memory,
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, NamedTuple
 
@@ -66,13 +66,23 @@ class Coding:
             code_of_cell.append(code)
         return cls(cells, tuple(map(table.column, cells.names)), tuple(code_of_cell))
 
-    def table(self, places: Iterable[NDArray[Any]]) -> Table:
-        """Return records, given as which of its cells each column has."""
-        return self.table_of(np.stack([code[cells] for code, cells in zip(self.code_of_cell, places, strict=True)]))
+    def table(self, places: Sequence[NDArray[Any]], names: Collection[str] | None = None) -> Table:
+        """Return records, given as which of its cells each column has; some columns where they are named."""
+        kept = self._kept(names)
+        # Filled, not stacked: records are many, and memory is short.
+        codes = np.empty((len(kept), len(places[0])), dtype=np.int32)
+        for of_column, j in zip(codes, kept, strict=True):
+            of_column[:] = self.code_of_cell[j][places[j]]
+        return Table(tuple(self.columns[j] for j in kept), codes, np.ones(codes.shape[1], dtype=np.int64))
 
-    def table_of(self, codes: CodeArray) -> Table:
-        """Return records by their codes, shape (n_columns, n_records)."""
-        return Table(self.columns, codes, np.ones(codes.shape[1], dtype=np.int64))
+    def table_of(self, codes: CodeArray, names: Collection[str] | None = None) -> Table:
+        """Return records by their codes, shape (n_columns, n_records); some columns where they are named."""
+        kept = self._kept(names)
+        codes = codes if names is None else codes[kept]
+        return Table(tuple(self.columns[j] for j in kept), codes, np.ones(codes.shape[1], dtype=np.int64))
+
+    def _kept(self, names: Collection[str] | None) -> list[int]:
+        return [j for j, name in enumerate(self.cells.names) if names is None or name in names]
 
     def frame(self, codes: CodeArray, counts: CountArray) -> Frame:
         """Return rows with counts by their codes: one of the cells of each, which all mean the same."""
@@ -143,19 +153,19 @@ class Plan:
         assert isinstance(self.asked.method, Mondrian)
         return cut_search(self.asked.method, self.problem, self.axes, sensitive)
 
-    def release(self, rows: ClassRows, codes: CodeArray, trace: Trace) -> Release:
+    def release(self, rows: ClassRows, source: Frame, sensitive: Table, trace: Trace) -> Release:
         """Return the release of a row for every class and sensitive values in it.
 
-        codes : int32 (n_columns, n_rows), of one record of each row
+        source : the judged columns of one record of each row
+        sensitive : of these the sensitive ones
         """
-        table = replace(self.coding.table_of(codes), counts=rows.counts)
+        table = replace(sensitive, counts=rows.counts)
         judge = Judge(table, self.problem.judge.models, self.problem.judge.ladders)
         partition = Partition.from_labels(rows.labels, int(rows.labels[-1]) + 1, rows.counts)
         judge.check_classes(partition, self.asked.method)
         self.asked.clock.tell(1.0)
-        source = self.coding.frame(codes, rows.counts).told(self.asked.specs)
         found = Found(partition, rows.recoding, trace)
-        prepared = replace(self.prepared, source=source, table=table)
+        prepared = replace(self.prepared, source=source.told(self.asked.specs), table=table)
         return release_of(prepared, judge, self.asked, found, partition)
 
 
@@ -271,12 +281,17 @@ def protect_row_by_row(rows: RowCodes, asked: Request) -> RowByRow:
     del packed, sensitive
     trace = asked.clock.trace(repr(asked.method), grown.n_settled, complete=grown.is_complete)
     published, records, row_of_record = _published(rows, plan, grown)
-    return RowByRow(plan.release(published, _table(rows, plan.coding, records).codes, trace), row_of_record)
+    # Room for what is measured.
+    del grown
+    places = [codes[records] for codes in rows.codes]
+    source = rows.cells.frame(places, published.counts)
+    judged = plan.coding.table(places, asked.judged)
+    return RowByRow(plan.release(published, source, judged, trace), row_of_record)
 
 
 def _table(rows: RowCodes, coding: Coding, records: CodeArray | slice) -> Table:
     """Return some records."""
-    return coding.table(codes[records] for codes in rows.codes)
+    return coding.table([codes[records] for codes in rows.codes])
 
 
 def _packed(rows: RowCodes, plan: Plan) -> tuple[split.Rows, CodeArray]:

@@ -14,11 +14,12 @@ from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import partial
+from itertools import chain
 from typing import Any, ClassVar, Final, TypeAlias
 
 import numpy as np
 
-from hushtable._types import BoolArray, CodeArray, CountArray, Missing
+from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray, Missing
 from hushtable.claims.coverage import count_covered, fewest_persons
 from hushtable.claims.grouping import (
     Grouped,
@@ -55,6 +56,7 @@ __all__ = [
 ]
 
 _SPELLINGS: Final = ("format", "decimal", "thousands", "missing_values")
+_AT_ONCE: Final = 2**16
 _OWN: Final = {Codes.name, Dictionary.name}
 _UNTOLD: Final = {"frequency", "runs", "tree"}
 """What follows from the frequencies of the data, or lists its values."""
@@ -648,13 +650,17 @@ def class_figures(stats: ClassStats, grouped: Grouped) -> dict[str, Any]:
         "n_suppressed": grouped.n_suppressed,
         "smallest_class": int(crowd.min()) if len(crowd) else 0,
         "n_unique": int(records[crowd <= 1].sum()),
-        "average_risk": math.fsum((records / np.maximum(crowd, 1)).tolist()) / int(records.sum())
-        if len(crowd)
-        else 1.0,
+        "average_risk": _exact_sum(records / np.maximum(crowd, 1)) / int(records.sum()) if len(crowd) else 1.0,
         "distinct_sensitive": {
             name: int(each.n_distinct().min()) if each.n_classes else 0 for name, each in stats.histograms.items()
         },
     }
+
+
+def _exact_sum(values: FloatArray) -> float:
+    """Return the sum, rounded once; Python's floats are made of some values at a time."""
+    runs = (values[begin : begin + _AT_ONCE].tolist() for begin in range(0, len(values), _AT_ONCE))
+    return math.fsum(chain.from_iterable(runs))
 
 
 def spelling_failures(frame: frames.Frame, columns: Sequence[str]) -> Iterator[Failure]:

@@ -76,18 +76,31 @@ def label_rows(codes: CodeArray | CountArray) -> tuple[CountArray, CountArray]:
     for column in codes:
         width = int(column.max(initial=-1)) + 2
         if n_keys * width >= 2**62:
-            _, keys = np.unique(keys, return_inverse=True)
+            keys, _ = _labelled(keys)
             n_keys = len(keys)
-        keys = keys * width + (column + 1)
+        keys *= width
+        keys += column
+        keys += 1
         n_keys *= width
     if n_keys > 4 * len(keys) + 65_536:
-        _, first, labels = np.unique(keys, return_index=True, return_inverse=True)
-        return labels, first
+        return _labelled(keys)
     row_of = np.full(n_keys, -1)
     # From the last row to the first, which stays.
     row_of[keys[::-1]] = np.arange(len(keys))[::-1]
     is_used = row_of >= 0
     return (np.cumsum(is_used) - 1)[keys], row_of[is_used]
+
+
+def _labelled(keys: CountArray) -> tuple[CountArray, CountArray]:
+    """Put labels in the place of keys, in their order, and return them with the first row of each: memory is short."""
+    order = np.argsort(keys, kind="stable")
+    is_first = np.ones(len(keys), dtype=bool)
+    in_order = keys[order]
+    is_first[1:] = in_order[1:] != in_order[:-1]
+    np.cumsum(is_first, out=in_order)
+    in_order -= 1
+    keys[order] = in_order
+    return keys, order[is_first]
 
 
 def tallied(labels: CountArray | CodeArray, n_labels: int, counts: CountArray | None = None) -> CountArray:
@@ -233,7 +246,9 @@ class Grouped:
     @property
     def counts(self) -> CountArray | None:
         """Records of each row that is shown; None where that is one each."""
-        return None if self.frame.counts is None else self.frame.counts[~self.hidden]
+        if self.frame.counts is None or not self.hidden.any():
+            return self.frame.counts
+        return self.frame.counts[~self.hidden]
 
     @property
     def records(self) -> CountArray:
@@ -269,7 +284,10 @@ def group(frame: frames.Frame, columns: Sequence[str], sensitive: Sequence[str],
         The cell of suppressed records; None where there are none.
     """
     hidden = _suppressed_rows(frame, (*columns, *sensitive), suppressed)
-    codes = np.array([text_codes(frame.column(name), name)[~hidden] for name in columns])
+    # Filled, not stacked: rows are many, and memory is short.
+    codes = np.empty((len(columns), np.count_nonzero(~hidden)), dtype=np.int32)
+    for j, name in enumerate(columns):
+        codes[j] = text_codes(frame.column(name), name)[~hidden]
     return Grouped(frame, hidden, codes, *label_rows(codes))
 
 

@@ -154,7 +154,8 @@ def seen(claim: Claim, table: frames.Frame | Scan) -> frames.Frame:
     named = [*claim.columns, *getattr(claim, "sensitive", ()), *alone]
     # Whose record a row is, a release may not tell.
     wanted = [name for name in dict.fromkeys(named) if name is not None and name in (*table.columns, *claim.columns)]
-    return collapse(table, wanted)
+    # Quasi-identifiers are looked at as texts, of which many rows have one. Sensitive values keep their types.
+    return collapse(table, wanted, coded=claim.columns)
 
 
 def verify(

@@ -33,6 +33,7 @@ from .series import (
     cell_codes as cell_codes,
     digits as digits,
     encode as encode,
+    enumerated as enumerated,
     gather as gather,
     holds as holds,
     integers as integers,

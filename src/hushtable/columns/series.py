@@ -28,6 +28,7 @@ __all__ = [
     "cell_codes",
     "digits",
     "encode",
+    "enumerated",
     "gather",
     "holds",
     "integers",
@@ -448,6 +449,12 @@ def _read_as(texts: pl.Series, dtype: pl.DataType) -> pl.Series:
     return moments.dt.convert_time_zone(dtype.time_zone)
 
 
+def enumerated(series: pl.Series) -> pl.Series:
+    """Return a column of text as an enumeration of its distinct cells, a byte or two for each; others as they are."""
+    is_text = isinstance(series.dtype, (pl.String, pl.Categorical))
+    return series.cast(pl.Enum(series.drop_nulls().unique().cast(pl.String).sort())) if is_text else series
+
+
 def strings(name: str, cells: Sequence[str | None]) -> pl.Series:
     """Return a column of text; None is missing."""
     return pl.Series(name, cells, dtype=pl.String)
@@ -495,10 +502,16 @@ def missing_texts(series: pl.Series, counts: CountArray | None = None) -> tuple[
 
     A cell counts once, or as often as its row does.
     """
+    if not _are_blank(series.unique().cast(pl.String)).any():
+        return 0, 0
     cells = series.cast(pl.String)
-    is_blank = cells.is_null() | (cells.str.strip_chars() == "")
+    is_blank = _are_blank(cells)
     n_cells = int(is_blank.sum() if counts is None else counts[is_blank.to_numpy()].sum())
     return cells.filter(is_blank).n_unique(), n_cells
+
+
+def _are_blank(cells: pl.Series) -> pl.Series:
+    return cells.is_null() | (cells.str.strip_chars() == "")
 
 
 def text_codes(series: pl.Series, name: str) -> CodeArray:
@@ -508,6 +521,8 @@ def text_codes(series: pl.Series, name: str) -> CodeArray:
 
 def listed(series: pl.Series, name: str) -> tuple[pl.Series, CodeArray]:
     """Return a column's distinct cells, sorted, and the place of each row's cell among them; -1 is missing or blank."""
+    if isinstance(series.dtype, (pl.Categorical, pl.Enum)):
+        return _listed_categories(series, name)
     cells = _as_text(series, name)
     distinct = cells.unique().drop_nulls().sort()
     is_cell = (distinct.str.strip_chars() != "").to_numpy()
@@ -515,6 +530,17 @@ def listed(series: pl.Series, name: str) -> tuple[pl.Series, CodeArray]:
     # The last entry serves the missing cells, which index it as -1.
     places = np.append(np.where(is_cell, np.cumsum(is_cell) - 1, -1), -1).astype(np.int32)
     return distinct.filter(is_cell), places[codes]
+
+
+def _listed_categories(series: pl.Series, name: str) -> tuple[pl.Series, CodeArray]:
+    """List the categories that some row has: no text of a row is made."""
+    used = series.unique().drop_nulls()
+    cells, codes = listed(used.cast(pl.String), name)
+    physical, of_used = series.to_physical(), used.to_physical().cast(pl.Int64).to_numpy()
+    n_physical = int(of_used.max(initial=-1)) + 1
+    places = np.full(n_physical + 1, -1, dtype=np.int32)
+    places[of_used] = codes
+    return cells, places[physical.cast(pl.UInt32).fill_null(n_physical).to_numpy()]
 
 
 def map_texts(series: pl.Series, change: Callable[[str], str], name: str) -> pl.Series:

@@ -16,10 +16,9 @@ import polars as pl
 import pyarrow as pa
 
 from hushtable._types import CodeArray, CountArray
-from hushtable.columns import ColumnSpec
+from hushtable.columns import ColumnSpec, enumerated, without_categories
 from hushtable.engines import lazy
 from hushtable.engines.published_cells import Origin, PublishedCells
-from hushtable.engines.walked_cells import coded
 from hushtable.engines.writing import Batches, decoded
 from hushtable.errors import InputError, check_columns, with_hint
 from hushtable.io import (
@@ -67,7 +66,7 @@ class RawRows:
         """
         codes = [column.code(cells, grow=False) for column, cells in zip(self._columns, batch.columns, strict=True)]
         out = np.empty(batch.num_rows, dtype=np.int32)
-        if group.find(self._keys, self._slots, self._layout.of(codes, batch.num_rows, grow=False), out):
+        if group.find(self._keys, self._slots, self._layout.keys(codes, batch.num_rows, grow=False), out):
             raise changed()
         return out
 
@@ -86,8 +85,8 @@ def _keyed(cells: pl.DataFrame) -> tuple[list[Values], RowKeys, CountArray]:
         column.code(pa.chunked_array([to_arrow(series)]), grow=True)
         for column, series in zip(columns, cells, strict=True)
     ]
-    layout = RowKeys([column.width for column in columns], has_room=False)
-    return columns, layout, layout.of(codes, len(cells), grow=True)
+    layout = RowKeys([column.width for column in columns])
+    return columns, layout, layout.keys(codes, len(cells), grow=True)
 
 
 class NumberedRecords(NamedTuple):
@@ -171,11 +170,11 @@ class Files(Origin):
         With cells, of what is published, without the records that are left out.
         """
         if cells is None:
-            return distinct_rows.collapse(self.source, names, most_rows=most_rows, as_written=as_written).told(
-                self.specs
-            )
-        schema = {**self.source.schema, **cells.published.schema}
-        collapser = distinct_rows.Collapser({name: schema[name] for name in names}, most_rows, as_written)
+            counted = distinct_rows.collapse(self.source, names, most_rows=most_rows, as_written=as_written)
+            return counted.told(self.specs)
+        texts = {name: without_categories(dtype) for name, dtype in cells.published.schema.items()}
+        schema = {**self.source.schema, **texts}
+        collapser = distinct_rows.Collapser({name: schema[name] for name in names}, most_rows, as_written=as_written)
         for batch in self.batches(replace(cells, columns=tuple(names))):
             collapser.add(batch)
         rows, counts = collapser.rows()
@@ -263,7 +262,7 @@ class Files(Origin):
                 assert self.numbered is not None
                 found = self.numbered.of(ours, n_before)
             n_before += batch.num_rows
-            counts += np.bincount(found, minlength=len(counts))
+            np.add.at(counts, found, 1)
             numbers = number_of_row[found]
             columns = [batch.column(names.index(name)) for name in kept]
             table = decoded(pa.table([pa.array(numbers), *columns], names=list(map(str, range(-1, len(kept))))))
@@ -298,7 +297,7 @@ class _Published:
 
     def __init__(self, rows: pl.DataFrame, columns: tuple[str, ...]) -> None:
         self._columns = columns
-        self._cells = {series.name: coded(series) for series in rows}
+        self._cells = {series.name: enumerated(series.alias("")) for series in rows}
 
     def __call__(self, table: pa.Table) -> pa.Table:
         numbers = table.column(0).to_numpy()
@@ -307,12 +306,12 @@ class _Published:
         return pa.table(columns, names=list(self._columns))
 
     def _spelled(self, name: str, numbers: CodeArray) -> pa.Array:
-        codes, values = self._cells[name]
-        places = np.take(codes, numbers)
-        indices = pa.array(places, mask=places < 0) if (codes < 0).any() else pa.array(places)
-        # Only texts are written as they are coded.
-        is_text = pa.types.is_large_string(values.type)
-        return pa.DictionaryArray.from_arrays(indices, values) if is_text else values.take(indices)
+        cells = self._cells[name].gather(numbers)
+        if not isinstance(cells.dtype, pl.Enum):
+            return to_arrow(cells)
+        # As all of them are: however many an enumeration has, its places are of one type.
+        places = to_arrow(cells.to_physical().cast(pl.Int32))
+        return pa.DictionaryArray.from_arrays(places, to_arrow(cells.dtype.categories))
 
 
 def _rows(cells: pl.DataFrame, rows: CountArray) -> pl.DataFrame:

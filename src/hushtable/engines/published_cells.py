@@ -28,7 +28,8 @@ class PublishedCells:
     keys : polars.DataFrame, n_rows
         Raw cells of the judged columns, as `hushtable.io.distinct_rows.collapse` returns them, in any order.
     published : polars.DataFrame, n_rows
-        Their published cells, of the same names but those that are left out, typed as in the written file.
+        Their published cells, of the same names but those that are left out, typed as in the written file; texts may
+        be an enumeration.
     is_published : ndarray of bool, shape (n_rows,)
         False: its records are left out.
     columns : tuple of str
@@ -65,7 +66,7 @@ class PublishedCells:
         """Return what the distinct rows publish in some of the judged columns, with counts; they may be equal."""
         shown = np.flatnonzero(self.is_published)
         cells = {name: self.published if name in self.published.columns else self.keys for name in names}
-        rows = _frame({name: each[:, each.columns.index(name)].gather(shown) for name, each in cells.items()})
+        rows = _frame({name: _text(each[:, each.columns.index(name)].gather(shown)) for name, each in cells.items()})
         counts = np.ones(len(shown), dtype=np.int64) if self.counts is None else self.counts[shown]
         return replace(frames.read(rows), counts=counts)
 
@@ -77,6 +78,10 @@ def frame_of(batch: Any) -> Frame:
 
 def _frame(columns: Mapping[str, pl.Series]) -> pl.DataFrame:
     return pl.DataFrame([each.alias(name) for name, each in columns.items()])
+
+
+def _text(cells: pl.Series) -> pl.Series:
+    return cells.cast(pl.String) if isinstance(cells.dtype, pl.Enum) else cells
 
 
 class Origin:

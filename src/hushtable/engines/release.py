@@ -12,7 +12,7 @@ import numpy as np
 from hushtable._types import CodeArray, CountArray, FrameT
 from hushtable.anonymizers import LearnedRecoding
 from hushtable.claims import Certificate, Classes, Matchings, Verdict, group
-from hushtable.columns import Column
+from hushtable.columns import Column, enumerated
 from hushtable.discover import MOST_ROWS, Determined, Named, added, has_room_for_names, look_for_names
 from hushtable.engines.lazy import Lazy
 from hushtable.engines.published_cells import PublishedCells, frame_of
@@ -143,11 +143,12 @@ class RemoteRelease(OfClaim, Generic[FrameT]):
         """Return what is published of every distinct row in a file of a kind."""
         suppressed, drops = self.distinct.suppressed, self.distinct.drops_suppressed
         edition, source = replace(self.distinct.edition, rows=None), frames.read(self.distinct.source)
-        frame, _ = edition.for_file(path)
         names = [name for name in self.columns if name in (*edition.rewritten, *edition.starred, *edition.as_text)]
+        # Column by column, because memory is short: rows may be many, and texts are long.
+        alone = ((name, edition.select([name]).for_file(path)[0].column(name)) for name in names)
         return PublishedCells.of(
             keys={name: source.column(name) for name in source.columns},
-            published={name: frame.column(name) for name in names},
+            published={name: enumerated(cells) for name, cells in alone},
             is_published=~suppressed if drops else np.ones(len(suppressed), dtype=bool),
             columns=self.columns,
             pseudonyms=self.pseudonyms,

@@ -16,6 +16,7 @@ import pyarrow as pa
 
 from hushtable._types import CodeArray, CountArray
 from hushtable.anonymizers import Coding, InParts, Walk
+from hushtable.columns import without_categories
 from hushtable.io import Frame, Values, to_arrow
 
 __all__ = ["WalkedCells", "coded"]
@@ -91,7 +92,8 @@ class WalkedCells:
         InputError
             A record has a value that no record had when they were coded.
         """
-        table = self.coding.table(self.coding.cells.places(pa.table([*judged], names=[*self.names])))
+        places = self.coding.cells.places(pa.table([*judged], names=[*self.names]))
+        table = self.coding.table([*places])
         labels = self.walk.labels(table)
         published = {}
         for name in names:
@@ -103,7 +105,7 @@ class WalkedCells:
 
 def coded(series: pl.Series) -> tuple[CodeArray, pa.Array]:
     """Return the places of a column's cells among its values, -1 where one is missing, and the values in order."""
-    values = Values(series.name, series.dtype)
+    values = Values(series.name, without_categories(series.dtype))
     codes, places = values.code(pa.chunked_array([to_arrow(series)]), grow=True)
     cells, order = values.sorted()
     return (order[codes[places]] - 1).astype(np.int32), to_arrow(cells.slice(1))

@@ -6,9 +6,10 @@ Arrays and sorting only, so that nothing has to be compiled for it, or believed.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any, Final
+from itertools import pairwise
+from typing import Final, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -16,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from hushtable._types import BoolArray, CountArray
-from hushtable.columns import without_categories
+from hushtable.columns import enumerated, without_categories
 from hushtable.errors import ColumnError, InputError, TooManyRowsError, check_columns, names_in, with_hint
 from hushtable.io import frames
 from hushtable.io.batches import Scan, ahead, to_arrow
@@ -28,11 +29,15 @@ __all__ = ["MOST_ROWS", "Collapser", "RowKeys", "Values", "changed", "collapse"]
 MOST_ROWS: Final = 20_000_000
 """Distinct rows that are held at most: beyond, no search on one machine ends in reasonable time."""
 
-_PER_ROW: Final = 40  # bytes that sorting a row takes, beside 20 for each of its cells
+_PER_ROW: Final = 40  # bytes that sorting a row takes, beside those of its cells
 _PER_CELL: Final = 20
-_FEW: Final = 2**22  # keys that are sorted at once, where fewer are known
+_PER_CODE: Final = 8  # of a cell of an enumeration
+_FEW: Final = 2**22  # rows that are sorted at once, where fewer are known
 _WORD: Final = 63  # bits of a key
 _NUMBER: Final = 31  # bits of the number of a row so far, in keys of several words
+_FACTOR: Final = np.uint64(0x9E3779B97F4A7C15)  # odd, with bits everywhere
+_HALF: Final = np.uint64(32)
+_EDGES: Final = np.arange(-7, 8) << 60  # where buckets of rows begin, but the first one
 
 
 def collapse(
@@ -40,6 +45,7 @@ def collapse(
     names: Sequence[str] | None = None,
     *,
     most_rows: int = MOST_ROWS,
+    coded: Collection[str] = (),
     as_written: Collection[str] = (),
 ) -> Frame:
     """Return the distinct rows of some columns of a file or folder, with how many records each stands for.
@@ -51,6 +57,8 @@ def collapse(
         Which columns, in which order; all when not given.
     most_rows : int
         How many distinct rows are too many.
+    coded : collection of str
+        Columns whose texts are an enumeration: a byte or two for each cell, however long it is.
     as_written : collection of str
         Columns whose floats become text, because a reader of the file tells 0 from -0, and NaN from a missing cell.
 
@@ -73,7 +81,8 @@ def collapse(
     """
     names = source.columns if names is None else names_in(names, "columns")
     check_columns(names, source.columns, "columns")
-    collapser = Collapser({name: source.schema[name] for name in names}, most_rows, as_written)
+    schema = {name: source.schema[name] for name in names}
+    collapser = Collapser(schema, most_rows, coded=coded, as_written=as_written)
     for batch in ahead(source.batches(names, coded=names)):
         collapser.add(batch)
     rows, counts = collapser.rows()
@@ -139,36 +148,77 @@ class Values:
         return cells.cast(self.dtype), places
 
 
-class RowKeys:
-    """Rows of codes as single numbers: one word of 63 bits, or several, folded one after the other.
+class RowWords:
+    """Rows of codes as words of 63 bits, each of which holds some columns.
 
     Parameters
     ----------
     widths : sequence of int
         How many codes each column has.
     has_room : bool
-        Whether columns will have more.
+        Whether columns will have more: then they have room for twice as many, where that takes no further word.
+    n_reserved : int
+        Bits that every word but the first leaves to something else.
     """
 
-    def __init__(self, widths: Sequence[int], *, has_room: bool) -> None:
-        self.bits = [(2 * width if has_room else width).bit_length() for width in widths]
-        if has_room and sum(self.bits) > _WORD:
-            self.bits = [width.bit_length() for width in widths]
-        self.words: list[list[int]] = [[]]
-        left = _WORD
-        for j, bits in enumerate(self.bits):
-            if bits > left:
-                self.words.append([])
-                left = _WORD - _NUMBER
-            self.words[-1].append(j)
-            left -= bits
-        self.numbers = [_NumberedKeys() for _ in self.words[1:]]
+    def __init__(self, widths: Sequence[int], *, has_room: bool, n_reserved: int = 0) -> None:
+        exact = [width.bit_length() for width in widths]
+        self.bits, self.words = exact, _dealt(exact, n_reserved)
+        if has_room:
+            roomy = [(2 * width).bit_length() for width in widths]
+            words = _dealt(roomy, n_reserved)
+            if len(words) == len(self.words):
+                self.bits, self.words = roomy, words
 
     def fit(self, widths: Sequence[int]) -> bool:
         """Tell whether columns of so many codes have room."""
         return all(width <= 1 << bits for width, bits in zip(widths, self.bits, strict=True))
 
-    def of(self, codes: Sequence[tuple[CountArray, CountArray]], n_rows: int, *, grow: bool) -> CountArray:
+    def of(self, codes: Iterable[tuple[CountArray, CountArray]], n_rows: int) -> list[CountArray]:
+        """Return the words of rows, of what each column's dictionary and places say."""
+        of_columns, words = iter(codes), []
+        for columns in self.words:
+            word = np.zeros(n_rows, dtype=np.int64)
+            for j, (dictionary, places) in zip(columns, of_columns, strict=False):
+                word |= np.take(dictionary << self._shift(j), places)
+            words.append(word)
+        return words
+
+    def code(self, words: Sequence[CountArray], column: int) -> CountArray:
+        """Return the codes of a column that words were made of."""
+        word = next(place for place, columns in enumerate(self.words) if column in columns)
+        return (words[word] >> self._shift(column)) & ((1 << self.bits[column]) - 1)
+
+    def _shift(self, column: int) -> int:
+        columns = next(each for each in self.words if column in each)
+        return sum(self.bits[j] for j in columns if j > column)
+
+
+def _dealt(bits: Sequence[int], n_reserved: int) -> list[range]:
+    """Return the columns of each word."""
+    ends, left = [], _WORD
+    for j, each in enumerate(bits):
+        if each > left:
+            ends.append(j)
+            left = _WORD - n_reserved
+        left -= each
+    return [range(begin, end) for begin, end in pairwise([0, *ends, len(bits)])]
+
+
+class RowKeys(RowWords):
+    """Rows of codes as single numbers: each later word begins with the number of the row so far.
+
+    Parameters
+    ----------
+    widths : sequence of int
+        How many codes each column has.
+    """
+
+    def __init__(self, widths: Sequence[int]) -> None:
+        super().__init__(widths, has_room=False, n_reserved=_NUMBER)
+        self.numbers = [_NumberedKeys() for _ in self.words[1:]]
+
+    def keys(self, codes: Iterable[tuple[CountArray, CountArray]], n_rows: int, *, grow: bool) -> CountArray:
         """Return the key of every row, of what each column's dictionary and places say.
 
         Raises
@@ -176,28 +226,10 @@ class RowKeys:
         InputError
             A row cannot be among those that are known, and must not be added.
         """
-        keys = np.zeros(n_rows, dtype=np.int64)
-        for word, columns in enumerate(self.words):
-            if word:
-                keys = self.numbers[word - 1].of(keys, grow=grow)
-            shift = sum(self.bits[j] for j in columns)
-            keys <<= shift
-            for j in columns:
-                shift -= self.bits[j]
-                dictionary, places = codes[j]
-                keys |= np.take(dictionary << shift, places)
+        keys, *others = self.of(codes, n_rows)
+        for word, numbers in zip(others, self.numbers, strict=True):
+            keys = (numbers.of(keys, grow=grow) << (_WORD - _NUMBER)) | word
         return keys
-
-    def codes(self, keys: CountArray) -> list[CountArray]:
-        """Return the codes of every column that keys were made of."""
-        found: dict[int, CountArray] = {}
-        for word in reversed(range(len(self.words))):
-            for j in reversed(self.words[word]):
-                found[j] = keys & ((1 << self.bits[j]) - 1)
-                keys = keys >> self.bits[j]
-            if word:
-                keys = self.numbers[word - 1].keys(keys)
-        return [found[j] for j in range(len(self.bits))]
 
 
 class _NumberedKeys:
@@ -219,11 +251,6 @@ class _NumberedKeys:
             self.known, self.number = known[order], numbers[order]
         return np.asarray(self.number[np.searchsorted(self.known, distinct)][inverse])
 
-    def keys(self, numbers: CountArray) -> CountArray:
-        keys = np.empty_like(self.known)
-        keys[self.number] = self.known
-        return keys[numbers]
-
 
 class Collapser:
     """The distinct rows of batches, counted as they come.
@@ -233,19 +260,24 @@ class Collapser:
     schema : mapping of column to polars type
     most_rows : int
         How many distinct rows are too many.
-    as_written : collection of str
+    coded, as_written : collection of str
         As of `collapse`.
     """
 
     def __init__(
-        self, schema: dict[str, pl.DataType], most_rows: int = MOST_ROWS, as_written: Collection[str] = ()
+        self,
+        schema: dict[str, pl.DataType],
+        most_rows: int = MOST_ROWS,
+        *,
+        coded: Collection[str] = (),
+        as_written: Collection[str] = (),
     ) -> None:
         self._columns = [Values(name, dtype, as_written=name in as_written) for name, dtype in schema.items()]
-        self._most_rows = most_rows
-        self._layout = RowKeys(self._widths, has_room=True)
-        self._keys = np.empty(0, dtype=np.int64)
-        self._counts = np.empty(0, dtype=np.int64)
-        self._waiting: list[tuple[CountArray, CountArray]] = []
+        self._most_rows, self._coded = most_rows, frozenset(coded)
+        self._layout = RowWords(self._widths, has_room=True)
+        # In each bucket what is known of its rows, and what has come since: sorting one takes little memory.
+        none = np.empty(0, dtype=np.int64)
+        self._buckets = [[each] for each in _Counted([none for _ in self._layout.words], none).dealt()]
 
     @property
     def _widths(self) -> list[int]:
@@ -264,50 +296,58 @@ class Collapser:
         codes = [column.code(cells, grow=True) for column, cells in zip(self._columns, batch.columns, strict=True)]
         if not self._layout.fit(self._widths):
             self._make_room()
-        keys = self._layout.of(codes, batch.num_rows, grow=True)
-        self._waiting.append(np.unique(keys, return_counts=True))
-        if sum(len(each) for each, _ in self._waiting) > max(len(self._keys), _FEW):
+        new = _Counted.of_records(self._layout.of(codes, batch.num_rows))
+        for bucket, part in zip(self._buckets, new.dealt(), strict=True):
+            bucket.append(part)
+        n_known = sum(len(bucket[0].counts) for bucket in self._buckets)
+        n_new = sum(len(part.counts) for bucket in self._buckets for part in bucket[1:])
+        if n_new > max(n_known // 2, _FEW):
             self._merge()
 
     def rows(self) -> tuple[pl.DataFrame, CountArray]:
         """Return the distinct rows in the order of their cells, and how many records each stands for."""
-        self._merge()
+        known = self._known()
         cells, places = zip(*(column.sorted() for column in self._columns), strict=True)
-        codes = [place[code] for place, code in zip(places, self._layout.codes(self._keys), strict=True)]
-        order = _order(codes, self._widths)
-        series = [
-            cell.gather(code[order]).alias(column.name)
-            for cell, code, column in zip(cells, codes, self._columns, strict=True)
-        ]
-        return pl.DataFrame(series), self._counts[order]
+        in_order = RowWords(self._widths, has_room=False)
+        words = in_order.of(self._codes(known, places), len(known.counts))
+        order = np.lexsort(words[::-1])
+        series = []
+        for j, column in enumerate(self._columns):
+            of_column = enumerated(cells[j]) if column.name in self._coded else cells[j]
+            series.append(of_column.gather(in_order.code(words, j)[order]).alias(column.name))
+        return pl.DataFrame(series), known.counts[order]
+
+    def _codes(self, rows: _Counted, dictionaries: Iterable[CountArray]) -> Iterator[tuple[CountArray, CountArray]]:
+        """Yield what each column's codes are in others, and those of some rows, when they are needed."""
+        for j, dictionary in enumerate(dictionaries):
+            yield dictionary, self._layout.code(rows.words, j)
+
+    def _known(self) -> _Counted:
+        """Return all distinct rows so far."""
+        self._merge()
+        known = _Counted.joined([part for bucket in self._buckets for part in bucket])
+        # As parts of these, so that they are held once.
+        self._buckets = [[part] for part in known.dealt()]
+        return known
 
     def _merge(self) -> None:
         """Add what has come since to the rows that are known."""
-        if not self._waiting:
-            return
-        keys, counts = zip((self._keys, self._counts), *self._waiting, strict=True)
-        self._waiting = []
-        self._set(np.concatenate(keys), np.concatenate(counts))
-        n_rows = len(self._keys)
+        for place, bucket in enumerate(self._buckets):
+            if len(bucket) > 1:
+                self._buckets[place] = [_Counted.joined(bucket).added_up()]
+        n_rows = sum(len(bucket[0].counts) for bucket in self._buckets)
         if n_rows > self._most_rows:
             msg = with_hint(f"the columns have more than {self._most_rows:,} distinct rows.", self._hint())
             raise TooManyRowsError(msg)
-        n_bytes = n_rows * (_PER_ROW + _PER_CELL * len(self._columns))
-        check_memory(n_bytes, f"{n_rows:,} distinct rows", self._hint())
-
-    def _set(self, keys: CountArray, counts: CountArray) -> None:
-        # Most are sorted in runs, which this sort merges.
-        order = np.argsort(keys, kind="stable")
-        keys, counts = keys[order], counts[order]
-        starts = np.flatnonzero(np.append(True, keys[1:] != keys[:-1])[: len(keys)])
-        self._keys, self._counts = keys[starts], np.add.reduceat(counts, starts) if len(starts) else counts
+        per_cells = sum(_PER_CODE if column.name in self._coded else _PER_CELL for column in self._columns)
+        check_memory(n_rows * (_PER_ROW + per_cells), f"{n_rows:,} distinct rows", self._hint())
 
     def _make_room(self) -> None:
-        """Lay the keys out anew, because some column has more values than they have room for."""
-        self._merge()
-        codes = [(each, np.arange(len(each))) for each in self._layout.codes(self._keys)]
-        self._layout = RowKeys(self._widths, has_room=True)
-        self._set(self._layout.of(codes, len(self._keys), grow=True), self._counts)
+        """Lay the words out anew, because some column has more values than they have room for."""
+        known, layout = self._known(), RowWords(self._widths, has_room=True)
+        codes = self._codes(known, [np.arange(1 << bits) for bits in self._layout.bits])
+        laid_out = _Counted(layout.of(codes, len(known.counts)), known.counts).added_up()
+        self._layout, self._buckets = layout, [[part] for part in laid_out.dealt()]
 
     def _hint(self) -> str:
         most = max(self._columns, key=lambda column: column.width)
@@ -315,6 +355,72 @@ class Collapser:
             f"column {most.name!r} has the most different values ({most.width - 1:,}): generalize it first, by a "
             "hierarchy or a grid, or leave it out."
         )
+
+
+class _Counted(NamedTuple):
+    """Rows, and how many records each stands for: distinct ones in the order of their sorting keys, but where said."""
+
+    words: list[CountArray]
+    counts: CountArray
+
+    @classmethod
+    def of_records(cls, words: list[CountArray]) -> _Counted:
+        """Count records."""
+        if len(words) == 1:
+            # Sorting numbers is faster than sorting their places.
+            keys, counts = np.unique(words[0], return_counts=True)
+            return cls([keys], counts)
+        return cls(words, np.ones(len(words[0]), dtype=np.int64)).added_up()
+
+    @classmethod
+    def joined(cls, parts: Sequence[_Counted]) -> _Counted:
+        """Put the rows of several behind each other, equal ones and all."""
+        words = [np.concatenate(each) for each in zip(*(part.words for part in parts), strict=True)]
+        return cls(words, np.concatenate([part.counts for part in parts]))
+
+    def dealt(self) -> list[_Counted]:
+        """Deal rows to buckets by their sorting keys."""
+        ends = np.searchsorted(_sorting_keys(self.words), _EDGES)
+        runs = [slice(*each) for each in pairwise([0, *ends.tolist(), len(self.counts)])]
+        return [_Counted([word[run] for word in self.words], self.counts[run]) for run in runs]
+
+    def added_up(self) -> _Counted:
+        """Return rows that may be equal, and are in any order, as distinct ones."""
+        words, counts = self
+        keys = _sorting_keys(words)
+        # Most are sorted in runs, which this sort merges.
+        order = np.argsort(keys, kind="stable")
+        starts = _starts(words, order)
+        keys = keys[order[starts]]
+        if (keys[1:] == keys[:-1]).any():
+            # Rows that differ have one key, and may stand in between such as do not.
+            order = np.lexsort((*words, _sorting_keys(words)))
+            starts = _starts(words, order)
+        first = order[starts]
+        sums = np.add.reduceat(counts[order], starts) if len(starts) else counts
+        return _Counted([word[first] for word in words], sums)
+
+
+def _sorting_keys(words: Sequence[CountArray]) -> CountArray:
+    """Return a number for every row: its word, or a hash of several."""
+    if len(words) == 1:
+        return words[0]
+    keys = np.zeros(len(words[0]), dtype=np.uint64)
+    for word in words:
+        keys ^= keys >> _HALF
+        keys *= _FACTOR
+        keys += word.view(np.uint64)
+    return keys.view(np.int64)
+
+
+def _starts(words: Sequence[CountArray], order: CountArray) -> CountArray:
+    """Return where, in an order in which equal rows stand side by side, another row begins."""
+    is_other = np.ones(len(order), dtype=bool)
+    is_other[1:] = False
+    for word in words:
+        in_order = word[order]
+        is_other[1:] |= in_order[1:] != in_order[:-1]
+    return np.flatnonzero(is_other)
 
 
 def changed() -> InputError:
@@ -340,17 +446,3 @@ def _is_in(keys: CountArray, known: CountArray) -> BoolArray:
         return np.zeros(len(keys), dtype=bool)
     places = np.minimum(np.searchsorted(known, keys), len(known) - 1)
     return np.asarray(known[places] == keys)
-
-
-def _order(codes: Iterable[CountArray], widths: Sequence[int]) -> CountArray:
-    """Return the order of rows by their codes, the first column first."""
-    words: list[Any] = []
-    left = 0
-    for code, width in zip(codes, widths, strict=True):
-        bits = width.bit_length()
-        if bits > left:
-            words.append(np.zeros(len(code), dtype=np.int64))
-            left = _WORD
-        words[-1] = (words[-1] << bits) | code
-        left -= bits
-    return np.lexsort(words[::-1])

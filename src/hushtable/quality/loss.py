@@ -368,8 +368,9 @@ def discernibility(sizes: CountArray, n_suppressed: int = 0) -> int:
     Bayardo, Agrawal, "Data privacy through optimal k-anonymization", ICDE 2005, section 2.
     """
     total = int(sizes.sum()) + n_suppressed
-    # Python's integers: the square of a large class does not fit 64 bits.
-    squares: int = sum(size * size for size in sizes.tolist())
+    # Python's integers: the square of a large class does not fit 64 bits. Most classes have the size of many others.
+    each, n_classes = (figures.tolist() for figures in np.unique(sizes, return_counts=True))
+    squares: int = sum(n * size * size for size, n in zip(each, n_classes, strict=True))
     return squares + n_suppressed * total
 
 

@@ -122,6 +122,19 @@ def distinct_pairs(first: CountArray, second: CountArray) -> tuple[list[tuple[in
     return list(zip(*pairs, strict=True)), number.astype(np.int32)
 
 
+_FEW: Final = 65_536  # numbers that are looked up in a table, however few classes have one
+
+
+def distinct_numbers(numbers: CountArray, n_numbers: int) -> tuple[CountArray, CodeArray]:
+    """Return which of the numbers from 0 on there are, ascending, and which of those stands at each place."""
+    if n_numbers > len(numbers) + _FEW:
+        distinct, place = np.unique(numbers, return_inverse=True)
+        return distinct, place.astype(np.int32)
+    is_there = np.zeros(n_numbers, dtype=bool)
+    is_there[numbers] = True
+    return np.flatnonzero(is_there), (np.cumsum(is_there, dtype=np.int32) - np.int32(1))[numbers]
+
+
 _ROUNDING: Final = 1e-9  # what rounding does to a sum of shares
 
 Labels = tuple[CodeArray, Sequence[str | None]]

@@ -29,6 +29,7 @@ from hushtable.recoding.readable import (
     Listed,
     Rounded,
     are_alike,
+    distinct_numbers,
     distinct_pairs,
     numbered,
     runs_of,
@@ -88,6 +89,9 @@ class Written(Classwise):
         del column
         return self.means
 
+
+_MOST_KEPT: Final = 2**22
+"""Classes whose labels are kept, so that nobody waits for them twice."""
 
 _ROUND_STEPS: Final = (
     *(("Y", 10), ("Y", 1), ("M", 1), ("D", 1), ("h", 1)),
@@ -200,18 +204,18 @@ class PublishedIntervals(Classwise):
         """Write the cells, each distinct one once."""
         mixed = self.has_missing & (self.high >= 0)
         width = column.n_values + 1
-        keys = np.where(mixed, -1, (self.low.astype(np.int64) + 1) * width + self.high + 1)
-        distinct, label_of_class = np.unique(keys, return_inverse=True)
+        keys = np.where(mixed, 0, (self.low.astype(np.int64) + 1) * width + self.high + 2)
+        distinct, label_of_class = distinct_numbers(keys, width * width + 1)
         texts: list[str | None] = []
         for key in distinct.tolist():
-            low, high = key // width - 1, key % width - 1
-            if key < 0:
+            low, high = (key - 1) // width - 1, (key - 1) % width - 1
+            if key == 0:
                 texts.append(cells.SUPPRESSED)
             elif high < 0:
                 texts.append(None)
             else:
                 texts.append(self._text(column, low, high))
-        return label_of_class.astype(np.int32), texts
+        return label_of_class, texts
 
     def _text(self, column: Column, low: int, high: int) -> str:
         if low == high:
@@ -523,7 +527,7 @@ class Recoding:
     columns: tuple[Column, ...]
     cells: tuple[Cells, ...] = field(repr=False)
     style: str
-    # What `labels` has made: an index a class and the texts, so that nobody waits for them twice.
+    # What `labels` has made: an index a class and the texts.
     _made: dict[str, Labels] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     __reduce__ = remade
@@ -616,12 +620,15 @@ class Recoding:
         return {name: meaning for name, meaning in found.items() if meaning is not None}
 
     def labels(self, name: str) -> Labels:
-        """Write what a column publishes, once: an index for every class into texts."""
-        if name not in self._made:
-            place = {column.name: j for j, column in enumerate(self.columns)}[name]
-            label_of_class, texts = self.cells[place].labels(self.columns[place])
-            self._made[name] = frozen(label_of_class), tuple(texts)
-        return self._made[name]
+        """Write what a column publishes, once unless memory is short: an index for every class into texts."""
+        if name in self._made:
+            return self._made[name]
+        place = {column.name: j for j, column in enumerate(self.columns)}[name]
+        label_of_class, texts = self.cells[place].labels(self.columns[place])
+        made = frozen(label_of_class), tuple(texts)
+        if len(label_of_class) <= _MOST_KEPT:
+            self._made[name] = made
+        return made
 
 
 def _cell_ends(column: Column) -> FloatArray:

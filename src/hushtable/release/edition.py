@@ -184,6 +184,16 @@ class Edition:
         known = {name: each for name, each in frame.variables.items() if name in frame.columns}
         return published(known, frame.column, forms)
 
+    def select(self, names: Sequence[str]) -> Edition:
+        """Return the edition of some of the published columns."""
+        return replace(
+            self,
+            columns=tuple(names),
+            rewritten={name: each for name, each in self.rewritten.items() if name in names},
+            starred={name: each for name, each in self.starred.items() if name in names},
+            as_text=tuple(name for name in self.as_text if name in names),
+        )
+
     def table(self, source: Table) -> Table:
         """Return the published table coded: a rewritten column is a category of its cells, or what values mean."""
         columns, codes = list(source.columns), source.codes.copy()
