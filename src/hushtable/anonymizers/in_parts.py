@@ -79,8 +79,8 @@ class InParts:
     release : Release
         Its source has a row for every class and sensitive values in it, with counts, that holds the quasi-identifiers
         of one of its records.
-    codes : ndarray of int32, shape (n_columns, n_rows)
-        The judged columns of these rows.
+    shifted : ndarray of uint8, uint16 or uint32, shape (n_columns, n_rows)
+        The codes of the judged columns of these rows, shifted by one.
     coding : Coding
     margins : Frame
         Rows with counts whose columns hold each cell as often as all records do.
@@ -89,7 +89,7 @@ class InParts:
     """
 
     release: Release
-    codes: CodeArray = field(repr=False)
+    shifted: NDArray[Any] = field(repr=False)
     coding: Coding = field(repr=False)
     margins: Frame = field(repr=False)
     n_records: int
@@ -150,10 +150,10 @@ def protect_in_parts(
     order = sorted(range(len(runs)), key=lambda i: runs[i][0] - runs[i][1])
     made = dict(zip(order, workers.map(records.settle, [of_runs[i] for i in order]), strict=True))
     _removed([path for path, _ in dealt])
-    walk, n_nodes, rows, codes = _settled(plan, pieces, [(run, made[i]) for i, run in enumerate(runs)])
-    source, sensitive = plan.coding.frame(codes, rows.counts), plan.coding.table_of(codes, asked.judged)
+    walk, n_nodes, rows, shifted = _settled(plan, pieces, [(run, made[i]) for i, run in enumerate(runs)])
+    source, sensitive = plan.coding.frame(shifted, rows.counts), plan.coding.table_of(shifted, asked.judged)
     release = plan.release(rows, source, sensitive, asked.clock.trace(repr(asked.method), n_nodes))
-    return InParts(release, codes, plan.coding, margins.frame, n_records, walk)
+    return InParts(release, shifted, plan.coding, margins.frame, n_records, walk)
 
 
 def _cells(
@@ -176,12 +176,12 @@ class _Settled(NamedTuple):
 
     tree : SplitTree, the cuts below it
     rows : ClassRows
-    codes : int32 (n_columns, n_rows), of one record of each row
+    shifted : uint8, uint16 or uint32 (n_columns, n_rows), the codes of one record of each row, shifted by one
     """
 
     tree: split.SplitTree
     rows: ClassRows
-    codes: CodeArray
+    shifted: NDArray[Any]
 
 
 _Slices = list[tuple[Path, int, int]]
@@ -262,7 +262,7 @@ class _CodedParts:
         order = np.arange(table.n_rows, dtype=np.int32)
         rows = split.Rows(packed.view(np.int64), packed, order, is_weighted=False)
         grown = grow_alone(replace(self.search, sensitive=sensitive), rows, Clock())
-        in_order = self.coding.table_of(table.codes[:, grown.order])
+        in_order = replace(table, codes=table.codes[:, grown.order])
         published, records, _ = self.publishing.of(
             in_order, grown.tree.leaf_starts[: grown.tree.cursor[split.LEAVES] + 1]
         )
@@ -270,16 +270,19 @@ class _CodedParts:
         tree = joined({(0, table.n_rows): Piece(grown.tree, (0, table.n_rows))}, table.n_rows)
         path = self.folder / f"{start}.settled"
         with _whole(path) as draft:
-            draft.write_bytes(pickle.dumps(_Settled(tree, published, in_order.codes[:, records]), protocol=5))
+            settled = _Settled(tree, published, self._shifted(in_order.codes[:, records]))
+            draft.write_bytes(pickle.dumps(settled, protocol=5))
         return path
 
     def _column(self, name: str) -> Any:
         return self.coding.columns[self.coding.cells.names.index(name)]
 
     def _save(self, codes: CodeArray, path: Path) -> None:
-        width = max(column.n_values + 1 for column in self.coding.columns)
         with _whole(path) as draft, draft.open("wb") as file:
-            np.save(file, (codes + 1).astype(smallest(width)))
+            np.save(file, self._shifted(codes))
+
+    def _shifted(self, codes: CodeArray) -> NDArray[Any]:
+        return (codes + 1).astype(smallest(max(column.n_values + 1 for column in self.coding.columns)))
 
     def _table(self, slices: _Slices) -> Table:
         """Return some records of some files; -1 stands for the end of one."""
@@ -287,7 +290,7 @@ class _CodedParts:
         for path, start, end in slices:
             codes = np.load(path, mmap_mode="r")
             pieces.append(codes[:, start : codes.shape[1] if end < 0 else end])
-        return self.coding.table_of(np.concatenate(pieces, axis=1).astype(np.int32) - np.int32(1))
+        return self.coding.table_of(np.concatenate(pieces, axis=1))
 
 
 class _Open(NamedTuple):
@@ -482,19 +485,22 @@ def _cursor(*, n_leaves: int = 0, n_members: int = 0) -> CountArray:
 
 def _settled(
     plan: Plan, pieces: dict[tuple[int, int], Piece], made: Sequence[tuple[tuple[int, int], Path]]
-) -> tuple[Walk, int, ClassRows, CodeArray]:
+) -> tuple[Walk, int, ClassRows, NDArray[Any]]:
     """Take in what workers made of the classes, which come in order: the cuts, their nodes, and rows of the classes."""
-    rows, codes = [], []
+    rows, shifted = [], []
     for run, path in made:
         settled: _Settled = pickle.loads(path.read_bytes())
         path.unlink()
         pieces[run] = Piece(settled.tree, run)
         rows.append(settled.rows)
-        codes.append(settled.codes)
+        shifted.append(settled.shifted)
     tree = joined(pieces, made[-1][0][1])
     pieces.clear()
     walk = CutTree.of(tree, plan.axes).walk()
-    return walk, len(tree.columns), ClassRows.joined(rows), np.concatenate(codes, axis=1)
+    n_nodes = len(tree.columns)
+    # Room for what is joined.
+    del tree
+    return walk, n_nodes, ClassRows.joined(rows), np.concatenate(shifted, axis=1)
 
 
 @contextmanager

@@ -75,25 +75,24 @@ class Coding:
             of_column[:] = self.code_of_cell[j][places[j]]
         return Table(tuple(self.columns[j] for j in kept), codes, np.ones(codes.shape[1], dtype=np.int64))
 
-    def table_of(self, codes: CodeArray, names: Collection[str] | None = None) -> Table:
-        """Return records by their codes, shape (n_columns, n_records); some columns where they are named."""
+    def table_of(self, shifted: NDArray[Any], names: Collection[str] | None = None) -> Table:
+        """Return records by their codes, shifted by one, shape (n_columns, n_records); some columns if named."""
         kept = self._kept(names)
-        codes = codes if names is None else codes[kept]
+        codes = (shifted if names is None else shifted[kept]).astype(np.int32) - np.int32(1)
         return Table(tuple(self.columns[j] for j in kept), codes, np.ones(codes.shape[1], dtype=np.int64))
 
     def _kept(self, names: Collection[str] | None) -> list[int]:
         return [j for j, name in enumerate(self.cells.names) if names is None or name in names]
 
-    def frame(self, codes: CodeArray, counts: CountArray) -> Frame:
-        """Return rows with counts by their codes: one of the cells of each, which all mean the same."""
-        places = map(self._places, self.columns, self.code_of_cell, codes)
-        return self.cells.frame(places, counts)
+    def frame(self, shifted: NDArray[Any], counts: CountArray) -> Frame:
+        """Return rows with counts by their codes, shifted by one: one of the cells of each, which all mean the same."""
+        return self.cells.frame(map(self._places, self.columns, self.code_of_cell, shifted), counts)
 
-    def _places(self, column: Column, code_of_cell: CodeArray, codes: CodeArray) -> CountArray:
+    def _places(self, column: Column, code_of_cell: CodeArray, shifted: NDArray[Any]) -> CountArray:
         place = np.zeros(column.n_values + 1, dtype=np.int64)
         # Backwards: of several cells of a code, the first stays.
         place[code_of_cell[::-1] + 1] = np.arange(len(code_of_cell))[::-1]
-        return place[codes + 1]
+        return np.asarray(place[shifted])
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -57,9 +57,9 @@ class WalkedCells:
         quasi_identifiers = frozenset(made.release.quasi_identifiers)
         row_of_class = np.unique(made.release.partition.labels, return_index=True)[1]
         rows = []
-        for column, codes in zip(made.coding.columns, made.codes, strict=True):
+        for column, shifted in zip(made.coding.columns, made.shifted, strict=True):
             row_of_code = np.full(column.n_values + 1, -1, dtype=np.int64)
-            row_of_code[codes + 1] = np.arange(len(codes))
+            row_of_code[shifted] = np.arange(len(shifted))
             rows.append(row_of_class if column.name in quasi_identifiers else row_of_code)
         return cls(made.coding, made.margins, made.n_records, made.walk, tuple(rows), quasi_identifiers)
 
