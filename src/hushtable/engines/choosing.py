@@ -157,6 +157,12 @@ def protect(origin: Files | Lazy, asked: Request) -> RemoteRelease:
             "k-anonymity.",
         )
         raise InputError(msg)
+    if asked.parted:
+        msg = with_hint(
+            f"columns {listed(asked.parted)} have a separator: sets of rows that are not in memory are not rewritten.",
+            "take engine='memory', or write every set in one way before, and leave the separator out.",
+        )
+        raise InputError(msg)
     if asked.method.offers.parts_equal_records:
         msg = with_hint(
             f"method {asked.method.name!r} parts equal records, which takes a row for each of them.",
