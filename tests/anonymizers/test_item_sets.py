@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import pickle
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +15,9 @@ from command import done, run
 from hushtable.anonymizers import item_columns
 from hushtable.anonymizers.item_columns import with_item_columns
 from hushtable.anonymizers.judging import Judge
+from hushtable.claims import check_certificate
 from hushtable.columns import read
-from hushtable.errors import InfeasibleError, InputError, ModelError
+from hushtable.errors import InfeasibleError, InputError, ModelError, PolicyError
 from hushtable.tables import Table
 from twins.naive_items import failing_classes, items_of
 
@@ -318,3 +320,94 @@ def test_no_release_says_that_no_item_may_be_everyones() -> None:
     with pytest.raises(InfeasibleError) as told:
         ht.anonymize(table, quasi_identifiers=["age"], models=[ht.AlphaKAnonymity(0.5, 2, "ill")], specs=SETS)
     assert "ill (items, part 1)" in str(told.value)
+
+
+def test_masking_and_certificates_know_no_sets() -> None:
+    with pytest.raises(InputError, match="masking publishes cells as they came"):
+        ht.mask_dependence(people(), a=["age"], b=["ill"], clusters=2, specs=SETS)
+    models = [ht.KAnonymity(2), ht.AlphaKAnonymity(0.9, 2, "ill")]
+    asked: dict[str, Any] = {"quasi_identifiers": ["age"], "models": models, "method": "full_domain"}
+    assert ht.anonymize(people(), **asked, specs=SETS).certificate is None
+    plain = ht.anonymize(people(), **asked)
+    with pytest.raises(InputError, match="sets of items"):
+        check_certificate(people(), plain.certificate, specs=SETS)  # type: ignore[arg-type]
+
+
+def test_certificates_of_sets_as_quasi_identifiers_hold() -> None:
+    asked: dict[str, Any] = {"quasi_identifiers": ["ill", "age"], "models": [ht.KAnonymity(2)], "specs": SETS}
+    for release in (
+        ht.anonymize(people(), **asked, method="full_domain"),
+        ht.anonymize(people(), **asked).with_bound(),
+    ):
+        assert check_certificate(people(), release.certificate, specs=SETS).passed  # type: ignore[arg-type]
+
+
+def test_a_population_is_counted_by_its_sets() -> None:
+    others = pl.DataFrame({"ill": ["E11 ; I10", "I10;I10", "Z95;I10", None] * 3})
+    asked: dict[str, Any] = {"quasi_identifiers": ["ill"], "models": [ht.KMap(5)], "specs": SETS}
+    release = ht.anonymize(people(), **asked, population=others)
+    assert release.verify().passed
+    del asked["specs"]
+    assert not ht.verify(release.frame, **asked, population=others).passed
+    assert ht.verify(release.frame, **asked, specs=SETS, population=others).passed
+
+
+def test_risk_is_measured_item_by_item() -> None:
+    table = pl.DataFrame({"age": [30] * 3 + [40] * 3, "ill": ["a;b", "c; a", "a", "a", "b", None]})
+    risk = ht.assess(table, quasi_identifiers=["age"], sensitive=["ill"], specs=SETS).homogeneity["ill"]
+    assert (risk.distinct_l, risk.entropy_l, risk.n_homogeneous) == (1, None, 3)
+    # Of a: 3 of 3 and 1 of 3, where 4 of 6 hold it.
+    assert risk.t == pytest.approx(1 / 3)
+    with pytest.raises(InputError, match="sets of items"):
+        ht.assess(table, quasi_identifiers=["age"], sensitive=["ill"], specs=SETS, missing="wildcard")
+    release = ht.anonymize(table, quasi_identifiers=["age"], models=[ht.KAnonymity(3)], sensitive=["ill"], specs=SETS)
+    (found,) = (each for each in release.attack(release).attacks if each.name == "homogeneity")
+    assert (found.n_found, found.fell) == (3, True)
+    assert "sets of items" in release.attack(release).untried["intersection"]
+
+
+def test_the_codebook_says_how_sets_are_written() -> None:
+    release = ht.anonymize(people(), quasi_identifiers=["age"], models=[ht.KAnonymity(2)], specs=SETS, roles="trust")
+    told = {each["name"]: each["how"] for each in release.codebook.to_dict(None, external=True)["columns"]}
+    assert told["ill"] == "kept; values are sets: their items in order, ';' between them"
+
+
+@pytest.mark.parametrize("role", ["identifier", "other"])
+def test_a_policy_takes_a_separator_of_all_but_identifiers(role: str) -> None:
+    asked = {
+        "columns": {"age": "quasi-identifier", "ill": {"role": role, "separator": ";"}},
+        "models": [{"k-anonymity": 2}],
+    }
+    if role == "other":
+        assert ht.Policy.make(asked).specs == SETS
+        return
+    with pytest.raises(PolicyError, match="separator goes with role"):
+        ht.Policy.make(asked)
+
+
+def test_no_item_that_is_gone_is_told(tmp_path: Path) -> None:
+    word = "Zq7Xcanary"
+    table = people().with_columns(ill=pl.Series([f"I10;{word}", "E11", f"{word} ;I10", "Z95"] * 3))
+    frames = [
+        table,
+        table.to_pandas().astype({"ill": "category"}),
+        table.with_columns(pl.col("ill").cast(pl.Categorical)),
+    ]
+    asked: dict[str, Any] = {"quasi_identifiers": ["ill", "age"], "models": [ht.KAnonymity(12)], "specs": SETS}
+    for place, data in enumerate(frames):
+        release = ht.anonymize(data, **asked, method=ht.Mondrian(recoding="cut", max_length=5))
+        assert set(pl.DataFrame(release.frame)["ill"]) == {"*"}
+        for ending in ("csv", "parquet"):
+            release.write(tmp_path / f"{place}.{ending}")
+        assert word.encode() not in pickle.dumps(release.frame)
+    assert not any(word.encode() in path.read_bytes() for path in tmp_path.iterdir())
+    asked["quasi_identifiers"] = ["age"]
+    for model in (ht.AlphaKAnonymity(0.1, 2, "ill"), ht.DistinctLDiversity(3, "ill"), ht.DeltaDisclosure(0.1, "ill")):
+        try:
+            told = repr(ht.anonymize(table, **{**asked, "models": [ht.KAnonymity(2), model]}).trace)
+        except (InfeasibleError, InputError) as error:
+            told = str(error)
+        assert word not in told
+    verdict = ht.verify(table, quasi_identifiers=["age"], models=[ht.AlphaKAnonymity(0.1, 2, "ill")], specs=SETS)
+    assert not verdict.passed
+    assert word not in str(verdict.failures) + json.dumps(verdict.to_dict())
