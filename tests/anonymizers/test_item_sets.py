@@ -283,12 +283,41 @@ def test_a_table_that_was_coded_without_sets_is_refused() -> None:
         ht.anonymize(Table.encode(people()), quasi_identifiers=["age"], models=[ht.KAnonymity(2)], specs=SETS)
 
 
-def test_rows_that_are_not_in_memory_have_no_sets(tmp_path: Path) -> None:
+@pytest.mark.parametrize("role", ["sensitive", "kept", "quasi-identifier"])
+def test_files_that_are_streamed_publish_the_sets_of_memory(role: str, tmp_path: Path) -> None:
+    table = pl.concat([people()] * 3).with_columns(other=pl.lit("b; a"))
+    (tmp_path / "parts").mkdir()
+    table[:20].with_columns(pl.col("ill").cast(pl.String)).write_parquet(tmp_path / "parts" / "0.parquet")
+    table[20:].write_parquet(tmp_path / "parts" / "1.parquet")
+    table.write_csv(tmp_path / "in.csv")
+    asked: dict[str, Any] = {
+        "quasi_identifiers": ["age", "ill"] if role == "quasi-identifier" else ["age"],
+        "models": [ht.AlphaKAnonymity(0.7, 2, "ill")] if role == "sensitive" else [ht.KAnonymity(2)],
+        "specs": {**SETS, "other": ht.ColumnSpec(separator=";")},
+        "roles": "trust",
+    }
+    memory = ht.anonymize(table, **asked).frame
+    for data in (tmp_path / "parts", tmp_path / "in.csv"):
+        release = ht.anonymize(str(data), **asked, engine="stream")
+        out = tmp_path / f"out of {data.stem}"
+        release.write(out)
+        done("verify", out)
+        published = pl.concat([pl.read_parquet(path) for path in sorted(out.glob("part-*"))])
+        assert sorted(published.cast(pl.String).rows(), key=str) == sorted(memory.cast(pl.String).rows(), key=str)
+        assert "values are sets" in str(release.codebook.to_dict(None, external=True))
+
+
+def test_lazy_frames_have_no_sets(tmp_path: Path) -> None:
     people().write_parquet(tmp_path / "people.parquet")
     asked: dict[str, Any] = {"quasi_identifiers": ["age"], "models": [ht.KAnonymity(2)], "specs": SETS}
-    for data, engine in ((str(tmp_path / "people.parquet"), "stream"), (people().lazy(), "auto")):
-        with pytest.raises(InputError, match="have a separator"):
-            ht.anonymize(data, **asked, engine=engine)
+    with pytest.raises(InputError, match="a lazy frame has its own cells"):
+        ht.anonymize(people().lazy(), **asked)
+    release = ht.anonymize(str(tmp_path / "people.parquet"), **asked, engine="stream", roles="trust")
+    with pytest.raises(InputError, match="no lazy frame of a release with sets"):
+        _ = release.frame
+    numbers = {**asked, "specs": {"age": ht.ColumnSpec(separator=";")}}
+    with pytest.raises(InputError, match="a separator, and the type"):
+        ht.anonymize(str(tmp_path / "people.parquet"), **numbers, engine="stream")
 
 
 def test_there_is_no_next_batch_of_sets() -> None:

@@ -148,6 +148,12 @@ def protect(origin: Files | Lazy, asked: Request) -> RemoteRelease:
         As `hushtable.anonymize` says.
     """
     check_roles(origin.columns, asked)
+    if asked.parted and isinstance(origin, Lazy):
+        msg = with_hint(
+            f"columns {listed(asked.parted)} have a separator, and a lazy frame has its own cells.",
+            "pass the path of its files, or collect it.",
+        )
+        raise InputError(msg)
     origin = origin.told(asked.specs)
     linked = [model.name for model in asked.models if model.needs.histories]
     if linked:
@@ -155,12 +161,6 @@ def protect(origin: Files | Lazy, asked: Request) -> RemoteRelease:
             f"{listed(linked)} judges all records of a person together, which takes the rows in memory.",
             "take engine='memory' and one file or a frame; or unlink the records (`action: fresh`) and ask for "
             "k-anonymity.",
-        )
-        raise InputError(msg)
-    if asked.parted:
-        msg = with_hint(
-            f"columns {listed(asked.parted)} have a separator: sets of rows that are not in memory are not rewritten.",
-            "take engine='memory', or write every set in one way before, and leave the separator out.",
         )
         raise InputError(msg)
     if asked.method.offers.parts_equal_records:

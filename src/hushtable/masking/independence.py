@@ -9,7 +9,7 @@ from typing import Any, Final, Literal
 import numpy as np
 
 from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray, Missing
-from hushtable.columns import SUPPRESSED, Column, ColumnSpec
+from hushtable.columns import SUPPRESSED, Column, ColumnSpec, check_specs
 from hushtable.errors import (
     ColumnError,
     InputError,
@@ -364,7 +364,7 @@ def mask_dependence(
     names = source.names
     c = _checked_columns(a, b, c, names, label)
     _check_arguments(a, method, missing, publish, weights or {}, optimise_ties, clustering)
-    _check_no_sets(specs or {})
+    _check_no_sets(specs)
     table = Table.encode(source, (*a, *b), specs)
     _check_cells(table, a, b, clusters)
 
@@ -508,8 +508,9 @@ def _checked_columns(
     return kept
 
 
-def _check_no_sets(specs: Mapping[str, ColumnSpec]) -> None:
-    parted = [name for name, spec in specs.items() if spec.separator is not None]
+def _check_no_sets(specs: Mapping[str, ColumnSpec] | None) -> None:
+    check_specs(specs)
+    parted = [name for name, spec in (specs or {}).items() if spec.separator is not None]
     if parted:
         msg = with_hint(
             f"columns {listed(parted)} were given a separator, and masking publishes cells as they came.",
