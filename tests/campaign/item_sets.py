@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from random import Random
@@ -12,7 +13,7 @@ import polars as pl
 import hushtable as ht
 from campaign.outcome import Outcome
 from command import run
-from reading import holds
+from reading import holds, text_of
 from twins.naive_items import failing_classes, items_of
 
 _SEPARATORS = (";", ",", "|", "/", " ", "+", "\n", "\t", "&", "[", '"', "·")
@@ -80,7 +81,24 @@ def case(random: Random, folder: Path) -> Outcome:
         if form != "Table":
             checked = run("verify", path, "--original", folder / "in.csv")
             outcome.expect(checked.code == 0, "the command refuses a written release", checked)
+    if form == "csv" and isinstance(asked["method"], ht.Mondrian):
+        _stream(outcome, asked, published, folder)
     return outcome
+
+
+def _stream(outcome: Outcome, asked: dict[str, Any], published: list[dict[str, Any]], folder: Path) -> None:
+    """The same file, read batch by batch: the same records."""
+    with outcome.guarded("stream"):
+        ht.anonymize(str(folder / "in.csv"), **asked, engine="stream").write(folder / "streamed")
+        outcome.count("streamed")
+        checked = run("verify", folder / "streamed", "--original", folder / "in.csv")
+        outcome.expect(checked.code == 0, "the command refuses a streamed release", checked)
+        parts = pl.concat([pl.read_parquet(path) for path in sorted((folder / "streamed").glob("part-*"))])
+        rows = [
+            Counter(tuple(text_of(cell) for cell in row.values()) for row in each)
+            for each in (published, parts.to_dicts())
+        ]
+        outcome.expect(rows[0] == rows[1], "a streamed release has other cells", rows)
 
 
 def _cells(random: Random, n: int, separator: str) -> list[str | None]:
