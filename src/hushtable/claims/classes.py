@@ -33,11 +33,12 @@ from hushtable.claims.grouping import (
     match_classes,
     published_cells,
     spec_of,
+    spelling_failures,
     tallied,
 )
 from hushtable.claims.item_counts import ItemCounts, hold_items
 from hushtable.claims.verdict import Claim, Failure, Verdict
-from hushtable.columns import KINDS, SUPPRESSED, ColumnSpec, canonical, missing_texts, text_codes
+from hushtable.columns import KINDS, SUPPRESSED, ColumnSpec, canonical, text_codes
 from hushtable.errors import InputError, check_columns, listed, with_hint
 from hushtable.hierarchy import Codes, Dictionary, Hierarchy, NamedSets, is_known, to_dict as rule_to_dict
 from hushtable.io import frames
@@ -51,7 +52,6 @@ __all__ = [
     "class_figures",
     "orderless",
     "rules_of",
-    "spelling_failures",
     "untold",
 ]
 
@@ -261,9 +261,8 @@ class ClaimOnColumns:
     @property
     def _of_input(self) -> dict[str, ColumnSpec]:
         """How quasi-identifiers are spelled in the input, and in a population."""
-        separators = {name: self.specs[name].separator for name in self.columns if name in self.specs}
-        sets = {name: ColumnSpec(separator=each) for name, each in separators.items() if each is not None}
-        return {**sets, **self.origins}
+        told = {name: self.specs[name].separator for name in self.columns if name in self.specs}
+        return {**{name: ColumnSpec(separator=each) for name, each in told.items() if each}, **self.origins}
 
     @property
     def _told_of(self) -> tuple[str, ...]:
@@ -454,9 +453,9 @@ class Classes(ClaimOnColumns):
         # Nothing tells a suppressed record from one of a class that publishes "*" everywhere, which covers everyone.
         mark = None if counts_people and not self.sensitive else self.suppressed
         grouped = self._grouped(frame, mark)
-        parted = self.parted
-        held = hold(frame, source, [name for name in self.sensitive if name not in parted], self.suppressed, self.specs)
-        sets = [hold_items(frame, source, name, self.suppressed, self.specs[name]) for name in parted]
+        plain = [name for name in self.sensitive if name not in self.parted]
+        held = hold(frame, source, plain, self.suppressed, self.specs)
+        sets = [hold_items(frame, source, name, self.suppressed, self.specs[name]) for name in self.parted]
         persons, hidden_persons = self._persons(grouped, source)
         unjudged = self._unjudged(source)
         stats = replace(self._stats(grouped, held), persons=persons)
@@ -695,16 +694,6 @@ def class_figures(stats: ClassStats, grouped: Grouped, items: Mapping[str, ItemC
         else 1.0,
         "distinct_sensitive": {name: int(each.min()) if len(each) else 0 for name, each in distinct.items()},
     }
-
-
-def spelling_failures(frame: frames.Frame, columns: Sequence[str]) -> Iterator[Failure]:
-    """Say where missing cells, which are one class here, can be told apart in the file."""
-    for name in columns:
-        n_ways, n_cells = missing_texts(frame.column(name), frame.counts)
-        if n_ways > 1:
-            ways = "two" if n_ways == 2 else str(n_ways)
-            told = f"column {name!r} writes its missing value in {ways} ways: {n_cells} cells"
-            yield Failure(told, 0, n_cells, float(n_ways))
 
 
 def _with_empty_class(histogram: Histogram) -> Histogram:

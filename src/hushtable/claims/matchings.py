@@ -12,8 +12,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from hushtable._types import CountArray
-from hushtable.claims.classes import ClaimOnColumns, class_figures, orderless, spelling_failures, untold
-from hushtable.claims.grouping import Grouped, count_values, cover, group, hold
+from hushtable.claims.classes import ClaimOnColumns, class_figures, orderless, untold
+from hushtable.claims.grouping import Grouped, count_values, cover, group, hold, spelling_failures
 from hushtable.claims.item_counts import hold_items
 from hushtable.claims.verdict import Claim, Failure, Verdict
 from hushtable.columns import SUPPRESSED
