@@ -31,6 +31,7 @@ PARTS = {
     "attacks": 1,
     "keys": 1,
     "pages": 1,
+    "item_sets": 1,
 }
 CASES = {
     "releases": 80,
@@ -55,6 +56,7 @@ CASES = {
     "attacks": 20,
     "keys": 60,
     "pages": 3,
+    "item_sets": 40,
 }
 
 

@@ -39,6 +39,7 @@ KINDS = {
     "pages": 4,
     "formats": 8,
     "sources": 6,
+    "item_sets": 6,
 }
 """Every kind of case and its share of the cases; a kind is a module here with a function `case(random, folder)`."""
 

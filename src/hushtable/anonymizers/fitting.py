@@ -48,6 +48,12 @@ class Learner:
         """
         asked = self.asked
         check_learnable(asked.models, release.recoding.style)
+        if asked.parted:
+            msg = with_hint(
+                f"a release with sets of items ({listed(asked.parted)}) has no next batch.",
+                "its items would be judged anew: anonymize the new rows anew.",
+            )
+            raise InputError(msg)
         cells, class_of_leaf = _combinations(release.recoding)
         routes = _routes(release, asked)
         source, exposure = release.source, release.exposure

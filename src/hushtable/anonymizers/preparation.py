@@ -14,11 +14,11 @@ from typing import Any, Final, Literal
 from hushtable.anonymizers.method import Method
 from hushtable.anonymizers.mondrian import Mondrian
 from hushtable.claims import Limits
-from hushtable.columns import ENGLISH, SUPPRESSED, Column, ColumnSpec, without_blanks
+from hushtable.columns import ENGLISH, SUPPRESSED, Column, ColumnSpec, how_to_part, without_blanks
 from hushtable.errors import ColumnError, InputError, check_columns, listed, with_hint
-from hushtable.hierarchy import Dictionary, Hierarchy, are_codes, prefix_lengths_of
+from hushtable.hierarchy import Dictionary, Hierarchy, Prefix, are_codes, prefix_lengths_of
 from hushtable.io import Frame, Writing, drafts, frames
-from hushtable.models import DeltaPresence, KAnonymity, MatchingNotion, PrivacyModel
+from hushtable.models import DeltaPresence, KAnonymity, MatchingNotion, PrivacyModel, question_of_items
 from hushtable.quality import Loss, SetNCP
 from hushtable.release import Pseudonyms
 from hushtable.search import Clock
@@ -117,6 +117,12 @@ class Request:
                 "a matching notion goes alone: it compares all published rows with all original ones.",
             )
             raise InputError(msg)
+        _check_sets(self)
+
+    @property
+    def parted(self) -> tuple[str, ...]:
+        """Columns whose cells are sets of items."""
+        return tuple(name for name, spec in self.specs.items() if spec.separator is not None)
 
     @property
     def judged(self) -> tuple[str, ...]:
@@ -140,6 +146,41 @@ class Request:
 _FEWEST_COMBINED: Final = 20  # combinations, of cells that hold several values
 _MARKS: Final = (";", "|", ",", "/", "+")
 _HUNDREDS: Final = 100  # of values of a category, from where nobody remembers which group holds which
+
+
+def _check_sets(asked: Request) -> None:
+    """Raise an error where columns of sets are asked for what has no meaning for sets."""
+    parted = asked.parted
+    hidden = (*asked.identifiers, *(asked.pseudonyms.columns if asked.pseudonyms else ()), asked.person)
+    told = [name for name in parted if name in hidden]
+    if told:
+        msg = with_hint(
+            f"column {told[0]!r} has a separator, and tells who a person is.", "an identifier is no set: leave it out."
+        )
+        raise InputError(msg)
+    of_sets = [model for model in asked.models if any(name in parted for name in model.needs.sensitive)]
+    for model in of_sets:
+        question_of_items(model, "item")
+    linked = [model.name for model in asked.models if model.needs.histories]
+    if of_sets and linked:
+        msg = with_hint(
+            f"{listed(linked)} was given with {of_sets[0].name} of sets of items.",
+            "ask for k-anonymity instead, or of the sensitive column without a separator.",
+        )
+        raise InputError(msg)
+    rules = {name: asked.hierarchies[name] for name in parted if name in asked.hierarchies}
+    odd = [name for name, rule in rules.items() if name in asked.judged or _is_prefix(rule)]
+    if odd:
+        what = "sensitive column" if odd[0] in asked.judged else "prefixes of column"
+        msg = with_hint(
+            f"a hierarchy was given to {what} {odd[0]!r}, whose cells are sets of items.",
+            "a quasi-identifier takes a file or a tree that lists its sets; of a sensitive one every item is judged.",
+        )
+        raise InputError(msg)
+
+
+def _is_prefix(rule: Any) -> bool:
+    return isinstance(rule, Prefix) or (isinstance(rule, Mapping) and Prefix.name in rule)
 
 
 def check_roles(available: Sequence[str], asked: Request) -> None:
@@ -209,7 +250,8 @@ def warn_of_doubts(source: Frame | Table, table: Table, asked: Request) -> None:
     if isinstance(asked.method, Mondrian) and asked.method.recoding == "readable":
         for name in asked.quasi_identifiers:
             column = table.column(name)
-            is_many = column.n_values >= _HUNDREDS and not are_codes(column.texts())
+            are_sets = column.separator is not None
+            is_many = column.n_values >= _HUNDREDS and (are_sets or not are_codes(column.texts()))
             if name not in asked.hierarchies and not column.is_measured and is_many:
                 warnings.warn(
                     f"column {name!r} has {column.n_values} values and no hierarchy: a class of more than "
@@ -222,8 +264,9 @@ def warn_of_doubts(source: Frame | Table, table: Table, asked: Request) -> None:
         if mark is not None and name not in asked.hierarchies:
             warnings.warn(
                 f"column {name!r} has cells of several values with {mark!r} between them: each of its "
-                f"{table.column(name).n_values} combinations is a value of its own. Give every one of the values a "
-                "column that says yes or no, or keep the first one only.",
+                f"{table.column(name).n_values} combinations is a value of its own, in every order. Make sets of them "
+                f"({how_to_part(name, mark)}), give every one of the values a column that says yes or no, or keep the "
+                "first one only.",
                 stacklevel=4,
             )
     hidden = (*asked.identifiers, *(asked.pseudonyms.columns if asked.pseudonyms else ()))
@@ -236,7 +279,8 @@ def warn_of_doubts(source: Frame | Table, table: Table, asked: Request) -> None:
 
 def _mark_of_several(column: Column) -> str | None:
     """Return what stands between the values in the cells of a category; None where cells are single values."""
-    texts = [] if column.is_measured or column.n_values < _FEWEST_COMBINED else column.texts()
+    is_plain = column.is_measured or column.separator is not None or column.n_values < _FEWEST_COMBINED
+    texts = [] if is_plain else column.texts()
     for mark in _MARKS:
         several = [text.split(mark) for text in texts if mark in text]
         parts = {part.strip() for each in several for part in each}
@@ -373,6 +417,13 @@ def _read(data: Any, asked: Request) -> tuple[Frame | Table, Table]:
         # Whoever reads the file tells persons apart by their cells.
         source = source.told({name: ColumnSpec("category") for name in persons if source.text(name) is not None})
         check_spelling(source, asked.quasi_identifiers if source.is_text else (), judged)
+        source = source.with_sets()
+    elif any(name in source.names and source.column(name).separator is None for name in asked.parted):
+        msg = with_hint(
+            f"columns {listed(asked.parted)} of a Table were given a separator after they were coded.",
+            "code them with it: Table.encode(data, specs=...).",
+        )
+        raise InputError(msg)
     table = Table.encode(source, (*asked.quasi_identifiers, *judged, *persons), asked.specs, typed=judged)
     check_cells(table)
     if isinstance(asked.loss, SetNCP):

@@ -16,6 +16,7 @@ import numpy as np
 from hushtable._types import BoolArray, CodeArray, CountArray
 from hushtable.anonymizers.finishing import Searched, release_of
 from hushtable.anonymizers.fitting import Learner
+from hushtable.anonymizers.item_columns import with_item_columns
 from hushtable.anonymizers.judging import Judge
 from hushtable.anonymizers.known_records import hide_known, is_hiding_known
 from hushtable.anonymizers.method import Found, Problem, check_asked, minimised, moves_rows
@@ -176,14 +177,16 @@ def _searched(prepared: Prepared, asked: Request) -> Searched:
     prepared = prepared.for_request(asked)
     if asked.method.offers.parts_equal_records:
         prepared = prepared.one_by_one()
-    table, people = prepared.table, prepared.people
+    people = prepared.people
+    table, models = with_item_columns(prepared.table, asked.asked_of_classes)
+    of_sets = table is not prepared.table
     notion = next((model for model in asked.models if isinstance(model, MatchingNotion)), None)
-    whole = Judge(table, asked.asked_of_classes, prepared.ladders, person=asked.person)
+    whole = Judge(table, models, prepared.ladders, person=asked.person)
     most = int(asked.suppression_limit * table.n_records)
     suppressed = np.zeros(table.n_rows, dtype=bool)
     finds_failing = asked.method.offers.finds_failing and people is None
     if most and people is None and not finds_failing and not whole.passes_as_one_class():
-        suppressed = offending_rows(table, asked.models, most, prepared.source)
+        suppressed = offending_rows(table, models, most, prepared.source)
     kept = table.take(np.flatnonzero(~suppressed)) if suppressed.any() else table
     n_gone = int(table.counts[suppressed].sum())
     left = most - n_gone if asked.method.offers.suppresses else 0
@@ -220,6 +223,9 @@ def _searched(prepared: Prepared, asked: Request) -> Searched:
         if moves_rows(asked.method):
             found = moved(problem, found, asked.loss)
             judge.check_classes(found.partition, asked.method)
+    if of_sets:
+        # Whoever checks evidence knows the columns of the input, not their items.
+        found = replace(found, evidence=None)
     if judge.without_rule:
         found = replace(found, trace=replace(found.trace, asked_models=tuple(each.name for each in judge.without_rule)))
 

@@ -249,6 +249,8 @@ def why_not_row_by_row(asked: Request) -> str | None:
         return "suppressing records"
     if isinstance(asked.loss, RowLoss) or is_own(asked.loss) or asked.loss.name not in method.offers.losses:
         return f"the loss {asked.loss.name!r}"
+    if any(name in asked.parted for name in asked.judged):
+        return "judging sets of items"
     own = [model.name for model in asked.models if is_own(model)]
     return f"the models {listed(own)}, which are not hushtable's," if own else None
 

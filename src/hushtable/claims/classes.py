@@ -34,10 +34,12 @@ from hushtable.claims.grouping import (
     match_classes,
     published_cells,
     spec_of,
+    spelling_failures,
     tallied,
 )
+from hushtable.claims.item_counts import ItemCounts, hold_items
 from hushtable.claims.verdict import Claim, Failure, Verdict
-from hushtable.columns import KINDS, SUPPRESSED, ColumnSpec, canonical, missing_texts, text_codes
+from hushtable.columns import KINDS, SUPPRESSED, ColumnSpec, canonical, text_codes
 from hushtable.errors import InputError, check_columns, listed, with_hint
 from hushtable.hierarchy import Codes, Dictionary, Hierarchy, NamedSets, is_known, to_dict as rule_to_dict
 from hushtable.io import frames
@@ -51,12 +53,12 @@ __all__ = [
     "class_figures",
     "orderless",
     "rules_of",
-    "spelling_failures",
     "untold",
 ]
 
-_SPELLINGS: Final = ("format", "decimal", "thousands", "missing_values")
+_SPELLINGS: Final = ("format", "decimal", "thousands", "missing_values", "separator")
 _AT_ONCE: Final = 2**16
+_PLAIN: Final = ColumnSpec()
 _OWN: Final = {Codes.name, Dictionary.name}
 _UNTOLD: Final = {"frequency", "runs", "tree"}
 """What follows from the frequencies of the data, or lists its values."""
@@ -254,6 +256,17 @@ class ClaimOnColumns:
     hierarchies: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
     @property
+    def parted(self) -> tuple[str, ...]:
+        """The sensitive columns whose cells are sets of items."""
+        return tuple(name for name in self.sensitive if self.specs.get(name, _PLAIN).separator is not None)
+
+    @property
+    def _of_input(self) -> dict[str, ColumnSpec]:
+        """How quasi-identifiers are spelled in the input, and in a population."""
+        told = {name: self.specs[name].separator for name in self.columns if name in self.specs}
+        return {**{name: ColumnSpec(separator=each) for name, each in told.items() if each}, **self.origins}
+
+    @property
     def _told_of(self) -> tuple[str, ...]:
         """The columns whose kinds a manifest tells."""
         return (*self.columns, *self.sensitive)
@@ -348,6 +361,12 @@ class Classes(ClaimOnColumns):
         if self.missing not in ("category", "wildcard", "worst"):
             msg = with_hint(f"missing = {self.missing!r}.", "choose 'category', 'wildcard' or 'worst'.")
             raise InputError(msg)
+        if self.parted and self.missing != "category":
+            msg = with_hint(
+                f"missing = {self.missing!r} was given with sets of items: {listed(self.parted)}.",
+                "items are counted in classes: missing='category'.",
+            )
+            raise InputError(msg)
         if self.person is not None and self.missing != "category":
             msg = with_hint(
                 f"missing = {self.missing!r} was given with persons.",
@@ -392,7 +411,8 @@ class Classes(ClaimOnColumns):
 
     def condition(self, model: PrivacyModel) -> str:
         """Return a model in words."""
-        return describe(model) if self.person is None else f"{describe(model)}, by persons"
+        words = describe(model) if self._set_of(model) is None else f"{describe(model)}, item by item"
+        return words if self.person is None else f"{words}, by persons"
 
     def verify(self, data: Any, *, original: Any = None) -> Verdict:
         """Judge a published table from the table alone.
@@ -428,25 +448,29 @@ class Classes(ClaimOnColumns):
 
     def _judged(self, data: Any, original: Any) -> Judgement:
         frame = frames.read(data)
-        source = None if original is None else frames.read(original).told(self.origins)
+        source = None if original is None else frames.read(original).told(self._of_input)
         check_columns(self.columns, frame.columns, "quasi_identifiers")
         check_columns(self.sensitive, frame.columns, "sensitive columns")
         counts_people = any(model.needs.population for model in self.models)
         # Nothing tells a suppressed record from one of a class that publishes "*" everywhere, which covers everyone.
         mark = None if counts_people and not self.sensitive else self.suppressed
         grouped = self._grouped(frame, mark)
-        held = hold(frame, source, self.sensitive, self.suppressed, self.specs)
+        plain = [name for name in self.sensitive if name not in self.parted]
+        held = hold(frame, source, plain, self.suppressed, self.specs)
+        sets = [hold_items(frame, source, name, self.suppressed, self.specs[name]) for name in self.parted]
         persons, hidden_persons = self._persons(grouped, source)
         unjudged = self._unjudged(source)
         stats = replace(self._stats(grouped, held), persons=persons)
         counted = stats
         if any(model.needs.population and self.condition(model) not in unjudged for model in self.models):
             counted = self._with_population(stats, grouped)
-        by_model = self._model_failures(stats, counted, grouped.records, unjudged)
+        items = {each.name: each.by_class(grouped, persons) for each in sets}
+        by_model = self._model_failures(stats, counted, items, grouped.records, unjudged)
         by_risk = self._risk_failures(stats.crowd, grouped.records)
         found: list[_Found] = [
             *([(Failure("no records"), None)] if frame.n_records == 0 else []),
             *((each, None) for each in spelling_failures(frame, self.columns)),
+            *((each, partial(np.asarray, rows)) for held_items in sets for each, rows in held_items.failures()),
             *((each, partial(grouped.rows_in, classes)) for each, classes in by_model),
             *(
                 (each, partial(np.flatnonzero, grouped.hidden))
@@ -454,7 +478,7 @@ class Classes(ClaimOnColumns):
             ),
             *((each, partial(grouped.rows_in, classes)) for each, classes in by_risk),
         ]
-        figures = {**class_figures(stats, grouped), "missing": self.missing}
+        figures = {**class_figures(stats, grouped, items), "missing": self.missing}
         unchecked = {**self._unpersoned(source, persons), **unjudged}
         return Judgement(tuple(found), frame.n_records, unchecked, figures)
 
@@ -532,7 +556,7 @@ class Classes(ClaimOnColumns):
 
     def _population(self, grouped: Grouped) -> tuple[CountArray, int]:
         """Count the population of every class, and those whom no class covers."""
-        everyone = frames.read(self.population).told(self.origins)
+        everyone = frames.read(self.population).told(self._of_input)
         check_columns(self.columns, everyone.columns, "quasi_identifiers of the population")
         published, classes = zip(
             *(published_cells(grouped.frame, name, self.specs.get(name)) for name in self.columns), strict=True
@@ -579,11 +603,26 @@ class Classes(ClaimOnColumns):
             return text_codes(frame.column(self.person), self.person)
         return text_codes(canonical(text, ColumnSpec(missing_values=said.missing_values)), self.person)
 
+    def _set_of(self, model: PrivacyModel) -> str | None:
+        """Return the column of sets that a model judges; None where it judges none."""
+        return next((name for name in model.needs.sensitive if name in self.parted), None)
+
     def _model_failures(
-        self, stats: ClassStats, counted: ClassStats, records: CountArray, unjudged: Container[str]
+        self,
+        stats: ClassStats,
+        counted: ClassStats,
+        items: Mapping[str, ItemCounts],
+        records: CountArray,
+        unjudged: Container[str],
     ) -> Iterator[tuple[Failure, BoolArray]]:
         for model in self._class_models():
             if self.condition(model) in unjudged:
+                continue
+            of_items = self._set_of(model)
+            if of_items is not None:
+                failed, worst = items[of_items].judged(model)
+                if failed.any():
+                    yield Failure(self.condition(model), int(failed.sum()), int(records[failed].sum()), worst), failed
                 continue
             # A class of the population alone is judged by what counts a population only.
             seen = counted if model.needs.population else stats
@@ -642,18 +681,18 @@ class Classes(ClaimOnColumns):
         return dict.fromkeys(self.conditions, lack)
 
 
-def class_figures(stats: ClassStats, grouped: Grouped) -> dict[str, Any]:
+def class_figures(stats: ClassStats, grouped: Grouped, items: Mapping[str, ItemCounts]) -> dict[str, Any]:
     """Return what is told of the classes of a published table."""
     crowd, records = stats.crowd, grouped.records
+    distinct = {name: each.n_distinct() for name, each in stats.histograms.items()}
+    distinct |= {name: each.diversity() for name, each in items.items()}
     return {
         "n_classes": grouped.n_classes,
         "n_suppressed": grouped.n_suppressed,
         "smallest_class": int(crowd.min()) if len(crowd) else 0,
         "n_unique": int(records[crowd <= 1].sum()),
         "average_risk": _exact_sum(records / np.maximum(crowd, 1)) / int(records.sum()) if len(crowd) else 1.0,
-        "distinct_sensitive": {
-            name: int(each.n_distinct().min()) if each.n_classes else 0 for name, each in stats.histograms.items()
-        },
+        "distinct_sensitive": {name: int(each.min()) if len(each) else 0 for name, each in distinct.items()},
     }
 
 
@@ -661,16 +700,6 @@ def _exact_sum(values: FloatArray) -> float:
     """Return the sum, rounded once; Python's floats are made of some values at a time."""
     runs = (values[begin : begin + _AT_ONCE].tolist() for begin in range(0, len(values), _AT_ONCE))
     return math.fsum(chain.from_iterable(runs))
-
-
-def spelling_failures(frame: frames.Frame, columns: Sequence[str]) -> Iterator[Failure]:
-    """Say where missing cells, which are one class here, can be told apart in the file."""
-    for name in columns:
-        n_ways, n_cells = missing_texts(frame.column(name), frame.counts)
-        if n_ways > 1:
-            ways = "two" if n_ways == 2 else str(n_ways)
-            told = f"column {name!r} writes its missing value in {ways} ways: {n_cells} cells"
-            yield Failure(told, 0, n_cells, float(n_ways))
 
 
 def _with_empty_class(histogram: Histogram) -> Histogram:

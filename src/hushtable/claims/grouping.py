@@ -23,7 +23,18 @@ import polars as pl
 
 from hushtable._types import BoolArray, CodeArray, CountArray, Missing
 from hushtable.claims.coverage import pair_rows
-from hushtable.columns import ColumnSpec, column as columns_, encode, listed, map_texts, spelled, text_codes, with_point
+from hushtable.claims.verdict import Failure
+from hushtable.columns import (
+    ColumnSpec,
+    column as columns_,
+    encode,
+    listed,
+    map_texts,
+    missing_texts,
+    spelled,
+    text_codes,
+    with_point,
+)
 from hushtable.errors import check_columns
 from hushtable.hierarchy import Hierarchy
 from hushtable.io import frames
@@ -44,6 +55,7 @@ __all__ = [
     "match_sizes",
     "published_cells",
     "spec_of",
+    "spelling_failures",
     "tallied",
 ]
 
@@ -398,6 +410,16 @@ def published_cells(frame: frames.Frame, name: str, spec: ColumnSpec | None) -> 
     if spec is None or spec.decimal != ",":
         return cells, rows
     return [None if cell is None else with_point(cell) for cell in cells], rows
+
+
+def spelling_failures(frame: frames.Frame, columns: Sequence[str]) -> Iterator[Failure]:
+    """Say where missing cells, which are one class here, can be told apart in the file."""
+    for name in columns:
+        n_ways, n_cells = missing_texts(frame.column(name), frame.counts)
+        if n_ways > 1:
+            ways = "two" if n_ways == 2 else str(n_ways)
+            told = f"column {name!r} writes its missing value in {ways} ways: {n_cells} cells"
+            yield Failure(told, 0, n_cells, float(n_ways))
 
 
 def _suppressed_rows(frame: frames.Frame, names: Sequence[str], suppressed: str | None) -> BoolArray:

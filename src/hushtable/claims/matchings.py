@@ -12,8 +12,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from hushtable._types import CountArray
-from hushtable.claims.classes import ClaimOnColumns, class_figures, orderless, spelling_failures, untold
-from hushtable.claims.grouping import Grouped, count_values, cover, group, hold
+from hushtable.claims.classes import ClaimOnColumns, class_figures, orderless, untold
+from hushtable.claims.grouping import Grouped, count_values, cover, group, hold, spelling_failures
+from hushtable.claims.item_counts import hold_items
 from hushtable.claims.verdict import Claim, Failure, Verdict
 from hushtable.columns import SUPPRESSED
 from hushtable.errors import check_columns
@@ -75,17 +76,23 @@ class Matchings(ClaimOnColumns):
         check_columns(self.columns, frame.columns, "quasi_identifiers")
         check_columns(self.sensitive, frame.columns, "sensitive columns")
         grouped = group(frame, self.columns, (), None)
-        held = hold(frame, None, self.sensitive, SUPPRESSED, self.specs)
+        parted = self.parted
+        held = hold(frame, None, [name for name in self.sensitive if name not in parted], SUPPRESSED, self.specs)
+        sets = [hold_items(frame, None, name, SUPPRESSED, self.specs[name]) for name in parted]
         histograms = {name: count_values(grouped.labels, each.codes, grouped.n_classes) for name, each in held.items()}
         stats = ClassStats(grouped.records, histograms)
         failures = [*([Failure("no records")] if frame.n_rows == 0 else []), *spelling_failures(frame, self.columns)]
+        failures += [failure for each in sets for failure, _ in each.failures()]
         lack: str | None = "it compares published rows with the original ones: pass original="
         if original is not None:
             lack = untold(self.columns, self.hierarchies) or orderless(self.columns, self.specs)
         if lack is None:
-            failures += self._failures(grouped, frames.read(original).one_by_one().told(self.origins))
+            failures += self._failures(grouped, frames.read(original).one_by_one().told(self._of_input))
         unchecked = {} if lack is None else dict.fromkeys(self.conditions, lack)
-        figures = {**class_figures(stats, grouped), "missing": "category"}
+        figures = {
+            **class_figures(stats, grouped, {each.name: each.by_class(grouped, None) for each in sets}),
+            "missing": "category",
+        }
         return Verdict(self.conditions, tuple(failures), self.columns, frame.n_rows, unchecked, figures)
 
     def to_dict(self) -> dict[str, Any]:

@@ -234,11 +234,7 @@ def _lines(risk: Mapping[str, Any]) -> list[str]:
     if risk["basis"] in ("population_size", "weights"):
         lines.append(f"  global risk {risk['global_risk']:.3g}, by {risk['individual_basis']}")
     lines += _uniqueness_lines(risk["population_uniqueness"])
-    lines += [
-        f"  {name}: at least {each['distinct_l']} values in a class (entropy l {each['entropy_l']:.3g}); "
-        f"t {each['t']:.3g}, values {_GROUNDS[each['ground']]}"
-        for name, each in risk["homogeneity"].items()
-    ]
+    lines += [_homogeneity_line(name, each) for name, each in risk["homogeneity"].items()]
     if household := risk["household"]:
         lines.append(
             f"  {household['n_households']:,} households, {household['n_unique']:,} unique by all their members; "
@@ -249,6 +245,16 @@ def _lines(risk: Mapping[str, Any]) -> list[str]:
     ]
     lines += [f"  careful: {note}" for note in risk["notes"]]
     return [*lines, *_tolerance_lines(risk)]
+
+
+def _homogeneity_line(name: str, found: Mapping[str, Any]) -> str:
+    if found["ground"] == "items":
+        shared = "some class shares an item, or has none" if found["distinct_l"] < 2 else "no class shares an item"
+        return f"  {name}: {shared}; t {found['t']:.3g}, item by item"
+    return (
+        f"  {name}: at least {found['distinct_l']} values in a class (entropy l {found['entropy_l']:.3g}); "
+        f"t {found['t']:.3g}, values {_GROUNDS[found['ground']]}"
+    )
 
 
 def _below(records_below: Mapping[int, int]) -> str:

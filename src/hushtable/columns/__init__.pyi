@@ -29,6 +29,7 @@ from .column import (
     value_text as value_text,
 )
 from .escaping import escaped as escaped, finite as finite, legible as legible, legible_json as legible_json
+from .item_sets import held_items as held_items, how_to_part as how_to_part, set_text as set_text
 from .series import (
     cell_codes as cell_codes,
     digits as digits,
@@ -41,6 +42,7 @@ from .series import (
     map_texts as map_texts,
     mask as mask,
     missing_texts as missing_texts,
+    no_sets as no_sets,
     replaced as replaced,
     settled as settled,
     spelled as spelled,

@@ -80,6 +80,9 @@ class ColumnSpec:
         What groups their digits.
     missing_values : tuple of str, optional
         Texts that mean a missing value, besides blank ones.
+    separator : str, optional
+        What stands between the items of a cell such as ``I10;E11``: such a column is a category whose values are
+        sets, see `hushtable.columns.item_sets`.
     """
 
     kind: Kind | None = None
@@ -88,12 +91,16 @@ class ColumnSpec:
     decimal: str | None = None
     thousands: str | None = None
     missing_values: tuple[str, ...] | None = None
+    separator: str | None = None
 
     def __post_init__(self) -> None:
         if self.kind is not None and self.kind not in KINDS:
             msg = with_hint(f"kind = {self.kind!r}.", f"a kind is one of {', '.join(KINDS)}.")
             raise InputError(msg)
         self._check_reading()
+        if self.separator is not None:
+            self._check_separator()
+            object.__setattr__(self, "kind", "category")
         if self.order is None:
             return
         if self.kind not in (None, "ordered"):
@@ -110,7 +117,7 @@ class ColumnSpec:
     @property
     def spelling(self) -> ColumnSpec:
         """What it says of how cells are spelled, not what their values are."""
-        return ColumnSpec(None, None, self.format, self.decimal, self.thousands, self.missing_values)
+        return ColumnSpec(None, None, self.format, self.decimal, self.thousands, self.missing_values, self.separator)
 
     def completed(self, other: ColumnSpec) -> ColumnSpec:
         """Return this spec, with what it does not say taken from another; texts that mean missing are those of both."""
@@ -121,7 +128,29 @@ class ColumnSpec:
         is_date = said["order"] is None and said["kind"] in (None, "date", "datetime")
         missing = dict.fromkeys((*(self.missing_values or ()), *(other.missing_values or ())))
         said |= {"format": said["format"] if is_date else None, "missing_values": tuple(missing) or None}
+        if self.order is not None or self.kind not in (None, "category"):
+            said["separator"] = self.separator
+        if said["separator"] is not None:
+            # The marks of a file are those of its numbers.
+            said |= {"kind": None, "order": None, "format": None, "decimal": None, "thousands": None}
         return ColumnSpec(**said)
+
+    def _check_separator(self) -> None:
+        sign = self.separator
+        if not isinstance(sign, str) or len(sign) != 1 or sign.isalnum() or sign == "*":
+            msg = with_hint(
+                f"separator = {sign!r}.", "it is one sign that no item holds, and no letter, digit or '*': ';'."
+            )
+            raise InputError(msg)
+        others = {name: getattr(self, name) for name in ("order", "format", "decimal", "thousands")}
+        others |= {"kind": None if self.kind == "category" else self.kind}
+        said = [f"{name} = {value!r}" for name, value in others.items() if value is not None]
+        if said:
+            msg = with_hint(
+                f"separator = {sign!r} was given with {said[0]}.",
+                "a cell of several items is no number or date and has no place in an order: leave one of the two out.",
+            )
+            raise InputError(msg)
 
     def _check_reading(self) -> None:
         check_marks(self.decimal, self.thousands, self.missing_values)
@@ -185,6 +214,8 @@ class Column:
         in the order of the kind, so that codes keep the order of the values.
     by_rank : bool
         Whether values lie as far apart as their ranks, and not their differences, say.
+    separator : str, optional
+        Where values are sets, what stands between the items in their texts.
 
     Examples
     --------
@@ -199,6 +230,7 @@ class Column:
     kind: Kind
     values: ValueArray = field(repr=False)
     by_rank: bool = False
+    separator: str | None = None
 
     def __post_init__(self) -> None:
         frozen(self.values)
@@ -231,7 +263,8 @@ class Column:
     @property
     def spec(self) -> ColumnSpec:
         """How it is typed, for whoever types the same texts again."""
-        return ColumnSpec(self.kind, tuple(self.texts()) or None if self.kind == "ordered" else None)
+        order = tuple(self.texts()) or None if self.kind == "ordered" else None
+        return ColumnSpec(self.kind, order, separator=self.separator)
 
     def positions(self) -> FloatArray:
         """Place every value of an ordered kind on [0, 1]: by value where measured, else or where asked by rank."""

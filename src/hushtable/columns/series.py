@@ -36,6 +36,7 @@ __all__ = [
     "map_texts",
     "mask",
     "missing_texts",
+    "no_sets",
     "replaced",
     "settled",
     "spelled",
@@ -227,7 +228,9 @@ def encode(series: pl.Series, spec: ColumnSpec, *, is_typed: bool, name: str) ->
         series = series.cast(pl.String)
     if isinstance(series.dtype, pl.String):
         spec = settled(series, spec, is_typed=is_typed)
-        return _encode_texts(name, canonical(series, spec), spec.kind, spec.order)
+        return _encode_texts(name, canonical(series, spec), spec)
+    if spec.separator is not None:
+        raise no_sets(name, dtype)
     column, codes = _encode_values(name, _without_numbers(series, spec.missing_values or ()))
     if spec.order is None and spec.kind in (None, column.kind):
         return column, codes
@@ -239,7 +242,7 @@ def encode(series: pl.Series, spec: ColumnSpec, *, is_typed: bool, name: str) ->
         )
         raise ColumnError(msg)
     texts = pl.Series([None if code < 0 else column.text(code) for code in codes.tolist()], dtype=pl.String)
-    return _encode_texts(name, texts, spec.kind, spec.order)
+    return _encode_texts(name, texts, spec)
 
 
 def _without_numbers(series: pl.Series, texts: Sequence[str]) -> pl.Series:
@@ -248,6 +251,16 @@ def _without_numbers(series: pl.Series, texts: Sequence[str]) -> pl.Series:
         return series
     numbers = pl.Series(texts, dtype=pl.String).str.strip_chars().cast(pl.Float64, strict=False).drop_nulls()
     return series.set(series.cast(pl.Float64).is_in(numbers.to_list()).fill_null(False), None)
+
+
+def no_sets(name: str, dtype: pl.DataType) -> ColumnError:
+    """Return the error of a column with a separator whose cells are no texts."""
+    return ColumnError(
+        with_hint(
+            f"column {name!r} has a separator, and the type {without_categories(dtype)}.",
+            "a separator parts the items of a text: leave it out, or turn the column into text.",
+        )
+    )
 
 
 def settled(series: pl.Series, spec: ColumnSpec, *, is_typed: bool) -> ColumnSpec:
@@ -295,11 +308,10 @@ def typed(series: pl.Series, spec: ColumnSpec) -> pl.Series:
     return known.replace_strict(distinct, pl.Series(column.values).gather(codes), default=None)
 
 
-def _encode_texts(
-    name: str, series: pl.Series, kind: Kind | None, order: Sequence[str] | None
-) -> tuple[Column, CodeArray]:
+def _encode_texts(name: str, series: pl.Series, spec: ColumnSpec) -> tuple[Column, CodeArray]:
     distinct = series.drop_nulls().unique().sort()
-    column, code_of_text = from_texts(name, distinct.to_list(), kind, order)
+    column, code_of_text = from_texts(name, distinct.to_list(), spec.kind, spec.order)
+    column = replace(column, separator=spec.separator)
     physical = series.cast(pl.Enum(distinct)).to_physical().cast(pl.Int32).fill_null(-1).to_numpy()
     # The last entry serves the missing cells, which index it as -1.
     return column, np.append(code_of_text, np.int32(-1))[physical]

@@ -16,6 +16,7 @@ import polars as pl
 from hushtable._types import CountArray
 from hushtable.columns.cells import SUPPRESSED
 from hushtable.columns.column import Column, ColumnSpec
+from hushtable.columns.item_sets import set_text
 
 __all__ = [
     "MISSING_CODES",
@@ -124,7 +125,7 @@ def found(series: pl.Series, spec: ColumnSpec) -> ColumnSpec:
     >>> found(pl.Series(["31.01.2023", "1.2.2023"]), ColumnSpec()).format
     '%d.%m.%Y'
     >>> found(pl.Series(["1.234,50", "7"]), ColumnSpec())
-    ColumnSpec(kind=None, order=None, format=None, decimal=',', thousands='.', missing_values=None)
+    ColumnSpec(kind=None, order=None, format=None, decimal=',', thousands='.', missing_values=None, separator=None)
     """
     texts = _telling(series, spec)
     if texts is None:
@@ -169,9 +170,15 @@ def canonical(series: pl.Series, spec: ColumnSpec) -> pl.Series:
     ['2023-01-31']
     >>> canonical(pl.Series(["2023-01-31T08:15+02:00"]), ColumnSpec(format="%Y-%m-%dT%H:%M%z")).to_list()
     ['2023-01-31 06:15:00.000000']
+    >>> canonical(pl.Series(["I10; E11;I10"]), ColumnSpec(separator=";")).to_list()
+    ['E11;I10']
     """
     if spec.missing_values:
         series = series.set(series.str.strip_chars().is_in(list(spec.missing_values)).fill_null(False), None)
+    if spec.separator is not None:
+        texts = series.drop_nulls().unique()
+        sets = [set_text(text, spec.separator, spec.missing_values or ()) for text in texts.to_list()]
+        return series.replace_strict(texts, pl.Series(sets, dtype=pl.String), default=None, return_dtype=pl.String)
     is_category = spec.order is not None or spec.kind in ("category", "ordered")
     if is_category or (spec.format is None and spec.decimal is None and spec.thousands is None):
         return series

@@ -203,7 +203,8 @@ def _warning(column: Column) -> str:
     if separator:
         told.append(
             f"cells hold several codes each ({separator!r} between them): a combination counts as one value, so that "
-            "few people share one; keep the first code, or make a column of each"
+            f"few people share one; `separator: {separator!r}` at the column in a policy makes sets of them, of which "
+            "models judge every item; or keep the first code, or make a column of each"
         )
     return "; ".join(told)
 

@@ -192,6 +192,12 @@ def protect(origin: Files | Lazy, asked: Request) -> RemoteRelease:
         As `hushtable.anonymize` says.
     """
     check_roles(origin.columns, asked)
+    if asked.parted and isinstance(origin, Lazy):
+        msg = with_hint(
+            f"columns {listed(asked.parted)} have a separator, and a lazy frame has its own cells.",
+            "pass the path of its files, or collect it.",
+        )
+        raise InputError(msg)
     origin = origin.told(asked.specs)
     linked = [model.name for model in asked.models if model.needs.histories]
     if linked:

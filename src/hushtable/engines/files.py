@@ -20,7 +20,7 @@ from hushtable.columns import ColumnSpec, enumerated, without_categories
 from hushtable.engines import lazy
 from hushtable.engines.published_cells import Origin, PublishedCells
 from hushtable.engines.writing import Batches, decoded
-from hushtable.errors import InputError, check_columns, with_hint
+from hushtable.errors import InputError, check_columns, listed, with_hint
 from hushtable.io import (
     Dialect,
     Frame,
@@ -32,6 +32,7 @@ from hushtable.io import (
     changed,
     distinct_rows,
     frames,
+    in_sets,
     scan,
     to_arrow,
 )
@@ -186,7 +187,7 @@ class Files(Origin):
 
     def told(self, specs: Mapping[str, ColumnSpec]) -> Files:
         """Return the files with more said of how columns are read."""
-        return replace(self, specs={**self.specs, **specs})
+        return replace(self, source=in_sets(self.source, specs), specs={**self.specs, **specs})
 
     def published(self, cells: PublishedCells) -> Any:
         """Return what is published as a LazyFrame of polars.
@@ -199,6 +200,12 @@ class Files(Origin):
         if self.numbered is not None:
             msg = with_hint(
                 "there is no lazy frame of a release whose rows hardly repeat: its records are told by their places.",
+                "write the release, and scan it.",
+            )
+            raise InputError(msg)
+        if self.source.sets:
+            msg = with_hint(
+                f"there is no lazy frame of a release with sets of items: {listed(list(self.source.sets))}.",
                 "write the release, and scan it.",
             )
             raise InputError(msg)

@@ -409,6 +409,9 @@ def code_lengths(column: Column) -> tuple[int, ...]:
 
 def prefix_lengths_of(column: Column) -> tuple[int, ...]:
     """Return the prefix lengths of codes of digits or letters, all of one length and without spaces."""
+    if column.separator is not None:
+        # What begins with some characters of one item says nothing of the others.
+        return ()
     texts = column.texts()
     is_code = len({len(text) for text in texts}) == 1 and all(text.isalnum() for text in texts)
     return prefix_lengths(len(texts[0])) if is_code and len(texts[0]) > 1 else ()

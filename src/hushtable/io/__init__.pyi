@@ -1,5 +1,13 @@
 from . import distinct_rows as distinct_rows, drafts as drafts, frames as frames, hive as hive
-from .batches import NO_KEY as NO_KEY, Parts as Parts, Scan as Scan, ahead as ahead, scan as scan, to_arrow as to_arrow
+from .batches import (
+    NO_KEY as NO_KEY,
+    Parts as Parts,
+    Scan as Scan,
+    ahead as ahead,
+    in_sets as in_sets,
+    scan as scan,
+    to_arrow as to_arrow,
+)
 from .csv import (
     DELIMITERS as DELIMITERS,
     Dialect as Dialect,

@@ -5,9 +5,9 @@ from __future__ import annotations
 import glob
 import os
 from collections import deque
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final, TypeVar
 from urllib.parse import unquote
@@ -17,13 +17,14 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from hushtable.columns import ColumnSpec, canonical, no_sets
 from hushtable.errors import ColumnError, InputError, listed, with_hint
 from hushtable.io.csv import Dialect, scan_csv
 from hushtable.io.databases import Database, connect
 from hushtable.io.files import FILE_KINDS, Snapshot
 from hushtable.io.sources import Source, located
 
-__all__ = ["NO_KEY", "Lines", "Parts", "Queried", "Scan", "ahead", "scan", "to_arrow"]
+__all__ = ["NO_KEY", "Lines", "Parts", "Queried", "Scan", "ahead", "in_sets", "scan", "to_arrow"]
 
 _BATCH: Final = 2**20  # rows
 NO_KEY: Final = "__HIVE_DEFAULT_PARTITION__"
@@ -54,6 +55,8 @@ class Parts:
         What begins with ``_`` or ``.`` in the folder and those of a Hive data set, of which nothing is read.
     keys : polars.DataFrame
         What the folders of a Hive data set say of each input, a column a key; they come behind the files' own columns.
+    sets : mapping of column to ColumnSpec
+        Columns of sets: whoever reads batches reads every set in its one text.
     """
 
     inputs: tuple[Path, ...]
@@ -64,6 +67,7 @@ class Parts:
     snapshot: Snapshot = field(default_factory=Snapshot, repr=False)
     passed_over: tuple[str, ...] = ()
     keys: pl.DataFrame = field(default_factory=pl.DataFrame, repr=False)
+    sets: Mapping[str, ColumnSpec] = field(default_factory=dict, repr=False)
 
     is_text = False
     has_order = True
@@ -83,6 +87,9 @@ class Parts:
         InputError
             A file is damaged, or changed since it was opened.
         """
+        return _with_sets(self._batches(names, coded), self.sets)
+
+    def _batches(self, names: Sequence[str], coded: Sequence[str]) -> Iterator[pa.Table]:
         of_files = [name for name in names if name not in self.keys.columns]
         for place, path in enumerate(self.inputs):
             self.snapshot.check(path)
@@ -145,7 +152,7 @@ class Parts:
             keys = self.keys.slice(self.inputs.index(path), 1)
             piece = piece.with_columns(pl.lit(each.item(), each.dtype).alias(each.name) for each in keys)
             pieces.append(pl.DataFrame([piece[:, piece.columns.index(name)] for name in self.columns]))
-        return pl.concat(pieces) if len(pieces) > 2 else pieces[-1]
+        return _head_with_sets(pl.concat(pieces) if len(pieces) > 2 else pieces[-1], self.sets)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -162,6 +169,8 @@ class Lines:
         How it spells its table.
     snapshot : Snapshot
         What the file was when it was opened; every pass compares.
+    sets : mapping of column to ColumnSpec
+        Columns of sets: whoever reads batches reads every set in its one text.
     """
 
     inputs: tuple[Path, ...]
@@ -169,6 +178,7 @@ class Lines:
     n_bytes: int
     dialect: Dialect
     snapshot: Snapshot = field(default_factory=Snapshot, repr=False)
+    sets: Mapping[str, ColumnSpec] = field(default_factory=dict, repr=False)
 
     is_text = True
     has_order = True
@@ -181,13 +191,13 @@ class Lines:
     def batches(self, names: Sequence[str], coded: Sequence[str] = ()) -> Iterator[pa.Table]:
         """Yield the cells of some columns, in the order of the names; coded ones are coded by whoever codes them."""
         places = [self.columns.index(name) for name in names]
-        for piece in self._pieces():
-            yield pa.table([to_arrow(piece[:, place]) for place in places], names=list(names))
+        made = (pa.table([to_arrow(piece[:, j]) for j in places], names=list(names)) for piece in self._pieces())
+        return _with_sets(made, self.sets)
 
     def head(self, n_rows: int) -> pl.DataFrame:
         """Return the first rows."""
         piece = next(self._pieces(), pl.DataFrame(schema=self.schema))
-        return piece.head(n_rows)
+        return _head_with_sets(piece.head(n_rows), self.sets)
 
     def check_unchanged(self) -> None:
         """Raise InputError where the file changed since it was opened."""
@@ -208,10 +218,13 @@ class Queried:
     database : Database
     dialect : Dialect
         What was said of cells.
+    sets : mapping of column to ColumnSpec
+        Columns of sets: whoever reads batches reads every set in its one text.
     """
 
     database: Database
     dialect: Dialect = field(default_factory=Dialect)
+    sets: Mapping[str, ColumnSpec] = field(default_factory=dict, repr=False)
 
     is_text = False
     has_order = False
@@ -239,12 +252,13 @@ class Queried:
 
     def batches(self, names: Sequence[str], coded: Sequence[str] = ()) -> Iterator[pa.Table]:
         """Yield the cells of some columns, in the order of the names; coded ones are coded by whoever codes them."""
-        for piece in self.database.pieces(names):
-            yield pa.table([to_arrow(column) for column in piece], names=list(names))
+        pieces = self.database.pieces(names)
+        made = (pa.table([to_arrow(column) for column in piece], names=list(names)) for piece in pieces)
+        return _with_sets(made, self.sets)
 
     def head(self, n_rows: int) -> pl.DataFrame:
         """Return the first rows."""
-        return pl.concat(list(self.database.pieces(self.columns, n_rows)))
+        return _head_with_sets(pl.concat(list(self.database.pieces(self.columns, n_rows))), self.sets)
 
     def check_unchanged(self) -> None:
         """Do nothing: the database keeps what it was asked for as it was."""
@@ -306,6 +320,40 @@ def scan(data: Any, dialect: Dialect | None = None) -> Scan:
     folder = path if path.is_dir() else None
     passed_over = () if folder is None else tuple(map(os.fspath, sorted(_hidden_within(folder))))
     return Parts(inputs, schema, n_bytes, dialect.marks, folder, snapshot, passed_over, keys)
+
+
+def in_sets(source: Scan, specs: Mapping[str, ColumnSpec]) -> Scan:
+    """Return files whose columns with a separator are read with every set in its one text.
+
+    Raises
+    ------
+    ColumnError
+        Such a column holds no texts.
+    """
+    parted = {name: spec for name, spec in specs.items() if spec.separator is not None and name in source.schema}
+    types = {name: source.schema[name] for name in parted if not isinstance(source.schema[name], pl.Null)}
+    for name, dtype in types.items():
+        if not _is_text(dtype):
+            raise no_sets(name, dtype)
+    said = {name: parted[name].completed(source.dialect.spec) for name in types}
+    return replace(source, sets={**source.sets, **said}) if said else source
+
+
+def _with_sets(tables: Iterable[pa.Table], sets: Mapping[str, ColumnSpec]) -> Iterator[pa.Table]:
+    for table in tables:
+        for name, spec in sets.items():
+            if name in table.column_names:
+                place = table.column_names.index(name)
+                # Without a name, which may be a pattern.
+                cells = pl.Series("", pl.from_arrow(table.column(place))).cast(pl.String)
+                table = table.set_column(place, name, to_arrow(canonical(cells, spec)))
+        yield table
+
+
+def _head_with_sets(rows: pl.DataFrame, sets: Mapping[str, ColumnSpec]) -> pl.DataFrame:
+    columns = {each.name: each.alias("") for each in rows}
+    columns |= {name: canonical(columns[name].cast(pl.String), spec) for name, spec in sets.items()}
+    return pl.DataFrame([each.alias(name) for name, each in columns.items()])
 
 
 def ahead(items: Iterable[Item], depth: int = 2) -> Generator[Item]:

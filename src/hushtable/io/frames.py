@@ -19,7 +19,7 @@ import numpy as np
 import polars as pl
 
 from hushtable._types import CodeArray, CountArray, frozen
-from hushtable.columns import ColumnSpec, canonical, doubts, settled, to_polars, typed, without_categories
+from hushtable.columns import ColumnSpec, canonical, doubts, no_sets, settled, to_polars, typed, without_categories
 from hushtable.errors import ColumnError, InputError, check_columns, listed, with_hint
 from hushtable.io.csv import Dialect
 from hushtable.io.files import check_workbook, file_kind, read_bytes, read_file, write_csv, write_workbook
@@ -189,6 +189,17 @@ class Frame:
         """Return the frame with more said of how its columns are read."""
         said = {name: spec.completed(self.specs.get(name, ColumnSpec())) for name, spec in specs.items()}
         return replace(self, specs={**self.specs, **said})
+
+    def with_sets(self) -> Frame:
+        """Return the frame with every cell of a column that has a separator in the one text of its set."""
+        parted = [name for name in self.columns if self.spec(name).separator is not None]
+        texts = {name: self.text(name) for name in parted}
+        for name, text in texts.items():
+            dtype = self.column(name).dtype
+            if text is None and not isinstance(dtype, pl.Null):
+                raise no_sets(name, dtype)
+        sets = {name: canonical(text, self.spec(name)) for name, text in texts.items() if text is not None}
+        return self.with_columns(sets) if sets else self
 
     def drop(self, names: Sequence[str]) -> Frame:
         """Return the frame without some columns."""

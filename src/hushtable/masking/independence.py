@@ -9,7 +9,7 @@ from typing import Any, Final, Literal
 import numpy as np
 
 from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray, Missing
-from hushtable.columns import SUPPRESSED, Column, ColumnSpec
+from hushtable.columns import SUPPRESSED, Column, ColumnSpec, check_specs
 from hushtable.errors import (
     ColumnError,
     InputError,
@@ -364,6 +364,7 @@ def mask_dependence(
     names = source.names
     c = _checked_columns(a, b, c, names, label)
     _check_arguments(a, method, missing, publish, weights or {}, optimise_ties, clustering)
+    _check_no_sets(specs)
     table = Table.encode(source, (*a, *b), specs)
     _check_cells(table, a, b, clusters)
 
@@ -505,6 +506,17 @@ def _checked_columns(
         msg = with_hint(f"the table has a column {label!r} already.", "pass another name for the cluster as label=.")
         raise ColumnError(msg)
     return kept
+
+
+def _check_no_sets(specs: Mapping[str, ColumnSpec] | None) -> None:
+    check_specs(specs)
+    parted = [name for name, spec in (specs or {}).items() if spec.separator is not None]
+    if parted:
+        msg = with_hint(
+            f"columns {listed(parted)} were given a separator, and masking publishes cells as they came.",
+            "leave the separator out: a set is then one value among others.",
+        )
+        raise InputError(msg)
 
 
 def _told(specs: Mapping[str, ColumnSpec] | None) -> list[str]:

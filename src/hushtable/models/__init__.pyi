@@ -27,6 +27,7 @@ from .identity import (
     KAnonymity as KAnonymity,
     KMap as KMap,
 )
+from .items import ItemQuestion as ItemQuestion, question_of_items as question_of_items
 from .matching import (
     Global1K as Global1K,
     GlobalK1 as GlobalK1,

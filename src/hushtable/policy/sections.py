@@ -305,6 +305,8 @@ class ColumnPolicy(Record):
         Texts that mean a missing value, besides those of the whole file.
     order : tuple of str, optional
         The values of an ordered category, from low to high.
+    separator : str, optional
+        What stands between the items of a cell such as ``I10;E11``: cells are sets then.
     hierarchy : str or dict, optional
         How a quasi-identifier or sensitive column generalizes: ``"auto"``, the path of
         an ARX hierarchy file relative to the policy, or one rule or tree as
@@ -319,6 +321,7 @@ class ColumnPolicy(Record):
     thousands: str | None = None
     missing_values: tuple[str, ...] | None = None
     order: tuple[str, ...] | None = None
+    separator: str | None = None
     hierarchy: Annotated[Any, BeforeValidator(_hierarchy)] = None
 
     @model_validator(mode="before")
@@ -332,10 +335,13 @@ class ColumnPolicy(Record):
             msg = f"action: {self.action} goes with role: identifier, not with {self.role}"
             raise ValueError(msg)
         # How a column is typed that nobody knows decides how Parquet holds it.
-        useless = {"identifier": _OF_VALUES, "other": [name for name in _OF_VALUES if name != "kind"]}
+        useless = {"identifier": (*_OF_VALUES, "separator"), "other": [name for name in _OF_VALUES if name != "kind"]}
         for name in useless.get(self.role, ()):
             if getattr(self, name) is not None:
-                msg = f"{name} goes with role: quasi-identifier or sensitive, not with {self.role}"
+                roles = (
+                    "quasi-identifier, sensitive or other" if name == "separator" else "quasi-identifier or sensitive"
+                )
+                msg = f"{name} goes with role: {roles}, not with {self.role}"
                 raise ValueError(msg)
         reading(lambda column: column.spec)(self)
         return self
@@ -344,7 +350,9 @@ class ColumnPolicy(Record):
     def spec(self) -> ColumnSpec:
         """How the column is read."""
         format_ = None if self.format == ASK else self.format
-        return ColumnSpec(self.kind, self.order, format_, self.decimal, self.thousands, self.missing_values)
+        return ColumnSpec(
+            self.kind, self.order, format_, self.decimal, self.thousands, self.missing_values, self.separator
+        )
 
 
 class PolicyReading(Record):

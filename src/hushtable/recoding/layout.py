@@ -393,7 +393,7 @@ def _rounding(column: Column, domain: int, step: float | None) -> Axis:
 
 def _code_grid(column: Column, hierarchy: Hierarchy | None) -> CodeGrid | None:
     """Lay out a category of codes: one with prefixes as its hierarchy, or one of many values without any."""
-    if column.kind != "category" or column.n_values < 2:
+    if column.kind != "category" or column.separator is not None or column.n_values < 2:
         return None
     if hierarchy is None:
         return CodeGrid.of(column.texts()) if column.n_values > _MANY_CODES and are_codes(column.texts()) else None

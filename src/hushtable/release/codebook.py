@@ -176,7 +176,7 @@ class Codebook:
             "name": name,
             "kind": column.kind,
             "role": "quasi-identifier",
-            "how": self._how(name, ladder) + self._zone(name),
+            "how": self._how(name, ladder) + self._zone(name) + _of_sets(column.separator),
             "cells": self._forms(column, rewritten),
             **({"labels": labels} if labels else {}),
         }
@@ -190,7 +190,14 @@ class Codebook:
         kind = {"kind": spec.kind} if spec is not None and spec.kind else {}
         starred = "; `*` where a record was suppressed" + self._zone(name) if name in self.edition.starred else ""
         role = "sensitive" if name in self.claim.sensitive else "other"
-        return {**kind, "role": role, "how": f"kept as it is{starred}"}
+        separator = self._separator(name)
+        how = "kept as it is" if separator is None else "kept"
+        return {**kind, "role": role, "how": f"{how}{starred}{_of_sets(separator)}"}
+
+    def _separator(self, name: str) -> str | None:
+        """Return what parts the items of a kept column; None where its cells are no sets."""
+        source = self.edition.source
+        return source.column(name).separator if isinstance(source, Table) else source.spec(name).separator
 
     def _zone(self, name: str) -> str:
         """Say of moments with a time zone that the texts that are published of them are those of UTC."""
@@ -322,6 +329,11 @@ def _labels(ladder: Any) -> dict[str, dict[str, Any]]:
             found.setdefault(whole.labels[level][parent], {})[below[node]] = None
     covers = {label: [each for each in members if each != label] for label, members in found.items()}
     return {label: {"covers": each} for label, each in covers.items() if each and label != cells.SUPPRESSED}
+
+
+def _of_sets(separator: str | None) -> str:
+    """Say how sets are written."""
+    return "" if separator is None else f"; values are sets: their items in order, {separator!r} between them"
 
 
 def _words(ladder: Hierarchy) -> str:

@@ -14,9 +14,9 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from hushtable._types import CodeArray, CountArray, FloatArray, Missing, frozen
+from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray, Missing, frozen
 from hushtable.claims import count_values, match_classes, match_sizes
-from hushtable.columns import ColumnSpec
+from hushtable.columns import Column, ColumnSpec, held_items
 from hushtable.errors import InputError, check_columns, with_hint
 from hushtable.io import frames
 from hushtable.kernels import group
@@ -310,18 +310,20 @@ class Homogeneity:
     ----------
     distinct_l : int
         The fewest distinct known values in any class. Higher is safer.
-    entropy_l : float
+    entropy_l : float, optional
         The least, over classes, of the number of equally frequent values that are as hard to guess. Higher is safer.
+        None of a column of sets.
     t : float
         In [0, 1]; the largest earth mover's distance between a class and the whole. Lower is safer.
-    ground : {"equal", "ordered"}
-        How far apart values lie for ``t``: all alike, or by their order.
+    ground : {"equal", "ordered", "items"}
+        How far apart values lie for ``t``: all alike, or by their order. Of a column of sets every item is looked at:
+        ``distinct_l`` is then 2 where no item is held by all of a class who have items, and 1 where one is.
     n_homogeneous : int
-        Records in classes with one known value, or none.
+        Records in classes with one known value, or none; of a column of sets, with an item that all have who have some.
     """
 
     distinct_l: int
-    entropy_l: float
+    entropy_l: float | None
     t: float
     ground: str
     n_homogeneous: int
@@ -329,8 +331,10 @@ class Homogeneity:
 
 def homogeneity(counted: Counted, column: str) -> Homogeneity:
     """Measure one sensitive column; an empty table protects nothing."""
-    sizes, histogram = counted.histogram(column)
     known = counted.table.column(column)
+    if known.separator is not None:
+        return _by_item(counted, known)
+    sizes, histogram = counted.histogram(column)
     # Of one value, the order means nothing, and a file does not tell what kind it is of.
     ground = {column: Ground(known.is_ordered and known.n_values > 1)}
     stats = ClassStats(sizes, {column: histogram}, {column: totals(counted.table, column)}, grounds=ground)
@@ -343,6 +347,35 @@ def homogeneity(counted: Counted, column: str) -> Homogeneity:
         "ordered" if ground[column].is_ordered else "equal",
         int(counted.records[distinct < 2].sum()),
     )
+
+
+def _by_item(counted: Counted, column: Column) -> Homogeneity:
+    """Measure a sensitive column of sets, item by item."""
+    if counted.missing != "category":
+        msg = with_hint(
+            f"missing = {counted.missing!r} was given with sets of items: {column.name!r}.",
+            "items are counted in classes: missing='category'.",
+        )
+        raise InputError(msg)
+    table, n_classes = counted.table, len(counted.records)
+    codes, labels = table.codes[table.index(column.name)], counted.partition.labels
+
+    def count(rows: BoolArray) -> CountArray:
+        return np.bincount(labels[rows], weights=table.counts[rows], minlength=n_classes).astype(np.int64)
+
+    holds = held_items(column)[1]
+    # The last entry serves the missing cells, which index it as -1.
+    held = np.column_stack([holds, np.zeros(len(holds), dtype=bool)])
+    n_known, everyone = count(codes >= 0), np.maximum(counted.records, 1)
+    is_shared, t = n_known == 0, 0.0
+    for rows, is_item in [*((each[codes], True) for each in held), (codes < 0, False)]:
+        here = count(rows)
+        is_shared |= is_item & (here == n_known)
+        whole = here.sum() / max(table.n_records, 1)
+        t = max(t, float(np.abs(here / everyone - whole).max(initial=0.0)))
+    distinct = np.where(n_known == 0, 0, np.where(is_shared, 1, 2))
+    least = int(distinct.min(initial=2)) if n_classes else 0
+    return Homogeneity(least, None, t if n_classes else 1.0, "items", int(counted.records[distinct < 2].sum()))
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ import numpy as np
 from hushtable._types import CodeArray
 from hushtable.claims.verdict import Failure, Verdict
 from hushtable.columns import Column, ColumnSpec, check_specs, encode
-from hushtable.errors import ColumnError, InputError, check_columns, with_hint
+from hushtable.errors import ColumnError, InputError, check_columns, listed, with_hint
 from hushtable.io import Frame, drafts, frames, is_many
 
 __all__ = ["AS_READ", "Certificate", "Reading", "spec_in"]
@@ -166,6 +166,13 @@ class Reading:
         self, frame: Frame, names: Sequence[str], typed: Collection[str] = ()
     ) -> dict[str, tuple[Column, CodeArray]]:
         """Code columns as the search did."""
+        parted = [name for name in names if name in typed and frame.spec(name).separator is not None]
+        if parted:
+            msg = with_hint(
+                f"the certificate judges {listed(parted)}, whose cells are sets of items.",
+                "no certificate is made of models that are asked item by item: verify the release.",
+            )
+            raise InputError(msg)
         return {
             name: encode(frame.column(name), frame.spec(name), is_typed=frame.is_text or name in typed, name=name)
             for name in names

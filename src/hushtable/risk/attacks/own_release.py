@@ -255,7 +255,9 @@ def _attacked(
     if missing is not None:
         return OwnAttacks(tuple(attacks), {**untried, **dict.fromkeys(_OF_TWO, missing)}, k)
     both = _InBoth.of(ours, before, person)
-    shared = [name for name in ours.sensitive if name in before.told.frame.columns]
+    specs = ours.told.specs
+    parted = [name for name in ours.sensitive if name in specs and specs[name].separator is not None]
+    shared = [name for name in ours.sensitive if name in before.told.frame.columns and name not in parted]
     for name in shared if ours.told.source is not None else ():
         attacks += _intersection(ours, before, name, both, rng)
     attacks += _differences(ours, before, k, both)
@@ -265,6 +267,8 @@ def _attacked(
         if ours.told.source is None
         else "nobody fits both releases"
         if shared
+        else f"column {parted[0]!r} holds sets of items, which are not intersected"
+        if parted
         else "the two releases share no sensitive column",
         **dict.fromkeys(("joined", "left"), "no class is covered by the other release"),
     }
@@ -346,11 +350,14 @@ def _homogeneity(side: _Publication, name: str, rng: np.random.Generator) -> Ite
     if name not in side.told.frame.columns:
         return
     codes, labels, sizes = _codes(side, name), side.labels, side.grouped.records
-    agree = _agreeing(labels, codes, side.grouped.n_classes)
+    separator = side.told.specs.get(name, ColumnSpec()).separator
+    agreeing = _agreeing if separator is None else _sharing(side, name, separator)
+    agree = agreeing(labels, codes, side.grouped.n_classes)
     hits = {label: int(sizes[label]) for label in np.flatnonzero(agree).tolist()}
-    drawn = [sizes[_agreeing(labels, rng.permutation(codes), len(sizes))].sum() for _ in range(_DRAWS)]
+    drawn = [sizes[agreeing(labels, rng.permutation(codes), len(sizes))].sum() for _ in range(_DRAWS)]
     n, n_found = len(labels), sum(hits.values())
-    claim = f"everybody whom the class fits has the same value of {name}"
+    same = "the same value" if separator is None else "the same item"
+    claim = f"everybody whom the class fits has {same} of {name}"
     control = float(np.mean(drawn)) / n
     yield _attack("homogeneity", name, claim, (n, n_found, n_found), control, witnesses=_witnesses(hits, sizes))
 
@@ -361,6 +368,28 @@ def _agreeing(labels: CountArray, codes: CountArray, n_classes: int) -> BoolArra
     np.minimum.at(least, labels, codes)
     np.maximum.at(most, labels, codes)
     return np.asarray((least == most) & (least >= 0))
+
+
+def _sharing(side: _Publication, name: str, separator: str) -> Callable[[CountArray, CountArray, int], BoolArray]:
+    """Return what tells in which classes all have one item, of a column of sets."""
+    sets = [cell.split(separator) for cell in listed(side.told.frame.values(name), name)[0].to_list()]
+    items = {item: place for place, item in enumerate(dict.fromkeys(item for each in sets for item in each))}
+    pairs = np.array([(code, items[item]) for code, each in enumerate(sets) for item in each], dtype=np.int64)
+    starts = np.searchsorted(pairs[:, 0] if len(pairs) else [], np.arange(len(sets) + 1))
+
+    def agree(labels: CountArray, codes: CountArray, n_classes: int) -> BoolArray:
+        rows = np.flatnonzero(codes >= 0)
+        lengths = np.diff(starts)[codes[rows]]
+        shift = np.repeat(starts[codes[rows]] - (np.cumsum(lengths) - lengths), lengths)
+        item = pairs[np.arange(len(shift)) + shift, 1] if len(shift) else shift
+        held, n_held = np.unique(np.repeat(labels[rows], lengths) * max(1, len(items)) + item, return_counts=True)
+        sizes = np.bincount(labels, minlength=n_classes)
+        found = np.zeros(n_classes, dtype=bool)
+        classes = held // max(1, len(items))
+        found[classes[n_held == sizes[classes]]] = True
+        return found
+
+    return agree
 
 
 def _ends(side: _Publication, rng: np.random.Generator) -> Iterator[OwnAttack]:

@@ -1,0 +1,149 @@
+"""Sensitive columns of sets in a search: columns of items, so that methods and kernels know nothing of sets.
+
+What a model asks of a set it asks of every item, see `hushtable.models.items`: a column for every item says who holds
+it. (alpha, k)-anonymity asks every value of a column alone, so that items which no record holds together share one. An
+item that is too rare to fail in any class that the other models allow has no column.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from hushtable._types import BoolArray, CodeArray
+from hushtable.columns import Column, held_items
+from hushtable.errors import InputError, with_hint
+from hushtable.models import AlphaKAnonymity, ClassStats, Histogram, KAnonymity, PrivacyModel, question_of_items
+from hushtable.search import check_memory
+from hushtable.tables import Table
+
+__all__ = ["MOST_ITEM_COLUMNS", "with_item_columns"]
+
+MOST_ITEM_COLUMNS: Final = 1_000
+"""Columns of items that a search looks at, of all sensitive columns together."""
+
+
+class _ItemColumn(NamedTuple):
+    """A question, of its only column, and which of its values each row has; -1 is none."""
+
+    model: PrivacyModel
+    codes: CodeArray
+
+    @property
+    def column(self) -> Column:
+        """What the codes mean: items by number, for an item is a part of somebody's cell."""
+        (name,) = self.model.needs.sensitive
+        values = [f"item {code}" for code in range(int(self.codes.max(initial=-1)) + 1)]
+        return Column(name, "category", np.array(values, dtype=object))
+
+
+def with_item_columns(table: Table, models: Sequence[PrivacyModel]) -> tuple[Table, tuple[PrivacyModel, ...]]:
+    """Return a table with columns for the items that models look at, and the models that are asked of them.
+
+    Parameters
+    ----------
+    table : Table
+        The rows that are judged.
+    models : sequence of PrivacyModel
+        Those of columns of sets are asked item by item; others stay as they are.
+
+    Raises
+    ------
+    InputError
+        There are too many items.
+    """
+    of_sets = [model for model in models if any(_is_of_sets(table, name) for name in model.needs.sensitive)]
+    if not of_sets:
+        return table, tuple(models)
+    asked = [model for model in models if model not in of_sets]
+    # The size that a model asks for besides is asked once.
+    asked += [KAnonymity(model.k) for model in of_sets if isinstance(model, AlphaKAnonymity)]
+    least = max([1, *(model.k for model in asked if isinstance(model, KAnonymity))])
+    columns = [each for model in of_sets for each in _columns_of(table, model, least)]
+    if len(columns) > MOST_ITEM_COLUMNS:
+        msg = with_hint(
+            f"{len(columns):,} items of columns of sets can fail the models: more than {MOST_ITEM_COLUMNS:,}.",
+            "shorten the items to coarser codes, ask for larger classes, in which rare items cannot fail, or take "
+            "alpha-k-anonymity, which has no such limit.",
+        )
+        raise InputError(msg)
+    check_memory(
+        4.0 * table.n_rows * len(columns),
+        f"{len(columns)} items of {table.n_rows} rows",
+        "shorten the items to coarser codes, or take alpha-k-anonymity, whose items share columns.",
+    )
+    codes = np.array([each.codes for each in columns], dtype=np.int32).reshape(-1, table.n_rows)
+    added = tuple(each.column for each in columns)
+    wide = Table((*table.columns, *added), np.concatenate([table.codes, codes]), table.counts)
+    return wide, (*asked, *(each.model for each in columns))
+
+
+def _is_of_sets(table: Table, name: str) -> bool:
+    return table.column(name).separator is not None
+
+
+def _columns_of(table: Table, model: PrivacyModel, least: int) -> Iterator[_ItemColumn]:
+    """Yield what a model asks of the items of its column, without those that no class can fail by."""
+    (name,) = model.needs.sensitive
+    codes: CodeArray = table.codes[table.index(name)]
+    items, holds = held_items(table.column(name))
+    # The last entry serves the missing cells, which index it as -1.
+    by_value = np.column_stack([holds, np.zeros(len(items), dtype=bool)])
+    if isinstance(model, AlphaKAnonymity):
+        question = question_of_items(model, name).model
+        can_fail = [held for held in by_value if _can_fail(question, held[codes], table, least)]
+        for place, shared in enumerate(_sharing(can_fail), start=1):
+            of_column = question_of_items(model, _unused(table, f"{name} (items, part {place})"))
+            yield _ItemColumn(of_column.model, shared[codes])
+        return
+    for i, held in enumerate(by_value, start=1):
+        question_ = question_of_items(model, _unused(table, f"{name} (item {i} of {len(items)})"))
+        rows = held[codes] if question_.of_holders else ~held[codes] & (codes >= 0)
+        if _can_fail(question_.model, rows, table, least):
+            yield _ItemColumn(question_.model, np.where(rows, 0, -1).astype(np.int32))
+    none = question_of_items(model, _unused(table, f"{name} (no item)"))
+    rows = codes < 0 if none.of_holders else codes >= 0
+    if none.asks_of_none and _can_fail(none.model, rows, table, least):
+        yield _ItemColumn(none.model, np.where(rows, 0, -1).astype(np.int32))
+
+
+def _sharing(held: Sequence[BoolArray]) -> list[CodeArray]:
+    """Give items that no value holds together one column: which of its items each value holds, -1 is none."""
+    columns: list[CodeArray] = []
+    n_items: list[int] = []
+    for holders in sorted((np.flatnonzero(each) for each in held), key=len, reverse=True):
+        place = next((j for j, column in enumerate(columns) if (column[holders] < 0).all()), len(columns))
+        if place == len(columns):
+            columns.append(np.full(len(held[0]), -1, dtype=np.int32))
+            n_items.append(0)
+        columns[place][holders] = n_items[place]
+        n_items[place] += 1
+    return columns
+
+
+def _unused(table: Table, name: str) -> str:
+    """Return a name that no column has."""
+    while name in table.names:
+        name += "'"
+    return name
+
+
+def _can_fail(model: PrivacyModel, holds: BoolArray, table: Table, least: int) -> bool:
+    """Tell whether a class of at least so many records may fail by an item, given the rows that hold it.
+
+    A share of a class is furthest from that of the whole in the smallest class, with as many or as few of the records
+    that hold the item as it can have; what models measure is quasi-convex in that share.
+    """
+    (name,) = model.needs.sensitive
+    n_records, n_held = table.n_records, int(table.counts[holds].sum())
+    size = min(least, n_records)
+    most, fewest = min(size, n_held), max(0, size - (n_records - n_held))
+    sizes = np.array([size, size])
+    pairs = np.array([[size - most, most], [size - fewest, fewest]])
+    kept = pairs.ravel() > 0
+    offsets = np.concatenate([[0], np.cumsum((pairs > 0).sum(axis=1))])
+    histogram = Histogram(offsets, np.array([-1, 0, -1, 0], dtype=np.int32)[kept], pairs.ravel()[kept])
+    whole = np.array([n_records - n_held, n_held])
+    return not bool(model.passes(ClassStats(sizes, {name: histogram}, {name: whole})).all())

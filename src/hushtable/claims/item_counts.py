@@ -1,0 +1,188 @@
+"""What sensitive columns of sets hold in a published table, item by item.
+
+Cells are split here again, by code of its own: what a release is made by plays no part.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from hushtable._types import BoolArray, CountArray
+from hushtable.claims.grouping import Grouped, listed_cells, tallied
+from hushtable.claims.verdict import Failure
+from hushtable.columns import ColumnSpec
+from hushtable.errors import check_columns
+from hushtable.io import frames
+from hushtable.models import ClassStats, DistinctLDiversity, Histogram, PrivacyModel, question_of_items
+
+__all__ = ["HeldItems", "ItemCounts", "hold_items"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Entries:
+    """Which rows hold which items, an entry each; item 0 is having none."""
+
+    rows: CountArray
+    items: CountArray
+    counts: CountArray
+
+    def totals(self, n_items: int) -> CountArray:
+        """Count the records that hold each item."""
+        return tallied(self.items, n_items, self.counts[self.rows])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class HeldItems:
+    """What a sensitive column of sets holds.
+
+    Attributes
+    ----------
+    name : str
+    n_items : int
+        Item 0 is having none.
+    published : _Entries
+        Of the published rows.
+    reference : _Entries, optional
+        Of the rows of the original, where there is one.
+    odd : ndarray of bool, shape (n_rows,)
+        Published cells that do not write their set as it is written: they tell some of its records from others.
+    """
+
+    name: str
+    n_items: int
+    published: _Entries = field(repr=False)
+    reference: _Entries | None = field(repr=False)
+    odd: BoolArray = field(repr=False)
+
+    def by_class(self, grouped: Grouped, persons: CountArray | None) -> ItemCounts:
+        """Count, for every item, the records of each class that hold it."""
+        n_classes = grouped.n_classes
+        label_of = np.full(grouped.frame.n_rows, -1, dtype=np.int64)
+        label_of[~grouped.hidden] = grouped.labels
+        labels = label_of[self.published.rows]
+        shown = labels >= 0
+        keys, inverse = np.unique(self.published.items[shown] * max(n_classes, 1) + labels[shown], return_inverse=True)
+        counts = tallied(inverse, len(keys), self.published.counts[self.published.rows[shown]])
+        if self.reference is None:
+            whole = np.bincount(keys // max(n_classes, 1), weights=counts, minlength=self.n_items).astype(np.int64)
+            n_records = int(grouped.records.sum())
+        else:
+            whole, n_records = self.reference.totals(self.n_items), int(self.reference.counts.sum())
+        offsets = np.searchsorted(keys, np.arange(self.n_items + 1) * max(n_classes, 1))
+        return ItemCounts(
+            self.name, grouped.records, persons, offsets, keys % max(n_classes, 1), counts, whole, n_records
+        )
+
+    def failures(self) -> Iterator[tuple[Failure, CountArray]]:
+        """Say where equal sets can be told apart by how they are written, and in which rows."""
+        if self.odd.any():
+            n_cells = int(self.published.counts[self.odd].sum())
+            told = f"column {self.name!r} writes its sets in another way than in the order of their items"
+            yield Failure(f"{told}: {n_cells} cells", 0, n_cells, float(n_cells)), np.flatnonzero(self.odd)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ItemCounts:
+    """How many records of each class hold each item of a column of sets.
+
+    Attributes
+    ----------
+    name : str
+    sizes : ndarray of int64, shape (n_classes,)
+    persons : ndarray of int64, shape (n_classes,), optional
+    offsets : ndarray of int64, shape (n_items + 1,)
+        Item i is held in the classes ``classes[offsets[i]:offsets[i + 1]]``.
+    classes, counts : ndarray of int64
+    whole : ndarray of int64, shape (n_items,)
+        Records that hold each item in the table that models compare with.
+    n_records : int
+        All records of that table.
+    """
+
+    name: str
+    sizes: CountArray = field(repr=False)
+    persons: CountArray | None = field(repr=False)
+    offsets: CountArray = field(repr=False)
+    classes: CountArray = field(repr=False)
+    counts: CountArray = field(repr=False)
+    whole: CountArray = field(repr=False)
+    n_records: int
+
+    def judged(self, model: PrivacyModel) -> tuple[BoolArray, float]:
+        """Ask a model of every item; return the classes that fail for one of them, and the worst that was measured."""
+        question = question_of_items(model, self.name)
+        if isinstance(model, DistinctLDiversity):
+            reached = self.diversity()
+            return reached < model.l, float(reached.min(initial=model.l))
+        failed, worst = np.zeros(len(self.sizes), dtype=bool), 0.0
+        for item in range(0 if question.asks_of_none else 1, len(self.whole)):
+            stats = self._stats(item)
+            fails = ~question.model.passes(stats)
+            failed |= fails
+            worst = max(worst, float(question.model.measure(stats)[fails].max(initial=0.0)))
+        return failed, worst
+
+    def diversity(self) -> CountArray:
+        """Return for every class 2 where no item is held by all who have items, 1 where one is, 0 where none has."""
+        known = self.sizes - self._held(0)
+        is_shared = np.zeros(len(self.sizes), dtype=bool)
+        for item in range(1, len(self.whole)):
+            is_shared |= self._held(item) == known
+        return np.where(known == 0, 0, np.where(is_shared, 1, 2))
+
+    def _held(self, item: int) -> CountArray:
+        """Return how many records of every class hold an item."""
+        held = np.zeros(len(self.sizes), dtype=np.int64)
+        entries = slice(self.offsets[item], self.offsets[item + 1])
+        held[self.classes[entries]] = self.counts[entries]
+        return held
+
+    def _stats(self, item: int) -> ClassStats:
+        """Return what a model sees of an item: who holds it, and who does not."""
+        held, whole = self._held(item), int(self.whole[item])
+        pairs = np.column_stack([self.sizes - held, held])
+        is_there = pairs > 0
+        codes = np.tile(np.array([-1, 0], dtype=np.int32), len(pairs))
+        offsets = np.concatenate([[0], np.cumsum(is_there.sum(axis=1))])
+        histogram = Histogram(offsets, codes[is_there.ravel()], pairs[is_there])
+        totals = np.array([self.n_records - whole, whole])
+        return ClassStats(self.sizes, {self.name: histogram}, {self.name: totals}, persons=self.persons)
+
+
+def hold_items(
+    frame: frames.Frame, original: frames.Frame | None, name: str, suppressed: str | None, spec: ColumnSpec
+) -> HeldItems:
+    """Read a sensitive column of sets of a published table, and of the original where there is one."""
+    place_of: dict[str, int] = {}
+    published, odd = _entries(frame, name, suppressed, spec, place_of)
+    reference = None
+    if original is not None:
+        check_columns([name], original.columns, "sensitive columns of the original")
+        reference, _ = _entries(original, name, None, spec.completed(original.spec(name)), place_of)
+    return HeldItems(name, 1 + len(place_of), published, reference, odd)
+
+
+def _entries(
+    frame: frames.Frame, name: str, suppressed: str | None, spec: ColumnSpec, place_of: dict[str, int]
+) -> tuple[_Entries, BoolArray]:
+    """Return which rows hold which items, numbered on as they come, and the rows that write a set in another way."""
+    cells, rows = listed_cells(frame.column(name), name)
+    sets: list[list[str]] = [[]]
+    for cell in cells[1:]:
+        # A suppressed cell says nothing, as a missing one does.
+        is_none = cell is None or cell == suppressed or cell.strip() in (spec.missing_values or ())
+        parts = [] if is_none else [part.strip() for part in str(cell).split(str(spec.separator))]
+        sets.append(sorted({part for part in parts if part and part not in (spec.missing_values or ())}))
+    written = [str(spec.separator).join(each) for each in sets]
+    is_odd = [cell not in (None, suppressed, text) for cell, text in zip(cells, written, strict=True)]
+    places = [[place_of.setdefault(item, 1 + len(place_of)) for item in each] or [0] for each in sets]
+    lengths = np.array([len(each) for each in places])
+    starts = np.cumsum(lengths) - lengths
+    flat = np.array([place for each in places for place in each], dtype=np.int64)
+    of_row = lengths[rows]
+    shift = np.repeat(starts[rows] - (np.cumsum(of_row) - of_row), of_row)
+    entries = _Entries(np.repeat(np.arange(len(rows)), of_row), flat[np.arange(len(shift)) + shift], frame.records)
+    return entries, np.array(is_odd, dtype=bool)[rows]

@@ -1,0 +1,56 @@
+"""Cells that hold several items, such as ``I10;E11``: sets, in which neither order nor repetition means anything.
+
+A cell is split at the separator of its column. Items are stripped; empty and repeated ones, and texts that mean a
+missing value, are dropped. A cell without any item is missing. Equal sets have one text: their items in the order of
+their characters, one separator between them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from hushtable._types import BoolArray
+from hushtable.columns.column import Column
+
+__all__ = ["held_items", "how_to_part", "set_text"]
+
+
+def set_text(text: str, separator: str, missing: Sequence[str] = ()) -> str | None:
+    """Return the one text of the set that a cell holds; None where it holds no item.
+
+    Examples
+    --------
+    >>> set_text("I10; E11;;I10", ";"), set_text("NA; ", ";", ["NA"])
+    ('E11;I10', None)
+    """
+    items = {item.strip() for item in text.split(separator)} - {"", *missing}
+    return separator.join(sorted(items)) or None
+
+
+def held_items(column: Column) -> tuple[list[str], BoolArray]:
+    """Return the items of a column of sets, and which value holds which; shape (n_items, n_values).
+
+    Examples
+    --------
+    >>> column = Column("ill", "category", np.array(["E11;I10", "I10"], dtype=object), separator=";")
+    >>> items, holds = held_items(column)
+    >>> items, holds.tolist()
+    (['E11', 'I10'], [[True, False], [True, True]])
+    """
+    sets = [text.split(column.separator) for text in column.texts()]
+    items = sorted({item for each in sets for item in each})
+    place = {item: i for i, item in enumerate(items)}
+    holds = np.zeros((len(items), len(sets)), dtype=bool)
+    for code, each in enumerate(sets):
+        holds[[place[item] for item in each], code] = True
+    return items, holds
+
+
+def how_to_part(name: str, separator: str) -> str:
+    """Say how a policy, a command and Python ask for sets."""
+    return (
+        f"`separator: {separator!r}` in a policy, --set columns.{name}.separator={separator!r}, "
+        f"ColumnSpec(separator={separator!r}) in Python"
+    )

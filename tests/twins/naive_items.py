@@ -1,0 +1,72 @@
+"""Columns of sets by definition: cells are exploded into items, and every item's shares are counted class by class.
+
+Written from the definitions alone: sets are frozensets, shares are fractions.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+from typing import Any
+
+import hushtable as ht
+
+
+def items_of(cell: str | None, separator: str, missing: Sequence[str] = ()) -> frozenset[str]:
+    """Return the items of a cell; none where it is missing or suppressed."""
+    if cell is None or cell == "*" or cell.strip() in missing:
+        return frozenset()
+    return frozenset(part.strip() for part in cell.split(separator)) - {"", *missing}
+
+
+def fails(model: Any, members: Sequence[frozenset[str]], whole: Sequence[frozenset[str]]) -> bool:
+    """Tell whether a class of records, each a set of items, fails a model that is asked item by item."""
+    size = len(members)
+    items = frozenset[str]().union(*members, *whole)
+    held = {item: Fraction(sum(item in each for each in members), size) for item in items}
+    if isinstance(model, ht.AlphaKAnonymity):
+        return size < model.k or any(share > Fraction(str(model.alpha)) for share in held.values())
+    if isinstance(model, ht.DistinctLDiversity):
+        known = [each for each in members if each]
+        # No l - 1 = 1 items of which every record with items holds one.
+        return not known or any(all(item in each for each in known) for item in items)
+    pairs = [(held[item], Fraction(sum(item in each for each in whole), len(whole))) for item in items]
+    pairs.append(
+        (Fraction(sum(not each for each in members), size), Fraction(sum(not each for each in whole), len(whole)))
+    )
+    # Of every item both: that a record holds it, and that it does not.
+    pairs += [(1 - here, 1 - there) for here, there in pairs]
+    if isinstance(model, ht.TCloseness):
+        return any(abs(here - there) > Fraction(str(model.t)) for here, there in pairs)
+    if isinstance(model, ht.BetaLikeness):
+        return any(_gains(model, here, there) for here, there in pairs)
+    if isinstance(model, ht.DeltaDisclosure):
+        return any(
+            there > 0 and (here == 0 or abs(math.log(here / there)) >= model.delta - 1e-9) for here, there in pairs
+        )
+    raise TypeError(model)
+
+
+def _gains(model: ht.BetaLikeness, here: Fraction, there: Fraction) -> bool:
+    if here <= there:
+        return False
+    bound = model.beta if not model.enhanced else min(model.beta, math.inf if there == 0 else -math.log(there))
+    return there == 0 or float((here - there) / there) > bound + 1e-9
+
+
+def failing_classes(
+    model: Any,
+    labels: Sequence[Any],
+    cells: Sequence[str | None],
+    separator: str,
+    whole: Iterable[str | None] | None = None,
+    missing: Sequence[str] = (),
+) -> list[Any]:
+    """Return the labels of the classes that fail, sorted."""
+    classes = defaultdict(list)
+    for label, cell in zip(labels, cells, strict=True):
+        classes[label].append(items_of(cell, separator, missing))
+    reference = [items_of(cell, separator, missing) for cell in (cells if whole is None else whole)]
+    return sorted(label for label, members in classes.items() if fails(model, members, reference))
