@@ -18,7 +18,7 @@ from hushtable.columns import ENGLISH, SUPPRESSED, Column, ColumnSpec, how_to_pa
 from hushtable.errors import ColumnError, InputError, check_columns, listed, with_hint
 from hushtable.hierarchy import Dictionary, Hierarchy, Prefix, are_codes, prefix_lengths_of
 from hushtable.io import Frame, Writing, drafts, frames
-from hushtable.models import DeltaPresence, KAnonymity, MatchingNotion, PrivacyModel, question_of_items
+from hushtable.models import DeltaPresence, KAnonymity, MatchingNotion, PrivacyModel
 from hushtable.quality import Loss, SetNCP
 from hushtable.release import Pseudonyms
 from hushtable.search import Clock
@@ -151,6 +151,10 @@ _HUNDREDS: Final = 100  # of values of a category, from where nobody remembers w
 def _check_sets(asked: Request) -> None:
     """Raise an error where columns of sets are asked for what has no meaning for sets."""
     parted = asked.parted
+    if not parted:
+        return
+    from hushtable.models import question_of_items
+
     hidden = (*asked.identifiers, *(asked.pseudonyms.columns if asked.pseudonyms else ()), asked.person)
     told = [name for name in parted if name in hidden]
     if told:

@@ -16,7 +16,6 @@ import numpy as np
 from hushtable._types import BoolArray, CodeArray, CountArray
 from hushtable.anonymizers.finishing import Searched, release_of
 from hushtable.anonymizers.fitting import Learner
-from hushtable.anonymizers.item_columns import with_item_columns
 from hushtable.anonymizers.judging import Judge
 from hushtable.anonymizers.known_records import hide_known, is_hiding_known
 from hushtable.anonymizers.method import Found, Problem, check_asked, minimised, moves_rows
@@ -178,7 +177,11 @@ def _searched(prepared: Prepared, asked: Request) -> Searched:
     if asked.method.offers.parts_equal_records:
         prepared = prepared.one_by_one()
     people = prepared.people
-    table, models = with_item_columns(prepared.table, asked.asked_of_classes)
+    table, models = prepared.table, asked.asked_of_classes
+    if any(table.column(name).separator is not None for name in asked.judged):
+        from hushtable.anonymizers.item_columns import with_item_columns
+
+        table, models = with_item_columns(table, models)
     of_sets = table is not prepared.table
     notion = next((model for model in asked.models if isinstance(model, MatchingNotion)), None)
     whole = Judge(table, models, prepared.ladders, person=asked.person)

@@ -14,16 +14,16 @@ from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import partial
-from itertools import chain
-from typing import Any, ClassVar, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeAlias
 
 import numpy as np
 
-from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray, Missing
+from hushtable._types import BoolArray, CodeArray, CountArray, Missing
 from hushtable.claims.coverage import count_covered, fewest_persons
 from hushtable.claims.grouping import (
     Grouped,
     Held,
+    class_figures,
     count_values,
     cover,
     ground,
@@ -37,7 +37,6 @@ from hushtable.claims.grouping import (
     spelling_failures,
     tallied,
 )
-from hushtable.claims.item_counts import ItemCounts, hold_items
 from hushtable.claims.verdict import Claim, Failure, Verdict
 from hushtable.columns import KINDS, SUPPRESSED, ColumnSpec, canonical, text_codes
 from hushtable.errors import InputError, check_columns, listed, with_hint
@@ -45,19 +44,21 @@ from hushtable.hierarchy import Codes, Dictionary, Hierarchy, NamedSets, is_know
 from hushtable.io import frames
 from hushtable.models import ClassStats, Histogram, PrivacyModel, claimed, describe, model_to_dict
 
+if TYPE_CHECKING:
+    from hushtable.claims.item_counts import HeldItems, ItemCounts
+
 __all__ = [
     "ClaimOnColumns",
     "Classes",
     "Judgement",
     "Limits",
-    "class_figures",
+    "held_sets",
     "orderless",
     "rules_of",
     "untold",
 ]
 
 _SPELLINGS: Final = ("format", "decimal", "thousands", "missing_values", "separator")
-_AT_ONCE: Final = 2**16
 _PLAIN: Final = ColumnSpec()
 _OWN: Final = {Codes.name, Dictionary.name}
 _UNTOLD: Final = {"frequency", "runs", "tree"}
@@ -457,7 +458,7 @@ class Classes(ClaimOnColumns):
         grouped = self._grouped(frame, mark)
         plain = [name for name in self.sensitive if name not in self.parted]
         held = hold(frame, source, plain, self.suppressed, self.specs)
-        sets = [hold_items(frame, source, name, self.suppressed, self.specs[name]) for name in self.parted]
+        sets = held_sets(frame, source, self.parted, self.suppressed, self.specs)
         persons, hidden_persons = self._persons(grouped, source)
         unjudged = self._unjudged(source)
         stats = replace(self._stats(grouped, held), persons=persons)
@@ -478,7 +479,8 @@ class Classes(ClaimOnColumns):
             ),
             *((each, partial(grouped.rows_in, classes)) for each, classes in by_risk),
         ]
-        figures = {**class_figures(stats, grouped, items), "missing": self.missing}
+        diversity = {name: each.diversity() for name, each in items.items()}
+        figures = {**class_figures(stats, grouped, diversity), "missing": self.missing}
         unchecked = {**self._unpersoned(source, persons), **unjudged}
         return Judgement(tuple(found), frame.n_records, unchecked, figures)
 
@@ -681,25 +683,20 @@ class Classes(ClaimOnColumns):
         return dict.fromkeys(self.conditions, lack)
 
 
-def class_figures(stats: ClassStats, grouped: Grouped, items: Mapping[str, ItemCounts]) -> dict[str, Any]:
-    """Return what is told of the classes of a published table."""
-    crowd, records = stats.crowd, grouped.records
-    distinct = {name: each.n_distinct() for name, each in stats.histograms.items()}
-    distinct |= {name: each.diversity() for name, each in items.items()}
-    return {
-        "n_classes": grouped.n_classes,
-        "n_suppressed": grouped.n_suppressed,
-        "smallest_class": int(crowd.min()) if len(crowd) else 0,
-        "n_unique": int(records[crowd <= 1].sum()),
-        "average_risk": _exact_sum(records / np.maximum(crowd, 1)) / int(records.sum()) if len(crowd) else 1.0,
-        "distinct_sensitive": {name: int(each.min()) if len(each) else 0 for name, each in distinct.items()},
-    }
+def held_sets(
+    frame: frames.Frame,
+    original: frames.Frame | None,
+    names: Sequence[str],
+    suppressed: str | None,
+    specs: Mapping[str, ColumnSpec],
+) -> list[HeldItems]:
+    """Read the sensitive columns of sets."""
+    if not names:
+        return []
+    # Few tables have such columns, and a command loads what it runs.
+    from hushtable.claims.item_counts import hold_items
 
-
-def _exact_sum(values: FloatArray) -> float:
-    """Return the sum, rounded once; Python's floats are made of some values at a time."""
-    runs = (values[begin : begin + _AT_ONCE].tolist() for begin in range(0, len(values), _AT_ONCE))
-    return math.fsum(chain.from_iterable(runs))
+    return [hold_items(frame, original, name, suppressed, specs[name]) for name in names]
 
 
 def _with_empty_class(histogram: Histogram) -> Histogram:

@@ -13,15 +13,16 @@ readings of the missing value that are no partitions.
 from __future__ import annotations
 
 import datetime as dt
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import combinations
+from itertools import chain, combinations
 from typing import Any, Final
 
 import numpy as np
 import polars as pl
 
-from hushtable._types import BoolArray, CodeArray, CountArray, Missing
+from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray, Missing
 from hushtable.claims.coverage import pair_rows
 from hushtable.claims.verdict import Failure
 from hushtable.columns import (
@@ -38,12 +39,13 @@ from hushtable.columns import (
 from hushtable.errors import check_columns
 from hushtable.hierarchy import Hierarchy
 from hushtable.io import frames
-from hushtable.models import Ground, Histogram
+from hushtable.models import ClassStats, Ground, Histogram
 from hushtable.search import check_memory
 
 __all__ = [
     "Grouped",
     "Held",
+    "class_figures",
     "count_values",
     "cover",
     "ground",
@@ -60,6 +62,7 @@ __all__ = [
 ]
 
 _FACTOR: Final = np.uint64(0x9E3779B97F4A7C15)  # odd, and its powers have bits everywhere
+_AT_ONCE: Final = 2**16  # floats of Python
 _ROOM: Final = 16  # slots for a row, so that few others share one
 
 
@@ -410,6 +413,29 @@ def published_cells(frame: frames.Frame, name: str, spec: ColumnSpec | None) -> 
     if spec is None or spec.decimal != ",":
         return cells, rows
     return [None if cell is None else with_point(cell) for cell in cells], rows
+
+
+def class_figures(stats: ClassStats, grouped: Grouped, diversity: Mapping[str, CountArray]) -> dict[str, Any]:
+    """Return what is told of the classes of a published table.
+
+    diversity : of sensitive columns of sets, how many values each class counts as holding
+    """
+    crowd, records = stats.crowd, grouped.records
+    distinct = {name: each.n_distinct() for name, each in stats.histograms.items()} | {**diversity}
+    return {
+        "n_classes": grouped.n_classes,
+        "n_suppressed": grouped.n_suppressed,
+        "smallest_class": int(crowd.min()) if len(crowd) else 0,
+        "n_unique": int(records[crowd <= 1].sum()),
+        "average_risk": _exact_sum(records / np.maximum(crowd, 1)) / int(records.sum()) if len(crowd) else 1.0,
+        "distinct_sensitive": {name: int(each.min()) if len(each) else 0 for name, each in distinct.items()},
+    }
+
+
+def _exact_sum(values: FloatArray) -> float:
+    """Return the sum, rounded once; Python's floats are made of some values at a time."""
+    runs = (values[begin : begin + _AT_ONCE].tolist() for begin in range(0, len(values), _AT_ONCE))
+    return math.fsum(chain.from_iterable(runs))
 
 
 def spelling_failures(frame: frames.Frame, columns: Sequence[str]) -> Iterator[Failure]:

@@ -22,7 +22,7 @@ __all__ = ["HeldItems", "ItemCounts", "hold_items"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Entries:
+class _ItemRows:
     """Which rows hold which items, an entry each; item 0 is having none."""
 
     rows: CountArray
@@ -43,9 +43,9 @@ class HeldItems:
     name : str
     n_items : int
         Item 0 is having none.
-    published : _Entries
+    published : _ItemRows
         Of the published rows.
-    reference : _Entries, optional
+    reference : _ItemRows, optional
         Of the rows of the original, where there is one.
     odd : ndarray of bool, shape (n_rows,)
         Published cells that do not write their set as it is written: they tell some of its records from others.
@@ -53,8 +53,8 @@ class HeldItems:
 
     name: str
     n_items: int
-    published: _Entries = field(repr=False)
-    reference: _Entries | None = field(repr=False)
+    published: _ItemRows = field(repr=False)
+    reference: _ItemRows | None = field(repr=False)
     odd: BoolArray = field(repr=False)
 
     def by_class(self, grouped: Grouped, persons: CountArray | None) -> ItemCounts:
@@ -167,7 +167,7 @@ def hold_items(
 
 def _entries(
     frame: frames.Frame, name: str, suppressed: str | None, spec: ColumnSpec, place_of: dict[str, int]
-) -> tuple[_Entries, BoolArray]:
+) -> tuple[_ItemRows, BoolArray]:
     """Return which rows hold which items, numbered on as they come, and the rows that write a set in another way."""
     cells, rows = listed_cells(frame.column(name), name)
     sets: list[list[str]] = [[]]
@@ -184,5 +184,5 @@ def _entries(
     flat = np.array([place for each in places for place in each], dtype=np.int64)
     of_row = lengths[rows]
     shift = np.repeat(starts[rows] - (np.cumsum(of_row) - of_row), of_row)
-    entries = _Entries(np.repeat(np.arange(len(rows)), of_row), flat[np.arange(len(shift)) + shift], frame.records)
+    entries = _ItemRows(np.repeat(np.arange(len(rows)), of_row), flat[np.arange(len(shift)) + shift], frame.records)
     return entries, np.array(is_odd, dtype=bool)[rows]

@@ -12,9 +12,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from hushtable._types import CountArray
-from hushtable.claims.classes import ClaimOnColumns, class_figures, orderless, untold
-from hushtable.claims.grouping import Grouped, count_values, cover, group, hold, spelling_failures
-from hushtable.claims.item_counts import hold_items
+from hushtable.claims.classes import ClaimOnColumns, held_sets, orderless, untold
+from hushtable.claims.grouping import Grouped, class_figures, count_values, cover, group, hold, spelling_failures
 from hushtable.claims.verdict import Claim, Failure, Verdict
 from hushtable.columns import SUPPRESSED
 from hushtable.errors import check_columns
@@ -78,7 +77,7 @@ class Matchings(ClaimOnColumns):
         grouped = group(frame, self.columns, (), None)
         parted = self.parted
         held = hold(frame, None, [name for name in self.sensitive if name not in parted], SUPPRESSED, self.specs)
-        sets = [hold_items(frame, None, name, SUPPRESSED, self.specs[name]) for name in parted]
+        sets = held_sets(frame, None, parted, SUPPRESSED, self.specs)
         histograms = {name: count_values(grouped.labels, each.codes, grouped.n_classes) for name, each in held.items()}
         stats = ClassStats(grouped.records, histograms)
         failures = [*([Failure("no records")] if frame.n_rows == 0 else []), *spelling_failures(frame, self.columns)]
@@ -90,7 +89,7 @@ class Matchings(ClaimOnColumns):
             failures += self._failures(grouped, frames.read(original).one_by_one().told(self._of_input))
         unchecked = {} if lack is None else dict.fromkeys(self.conditions, lack)
         figures = {
-            **class_figures(stats, grouped, {each.name: each.by_class(grouped, None) for each in sets}),
+            **class_figures(stats, grouped, {each.name: each.by_class(grouped, None).diversity() for each in sets}),
             "missing": "category",
         }
         return Verdict(self.conditions, tuple(failures), self.columns, frame.n_rows, unchecked, figures)

@@ -277,7 +277,7 @@ class Collapser:
         self._layout = RowWords(self._widths, has_room=True)
         # In each bucket what is known of its rows, and what has come since: sorting one takes little memory.
         none = np.empty(0, dtype=np.int64)
-        self._buckets = [[each] for each in _Counted([none for _ in self._layout.words], none).dealt()]
+        self._buckets = [[each] for each in _CountedRows([none for _ in self._layout.words], none).dealt()]
 
     @property
     def _widths(self) -> list[int]:
@@ -296,7 +296,7 @@ class Collapser:
         codes = [column.code(cells, grow=True) for column, cells in zip(self._columns, batch.columns, strict=True)]
         if not self._layout.fit(self._widths):
             self._make_room()
-        new = _Counted.of_records(self._layout.of(codes, batch.num_rows))
+        new = _CountedRows.of_records(self._layout.of(codes, batch.num_rows))
         for bucket, part in zip(self._buckets, new.dealt(), strict=True):
             bucket.append(part)
         n_known = sum(len(bucket[0].counts) for bucket in self._buckets)
@@ -317,15 +317,15 @@ class Collapser:
             series.append(of_column.gather(in_order.code(words, j)[order]).alias(column.name))
         return pl.DataFrame(series), known.counts[order]
 
-    def _codes(self, rows: _Counted, dictionaries: Iterable[CountArray]) -> Iterator[tuple[CountArray, CountArray]]:
+    def _codes(self, rows: _CountedRows, dictionaries: Iterable[CountArray]) -> Iterator[tuple[CountArray, CountArray]]:
         """Yield what each column's codes are in others, and those of some rows, when they are needed."""
         for j, dictionary in enumerate(dictionaries):
             yield dictionary, self._layout.code(rows.words, j)
 
-    def _known(self) -> _Counted:
+    def _known(self) -> _CountedRows:
         """Return all distinct rows so far."""
         self._merge()
-        known = _Counted.joined([part for bucket in self._buckets for part in bucket])
+        known = _CountedRows.joined([part for bucket in self._buckets for part in bucket])
         # As parts of these, so that they are held once.
         self._buckets = [[part] for part in known.dealt()]
         return known
@@ -334,7 +334,7 @@ class Collapser:
         """Add what has come since to the rows that are known."""
         for place, bucket in enumerate(self._buckets):
             if len(bucket) > 1:
-                self._buckets[place] = [_Counted.joined(bucket).added_up()]
+                self._buckets[place] = [_CountedRows.joined(bucket).added_up()]
         n_rows = sum(len(bucket[0].counts) for bucket in self._buckets)
         if n_rows > self._most_rows:
             msg = with_hint(f"the columns have more than {self._most_rows:,} distinct rows.", self._hint())
@@ -346,7 +346,7 @@ class Collapser:
         """Lay the words out anew, because some column has more values than they have room for."""
         known, layout = self._known(), RowWords(self._widths, has_room=True)
         codes = self._codes(known, [np.arange(1 << bits) for bits in self._layout.bits])
-        laid_out = _Counted(layout.of(codes, len(known.counts)), known.counts).added_up()
+        laid_out = _CountedRows(layout.of(codes, len(known.counts)), known.counts).added_up()
         self._layout, self._buckets = layout, [[part] for part in laid_out.dealt()]
 
     def _hint(self) -> str:
@@ -357,14 +357,14 @@ class Collapser:
         )
 
 
-class _Counted(NamedTuple):
+class _CountedRows(NamedTuple):
     """Rows, and how many records each stands for: distinct ones in the order of their sorting keys, but where said."""
 
     words: list[CountArray]
     counts: CountArray
 
     @classmethod
-    def of_records(cls, words: list[CountArray]) -> _Counted:
+    def of_records(cls, words: list[CountArray]) -> _CountedRows:
         """Count records."""
         if len(words) == 1:
             # Sorting numbers is faster than sorting their places.
@@ -373,18 +373,18 @@ class _Counted(NamedTuple):
         return cls(words, np.ones(len(words[0]), dtype=np.int64)).added_up()
 
     @classmethod
-    def joined(cls, parts: Sequence[_Counted]) -> _Counted:
+    def joined(cls, parts: Sequence[_CountedRows]) -> _CountedRows:
         """Put the rows of several behind each other, equal ones and all."""
         words = [np.concatenate(each) for each in zip(*(part.words for part in parts), strict=True)]
         return cls(words, np.concatenate([part.counts for part in parts]))
 
-    def dealt(self) -> list[_Counted]:
+    def dealt(self) -> list[_CountedRows]:
         """Deal rows to buckets by their sorting keys."""
         ends = np.searchsorted(_sorting_keys(self.words), _EDGES)
         runs = [slice(*each) for each in pairwise([0, *ends.tolist(), len(self.counts)])]
-        return [_Counted([word[run] for word in self.words], self.counts[run]) for run in runs]
+        return [_CountedRows([word[run] for word in self.words], self.counts[run]) for run in runs]
 
-    def added_up(self) -> _Counted:
+    def added_up(self) -> _CountedRows:
         """Return rows that may be equal, and are in any order, as distinct ones."""
         words, counts = self
         keys = _sorting_keys(words)
@@ -398,7 +398,7 @@ class _Counted(NamedTuple):
             starts = _starts(words, order)
         first = order[starts]
         sums = np.add.reduceat(counts[order], starts) if len(starts) else counts
-        return _Counted([word[first] for word in words], sums)
+        return _CountedRows([word[first] for word in words], sums)
 
 
 def _sorting_keys(words: Sequence[CountArray]) -> CountArray:
