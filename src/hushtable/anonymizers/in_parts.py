@@ -109,7 +109,8 @@ def protect_in_parts(
     Parameters
     ----------
     parts : sequence of path
-        Files of one schema in a folder that all workers see, and may write to: what they make lies beside.
+        Files of one schema in a folder that all workers see, and may write to: what they make lies beside. A part is
+        removed once it is coded.
     names : sequence of str
         The columns that are judged.
     asked : Request
