@@ -13,7 +13,7 @@ import hushtable as ht
 from hushtable.io.frames import read
 from hushtable.quality.cell_values import read_column, told
 from hushtable.quality.ends import HIGH, INSIDE, LOW, HeldEnds, classes_of_rows
-from hushtable.quality.regression import points_of
+from hushtable.quality.draws import points_of
 
 
 def people(n: int, seed: int) -> pl.DataFrame:
@@ -48,7 +48,7 @@ def test_ends_are_those_that_some_record_of_the_class_has(recoding: Any, seed: i
     n_found = 0
     for name in columns:
         standing = read_column(original, published, release.claim, name)
-        places = points_of(standing.published)
+        places = points_of(standing)
         held = HeldEnds.of(standing, places, classes, is_readable=recoding == "readable")
         if held is None:
             continue

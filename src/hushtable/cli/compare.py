@@ -187,6 +187,11 @@ def _lines(compared: Comparison) -> list[str]:
             "What columns kept as they are expose is not measured here; anonymize does.",
         ]
     lines += [f"  not feasible: {_asked(row)}: {row.reason}" for row in compared.rows if not row.is_feasible]
+    lines += [
+        f"  overlap may be too favourable: {_asked(row)}: most records have open cells, such as <20, in {row.guessed}"
+        for row in feasible
+        if row.guessed
+    ]
     lines += [f"  NOT verified: {_asked(row)}" for row in feasible if not row.verified]
     knee = compared.knee
     return lines if knee is None else [*lines, f"Knee: {_asked(knee)}: {KNEE}."]

@@ -223,6 +223,7 @@ def _regression_lines(fitted: Regression) -> list[str]:
         f"{fitted.n_draws} times from what it covers.",
         table.rstrip(),
         f"The 95 % intervals overlap by {fitted.overlap:.2f} on average; 1 is all, 0 nothing.",
+        *fitted.warnings,
     ]
 
 

@@ -41,7 +41,7 @@ from hushtable.io import Frame, Writing, frames, latex_of
 from hushtable.models import HistoryModel, KAnonymity, KMAnonymity, LinkedKAnonymity, MatchingNotion, PrivacyModel
 from hushtable.plots import charts
 from hushtable.policy.policy import Policy
-from hushtable.quality import RegressionModel, regress
+from hushtable.quality import Regression, RegressionModel, regress
 from hushtable.release import Edition, Release
 from hushtable.search import Clock, n_threads
 
@@ -93,6 +93,9 @@ class ComparedRun:
     overlap : float or None
         Of the 95 % intervals of a regression on the release and on the original, on average over its coefficients, in
         [0, 1]; None where no model was given, or it cannot be fitted.
+    guessed : str or None
+        The model's columns of numbers where most records have open cells, as `<20`: intervals stand on a guess of where
+        they end.
     """
 
     k: int
@@ -114,6 +117,7 @@ class ComparedRun:
     links: str | None = None
     persons_found: float | None = None
     overlap: float | None = None
+    guessed: str | None = None
 
     @property
     def is_feasible(self) -> bool:
@@ -571,13 +575,13 @@ def _stay_on_one_core(prepared: Prepared, requests: Iterable[Request]) -> bool:
     return prepared.table.n_rows <= _FEW_ROWS and all(end_soon)
 
 
-def _overlap(release: Release[Any], frame: Frame, model: RegressionModel | None) -> float | None:
-    """Return how far the intervals of a regression overlap; None where the release tells too little."""
+def _fitted(release: Release[Any], frame: Frame, model: RegressionModel | None) -> Regression | None:
+    """Fit a regression; None where the release tells too little."""
     if model is None:
         return None
     try:
         original, style = release.source.frame().one_by_one(), release.recoding.style
-        return regress(original, frame.one_by_one(), release.claim, model, recoding=style).overlap
+        return regress(original, frame.one_by_one(), release.claim, model, recoding=style)
     except InfeasibleError:
         return None
 
@@ -597,6 +601,7 @@ def _figures(run: ComparedRun, prepared: Prepared, asked: Request, model: Regres
         original = source.frame()
     verdict = claim.verify(frame, original=original)
     linkage = release.linkage()
+    fitted = _fitted(release, frame, model)
     return replace(
         run,
         persons_found=None if linkage is None else replace(linkage, most_known=max(linkage.known).n_records).rate,
@@ -611,7 +616,8 @@ def _figures(run: ComparedRun, prepared: Prepared, asked: Request, model: Regres
         n_suppressed=release.n_suppressed,
         seconds=seconds,
         verified=verdict.passed and verdict.complete,
-        overlap=_overlap(release, frame, model),
+        overlap=None if fitted is None else fitted.overlap,
+        guessed=None if fitted is None else ", ".join(fitted.doubtful) or None,
     )
 
 

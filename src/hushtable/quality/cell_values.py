@@ -41,6 +41,8 @@ from hushtable.io import Frame
 from hushtable.tables import Table, totals
 
 __all__ = [
+    "OPEN_ABOVE",
+    "OPEN_BELOW",
     "Spread",
     "Standing",
     "ValueAxis",
@@ -58,6 +60,7 @@ __all__ = [
 ]
 
 
+OPEN_BELOW, OPEN_ABOVE = 1, 2  # bits of cells such as `<20` and `>=90`
 _EXACT: Final = 2**53  # whole numbers up to here are floats
 _TEMPORAL: Final = ("date", "datetime", "time")
 
@@ -116,6 +119,11 @@ class ValueAxis:
             unit = Fraction(2) ** self.exponent
             return [float(Fraction(to_exact(text)) / unit) - self.first for text in texts]
         return [Fraction(to_exact(text)) - Fraction(self.first) for text in texts]
+
+    @property
+    def zero(self) -> float:
+        """The place of the number 0."""
+        return -float(self.first)
 
     def number(self, place: float) -> float:
         """Return the number at a place."""
@@ -317,6 +325,8 @@ def _add_intervals(runs: _CellRuns, intervals: Mapping[int, Ends], axis: ValueAx
         lows.append(float(low))
         widths.append(float(high - low))
     runs.add([*intervals], np.array(lows), width=np.array(widths))
+    for cell, ends in intervals.items():
+        runs.open_ends[cell] = OPEN_BELOW * (ends.low is None) + OPEN_ABOVE * (ends.high is None)
 
 
 class _CellRuns:
@@ -326,6 +336,7 @@ class _CellRuns:
         self.axis = axis
         self.is_told = np.ones(n_cells, dtype=bool)
         self.missing = np.zeros(n_cells)
+        self.open_ends = np.zeros(n_cells, dtype=np.int64)
         self.cells: list[Any] = []
         self.lows: list[FloatArray] = []
         self.widths: list[FloatArray] = []
@@ -341,7 +352,9 @@ class _CellRuns:
     def spread(self, rows: CodeArray) -> Spread:
         parts = [np.concatenate([np.empty(0), *each]) for each in (self.cells, self.lows, self.widths, self.shares)]
         cell, low, width, share = parts
-        return Spread(rows, self.is_told, self.missing, cell.astype(np.int64), low, width, share, self.axis.is_whole)
+        told, is_whole = self.is_told, self.axis.is_whole
+        ends = self.open_ends
+        return Spread(rows, told, self.missing, cell.astype(np.int64), low, width, share, is_whole, open_ends=ends)
 
 
 _NO_VARIANCE: Final = 1e-12  # a variance of ranks that is nothing but rounding
@@ -369,6 +382,8 @@ class Spread:
         Whether places are 0, 1, 2 ...; else runs hold all numbers, and one of width 0 is a single number.
     records : ndarray of int64, shape (n_rows,), optional
         How many records each row stands for; one each when not given.
+    open_ends : ndarray of int64, shape (n_cells,), optional
+        `OPEN_BELOW` and `OPEN_ABOVE`, added up: cells that do not say where they end. No cell when not given.
     """
 
     rows: CodeArray = field(repr=False)
@@ -380,6 +395,7 @@ class Spread:
     share: FloatArray = field(repr=False)
     is_whole: bool
     records: CountArray | None = field(default=None, repr=False)
+    open_ends: CountArray | None = field(default=None, repr=False)
 
     @property
     def n_cells(self) -> int:

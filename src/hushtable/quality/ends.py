@@ -18,7 +18,7 @@ from hushtable.claims import Classes, Matchings, published_cells
 from hushtable.io import Frame
 from hushtable.quality.cell_values import Standing
 
-__all__ = ["HeldEnds", "classes_of_rows"]
+__all__ = ["HeldEnds", "classes_of_rows", "grouped"]
 
 _LARGEST: Final = 64  # records; of larger classes the ends say next to nothing
 _FITS: Final = 3  # times that a step goes into the intervals that are rounded to it (`hierarchy.Rounding`)
@@ -29,7 +29,12 @@ _FIRST, _LAST, _BOTH = 1, 2, 3  # what is still to be held, as bits
 
 def classes_of_rows(published: Frame, claim: Classes | Matchings, recoding: str | None) -> CountArray | None:
     """Return the class of every row, by its published cells; None where cells may end at values that nobody has."""
-    if not isinstance(claim, Classes) or recoding not in _SPANNED or not published.n_rows:
+    return grouped(published, claim) if isinstance(claim, Classes) and recoding in _SPANNED else None
+
+
+def grouped(published: Frame, claim: Classes | Matchings) -> CountArray | None:
+    """Return the class of every row, which all with the same published cells are in; None without rows or columns."""
+    if not published.n_rows or not claim.columns:
         return None
     cells = [published_cells(published, name, claim.specs.get(name))[1] for name in claim.columns]
     return np.asarray(np.unique(np.column_stack(cells), axis=0, return_inverse=True)[1], dtype=np.int64).reshape(-1)

@@ -4,19 +4,14 @@ A published cell is not a number. Two readings are fitted:
 
 - *Means*: a cell of numbers is the mean of what it stands for. A record is left out where a category is not told. The
   errors know nothing of the cells, and slopes are too flat where cells are wide.
-- *Draws*: every cell is drawn many times from the values that it covers, given the record's other columns and the
-  outcome (data augmentation: Tanner & Wong, "The calculation of posterior distributions by data augmentation", JASA
-  82, 1987), and the fits are combined by the rules of Rubin, "Multiple imputation for nonresponse in surveys", 1987,
-  chapter 3, with the degrees of freedom of Barnard & Rubin, Biometrika 86, 1999. Nothing of the original is used.
-
-Draws of a number given the others follow a normal regression, those of a category a normal discriminant; both are
-restricted to what the cell covers, and weighted by how frequent values are in the release as a whole. Where cells end
-at values that their class holds, its records are drawn together so that they hold them (`quality.ends`): drawn one by
-one they would vary too little, and slopes be too steep.
+- *Draws*: every cell is drawn many times from the values that it covers, given all else that the release tells
+  (`quality.draws`), and the fits are combined by the rules of Rubin, "Multiple imputation for nonresponse in surveys",
+  1987, chapter 3, with the degrees of freedom of Barnard & Rubin, Biometrika 86, 1999. Nothing of the original is used.
 """
 
 from __future__ import annotations
 
+import contextlib
 import io
 import keyword
 import math
@@ -34,16 +29,15 @@ from hushtable.claims import Classes, Matchings
 from hushtable.columns import escaped
 from hushtable.errors import InfeasibleError, InputError, check_columns, check_whole, with_hint
 from hushtable.io import Frame, frames, latex_of
-from hushtable.quality.cell_values import Spread, Standing, middles, read_column, told
-from hushtable.quality.ends import HIGH, LOW, HeldEnds, classes_of_rows
+from hushtable.quality.cell_values import Standing, read_column, told
+from hushtable.quality.draws import ModelColumn, drawn_cells, known_of_cells, points_of
+from hushtable.quality.ends import HeldEnds, classes_of_rows, grouped
+from hushtable.quality.open_ends import open_rate
 
 __all__ = ["Coefficient", "Regression", "RegressionModel", "fit_beside", "regress"]
 
-_MOST_POINTS: Final = 64  # of a cell
-_MOST_CATEGORIES: Final = 60
-_SWEEPS_BEFORE: Final = 30  # over all columns, until draws forget where they began
-_SWEEPS_BETWEEN: Final = 10  # from one draw to the next
 _LEVEL: Final = 0.95
+_MOST_OPEN: Final = 0.5  # of the records; of more, where a column ends is a guess that its slope stands on
 _TITLES: Final = ("name", "original", "original_error", "means", "means_error", "drawn", "drawn_error", "overlap")
 _FUNCTIONS: Final = ("log", "log10", "log2", "log1p", "exp", "sqrt", "abs")
 _OF_FORMULAS: Final = ("C", "I", "Q", "poly", "center", "scale", "bs", "cs", "cr", "contr", "treatment", "sum")
@@ -61,7 +55,8 @@ class Coefficient:
     means, means_error : float or None
         With cells as their means; None where too few records tell their values.
     drawn, drawn_error : float or None
-        The mean over draws, and Rubin's standard error; None of a category that nothing published tells of.
+        The mean over draws, and Rubin's standard error; None of a category that nothing published tells of, and of a
+        column of numbers whose cells do not tell its scale.
     degrees : float or None
         Degrees of freedom of the draws.
     overlap : float
@@ -98,6 +93,9 @@ class Regression:
     n_draws : int
         That the model could be fitted on.
     coefficients : tuple of Coefficient
+    open_rates : mapping of column to float
+        Of numbers: the share of the records whose cell is `*`, or open as `<20` is; 1 where all cells name a single
+        bound, which tells no scale.
     """
 
     formula: str
@@ -108,6 +106,21 @@ class Regression:
     n_drawn: int
     n_draws: int
     coefficients: tuple[Coefficient, ...] = field(repr=False)
+    open_rates: Mapping[str, float] = field(default_factory=dict, repr=False)
+
+    @property
+    def doubtful(self) -> tuple[str, ...]:
+        """The columns that end where few cells tell: intervals of their coefficients stand on a guess."""
+        return tuple(name for name, rate in self.open_rates.items() if rate > _MOST_OPEN)
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """A sentence for every column whose intervals may be too narrow."""
+        return tuple(
+            f"{name}: {self.open_rates[name]:.0%} of the records have open cells, such as <20, or *. Where the column "
+            "ends is a guess. Its interval may be too narrow."
+            for name in self.doubtful
+        )
 
     @property
     def overlap(self) -> float:
@@ -117,7 +130,7 @@ class Regression:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the figures as plain values."""
-        return {**asdict(self), "overlap": self.overlap}
+        return {**asdict(self), "overlap": self.overlap, "warnings": list(self.warnings)}
 
     def to_frame(self) -> Any:
         """Return a row for every coefficient, as a polars frame."""
@@ -134,7 +147,8 @@ class Regression:
             f"<td>{_told(each.drawn, each.drawn_error)}</td><td>{each.overlap:.2f}</td></tr>"
             for each in self.coefficients
         ]
-        return f"<table><caption>{escaped(self.formula)}</caption><tr>{head}</tr>{''.join(rows)}</table>"
+        warned = "".join(f"<p>{escaped(each)}</p>" for each in self.warnings)
+        return f"<table><caption>{escaped(self.formula)}</caption><tr>{head}</tr>{''.join(rows)}</table>{warned}"
 
 
 def _told(value: float | None, error: float | None) -> str:
@@ -180,7 +194,32 @@ def regress(
     names = [*_columns_of(formula, published.columns), *([] if weights is None else [weights])]
     check_columns(tuple(names), published.columns, "columns of the model")
     read = {name: read_column(original, published, claim, name, pseudonyms) for name in dict.fromkeys(names)}
-    return fit_beside(read, formula, weights, ends=_held_ends(read, published, claim, recoding), seed=seed)
+    return fit_beside(
+        read,
+        formula,
+        weights,
+        ends=_held_ends(read, published, claim, recoding),
+        beside=_beside(original, published, claim, read, pseudonyms),
+        classes=grouped(published, claim),
+        seed=seed,
+    )
+
+
+def _beside(
+    original: Frame,
+    published: Frame,
+    claim: Classes | Matchings,
+    read: Mapping[str, Standing],
+    pseudonyms: Collection[str],
+) -> list[Standing]:
+    """Return the other columns that were recoded, as far as their cells can be read: classes were cut in them too."""
+    found = []
+    for name in claim.columns:
+        if name in read or name not in published.columns:
+            continue
+        with contextlib.suppress(InputError):
+            found.append(read_column(original, published, claim, name, pseudonyms))
+    return found
 
 
 def _held_ends(
@@ -192,7 +231,7 @@ def _held_ends(
         return {}
     rewritten = set(claim.columns) - set(claim.hierarchies)
     found = {
-        name: HeldEnds.of(each, points_of(each.published), classes, is_readable=recoding == "readable")
+        name: HeldEnds.of(each, points_of(each), classes, is_readable=recoding == "readable")
         for name, each in read.items()
         if name in rewritten
     }
@@ -205,6 +244,8 @@ def fit_beside(
     weights: str | None = None,
     *,
     ends: Mapping[str, HeldEnds] = MappingProxyType({}),
+    beside: Sequence[Standing] = (),
+    classes: CountArray | None = None,
     draws: int = 20,
     seed: int = 0,
 ) -> Regression:
@@ -222,6 +263,10 @@ def fit_beside(
         A column of survey weights: weighted fits, with errors that are robust to unequal variances (HC1).
     ends : mapping of column to HeldEnds
         Of columns whose cells end at values that their class holds.
+    beside : sequence of Standing
+        Other columns of the release: draws know their cells.
+    classes : ndarray of int64, shape (n_rows,), optional
+        The class of every published row, whose cells were made together; each its own when not given.
     draws : int
         Of every cell, 2 or more.
     seed : int
@@ -248,17 +293,21 @@ def fit_beside(
         check_columns((weights,), tuple(read), "weights")
     used = {name: read[name] for name in dict.fromkeys((*names, *([weights] if weights else [])))}
     outcome = _plain_outcome(formula, used)
-    variables = {name: _ModelColumn.of(each, ends.get(name), is_flag=name == outcome) for name, each in used.items()}
+    variables = {name: ModelColumn.of(each, ends.get(name), is_flag=name == outcome) for name, each in used.items()}
     fitter = _Fitter(formulaic, pd, sm, formula, weights, variables)
     ours = fitter.fit_original({name: each.original_cells() for name, each in variables.items()})
     means = fitter.fit({name: each.mean_cells() for name, each in variables.items()})
     rng = np.random.default_rng(seed)
-    fits = [fitter.fit(each) for each in _drawn(variables, fitter, draws, rng)]
+    told_beside = np.column_stack([np.empty((fitter.n_published, 0)), *map(known_of_cells, beside)])
+    classes = np.arange(fitter.n_published) if classes is None else classes
+    fits = [fitter.fit(each) for each in drawn_cells(variables, fitter.outcome, told_beside, classes, draws, rng)]
     combined = [each for each in fits if each is not None]
-    if 2 * len(combined) <= draws:
+    unscaled = fitter.terms_of([name for name, each in variables.items() if not each.has_scale])
+    if 2 * len(combined) <= draws or len(unscaled) == len(ours.names):
         msg = with_hint(
-            "the model cannot be fitted on what is published: it does not tell a category of a column from others.",
-            "leave out terms of columns that publish little but `*`.",
+            "the model cannot be fitted on what is published: it does not tell a category of a column from others, or "
+            "how wide the cells of its outcome are.",
+            "leave out terms of columns that publish little but `*` or a single bound.",
         )
         raise InfeasibleError(msg)
     return Regression(
@@ -269,7 +318,14 @@ def fit_beside(
         0 if means is None else means.n,
         combined[0].n,
         len(combined),
-        tuple(_coefficient(j, name, ours, means, combined) for j, name in enumerate(ours.names)),
+        tuple(
+            _coefficient(j, name, ours, means, [] if j in unscaled else combined) for j, name in enumerate(ours.names)
+        ),
+        {
+            name: open_rate(used[name].published) if each.has_scale else 1.0
+            for name, each in variables.items()
+            if used[name].column.is_measured
+        },
     )
 
 
@@ -324,138 +380,6 @@ def _plain_outcome(formula: str, used: Mapping[str, Standing]) -> str | None:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _ModelColumn:
-    """A column of a model: what its cells stand for, as points with weights.
-
-    Attributes
-    ----------
-    is_number : bool
-    texts : tuple of str
-        Of a category.
-    cell_of_row : ndarray of int64, shape (n_rows,)
-    points, base : tuple by cell of ndarray of float64
-        What a cell may be; how much of all records is there. Nothing of a missing cell.
-    original : ndarray of float64, shape (n_original,)
-        NaN is missing.
-    means : ndarray of float64, shape (n_cells,)
-        NaN where a cell tells no mean.
-    rows_of_cell : tuple by cell of ndarray of int64
-    ends : HeldEnds or None
-    """
-
-    is_number: bool
-    texts: tuple[str, ...]
-    cell_of_row: CountArray = field(repr=False)
-    points: tuple[FloatArray, ...] = field(repr=False)
-    base: tuple[FloatArray, ...] = field(repr=False)
-    original: FloatArray = field(repr=False)
-    means: FloatArray = field(repr=False)
-    rows_of_cell: tuple[CountArray, ...] = field(repr=False)
-    ends: HeldEnds | None = field(repr=False)
-
-    @classmethod
-    def of(cls, standing: Standing, ends: HeldEnds | None, *, is_flag: bool) -> _ModelColumn:
-        """Lay out a column; a category that is a flag is the number 0 or 1."""
-        column, published = standing.column, standing.published
-        is_number = column.is_measured or is_flag
-        if not is_number and column.n_values > _MOST_CATEGORIES:
-            msg = with_hint(
-                f"column {column.name!r} has {column.n_values} categories.",
-                f"a model takes columns of at most {_MOST_CATEGORIES} categories.",
-            )
-            raise InputError(msg)
-        places = points_of(published)
-        weights = _weights(places, published, ends)
-
-        def numbers(of_places: FloatArray) -> FloatArray:
-            if not column.is_measured or column.kind in ("date", "datetime", "time"):
-                return of_places
-            return np.array([standing.axis.number(place) for place in of_places.tolist()])
-
-        original = middles(standing.original)[standing.original.rows]
-        means = middles(published) if column.is_measured else np.full(published.n_cells, np.nan)
-        if not column.is_measured:
-            is_told = np.array([len(each) == 1 for each in places])
-            means[is_told] = [float(each[0]) for each in places if len(each) == 1]
-        order = np.argsort(published.rows, kind="stable").astype(np.int64)
-        starts = np.cumsum(np.bincount(published.rows, minlength=published.n_cells))[:-1]
-        return cls(
-            is_number,
-            tuple(column.texts()) if not is_number else (),
-            np.asarray(published.rows, dtype=np.int64),
-            tuple(map(numbers, places)),
-            weights,
-            numbers(original) if column.is_measured else original,
-            numbers(means) if column.is_measured else means,
-            tuple(np.split(order, starts)),
-            ends,
-        )
-
-    @property
-    def is_certain(self) -> bool:
-        """Whether no cell leaves a choice."""
-        return all(len(each) <= 1 for each in self.points)
-
-    def original_cells(self) -> FloatArray:
-        """Return the original's own cells."""
-        return self.original
-
-    def mean_cells(self) -> FloatArray:
-        """Return the mean of every row's cell."""
-        return self.means[self.cell_of_row]
-
-
-def points_of(published: Spread) -> list[FloatArray]:
-    """Return the places that each cell may be; every cell's together for one that tells nothing."""
-    of_cells: list[list[FloatArray]] = [[] for _ in range(published.n_cells)]
-    for cell, low, width in zip(published.cell.tolist(), published.low.tolist(), published.width.tolist(), strict=True):
-        of_cells[cell].append(_grid(low, width, is_whole=published.is_whole))
-    places = [np.unique(np.concatenate(each)) if each else np.empty(0) for each in of_cells]
-    told = [each for each in places if len(each)]
-    everything = np.unique(np.concatenate(told)) if told else np.empty(0)
-    if len(everything) > _MOST_POINTS:
-        everything = everything[np.linspace(0, len(everything) - 1, _MOST_POINTS).astype(int)]
-    return [everything if not told_ else each for each, told_ in zip(places, published.is_told.tolist(), strict=True)]
-
-
-def _grid(low: float, width: float, *, is_whole: bool) -> FloatArray:
-    if is_whole:
-        n = max(1, round(width))
-        return np.asarray(low + (np.arange(n) if n <= _MOST_POINTS else np.linspace(0, n - 1, _MOST_POINTS).round()))
-    if width <= 0:
-        return np.array([low])
-    return low + width * (np.arange(_MOST_POINTS) + 0.5) / _MOST_POINTS
-
-
-def _weights(places: Sequence[FloatArray], published: Spread, ends: HeldEnds | None) -> tuple[FloatArray, ...]:
-    """Return how frequent the points of each cell are in the release as a whole.
-
-    The likeliest frequencies given the cells (Turnbull, JRSS B 38, 1976): of whole numbers and categories, whose points
-    are the same in every cell. Points of others are equally frequent. Ends that a class holds are counted as held.
-    """
-    if not published.is_whole:
-        return tuple(np.full(len(each), 1 / max(1, len(each))) for each in places)
-    domain = np.unique(np.concatenate(places)) if len(places) else np.empty(0)
-    at = [np.searchsorted(domain, each) for each in places]
-    counts = np.bincount(published.rows, minlength=len(places)).astype(np.float64)
-    share = np.full(len(domain), 1 / max(1, len(domain)))
-    if ends is not None:
-        counts -= ends.n_rows_of_cells(len(places))
-    for _ in range(50):
-        added = np.zeros(len(domain))
-        if ends is not None:
-            within = [share[each] / share[each].sum() if len(each) else share[each] for each in at]
-            for each, expected in zip(at, ends.expected(places, within), strict=True):
-                added[each] += expected
-        for cell, each in enumerate(at):
-            if len(each) and counts[cell]:
-                added[each] += counts[cell] * share[each] / share[each].sum()
-        # Nothing that a cell covers becomes impossible: half a record more has each value.
-        share = (added + 0.5) / (added + 0.5).sum()
-    return tuple(share[each] for each in at)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
 class _Fit:
     """Coefficients and their standard errors; NaN of terms that are 0 everywhere."""
 
@@ -475,13 +399,14 @@ class _Fitter:
         models: Any,
         formula: str,
         weights: str | None,
-        variables: Mapping[str, _ModelColumn],
+        variables: Mapping[str, ModelColumn],
     ) -> None:
         self.formulaic, self.pandas, self.models = formulaic, pandas, models
         self.formula, self.weights, self.variables = formula, weights, variables
         self.family = "linear"
         self.spec: Any = None
         self.of_outcome = _columns_of(f"{formula.partition('~')[0]}~1", tuple(variables))
+        self.n_published = len(next(iter(variables.values())).cell_of_row)
         self._outcome: tuple[list[FloatArray], FloatArray] = ([], np.empty(0))
 
     def frame(self, cells: Mapping[str, FloatArray]) -> Any:
@@ -568,6 +493,13 @@ class _Fitter:
         whole[:, is_there] = values, errors
         return _Fit(names, whole[0], whole[1], len(terms))
 
+    def terms_of(self, columns: Collection[str]) -> set[int]:
+        """Return the places of the coefficients that stand on some columns; all where the outcome does."""
+        if set(columns) & set(self.of_outcome):
+            return set(range(len(self.spec.rhs.column_names)))
+        terms = {term for name in columns for term in self.spec.rhs.variable_terms.get(name, ())}
+        return {place for term in terms for place in self.spec.rhs.term_indices[term]}
+
     def outcome(self, cells: Mapping[str, FloatArray]) -> FloatArray:
         """Return the outcome of every row as the model has it, NaN where there is none; once, where it stays."""
         asked = [cells[name] for name in self.of_outcome]
@@ -581,133 +513,6 @@ class _Fitter:
         return found
 
 
-def _drawn(
-    variables: Mapping[str, _ModelColumn], fitter: _Fitter, n_draws: int, rng: np.random.Generator
-) -> list[dict[str, FloatArray]]:
-    """Draw all cells some times, one chain: each column in turn, given the others as drawn last."""
-    open_ones = [name for name, variable in variables.items() if not variable.is_certain]
-    drawn: list[dict[str, FloatArray]] = []
-    cells = {name: _first(variable, rng) for name, variable in variables.items()}
-    while len(drawn) < n_draws:
-        for _ in range(_SWEEPS_BETWEEN if drawn else _SWEEPS_BEFORE):
-            for name in open_ones:
-                features = _features(variables, cells, name, fitter)
-                cells[name] = _redrawn(variables[name], cells[name], features, rng)
-        drawn.append(dict(cells))
-    return drawn
-
-
-def _first(variable: _ModelColumn, rng: np.random.Generator) -> FloatArray:
-    """Draw every row's cell by how frequent values are."""
-    found = np.full(len(variable.cell_of_row), np.nan)
-    for points, base, rows in zip(variable.points, variable.base, variable.rows_of_cell, strict=True):
-        if len(points) and len(rows):
-            found[rows] = rng.choice(points, len(rows), p=base / base.sum())
-    return found
-
-
-def _features(
-    variables: Mapping[str, _ModelColumn], cells: Mapping[str, FloatArray], name: str, fitter: _Fitter
-) -> FloatArray:
-    """Return what is known of each row besides a column: the outcome, numbers, and a flag for each category."""
-    columns = [fitter.outcome(cells)]
-    for other, variable in variables.items():
-        if other == name:
-            continue
-        if variable.is_number:
-            columns.append(cells[other])
-        else:
-            columns += [(cells[other] == code).astype(np.float64) for code in range(1, len(variable.texts))]
-    found = np.column_stack(columns)
-    spread = np.nanstd(found, axis=0)
-    found = (found - np.nanmean(found, axis=0)) / np.where(spread > 0, spread, 1.0)
-    return np.asarray(np.nan_to_num(found[:, spread > 0]))
-
-
-def _redrawn(variable: _ModelColumn, cells: FloatArray, features: FloatArray, rng: np.random.Generator) -> FloatArray:
-    """Draw a column anew, each row from what its cell covers, given its features."""
-    known = ~np.isnan(cells)
-    with_one = np.column_stack([np.ones(len(cells)), features])
-    if variable.is_number:
-        told = _normal(with_one, cells, known, rng)
-    else:
-        told = _discriminant(variable, features, cells, known, rng)
-    found = cells.copy()
-    first, last = np.zeros(len(cells)), np.zeros(len(cells))
-    ends = np.full((len(cells), 2), np.nan)
-    cells_ = zip(variable.points, variable.base, variable.rows_of_cell, strict=True)
-    for cell, (points, base, rows) in enumerate(cells_):
-        if len(points) < 2 or not len(rows):
-            continue
-        scores = np.log(base)[None, :] + told(rows, points)
-        if variable.ends is not None:
-            chances = np.exp(scores - scores.max(axis=1, keepdims=True))
-            chances /= chances.sum(axis=1, keepdims=True)
-            n_first, n_last = variable.ends.parts[cell]
-            first[rows], last[rows] = chances[:, :n_first].sum(axis=1), chances[:, -n_last:].sum(axis=1)
-            ends[rows, 0] = _picked(points[:n_first], scores[:, :n_first], rng)
-            ends[rows, 1] = _picked(points[-n_last:], scores[:, -n_last:], rng)
-            if len(points) > n_first + n_last:
-                scores, points = scores[:, n_first:-n_last], points[n_first:-n_last]
-        found[rows] = _picked(points, scores, rng)
-    if variable.ends is None:
-        return found
-    held = variable.ends.drawn(first, last, rng)
-    return np.where(held == LOW, ends[:, 0], np.where(held == HIGH, ends[:, 1], found))
-
-
-def _picked(points: FloatArray, scores: FloatArray, rng: np.random.Generator) -> FloatArray:
-    """Draw a point for each row by the exponentials of its scores."""
-    # The largest of scores with noise of Gumbel's is such a draw.
-    return np.asarray(points[(scores + rng.gumbel(size=scores.shape)).argmax(axis=1)])
-
-
-def _normal(features: FloatArray, cells: FloatArray, known: Any, rng: np.random.Generator) -> Any:
-    """Return how much likelier points are for a row than for all, by a normal regression with drawn coefficients."""
-    x, y = features[known], cells[known]
-    gram = x.T @ x + 1e-6 * np.eye(x.shape[1])
-    inverse = np.linalg.inv(gram)
-    slopes = inverse @ (x.T @ y)
-    left = y - x @ slopes
-    degrees = max(1, len(y) - x.shape[1])
-    variance = max(float(left @ left), 1e-12) / rng.chisquare(degrees)
-    spread = np.linalg.cholesky(inverse * variance + 1e-15 * np.eye(len(slopes)))
-    slopes = slopes + spread @ rng.normal(size=len(slopes))
-    centre, whole = float(y.mean()), max(float(y.var()), variance)
-    expected = features @ slopes
-
-    def told(rows: CountArray, points: FloatArray) -> FloatArray:
-        beside = (points[None, :] - expected[rows][:, None]) ** 2 / variance
-        return np.asarray((points - centre)[None, :] ** 2 / whole - beside) / 2
-
-    return told
-
-
-def _discriminant(
-    variable: _ModelColumn, features: FloatArray, cells: FloatArray, known: Any, rng: np.random.Generator
-) -> Any:
-    """Return how much likelier categories are for a row than for all, by normal features with drawn means."""
-    codes = cells[known].astype(np.int64)
-    n_codes = max(len(variable.texts), int(codes.max(initial=0)) + 1)
-    x = features[known]
-    counts = np.bincount(codes, minlength=n_codes)
-    means = np.zeros((n_codes, x.shape[1]))
-    for j in range(x.shape[1]):
-        means[:, j] = np.bincount(codes, weights=x[:, j], minlength=n_codes) / np.maximum(1, counts)
-    within = x - means[codes]
-    covariance = within.T @ within / max(1, len(x) - n_codes) + 1e-3 * np.eye(x.shape[1])
-    noise = rng.normal(size=means.shape) @ np.linalg.cholesky(covariance).T
-    means = means + noise / np.sqrt(np.maximum(1, counts))[:, None]
-    slopes = np.linalg.solve(covariance, means.T)
-    offsets = -0.5 * (means * slopes.T).sum(axis=1)
-
-    def told(rows: CountArray, points: FloatArray) -> FloatArray:
-        at = points.astype(np.int64)
-        return np.asarray(features[rows] @ slopes[:, at] + offsets[at])
-
-    return told
-
-
 def _coefficient(j: int, name: str, ours: _Fit, means: _Fit | None, fits: Sequence[_Fit]) -> Coefficient:
     """Combine the draws of a coefficient, and compare them with the original's."""
     from scipy.stats import norm, t
@@ -716,7 +521,7 @@ def _coefficient(j: int, name: str, ours: _Fit, means: _Fit | None, fits: Sequen
     original, error_of_original = float(ours.values[j]), float(ours.errors[j])
     of_means = (None, None) if means is None or np.isnan(means.values[j]) else (means.values[j], means.errors[j])
     mean, error_of_mean = (None if each is None else float(each) for each in of_means)
-    if np.isnan(values).any():
+    if not len(values) or np.isnan(values).any():
         return Coefficient(
             name, original, error_of_original, mean, error_of_mean, None, None, None, 0.0, is_covered=False
         )

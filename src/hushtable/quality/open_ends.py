@@ -1,0 +1,139 @@
+"""How far open cells reach, as a guess that is drawn anew for every draw: `<20` and `>=90` do not say where they end.
+
+What lies beyond the outermost bound that a column names follows a generalized Pareto law, to which tails of most
+distributions tend (Pickands, "Statistical inference using extreme order statistics", Annals of Statistics 3, 1975).
+Its density begins where that of the records inside ends; its shape nobody can tell, and is drawn: from -1, a tail that
+ends abruptly, as that of a uniform column, to 0, which falls off exponentially.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from hushtable._types import FloatArray
+from hushtable.quality.cell_values import OPEN_ABOVE, OPEN_BELOW, Spread
+
+__all__ = ["Tail", "open_rate", "reaching"]
+
+_REACH: Final = 3.0  # times its scale, which 95 % of an exponential tail do not exceed
+_STEPS: Final = 200  # of the likeliest masses
+_LEAST: Final = 0.01  # of what the column names: no tail is shorter
+
+
+class Tail(NamedTuple):
+    """What lies beyond the outermost bound of a column.
+
+    Attributes
+    ----------
+    cut : float
+        The bound, as a place.
+    scale : float
+        How long it is if it is as dense everywhere as at its begin.
+    side : int
+        -1 below, 1 above.
+    """
+
+    cut: float
+    scale: float
+    side: int
+
+    def holds(self, places: FloatArray) -> FloatArray:
+        """Tell which places are in it."""
+        return np.asarray(places >= self.cut if self.side > 0 else places < self.cut)
+
+    def densities(self, places: FloatArray, shape: float, *, is_whole: bool) -> FloatArray:
+        """Return how dense places of it are, as against its begin.
+
+        Parameters
+        ----------
+        places : ndarray of float64
+        shape : float
+            In [-1, 0).
+        is_whole : bool
+            Whether a place stands for all up to the next.
+        """
+        beyond = self.side * (places + is_whole / 2 - self.cut) / self.scale
+        return np.asarray(np.maximum(0.0, 1 + shape * beyond) ** (-1 / shape - 1))
+
+
+def reaching(published: Spread, zero: float | None) -> tuple[Spread, tuple[Tail, ...]] | None:
+    """Return a column with open cells as far as they may reach, and its tails.
+
+    None where the column names a single bound: how wide anything is, it does not tell.
+
+    Parameters
+    ----------
+    published : Spread
+        Of numbers or dates.
+    zero : float, optional
+        The place of 0; a column that names nothing below it does not go there.
+    """
+    opened = published.open_ends
+    if opened is None or not opened.any():
+        return published, ()
+    bits, end = opened[published.cell], published.low + published.width
+    bounds = np.concatenate([published.low[bits & OPEN_BELOW == 0], end[bits & OPEN_ABOVE == 0]])
+    first, last = float(bounds.min()), float(bounds.max())
+    if first == last:
+        return None
+    edges, masses = _masses(published)
+    low, width, tails = published.low.copy(), published.width.copy(), []
+    for side, bit in ((-1, OPEN_BELOW), (1, OPEN_ABOVE)):
+        is_open = bits & bit > 0
+        if not is_open.any():
+            continue
+        tail = Tail(first if side < 0 else last, _scale(edges, masses, first, last, side, published.is_whole), side)
+        reach = _REACH * tail.scale
+        if side < 0 and zero is not None and zero <= first:
+            reach = min(reach, first - zero)
+        reach = math.ceil(reach) if published.is_whole else reach
+        new = tail.cut + side * reach
+        if side < 0:
+            width[is_open] += low[is_open] - new
+            low[is_open] = new
+        else:
+            width[is_open] = new - low[is_open]
+        if reach > 0:
+            tails.append(tail)
+    return replace(published, low=low, width=width), tuple(tails)
+
+
+def open_rate(published: Spread) -> float:
+    """Return the share of the records whose cell is open, or says nothing."""
+    opened = ~published.is_told if published.open_ends is None else ~published.is_told | (published.open_ends > 0)
+    return float(opened[published.rows].mean()) if len(published.rows) else 0.0
+
+
+def _masses(published: Spread) -> tuple[FloatArray, FloatArray]:
+    """Return the likeliest shares of the records between neighbouring bounds (Turnbull, JRSS B 38, 1976)."""
+    end = published.low + np.maximum(published.width, np.finfo(float).tiny)
+    edges = np.unique(np.concatenate([published.low, end]))
+    first, after = np.searchsorted(edges, published.low), np.searchsorted(edges, end)
+    after = np.maximum(after, np.minimum(first + 1, len(edges) - 1))
+    steps = np.zeros((published.n_cells, len(edges)))
+    np.add.at(steps, (published.cell, first), 1.0)
+    np.add.at(steps, (published.cell, after), -1.0)
+    covered = np.cumsum(steps, axis=1)[:, :-1] > 0
+    counts = np.bincount(published.rows, minlength=published.n_cells) * covered.any(axis=1)
+    masses = np.diff(edges) / (edges[-1] - edges[0])
+    for _ in range(_STEPS):
+        of_cells = covered @ masses
+        masses = masses * (np.divide(counts, of_cells, out=np.zeros_like(of_cells), where=of_cells > 0) @ covered)
+        masses /= masses.sum()
+    return edges, masses
+
+
+def _scale(edges: FloatArray, masses: FloatArray, first: float, last: float, side: int, is_whole: bool) -> float:
+    """Return how far one goes inwards from the outermost bound for as many records as lie beyond it."""
+    below = np.append(0.0, np.cumsum(masses))
+    at = np.interp([first, last], edges, below)
+    beyond, inside = (at[0] if side < 0 else 1 - at[1]), at[1] - at[0]
+    least = max(float(is_whole), _LEAST * (last - first))
+    if inside <= beyond:
+        return max(least, (last - first) * float(beyond / max(inside, 1e-3)))
+    reached = float(np.interp(at[0] + beyond if side < 0 else at[1] - beyond, below, edges))
+    return max(least, reached - first if side < 0 else last - reached)
