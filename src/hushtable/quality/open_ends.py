@@ -3,7 +3,7 @@
 What lies beyond the outermost bound that a column names follows a generalized Pareto law, to which tails of most
 distributions tend (Pickands, "Statistical inference using extreme order statistics", Annals of Statistics 3, 1975).
 Its density begins where that of the records inside ends; its shape nobody can tell, and is drawn: from -1, a tail that
-ends abruptly, as that of a uniform column, to 0, which falls off exponentially.
+ends abruptly, as that of a uniform column, to 0, which falls off exponentially; neither is reached.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Tail(NamedTuple):
         ----------
         places : ndarray of float64
         shape : float
-            In [-1, 0).
+            In (-1, 0).
         is_whole : bool
             Whether a place stands for all up to the next.
         """
