@@ -12,8 +12,8 @@ import pytest
 import hushtable as ht
 from hushtable.io.frames import read
 from hushtable.quality.cell_values import read_column, told
-from hushtable.quality.ends import HIGH, INSIDE, LOW, HeldEnds, classes_of_rows
 from hushtable.quality.draws import points_of
+from hushtable.quality.ends import HIGH, INSIDE, LOW, HeldEnds, classes_of_rows
 
 
 def people(n: int, seed: int) -> pl.DataFrame:

@@ -52,7 +52,7 @@ class Tail(NamedTuple):
         ----------
         places : ndarray of float64
         shape : float
-            In [-1, 0).
+            In (-1, 0).
         is_whole : bool
             Whether a place stands for all up to the next.
         """
