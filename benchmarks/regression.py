@@ -4,9 +4,8 @@
 
 Made-up surveys with weights: people with four quasi-identifiers, log(income) on education, age and sex. Samples of
 3,000 records of Adult (found through HUSHTABLE_SHARED), salary class on age and sex, with eight quasi-identifiers or
-four.
-Coefficients stand for themselves: education is cut into wide intervals, sex stays, and their mean would hide the one by
-the other. Widths are medians, of the intervals of draws as against those of the original.
+four. Coefficients stand for themselves: education is cut into wide intervals, sex stays, and their mean would hide the
+one by the other. Widths are medians, of the intervals of draws as against those of the original.
 """
 
 import itertools

@@ -1,8 +1,7 @@
-"""Open cells: how far they may reach, as a guess that is drawn, and what is told where most records have them."""
+"""How far open cells may reach: as dense as what is inside, and a guess that the user is told of."""
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import numpy as np
@@ -10,103 +9,76 @@ import polars as pl
 import pytest
 
 import hushtable as ht
-from command import done
 from hushtable.quality.cell_values import OPEN_ABOVE, OPEN_BELOW, Spread
 from hushtable.quality.open_ends import Tail, open_rate, reaching
 
 
-def tens(n_cells: int, counts: list[int], *, opened: dict[int, int]) -> Spread:
-    """Return a column whose cells are ten wide, from 0 on, the outer ones open as asked."""
-    rows = np.repeat(np.arange(n_cells), counts).astype(np.int32)
-    ends = np.zeros(n_cells, dtype=np.int64)
-    for cell, bits in opened.items():
-        ends[cell] = bits
-    cells = np.arange(n_cells)
-    told, widths = np.ones(n_cells, dtype=bool), np.full(n_cells, 10.0)
-    return Spread(
-        rows, told, np.zeros(n_cells), cells, 10.0 * cells, widths, np.ones(n_cells), is_whole=False, open_ends=ends
-    )
+def spread(cells: list[tuple[float, float, int, int]]) -> Spread:
+    """Return cells from (first place, places, bits of open ends, records)."""
+    low, width, opened, counts = (np.array(each) for each in zip(*cells, strict=True))
+    n = len(cells)
+    rows = np.repeat(np.arange(n, dtype=np.int32), counts)
+    told = np.ones(n, dtype=bool)
+    low, width = low.astype(float), width.astype(float)
+    return Spread(rows, told, np.zeros(n), np.arange(n), low, width, np.ones(n), True, open_ends=opened)
 
 
-def test_a_column_without_open_cells_ends_where_it_says() -> None:
-    spread = tens(4, [5, 5, 5, 5], opened={})
-    assert reaching(spread, None) == (spread, ())
-    assert open_rate(spread) == 0
-
-
-def test_a_tail_of_a_uniform_column_is_as_long_as_its_share_of_the_records() -> None:
-    spread = tens(5, [100, 100, 100, 100, 200], opened={4: OPEN_ABOVE})
-    found = reaching(spread, None)
+def test_a_tail_is_as_dense_at_its_bound_as_what_is_inside() -> None:
+    # 10 records a place from 20 to 59; 150 beyond.
+    inside = [(20.0, 20.0, 0, 200), (40.0, 20.0, 0, 200)]
+    column = spread([(19.0, 1.0, OPEN_BELOW, 50), *inside, (60.0, 5.0, OPEN_ABOVE, 150)])
+    found = reaching(column, None)
     assert found is not None
-    reached, (tail,) = found
-    assert (tail.cut, tail.side) == (40.0, 1)
-    # Inside, as many records as lie beyond 40 take 20.
-    assert tail.scale == pytest.approx(20, rel=1e-6)
-    assert reached.low.tolist() == spread.low.tolist()
-    assert reached.width.tolist() == [10, 10, 10, 10, pytest.approx(60)]
-    assert open_rate(spread) == pytest.approx(1 / 3)
+    reached, (below, above) = found
+    assert (below.cut, above.cut) == (20, 60)
+    assert (below.scale, above.scale) == pytest.approx((5, 15), rel=1e-6)
+    assert (reached.low[0], reached.width[0], reached.low[3], reached.width[3]) == (5, 15, 60, 45)
+    assert (reached.low[1:3] == column.low[1:3]).all()
+    assert open_rate(column) == pytest.approx(1 / 3)
 
 
-def test_a_column_that_names_nothing_below_zero_does_not_go_there() -> None:
-    spread = tens(4, [300, 10, 10, 10], opened={0: OPEN_BELOW})
-    found = reaching(spread, 0.0)
+def test_a_column_without_numbers_below_0_does_not_go_there() -> None:
+    column = spread([(0.0, 4.0, OPEN_BELOW, 90), (4.0, 10.0, 0, 100)])
+    found = reaching(column, 2.0)
     assert found is not None
-    reached, _ = found
-    assert (reached.low[0], reached.width[0]) == (0.0, 10.0)
+    assert (found[0].low[0], found[0].width[0]) == (2, 2)
 
 
-def test_of_a_single_bound_no_scale_is_told() -> None:
-    assert reaching(tens(2, [9, 9], opened={0: OPEN_BELOW, 1: OPEN_ABOVE}), None) is None
+def test_a_single_bound_tells_no_scale() -> None:
+    assert reaching(spread([(49.0, 1.0, OPEN_BELOW, 10), (50.0, 1.0, OPEN_ABOVE, 10)]), None) is None
+    column = spread([(3.0, 4.0, 0, 10)])
+    assert reaching(column, None) == (column, ())
 
 
-@pytest.mark.parametrize("shape", [-0.999, -0.5, -0.001])
-@pytest.mark.parametrize("side", [-1, 1])
-def test_the_shares_beyond_are_those_of_a_generalized_pareto_law(shape: float, side: int) -> None:
-    tail = Tail(cut=50.0, scale=8.0, side=side)
-    step = 0.01
-    places = 50 + side * np.arange(step / 2, 400, step)
+@pytest.mark.parametrize(("shape", "length"), [(-0.8, 12.5), (-0.5, 20.0)])
+def test_a_tail_holds_as_many_records_whatever_its_shape(shape: float, length: float) -> None:
+    tail = Tail(0.0, 10.0, 1)
+    places = np.linspace(0, 40, 400_001)
     densities = tail.densities(places, shape, is_whole=False)
-    assert densities.sum() * step == pytest.approx(8.0, rel=1e-2)
-    beyond = side * (places - 50)
-    for share in (4.0, 7.9):
-        expected = 1 - (1 + shape * share / 8.0) ** (-1 / shape)
-        assert densities[beyond < share].sum() * step / 8.0 == pytest.approx(expected, abs=1e-2)
-    if shape == -0.999:
-        # Nearly as dense everywhere, and then it ends.
-        assert densities[beyond < 7].min() > 0.99
-        assert not densities[beyond > 8.01].any()
+    assert densities.mean() * 40 == pytest.approx(10, rel=1e-3)
+    assert (densities[places > length + 1e-9] == 0).all()
+    assert Tail(0.0, 10.0, -1).densities(-places, shape, is_whole=False) == pytest.approx(densities)
 
 
-def test_who_reads_a_slope_is_told_where_most_cells_are_open(tmp_path: Any) -> None:
-    rng = np.random.default_rng(1)
-    age = rng.integers(18, 90, 400)
-    table = pl.DataFrame(
-        {"age": age, "sex": rng.choice(["f", "m"], 400), "income": 20 + 0.3 * age + rng.normal(0, 3, 400)}
-    )
-    released = table.with_columns(
-        pl.when(pl.col("age") < 40)
-        .then(pl.lit("<40"))
-        .when(pl.col("age") < 45)
-        .then(pl.lit("[40, 45)"))
-        .when(pl.col("age") < 50)
-        .then(pl.lit("[45, 50)"))
-        .otherwise(pl.lit(">=50"))
-        .alias("age")
-    )
-    table.write_csv(tmp_path / "people.csv")
-    released.write_csv(tmp_path / "release.csv")
-    policy = ht.Policy.make(
-        {
-            "columns": {"age": "quasi-identifier", "sex": "quasi-identifier", "income": "other"},
-            "models": [{"k-anonymity": 5}],
-        }
-    )
-    (tmp_path / "policy.yaml").write_text(policy.to_yaml())
-    asked = ["utility", tmp_path / "people.csv", tmp_path / "release.csv", "-p", tmp_path / "policy.yaml"]
-    told = done(*asked, "--model", "income ~ age + sex")
-    assert "age: " in told.out
-    assert "of the records have open cells, such as <20, or *." in told.out
-    found = json.loads(done(*asked, "--model", "income ~ age + sex", "--json").out)
-    (warning,) = found["regression"]["warnings"]
-    assert warning.startswith("age: ")
-    assert not json.loads(done(*asked, "--model", "income ~ sex", "--json").out)["regression"]["warnings"]
+def test_who_reads_intervals_of_open_columns_is_warned() -> None:
+    pytest.importorskip("statsmodels", reason="needs hushtable[regression]")
+    rng = np.random.default_rng(0)
+    age = rng.integers(18, 80, 120)
+    frame = pl.DataFrame({"age": age, "job": rng.choice(list("ab"), 120), "pay": age * 2.0 + rng.normal(0, 9, 120)})
+    method: Any = ht.Mondrian(recoding="readable")
+    asked: dict[str, Any] = {"quasi_identifiers": ["age", "job"], "method": method, "roles": "trust"}
+    wide = ht.anonymize(frame, models=[ht.KAnonymity(25)], **asked).utility(model="pay ~ age + job").regression
+    assert wide is not None
+    assert wide.doubtful == ("age",)
+    assert "age:" in wide.to_dict()["warnings"][0]
+    assert "open cells" in wide._repr_html_()
+    # A single bound: no scale, and no slope.
+    split = frame.with_columns(job=pl.lit("a"))
+    one = ht.anonymize(split, models=[ht.KAnonymity(50)], **asked)
+    assert one.frame["age"].n_unique() == 2
+    found = one.utility(model="pay ~ age").regression
+    assert found is not None
+    assert {each.name: each.drawn is None for each in found.coefficients} == {"Intercept": False, "age": True}
+    fine = ht.anonymize(frame, models=[ht.KAnonymity(1)], **asked).utility(model="pay ~ age + job").regression
+    assert fine is not None
+    assert (fine.doubtful, fine.warnings) == ((), ())
