@@ -120,7 +120,7 @@ def test_a_budget_is_for_one_search(monkeypatch: pytest.MonkeyPatch) -> None:
     def never(*_: object) -> None:
         raise AssertionError
 
-    monkeypatch.setattr(parallel, "_joined", never)
+    monkeypatch.setattr(parallel, "joined", never)
     with parted(4):
         early = ht.anonymize(PEOPLE, quasi_identifiers=NAMES, models=[K], roles="trust", budget=ht.Budget(nodes=5))
     assert not early.trace.complete

@@ -6,6 +6,7 @@ import pytest
 
 import hushtable as ht
 from command import done, run
+from hushtable.io import distinct_rows
 
 
 @pytest.fixture
@@ -51,8 +52,7 @@ def test_rows_of_several_files_have_no_numbers(rows):
 
 
 def test_too_many_distinct_rows_are_told_with_the_widest_column(rows, monkeypatch):
-    monkeypatch.setattr("hushtable.io.distinct_rows.MOST_ROWS", 50)
-    monkeypatch.setattr("hushtable.io.distinct_rows.collapse.__kwdefaults__", {"most_rows": 50})
+    monkeypatch.setitem(distinct_rows.collapse.__kwdefaults__, "most_rows", 50)
     refused = run("uniques", rows / "people")
     assert refused.code == 2
     assert "column 'income' has the most different values" in refused.err

@@ -204,7 +204,9 @@ class PublishedIntervals(Classwise):
         """Write the cells, each distinct one once."""
         mixed = self.has_missing & (self.high >= 0)
         width = column.n_values + 1
-        keys = np.where(mixed, 0, (self.low.astype(np.int64) + 1) * width + self.high + 2)
+        # Where only missing values are, it does not matter what the lowest place is.
+        known = (self.low.astype(np.int64) + 1) * width + self.high + 2
+        keys = np.where(mixed, 0, np.where(self.high < 0, 1, known))
         distinct, label_of_class = distinct_numbers(keys, width * width + 1)
         texts: list[str | None] = []
         for key in distinct.tolist():
