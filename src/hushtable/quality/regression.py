@@ -20,7 +20,7 @@ import warnings
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from types import MappingProxyType
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
@@ -30,9 +30,10 @@ from hushtable.columns import escaped
 from hushtable.errors import InfeasibleError, InputError, check_columns, check_whole, with_hint
 from hushtable.io import Frame, frames, latex_of
 from hushtable.quality.cell_values import Standing, read_column, told
-from hushtable.quality.draws import ModelColumn, drawn_cells, known_of_cells, points_of
 from hushtable.quality.ends import HeldEnds, classes_of_rows, grouped
-from hushtable.quality.open_ends import open_rate
+
+if TYPE_CHECKING:
+    from hushtable.quality.draws import ModelColumn
 
 __all__ = ["Coefficient", "Regression", "RegressionModel", "fit_beside", "regress"]
 
@@ -229,6 +230,8 @@ def _held_ends(
     classes = classes_of_rows(published, claim, recoding)
     if classes is None:
         return {}
+    from hushtable.quality.draws import points_of
+
     rewritten = set(claim.columns) - set(claim.hierarchies)
     found = {
         name: HeldEnds.of(each, points_of(each), classes, is_readable=recoding == "readable")
@@ -288,6 +291,9 @@ def fit_beside(
     except ModuleNotFoundError:
         msg = with_hint("a regression needs statsmodels and formulaic.", "pip install 'hushtable[regression]'.")
         raise InputError(msg) from None
+    from hushtable.quality.draws import ModelColumn, drawn_cells, known_of_cells
+    from hushtable.quality.open_ends import open_rate
+
     names = _columns_of(formula, tuple(read))
     if weights is not None:
         check_columns((weights,), tuple(read), "weights")
