@@ -83,11 +83,11 @@ def test_verify_and_the_search_judge_item_by_item(seed: int) -> None:
             assert [label for label in filled if not passes[label]] == sorted({*expected, *small})
 
 
-@pytest.mark.parametrize("seed", range(6))
 # Kernels of local recoding are compiled for these models alone, which takes half a minute.
 METHODS = ["mondrian", "full_domain", pytest.param("local_recoding", marks=pytest.mark.slow)]
 
 
+@pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("method", METHODS)
 def test_releases_hold_for_every_item(method: str, seed: int, tmp_path: Path) -> None:
     table, spec = drawn(seed)
