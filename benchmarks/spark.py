@@ -14,6 +14,7 @@ import tempfile
 import warnings
 from pathlib import Path
 
+from engines import sparkling
 from streaming import K, lap, make, make_hard
 
 
@@ -28,22 +29,10 @@ def main() -> None:
     for name in ("HUSHTABLE_THREADS", "POLARS_MAX_THREADS", "OMP_NUM_THREADS"):
         os.environ[name] = str(given.threads)
     import polars as pl
-    from pyspark.sql import SparkSession
 
     import hushtable as ht
 
     warnings.simplefilter("ignore")
-    builder = SparkSession.builder.master(f"local[{given.threads}]")
-    for key, value in {
-        "driver.memory": "3g",
-        "driver.maxResultSize": "2g",
-        "driver.host": "127.0.0.1",
-        "ui.enabled": "false",
-        "ui.showConsoleProgress": "false",
-    }.items():
-        builder = builder.config(f"spark.{key}", value)
-    session = builder.getOrCreate()
-    session.sparkContext.setLogLevel("OFF")
     with tempfile.TemporaryDirectory() as place:
         folder, whole = Path(place) / "in", Path(place) / "whole.parquet"
         folder.mkdir()
@@ -53,17 +42,16 @@ def main() -> None:
         for number in range(given.parts):
             rows.slice(number * size, size).sink_parquet(folder / f"{number}.parquet")
         asked = {"quasi_identifiers": columns, "models": [ht.KAnonymity(K)], "roles": "trust"}
-        ht.anonymize(session.read.parquet(str(folder)).limit(1_000).toArrow(), **asked)
+        frame = sparkling(folder)
+        ht.anonymize(frame.limit(1_000).toArrow(), **asked)
         print(f"{given.n_rows:,} rows in {given.parts} parts, {given.threads} threads, load {os.getloadavg()[0]:.1f}")
         print(f"  {'step':9} {'wall s':>8} {'CPU s':>8} {'GiB':>8}", flush=True)
         total = [0.0, 0.0]
-        frame = session.read.parquet(str(folder))
         release = lap("anonymize", lambda: ht.anonymize(frame, **asked), total)
         lap("write", lambda: release.write(Path(place) / "out"), total)
         told = release.to_dict()
         print(f"  {'all':9} {total[0]:8.2f} {total[1]:8.2f}   {told['n_classes']:,} classes, loss {release.loss:.12f}")
         print(f"  cut one by one: {release.is_row_by_row}")
-    session.stop()
 
 
 if __name__ == "__main__":

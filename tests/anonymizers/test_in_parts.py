@@ -16,33 +16,10 @@ from hushtable import anonymizers
 from hushtable.anonymizers import InParts, Request, in_parts, protect_in_parts
 from hushtable.engines import choosing
 from hushtable.errors import InputError
+from record_tables import MODELS, people
 from workers import Here
 
-KS: dict[str, list[Any]] = {
-    "k": [ht.KAnonymity(4)],
-    "k + l": [ht.KAnonymity(3), ht.DistinctLDiversity(2, "ill")],
-    "k + t + entropy": [ht.KAnonymity(3), ht.TCloseness(0.6, "ill"), ht.EntropyLDiversity(1.5, "ill")],
-    "two sensitive": [ht.KAnonymity(2), ht.DistinctLDiversity(2, "ill"), ht.TCloseness(0.7, "pay")],
-}
 NAMES = ["town", "age", "weight", "code"]
-
-
-def people(n: int, seed: int) -> pl.DataFrame:
-    rng = np.random.default_rng(seed)
-    table = pl.DataFrame(
-        {
-            "age": rng.integers(0, rng.choice([5, 90, 700]), n),
-            "weight": np.round(rng.normal(70, 9, n), 1),
-            "town": rng.choice([f"town {i}" for i in range(rng.choice([3, 30]))], n),
-            "code": [f"{code:05}" for code in rng.integers(1_000, 1_400, n)],
-            "ill": rng.choice(list("abcde"), n, p=[0.4, 0.3, 0.1, 0.1, 0.1]),
-            "pay": rng.integers(0, 9, n),
-        }
-    )
-    holes = {name: rng.random(n) < 0.06 for name in ("age", "weight", "town", "ill")}
-    return table.with_columns(
-        pl.when(pl.Series(hole)).then(None).otherwise(pl.col(name)).alias(name) for name, hole in holes.items()
-    )
 
 
 def parts_of(table: pl.DataFrame, folder: Path, n_parts: int) -> list[Path]:
@@ -93,9 +70,8 @@ def labels_of(made: InParts, table: pl.DataFrame) -> list[int]:
 RECODINGS = ["tight", "readable", "set", "label"]
 LAYOUTS = [(1, 9), (3, 25), (16, 60), (2, 1000)]
 # Every recoding and every model meets every layout of parts.
-CASES = [
-    (recoding, models, (i + j) % len(LAYOUTS)) for i, recoding in enumerate(RECODINGS) for j, models in enumerate(KS)
-]
+PAIRS = itertools.product(enumerate(RECODINGS), enumerate(MODELS))
+CASES = [(recoding, models, (i + j) % len(LAYOUTS)) for (i, recoding), (j, models) in PAIRS]
 
 
 @pytest.mark.parametrize(("recoding", "models", "seed"), CASES)
@@ -106,7 +82,7 @@ def test_labels_cells_and_loss_are_those_of_one_table_in_memory(
     table = people(150, seed)
     asked: dict[str, Any] = {
         "quasi_identifiers": NAMES,
-        "models": KS[models],
+        "models": MODELS[models],
         "hierarchies": {"code": {"prefix": [3, 2]}} if seed else {},
         "method": ht.Mondrian(recoding=recoding, cut="median")
         if seed == 2
@@ -144,7 +120,7 @@ def test_a_part_without_records_and_a_class_that_cannot_be_cut(
 
 def test_more_values_than_can_be_counted_are_refused(requested: Any, monkeypatch: Any, tmp_path: Path) -> None:
     table = people(150, 1)
-    asked = requested(table, quasi_identifiers=NAMES, models=KS["two sensitive"])
+    asked = requested(table, quasi_identifiers=NAMES, models=MODELS["two sensitive"])
     monkeypatch.setattr(in_parts, "_MOST_OF_ONE", 1000)
     with pytest.raises(InputError, match=r"values of the quasi-identifiers beside 60 combinations"):
         made_in_parts(table, tmp_path / "in", 2, asked)
@@ -154,7 +130,7 @@ def test_records_that_are_others_than_those_counted_are_an_error(
     requested: Any, monkeypatch: Any, tmp_path: Path
 ) -> None:
     table = people(150, 1)
-    asked = requested(table, quasi_identifiers=NAMES, models=KS["k"])
+    asked = requested(table, quasi_identifiers=NAMES, models=MODELS["k"])
     paths = parts_of(table, tmp_path / "in", 2)
     swapped = people(150, 1).with_columns(age=table["age"].sort())
     real = in_parts._cells

@@ -20,38 +20,13 @@ from hushtable.engines import choosing
 from hushtable.errors import ColumnError, InputError
 from hushtable.io import RowCodes, scan
 from hushtable.release import notes
-
-KS: list[Any] = [
-    [ht.KAnonymity(4)],
-    [ht.KAnonymity(3), ht.DistinctLDiversity(2, "ill")],
-    [ht.KAnonymity(3), ht.TCloseness(0.6, "ill"), ht.EntropyLDiversity(1.5, "ill")],
-    [ht.KAnonymity(2), ht.DistinctLDiversity(2, "ill"), ht.TCloseness(0.7, "pay")],
-]
+from record_tables import MODELS, people
 
 
 @pytest.fixture(autouse=True)
 def _one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(choosing, "MOST_COUNTED", 1)
     monkeypatch.setattr(row_by_row, "_ROWS_AT_ONCE", 37)
-
-
-def people(n: int, seed: int) -> pl.DataFrame:
-    rng = np.random.default_rng(seed)
-    table = pl.DataFrame(
-        {
-            "age": rng.integers(0, rng.choice([5, 90, 700]), n),
-            "weight": np.round(rng.normal(70, 9, n), 1),
-            "town": rng.choice([f"town {i}" for i in range(rng.choice([3, 30]))], n),
-            "code": [f"{code:05}" for code in rng.integers(1_000, 1_400, n)],
-            "ill": rng.choice(list("abcde"), n, p=[0.4, 0.3, 0.1, 0.1, 0.1]),
-            "pay": rng.integers(0, 9, n),
-            "note": [f"n{i}" for i in range(n)],
-        }
-    )
-    holes = {name: rng.random(n) < 0.06 for name in ("age", "weight", "town", "ill")}
-    return table.with_columns(
-        pl.when(pl.Series(hole)).then(None).otherwise(pl.col(name)).alias(name) for name, hole in holes.items()
-    )
 
 
 def folder_of(table: pl.DataFrame, folder: Path, n_parts: int) -> Path:
@@ -67,7 +42,7 @@ def classes_of(labels: Any) -> list[int]:
 
 
 @pytest.mark.parametrize("recoding", ["tight", "readable", "set", "label"])
-@pytest.mark.parametrize("models", KS, ids=["k", "k + l", "k + t + entropy", "two sensitive"])
+@pytest.mark.parametrize("models", MODELS.values(), ids=MODELS)
 @pytest.mark.parametrize("seed", range(3))
 def test_labels_cells_and_loss_are_those_of_one_table_in_memory(
     tmp_path: Path, recoding: Any, models: Any, seed: int

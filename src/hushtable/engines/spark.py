@@ -79,18 +79,7 @@ class Spark:
 
 
 def started(master: str | None = None) -> Any:
-    """Return the session of this process, or start one.
-
-    Parameters
-    ----------
-    master : str, optional
-        The cluster, such as ``spark://host:7077`` or ``local[4]``; what Spark's own settings say when not given.
-
-    Raises
-    ------
-    InputError
-        Java is missing, or there is no such cluster.
-    """
+    """Return the session of this process, or start one; see `hushtable.engines.session_of_spark`."""
     from pyspark.sql import SparkSession
 
     builder = SparkSession.builder.appName("hushtable").config("spark.ui.showConsoleProgress", "false")
