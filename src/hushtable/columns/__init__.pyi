@@ -30,6 +30,14 @@ from .column import (
 )
 from .escaping import escaped as escaped, finite as finite, legible as legible, legible_json as legible_json
 from .item_sets import held_items as held_items, how_to_part as how_to_part, set_text as set_text
+from .meeting import (
+    Met as Met,
+    column_of_cells as column_of_cells,
+    fold_spelling as fold_spelling,
+    form_of as form_of,
+    kinds_of_one_family as kinds_of_one_family,
+    meet_columns as meet_columns,
+)
 from .series import (
     cell_codes as cell_codes,
     digits as digits,

@@ -29,6 +29,7 @@ from .files import (
 from .frames import Frame as Frame
 from .hive import parquet_writer as parquet_writer, plain_schema as plain_schema
 from .latex import latex_of as latex_of
+from .meeting import read_alike as read_alike, spell_as as spell_as
 from .object_stores import lazy_objects as lazy_objects
 from .row_codes import (
     CellCodes as CellCodes,

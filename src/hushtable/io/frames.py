@@ -35,7 +35,6 @@ __all__ = [
     "file_kind",
     "library",
     "read",
-    "read_alike",
     "read_stream",
     "with_json_lists",
     "write",
@@ -390,22 +389,6 @@ def _frame_of(cells: pl.DataFrame, is_text: bool, dialect: Dialect, variables: M
             specs[name] = ColumnSpec(kind, missing_values=missing or None)
     data = nw.from_native(cells, eager_only=True)
     return Frame(data, is_text=is_text, dialect=dialect, specs=specs, variables=variables)
-
-
-def read_alike(tables: Sequence[Frame]) -> tuple[Frame, ...]:
-    """Return tables in which a column that could be read in two ways is read as another table's is that cannot."""
-    told = list(tables)
-    for name in dict.fromkeys(name for table in tables for name in table.columns):
-        holders = [place for place, table in enumerate(tables) if table.is_text and name in table.columns]
-        doubtful = {place: tables[place].doubts(name) for place in holders}
-        settled = [tables[place].spelling(name) for place in holders if doubtful[place] == ((), ())]
-        for place, (formats, marks) in doubtful.items():
-            decimals = [decimal for decimal, _ in marks]
-            format_ = next((spec.format for spec in settled if spec.format in formats), None)
-            decimal = next((spec.decimal for spec in settled if spec.decimal in decimals), None)
-            if format_ is not None or decimal is not None:
-                told[place] = told[place].told({name: ColumnSpec(format=format_, decimal=decimal)})
-    return tuple(told)
 
 
 def _series_of(backend: Any, column: pl.Series) -> nw.Series[Any]:

@@ -17,7 +17,7 @@ from hushtable._types import FloatArray
 from hushtable.claims import Classes, Matchings, Verdict
 from hushtable.discover import DEFAULT_SCORES, compare_sets
 from hushtable.errors import InputError, check_columns, with_hint
-from hushtable.io import Frame, frames
+from hushtable.io import Frame, frames, read_alike
 from hushtable.pipeline.attackers import (
     AttackEvaluator,
     FigureEvaluator,
@@ -500,7 +500,7 @@ class DiagnosisEvaluator(Evaluator):
     def evaluate(self, tables: Tables, files: NamedFiles, seed: int, wanted: Collection[str]) -> Evaluation:
         """Compare ranges, categories and columns."""
         tables.check_made()
-        read = frames.read_alike([tables.people, tables.current])
+        read = read_alike([tables.people, tables.current])
         found = diagnosis(*(Table.encode(frame) for frame in read))
         return Evaluation.of(
             {

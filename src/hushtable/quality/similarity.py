@@ -16,7 +16,7 @@ import numpy as np
 from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray
 from hushtable.columns import Column, Kind
 from hushtable.kernels import group
-from hushtable.tables import Table, code_together
+from hushtable.tables import Table, code_together, meet
 
 __all__ = [
     "ColumnDescription",
@@ -492,7 +492,7 @@ class _Both:
     def of(cls, original: Table, synthetic: Table) -> _Both:
         """Return the rows that count of the columns that both tables have."""
         names = [name for name in original.names if name in synthetic.names]
-        tables = [table.select(names).take(np.flatnonzero(table.counts)) for table in (original, synthetic)]
+        tables = meet([table.select(names).take(np.flatnonzero(table.counts)) for table in (original, synthetic)])
         joint = code_together(tables)
         is_synthetic = np.repeat([False, True], [table.n_rows for table in tables])
         counts = np.concatenate([table.counts for table in tables])

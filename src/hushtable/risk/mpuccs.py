@@ -16,7 +16,7 @@ import numpy as np
 from hushtable._types import CountArray
 from hushtable.columns import ColumnSpec, check_specs, escaped, finite
 from hushtable.errors import ColumnError, InputError, check_whole, listed, with_hint
-from hushtable.io import frames
+from hushtable.io import frames, read_alike
 from hushtable.plots import charts
 from hushtable.risk.assessment import percent
 from hushtable.risk.collisions import (
@@ -31,7 +31,17 @@ from hushtable.risk.collisions import (
 )
 from hushtable.risk.intervals import clipped, excess_risk, standard_score, wilson
 from hushtable.search import Budget, Trace, check_budget
-from hushtable.tables import Coverage, Joint, JointRows, Table, WalkProgress, code_together
+from hushtable.tables import (
+    Coverage,
+    Joint,
+    JointRows,
+    Table,
+    WalkProgress,
+    code_together,
+    find_mismatches,
+    meet,
+    warn_of_mismatches,
+)
 
 __all__ = ["Mpuccs", "against_control", "encoded", "in_order", "mpuccs", "sizes_of"]
 
@@ -334,6 +344,7 @@ def mpuccs(
     units = datetime_precisions(tables[:2], datetime_precision)
     merges = synthetic is not None if deduplicate is None else deduplicate
     read = code_together(tables, decimals, units)
+    warn_of_mismatches(find_mismatches(read, tables), [*given])
     joint = in_order(read, merges=merges)
     sizes = sizes_of(n_cols, len(joint.names))
     collisions = collide(joint, sizes, how, budget, progress)
@@ -451,7 +462,7 @@ def encoded(
         raise InputError(with_hint("columns names no column.", "name some, or leave it out for all."))
     check_specs(specs)
     read = [what for what, data in given.items() if not isinstance(data, Table)]
-    spelled = frames.read_alike([frames.read(given[what]).told(specs or {}) for what in read])
+    spelled = read_alike([frames.read(given[what]).told(specs or {}) for what in read])
     whole = {**given, **dict(zip(read, spelled, strict=True))}
     tables = [Table.encode(whole[what], columns, specs) for what in given]
     # The synthetic table's order of columns rules, as in the source.
@@ -467,7 +478,7 @@ def encoded(
         if table.n_rows == 0:
             msg = with_hint(f"the {what} table is empty.", "a rate of nothing would say nothing; check the file.")
             raise InputError(msg)
-    return [table.select(names) for table in tables]
+    return [*meet([table.select(names) for table in tables], specs)]
 
 
 def in_order(joint: Joint, *, merges: bool) -> Joint:

@@ -7,6 +7,16 @@ from .lattice import (
     partitions as partitions,
     renyi_entropy as renyi_entropy,
 )
+from .meeting import (
+    Mismatch as Mismatch,
+    MismatchWarning as MismatchWarning,
+    as_gate as as_gate,
+    describe_values as describe_values,
+    find_mismatches as find_mismatches,
+    has_too_few as has_too_few,
+    meet as meet,
+    warn_of_mismatches as warn_of_mismatches,
+)
 from .missing_codes import (
     FEWEST_RECORDS as FEWEST_RECORDS,
     find_missing_codes as find_missing_codes,

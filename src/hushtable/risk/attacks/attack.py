@@ -21,7 +21,7 @@ from hushtable.kernels.neighbours import nearest_rows
 from hushtable.risk.assessment import percent
 from hushtable.risk.intervals import clipped, excess_risk, wilson
 from hushtable.risk.mpuccs import encoded
-from hushtable.tables import Joint, JointRows, code_together
+from hushtable.tables import Joint, JointRows, code_together, find_mismatches, warn_of_mismatches
 
 __all__ = [
     "Attack",
@@ -163,6 +163,8 @@ def coded(
     if any((table.counts != 1).any() for table in tables):
         tables = [table.one_by_one() for table in tables]
     joint = code_together(tables)
+    names = [name for name, data in given.items() if data is not None]
+    warn_of_mismatches(find_mismatches(joint, tables, by_range=True), names)
     scales, numbers = [], set()
     for j, name in enumerate(joint.names):
         kinds = {column.kind for column in (table.column(name) for table in tables) if column.n_values}

@@ -9,11 +9,20 @@ from typing import Any
 import numpy as np
 
 from hushtable._types import CodeArray, CountArray
-from hushtable.columns import ColumnSpec, check_specs, escaped, listed
+from hushtable.columns import ColumnSpec, check_specs, escaped
 from hushtable.errors import InputError, check_columns, check_whole, names_in, with_hint
 from hushtable.io import Frame
 from hushtable.risk.assessment import percent
-from hushtable.risk.attacks.fitting import MOST_FEW, PlaceAxis, PublishedTable, axes_of, fit, own_axis, published
+from hushtable.risk.attacks.fitting import (
+    MOST_FEW,
+    PlaceAxis,
+    PublishedTable,
+    axes_of,
+    fit,
+    numbered,
+    own_axis,
+    published,
+)
 from hushtable.risk.intervals import clipped, wilson
 from hushtable.risk.nearness import check_tolerance
 from hushtable.tables import Table, persons_of
@@ -287,14 +296,12 @@ def _counterparts(
         is_somebody = ours[told.rows] >= 0
         counterparts[ours[told.rows][is_somebody]] = theirs[is_somebody]
         return counterparts
-    known, places = listed(source.values(person), person)
-    shown, shown_places = listed(told.frame.values(person), person)
-    place_of = {text: place for place, text in enumerate(shown.to_list())}
-    person_at = np.full(len(shown) + 1, -1)
-    person_at[shown_places] = theirs
+    known, shown = numbered([source, told.frame], person)
+    person_at = np.full(max(known.max(initial=-1), shown.max(initial=-1)) + 2, -1, dtype=np.int64)
+    person_at[shown] = theirs
+    # The last entry is of the missing, who are nobody.
     person_at[-1] = -1
-    at = np.array([place_of.get(text, -1) for text in known.to_list()] + [-1])
-    counterparts[ours[ours >= 0]] = person_at[at[places]][ours >= 0]
+    counterparts[ours[ours >= 0]] = person_at[known][ours >= 0]
     # Pseudonyms are nobody's name.
     return counterparts if (counterparts >= 0).any() else None
 

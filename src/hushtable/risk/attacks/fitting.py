@@ -17,7 +17,7 @@ import numpy as np
 
 from hushtable._types import CodeArray, CountArray
 from hushtable.claims import covered_by, listed_cells, published_cells, rules_of
-from hushtable.columns import SUPPRESSED, Column, ColumnSpec, from_texts, listed, read, whole_days
+from hushtable.columns import SUPPRESSED, Column, ColumnSpec, column_of_cells, from_texts, read, whole_days
 from hushtable.errors import ColumnError, InputError, check_columns, check_type, with_hint
 from hushtable.hierarchy import Hierarchy, to_exact
 from hushtable.io import Frame
@@ -25,7 +25,7 @@ from hushtable.kernels.candidates import LookedUp, Sought, count_candidates
 from hushtable.kernels.rows import ByteArray
 from hushtable.risk.nearness import LARGEST, Amount, amount_of, on_axis, reach
 from hushtable.search import check_memory
-from hushtable.tables import Table, opened
+from hushtable.tables import Table, code_together, meet, opened
 
 __all__ = [
     "MOST_FEW",
@@ -39,6 +39,7 @@ __all__ = [
     "own_axis",
     "published",
     "shared_axes",
+    "values_of",
 ]
 
 
@@ -113,14 +114,9 @@ def _counters(lengths: CountArray) -> CountArray:
 
 
 def numbered(tables: Sequence[Frame], name: str) -> list[CountArray]:
-    """Number the rows of several tables by the cells of a column: equal texts have one number, a missing one -1."""
-    number_of: dict[str, int] = {}
-    numbers = []
-    for table in tables:
-        cells, places = listed(table.values(name), name)
-        each = [number_of.setdefault(cell, len(number_of)) for cell in cells.to_list()]
-        numbers.append(np.array([*each, -1], dtype=np.int64)[places])
-    return numbers
+    """Number the rows of several tables by the values of a column: equal ones have one number, a missing one -1."""
+    met = meet([Table.encode(table, [name]) for table in tables])
+    return [rows.codes[0].astype(np.int64) for rows in code_together(met).tables]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -252,6 +248,12 @@ def _cells_of(table: PublishedTable, name: str) -> tuple[_CellList, CodeArray]:
         found, codes = listed_cells(table.frame.values(name), name)
     hierarchy = table.hierarchies.get(name)
     return _CellList(found, hierarchy, is_untold=hierarchy is None and name in table.hierarchies), codes
+
+
+def values_of(table: PublishedTable, name: str) -> Column:
+    """Return the values that the cells of a published column name."""
+    spec = table.specs.get(name, ColumnSpec())
+    return column_of_cells(name, _cells_of(table, name)[0].found, spec.kind)
 
 
 def _axis_of(parts: Sequence[_CellList], column: Column, amount: Amount) -> PlaceAxis:

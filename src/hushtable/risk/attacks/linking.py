@@ -11,10 +11,11 @@ import numpy as np
 from hushtable._types import CodeArray, CountArray
 from hushtable.columns import ColumnSpec, check_specs, escaped, listed
 from hushtable.errors import InputError, check_columns, check_whole, names_in, with_hint
-from hushtable.io import Frame
+from hushtable.io import Frame, spell_as
 from hushtable.risk.assessment import percent
 from hushtable.risk.attacks.fitting import (
     MOST_FEW,
+    PlaceAxis,
     PublishedTable,
     axes_of,
     classes_of,
@@ -22,10 +23,11 @@ from hushtable.risk.attacks.fitting import (
     numbered,
     published,
     shared_axes,
+    values_of,
 )
 from hushtable.risk.intervals import clipped, excess_risk, wilson
 from hushtable.risk.nearness import check_tolerance
-from hushtable.tables import Table
+from hushtable.tables import Mismatch, Table, describe_values, has_too_few, warn_of_mismatches
 
 __all__ = ["JoinRisk", "Linked", "Linking", "join_risk", "link"]
 
@@ -236,7 +238,8 @@ def _outside(data: Any, pairs: Sequence[tuple[str, str]], told: PublishedTable, 
         raise InputError(with_hint(f"the {what} table is empty.", "a rate of nothing would say nothing."))
     kinds = {theirs: told.specs[name] for name, theirs in pairs if name in told.specs}
     # A spelling of the released file says nothing of how another one is spelled.
-    return frame.told({name: ColumnSpec(spec.kind, spec.order) for name, spec in kinds.items()})
+    frame = frame.told({name: ColumnSpec(spec.kind, spec.order) for name, spec in kinds.items()})
+    return spell_as(frame, {theirs: values_of(told, name) for name, theirs in pairs})
 
 
 def _linked(
@@ -252,6 +255,7 @@ def _linked(
     starts = np.arange(known.n_rows + 1, dtype=np.int64)
     rows = np.arange(told.frame.n_rows, dtype=np.int32)
     classes = classes_of(cells)
+    _warn_where_nothing_fits((told, PublishedTable(outside)), pairs, axes, cells, known.codes)
     by_record = fit(axes, cells, rows, known.codes, starts, max(few, 2))
     by_class = fit(axes, cells, classes, known.codes, starts, 2)
     one_record, one_class = by_record.counts == 1, by_class.counts == 1
@@ -270,6 +274,31 @@ def _linked(
         n_right_class,
         few,
     )
+
+
+def _warn_where_nothing_fits(
+    tables: tuple[PublishedTable, PublishedTable],
+    pairs: Sequence[tuple[str, str]],
+    axes: Sequence[PlaceAxis],
+    cells: CodeArray,
+    known: CodeArray,
+) -> None:
+    """Warn of columns in which most known records have a value that no cell of the first table may stand for."""
+    rows = np.arange(cells.shape[1], dtype=np.int32)
+    mismatches = []
+    for j, names in enumerate(pairs):
+        counts = np.bincount(known[j][known[j] >= 0], minlength=len(axes[j].places))
+        values = np.arange(len(counts), dtype=np.int32)[None]
+        fits = fit(axes[j : j + 1], cells[j : j + 1], rows, values, np.arange(len(counts) + 1), 1).counts > 0
+        n_records = int(counts.sum())
+        share = float(counts[fits].sum() / max(1, n_records))
+        if has_too_few(share, 1.0, n_records):
+            columns = [values_of(table, name) for table, name in zip(tables, names, strict=True)]
+            ours, theirs = (
+                describe_values(column, column.texts(), np.ones(column.n_values, dtype=np.int64)) for column in columns
+            )
+            mismatches.append(Mismatch(names[0], 1, 1.0, share, (ours, theirs)))
+    warn_of_mismatches(mismatches, ("first", "second"))
 
 
 def _n_owned(owners: CountArray, groups: CodeArray, found: CodeArray, asked: CountArray) -> int:
@@ -391,7 +420,10 @@ def join_risk(
             raise InputError(with_hint(f"the {what} table is empty.", "nothing is rebuilt from nothing."))
     content = classes_of(_contents(theirs.frame, [name for _, name in pairs]))
     rows, others = (np.arange(table.frame.n_rows, dtype=np.int32) for table in (ours, theirs))
-    axes, cells, asked = shared_axes(theirs, ours, [(other, name) for name, other in pairs])
+    theirs = replace(theirs, frame=spell_as(theirs.frame, {other: values_of(ours, name) for name, other in pairs}))
+    backwards = [(other, name) for name, other in pairs]
+    axes, cells, asked = shared_axes(theirs, ours, backwards)
+    _warn_where_nothing_fits((theirs, ours), backwards, axes, cells, asked)
     single = np.arange(len(rows) + 1, dtype=np.int64)
     told = fit(axes, cells, content, asked, single, 2)
     there = fit(axes, cells, others, asked, single, 2)

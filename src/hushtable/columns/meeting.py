@@ -1,0 +1,329 @@
+"""How one column of several tables meets: equal values get one spelling, whichever program wrote each table.
+
+The first table is the reference: its values keep their spelling. Others are read as the reference is, in this order:
+
+============  ======================================================================================================
+booleans      ``True``, ``TRUE``, ``t``, ``yes`` and 1 are one value, where one of the columns has a word for it
+measured      where one column holds numbers, dates or times, or all could: text is read as values of that kind
+text          values that differ in blanks, case, width or Unicode form alone are one
+============  ======================================================================================================
+
+Before, what programs write for a missing cell (``NaN``, ``NULL``) is missing where the reference does not hold it.
+Values that the reference holds are never merged: what is unique in it stays so.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final, NamedTuple
+
+import numpy as np
+import polars as pl
+
+from hushtable._types import CodeArray
+from hushtable.columns.cells import read, whole_days
+from hushtable.columns.column import Column, ColumnSpec, Kind, from_texts, value_text
+from hushtable.columns.spellings import canonical, doubts, found
+from hushtable.errors import ColumnError
+
+__all__ = ["Met", "column_of_cells", "fold_spelling", "form_of", "kinds_of_one_family", "meet_columns"]
+
+_NUMBERS: Final = frozenset({"integer", "decimal"})
+_FAMILIES: Final[tuple[frozenset[str], ...]] = (_NUMBERS, frozenset({"date", "datetime"}), frozenset({"time"}))
+_MISSING_MARKS: Final = frozenset(
+    ("NaN", "nan", "NAN", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaT", "None", "none", "NULL", "Null", "null", "nil", ".")
+)
+"""What programs write where a cell is missing."""
+
+_TRUTHS: Final[Mapping[str, bool]] = {
+    **dict.fromkeys(("true", "t", "yes", "y", "1"), True),
+    **dict.fromkeys(("false", "f", "no", "n", "0"), False),
+}
+_FEWEST_READ: Final = 0.5  # of a column's values, so that it is read as another table's kind
+_NUMBER: Final = re.compile(r"[+-]?[0-9]+(\.[0-9]*)?([eE][+-]?[0-9]{1,3})?", re.ASCII)
+_INTEGER: Final = re.compile(r"-?[0-9]+", re.ASCII)
+_DATE: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", re.ASCII)
+_MIDNIGHT: Final = re.compile(r"[T ]00:00(:00(\.0+)?)?$")
+_MOST_DIGITS: Final = 19  # of whole numbers, which have 64 bits
+_LONGEST_FORM: Final = 24
+
+Texts = list[str | None]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Met:
+    """A column of one of the tables, spelled as the tables together spell it.
+
+    Attributes
+    ----------
+    column : Column
+    codes : ndarray of int32, shape (n_values + 1,)
+        The new code of each former one. The last entry is the missing value's, -1.
+    """
+
+    column: Column
+    codes: CodeArray
+
+
+class _Spelled(NamedTuple):
+    """The texts of a column by table, and the kinds that all of them are of; None where they are text."""
+
+    texts: Sequence[Texts]
+    family: frozenset[str] | None
+
+
+def fold_spelling(text: str) -> str:
+    """Return a text without what two programs may write differently: case, width, Unicode form, blanks.
+
+    Examples
+    --------
+    >>> fold_spelling(" Hiv  Positive") == fold_spelling("HIV positive ")
+    True
+    """
+    return " ".join(unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold()).split())
+
+
+def kinds_of_one_family(columns: Sequence[Column]) -> bool:
+    """Tell whether all columns that have values are numbers, or all are dates, or all are times."""
+    kinds = {column.kind for column in columns if column.n_values}
+    return any(kinds <= family for family in _FAMILIES)
+
+
+def meet_columns(columns: Sequence[Column], has_missing: Sequence[bool], *, is_text: bool = False) -> list[Met] | None:
+    """Spell one column of several tables alike; the first table's is the reference.
+
+    Parameters
+    ----------
+    columns : sequence of Column
+        One a table.
+    has_missing : sequence of bool
+        Whether the column of each table has missing cells.
+    is_text : bool
+        Whether somebody declared it a category: then its text is not read as numbers or dates.
+
+    Returns
+    -------
+    list of Met, or None
+        None where they are alike as they are.
+
+    Notes
+    -----
+    O(n) in the distinct values, and none of them is read where the reference holds all of the others'.
+
+    Examples
+    --------
+    >>> numbers, texts = from_texts("n", ["5", "7"])[0], from_texts("n", ["5.0", "0007"], "category")[0]
+    >>> [met.column.texts() for met in meet_columns([numbers, texts], [False, False])]
+    [['5', '7'], ['5', '7']]
+    """
+    if kinds_of_one_family(columns) or any(column.separator is not None for column in columns):
+        return None
+    given: list[Texts] = [[*column.texts()] for column in columns]
+    texts = _without_marks(given, has_missing)
+    if texts == given and _are_alike(columns, texts):
+        return None
+    for meet in (_meet_booleans, *([] if is_text else [_meet_measured]), _meet_folded):
+        met = meet(columns, texts)
+        if met is not None:
+            return [_rebuild(column, spelled, met.family) for column, spelled in zip(columns, met.texts, strict=True)]
+    return None
+
+
+def form_of(text: str) -> str:
+    """Return the form of a text, with none of its own letters: ``9`` for digits, ``a`` and ``A``, signs as they are.
+
+    Examples
+    --------
+    >>> form_of("K-0001"), form_of("Anna Meier")
+    ('A-9', 'Aa Aa')
+    """
+    kinds = (
+        "9" if sign.isdigit() else "A" if sign.isupper() else "a" if sign.isalpha() else " " if sign.isspace() else sign
+        for sign in text
+    )
+    form = re.sub(r"(.)\1+", r"\1", "".join(kinds))
+    return form if len(form) <= _LONGEST_FORM else f"{form[:_LONGEST_FORM]}..."
+
+
+def column_of_cells(name: str, cells: Iterable[str | None], kind: Kind | None = None) -> Column:
+    """Return the column of the values that published cells name: values, members of sets, ends of intervals.
+
+    Examples
+    --------
+    >>> column_of_cells("age", ["[30, 40)", "52", "*"]).texts()
+    ['30', '40', '52']
+    """
+    texts: dict[str, None] = {}
+    for cell in cells:
+        parsed = None if cell is None else read(cell)
+        if parsed is None or parsed.form == "any":
+            continue
+        ends = [] if parsed.ends is None else [end for end in parsed.ends[:2] if end is not None]
+        ends = whole_days(ends) if kind in ("date", "datetime") else ends
+        members = (cell,) if parsed.form == "value" else parsed.members
+        texts |= dict.fromkeys(text for text in (*ends, *members) if text is not None)
+    try:
+        return from_texts(name, list(texts), kind)[0]
+    except ColumnError:
+        return from_texts(name, list(texts), "category")[0]
+
+
+def _are_alike(columns: Sequence[Column], texts: Sequence[Texts]) -> bool:
+    """Tell whether all columns are text, and the reference holds every value of the others."""
+    known = set(texts[0])
+    is_text = not any(column.is_measured for column in columns if column.n_values)
+    return is_text and all(known.issuperset(others) for others in texts[1:])
+
+
+def _without_marks(texts: Sequence[Texts], has_missing: Sequence[bool]) -> list[Texts]:
+    """Make missing what a program wrote for missing cells: a mark of one table that the others do not hold."""
+    known = set(texts[0]) & _MISSING_MARKS
+    others = {text for table in texts[1:] for text in table} & _MISSING_MARKS
+    if any(has_missing[1:]) or others - known:
+        known &= others
+    return [[None if text in _MISSING_MARKS and text not in known else text for text in table] for table in texts]
+
+
+def _meet_booleans(columns: Sequence[Column], texts: Sequence[Texts]) -> _Spelled | None:
+    folded = [{fold_spelling(text) for text in table if text is not None} for table in texts]
+    is_word = any(not word.isdigit() for table in folded for word in table)
+    if not is_word or not all(table <= _TRUTHS.keys() for table in folded):
+        return None
+    spelling_of: dict[bool, str] = {}
+    for text in (text for table in texts for text in table if text is not None):
+        spelling_of.setdefault(_TRUTHS[fold_spelling(text)], text)
+    met = [[None if text is None else spelling_of[_TRUTHS[fold_spelling(text)]] for text in table] for table in texts]
+    return _Spelled(met, _NUMBERS if columns[0].is_measured and columns[0].n_values == 2 else None)
+
+
+def _meet_measured(columns: Sequence[Column], texts: Sequence[Texts]) -> _Spelled | None:
+    """Read all tables as numbers, dates or times, as one of them is or all may be."""
+    families = {_family_of(column) for column in columns if column.is_measured and column.n_values}
+    if len(families) > 1 or (not families and _mostly_known(texts)):
+        return None
+    for family in families or _FAMILIES:
+        read = _read_alike(columns, texts, family)
+        shares = [
+            sum(value is not None for value in values) / max(1, sum(text is not None for text in table))
+            for values, table in zip(read, texts, strict=True)
+            if any(text is not None for text in table)
+        ]
+        if shares and min(shares) >= (_FEWEST_READ if families else 1.0):
+            pairs = [zip(values, table, strict=True) for values, table in zip(read, texts, strict=True)]
+            # What is of no such kind stays the text that it is.
+            met = [[text if value is None else value for value, text in table] for table in pairs]
+            return _Spelled(met, family if min(shares) == 1 else None)
+    return None
+
+
+def _family_of(column: Column) -> frozenset[str]:
+    return next(family for family in _FAMILIES if column.kind in family)
+
+
+def _mostly_known(texts: Sequence[Texts]) -> bool:
+    """Tell whether the reference holds half of the values of each other table, or more: they meet as texts."""
+    known = set(texts[0])
+    return all(2 * sum(text in known for text in table) >= len(table) for table in texts[1:])
+
+
+def _read_alike(columns: Sequence[Column], texts: Sequence[Texts], family: frozenset[str]) -> list[Texts]:
+    """Write the values that texts stand for in one way each; None where a text stands for none of the family."""
+    is_measured = [column.is_measured and column.n_values > 0 for column in columns]
+    known = {
+        value
+        for table, measured in zip(texts, is_measured, strict=True)
+        if measured
+        for value in _write(table, family)
+        if value is not None
+    }
+    return [
+        _write(table, family) if measured else max(_readings(table, family), key=lambda values: _n_of(values, known))
+        for table, measured in zip(texts, is_measured, strict=True)
+    ]
+
+
+def _n_of(values: Texts, known: set[str]) -> tuple[int, int]:
+    """Count the values that another table holds, then those that could be read."""
+    return sum(value in known for value in values), sum(value is not None for value in values)
+
+
+def _readings(texts: Texts, family: frozenset[str]) -> Iterator[Texts]:
+    """Yield what texts may mean, by the marks and formats that fit them."""
+    series = pl.Series([text for text in texts if text is not None], dtype=pl.String).str.strip_chars()
+    formats, marks = doubts(series, ColumnSpec(), points_may_group=True)
+    specs = [found(series, ColumnSpec())]
+    specs += [ColumnSpec(format=format_) for format_ in formats]
+    specs += [ColumnSpec(decimal=decimal, thousands=thousands) for decimal, thousands in marks]
+    for spec in specs:
+        cells = iter(canonical(series, spec).to_list())
+        yield _write([None if text is None else next(cells) for text in texts], family)
+
+
+def _write(texts: Texts, family: frozenset[str]) -> Texts:
+    if "integer" in family:
+        return [None if text is None else _write_number(text) for text in texts]
+    kind: Kind = "time" if "time" in family else "datetime"
+    filled = [text for text in texts if text is not None]
+    values = dict(zip(filled, _write_moments(filled, kind), strict=True))
+    return [None if text is None else values[text] for text in texts]
+
+
+def _write_number(text: str) -> str | None:
+    if not _NUMBER.fullmatch(text):
+        return None
+    if _INTEGER.fullmatch(text):
+        # Longer ones are keys: as decimals, two of them would be one.
+        return str(int(text)) if len(text) < _MOST_DIGITS else None
+    number = float(text)
+    return value_text("decimal", number) if np.isfinite(number) else None
+
+
+def _write_moments(texts: Sequence[str], kind: Kind) -> Texts:
+    """Write moments in one way, those at midnight as days; None where a text is none."""
+    try:
+        column, codes = from_texts("", texts, kind)
+    except ColumnError:
+        if len(texts) == 1:
+            return [None]
+        half = len(texts) // 2
+        return [*_write_moments(texts[:half], kind), *_write_moments(texts[half:], kind)]
+    written = [_MIDNIGHT.sub("", text) if kind == "datetime" else text for text in column.texts()]
+    return [written[code] if code >= 0 else None for code in codes.tolist()]
+
+
+def _meet_folded(_: Sequence[Column], texts: Sequence[Texts]) -> _Spelled:
+    """Spell a text as the reference spells it; what the reference does not know, as the first table that has it."""
+    known = {text for text in texts[0] if text is not None}
+    spelling_of: dict[str, str] = {}
+    for text in (text for table in texts for text in table if text is not None):
+        spelling_of.setdefault(fold_spelling(text), text)
+    met = [
+        [text if text is None or text in known else spelling_of[fold_spelling(text)] for text in table]
+        for table in texts
+    ]
+    return _Spelled(met, None)
+
+
+def _rebuild(column: Column, texts: Texts, family: frozenset[str] | None) -> Met:
+    """Make a column of the new texts of its values."""
+    if column.is_measured and family is None and texts == column.texts():
+        return Met(column, np.array([*range(column.n_values), -1], dtype=np.int32))
+    filled = list(dict.fromkeys(text for text in texts if text is not None))
+    kind = _kind_of(filled, column.kind, family)
+    met, codes = from_texts(column.name, filled, kind, filled if kind == "ordered" and filled else None)
+    code_of = dict(zip(filled, codes.tolist(), strict=True))
+    translated = [-1 if text is None else code_of[text] for text in texts]
+    return Met(replace(met, by_rank=column.by_rank), np.array([*translated, -1], dtype=np.int32))
+
+
+def _kind_of(texts: Sequence[str], former: Kind, family: frozenset[str] | None) -> Kind:
+    if family is None:
+        return former if former in ("category", "ordered") else "category"
+    if "integer" in family:
+        return "integer" if all(_INTEGER.fullmatch(text) for text in texts) else "decimal"
+    if "time" in family:
+        return "time"
+    return "date" if all(_DATE.fullmatch(text) for text in texts) else "datetime"

@@ -1,0 +1,61 @@
+"""Frames of several writers, read and spelled alike before anything compares them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from hushtable.columns import Column, ColumnSpec, encode, meet_columns, strings
+from hushtable.io.frames import Frame
+
+__all__ = ["read_alike", "spell_as"]
+
+
+def read_alike(tables: Sequence[Frame]) -> tuple[Frame, ...]:
+    """Return tables in which a column that could be read in two ways is read as another table's is that cannot."""
+    told = list(tables)
+    for name in dict.fromkeys(name for table in tables for name in table.columns):
+        holders = [place for place, table in enumerate(tables) if table.is_text and name in table.columns]
+        doubtful = {place: tables[place].doubts(name) for place in holders}
+        settled = [tables[place].spelling(name) for place in holders if doubtful[place] == ((), ())]
+        for place, (formats, marks) in doubtful.items():
+            decimals = [decimal for decimal, _ in marks]
+            format_ = next((spec.format for spec in settled if spec.format in formats), None)
+            decimal = next((spec.decimal for spec in settled if spec.decimal in decimals), None)
+            if format_ is not None or decimal is not None:
+                told[place] = told[place].told({name: ColumnSpec(format=format_, decimal=decimal)})
+    return tuple(told)
+
+
+def spell_as(frame: Frame, reference: Mapping[str, Column]) -> Frame:
+    """Return a frame whose columns are spelled as reference columns are, where they were spelled otherwise.
+
+    Parameters
+    ----------
+    frame : Frame
+    reference : mapping of column to Column
+        Columns that the frame has; see `hushtable.columns.meeting`.
+
+    Raises
+    ------
+    ColumnError
+        A column cannot be coded.
+    """
+    columns, specs = {}, dict(frame.specs)
+    for name, known in reference.items():
+        column, codes = encode(frame.column(name), frame.spec(name), is_typed=frame.is_text, name=name)
+        met = meet_columns([known, column], [False, bool((codes < 0).any())])
+        if met is None or met[1].column is column:
+            continue
+        former = zip(known.texts(), met[0].codes.tolist(), strict=False)
+        spelling_of = {met[0].column.text(code): text for text, code in former if code >= 0}
+        texts = [spelling_of.get(text, text) for text in met[1].column.texts()]
+        new_codes = met[1].codes[codes]
+        columns[name] = strings(name, [*texts, None]).gather(np.where(new_codes < 0, len(texts), new_codes))
+        # What the file says of its marks and dates is no longer so.
+        decimal = "." if met[1].column.kind in ("integer", "decimal") else None
+        if known.kind not in ("category", "ordered"):
+            specs[name] = ColumnSpec(met[1].column.kind, decimal=decimal)
+    return replace(frame.with_columns(columns), specs=specs) if columns else frame

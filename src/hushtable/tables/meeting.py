@@ -1,0 +1,237 @@
+"""Where two tables meet: their columns are spelled alike, and what could not be is reported.
+
+Everything that compares two tables of people goes through `meet`. What an attack cannot match it cannot find, so that a
+column that meets nowhere is a warning, and the end of a gate (`as_gate`).
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+import numpy as np
+
+from hushtable._types import CodeArray, CountArray
+from hushtable.columns import Column, ColumnSpec, form_of, kinds_of_one_family, meet_columns
+from hushtable.errors import InputError, listed, with_hint
+from hushtable.tables.joint import Joint
+from hushtable.tables.table import Table
+
+__all__ = [
+    "Mismatch",
+    "MismatchWarning",
+    "as_gate",
+    "describe_values",
+    "find_mismatches",
+    "has_too_few",
+    "meet",
+    "warn_of_mismatches",
+]
+
+_FEWEST_EXPECTED: Final = 5.0  # records that chance lets meet, below which nothing is said
+_MET: Final = 0.5  # of the expected records: fewer do not happen by chance in tables of one population
+_MOST_DESCRIBED: Final = 3  # columns in one message
+_KINDS: Final = {
+    "integer": "whole numbers",
+    "decimal": "decimal numbers",
+    "date": "dates",
+    "datetime": "moments",
+    "time": "times of a day",
+}
+_HINT: Final = "write the column in both tables alike, or leave it out (columns=, --columns)"
+
+
+class MismatchWarning(UserWarning):
+    """Columns of two tables have fewer values in common than chance allows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mismatch:
+    """A column of which two tables have fewer values in common than chance allows.
+
+    Attributes
+    ----------
+    column : str
+    table : int
+        Which table it is; the first, 0, is what it was compared with.
+    expected, share : float
+        Of its records, the share whose value the first table was expected to hold, and the share that it holds.
+    forms : tuple of str
+        What the first table and this one hold: their kinds, and the form of texts. No cell.
+    """
+
+    column: str
+    table: int
+    expected: float
+    share: float
+    forms: tuple[str, str]
+
+    def describe(self, names: Sequence[str]) -> str:
+        """Say what differs, of tables with these names."""
+        first, other = names[0], names[self.table]
+        held = "no value" if not self.share else f"{self.share:.1%} of the values"
+        return (
+            f"column {listed([self.column])}: the {first} table holds {held} of the {other} table's records, where "
+            f"{self.expected:.0%} are expected. The {first} table has {self.forms[0]}, the {other} table has "
+            f"{self.forms[1]}"
+        )
+
+
+def meet(tables: Sequence[Table], specs: Mapping[str, ColumnSpec] | None = None) -> tuple[Table, ...]:
+    """Spell the columns that all tables have alike; see `hushtable.columns.meeting`.
+
+    A column that specs declare a category stays one.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> original, copy = (Table.encode(pl.DataFrame({"ill": cells})) for cells in ([True, False], ["FALSE", "TRUE"]))
+    >>> [table.column("ill").texts() for table in meet([original, copy])]
+    [['false', 'true'], ['false', 'true']]
+    """
+    changed: list[dict[str, tuple[Column, CodeArray]]] = [{} for _ in tables]
+    for name in tables[0].names:
+        if not all(name in table.names for table in tables):
+            continue
+        columns = [table.column(name) for table in tables]
+        if kinds_of_one_family(columns):
+            continue
+        codes = [table.codes[table.index(name)] for table in tables]
+        has_missing = [bool((of_rows < 0).any()) for of_rows in codes]
+        kind = specs[name].kind if specs and name in specs else None
+        met = meet_columns(columns, has_missing, is_text=kind in ("category", "ordered"))
+        for of_table, of_rows, column in zip(changed, codes, met or (), strict=False):
+            of_table[name] = column.column, column.codes[of_rows]
+    return tuple(_with_columns(table, new) for table, new in zip(tables, changed, strict=True))
+
+
+def _with_columns(table: Table, changed: Mapping[str, tuple[Column, CodeArray]]) -> Table:
+    if not changed:
+        return table
+    codes = np.array(table.codes)
+    for name, (_, of_rows) in changed.items():
+        codes[table.index(name)] = of_rows
+    columns = [changed[column.name][0] if column.name in changed else column for column in table.columns]
+    return replace(table, columns=tuple(columns), codes=codes)
+
+
+def find_mismatches(joint: Joint, tables: Sequence[Table], *, by_range: bool = False) -> list[Mismatch]:
+    """Find the columns of which a table has fewer values in common with the first one than chance allows.
+
+    Parameters
+    ----------
+    joint : Joint
+        The tables in one code.
+    tables : sequence of Table
+        The same tables, which say what their columns hold.
+    by_range : bool
+        Whether numbers and dates need no equal values, as for distances: it is enough that most lie in the first
+        table's range.
+
+    Notes
+    -----
+    Of records of one population, the share whose value a table holds is about its coverage: 1 less the share of its
+    records whose value is unique in it (Good, 1953). Fewer than half of that is no chance. Where nearly every value is
+    unique, forms of texts are compared in the same way.
+    """
+    found = []
+    for j, name in enumerate(joint.names):
+        counts = [
+            np.bincount(rows.codes[j] + 1, rows.counts, joint.widths[j] + 1)[1:].astype(np.int64)
+            for rows in joint.tables
+        ]
+        columns = [table.column(name) for table in tables]
+        for place in range(1, len(tables)):
+            pair = columns[0], columns[place]
+            expected, share = _expected_and_met(pair, joint.values[j], counts[0], counts[place], by_range=by_range)
+            if has_too_few(share, expected, int(counts[place].sum())):
+                forms = [describe_values(columns[at], joint.values[j], counts[at]) for at in (0, place)]
+                found.append(Mismatch(name, place, expected, share, (forms[0], forms[1])))
+    return found
+
+
+def has_too_few(share: float, expected: float, n_records: int) -> bool:
+    """Tell whether fewer of some records meet than chance allows, where so large a share was expected to."""
+    return expected * n_records >= _FEWEST_EXPECTED and share < _MET * expected
+
+
+def _expected_and_met(
+    columns: tuple[Column, Column], values: Sequence[Any], first: CountArray, other: CountArray, *, by_range: bool
+) -> tuple[float, float]:
+    """Return the share of a table's records whose value the first table is expected to hold, and the share it holds."""
+    expected, share = _coverage(first), _share_of_known(first, other)
+    if kinds_of_one_family(columns):
+        # Made-up numbers lie among those of people and need not equal them, but for some.
+        share_in_range = _share_of_known(_fill_range(first), other)
+        is_apart = not by_range and not share and expected >= _MET and share_in_range >= _MET
+        return (expected, 0.0) if is_apart else (1.0, share_in_range)
+    if share or expected * other.sum() >= _FEWEST_EXPECTED:
+        return expected, share
+    forms = [_count_forms(values, counts) for counts in (first, other)]
+    by_form = [np.array([counts[form] for form in {**forms[0], **forms[1]}]) for counts in forms]
+    return _coverage(by_form[0]), _share_of_known(*by_form)
+
+
+def _fill_range(counts: CountArray) -> CountArray:
+    """Count each value between the first and the last that occur."""
+    within = np.zeros_like(counts)
+    known = np.flatnonzero(counts)
+    if len(known):
+        within[known[0] : known[-1] + 1] = 1
+    return within
+
+
+def _coverage(counts: CountArray) -> float:
+    return 1 - np.count_nonzero(counts == 1) / max(1, int(counts.sum()))
+
+
+def _share_of_known(first: CountArray, other: CountArray) -> float:
+    return float(other[first > 0].sum() / max(1, other.sum()))
+
+
+def _count_forms(values: Sequence[Any], counts: CountArray) -> Counter[str]:
+    forms: Counter[str] = Counter()
+    for code in np.flatnonzero(counts).tolist():
+        forms[form_of(str(values[code]))] += int(counts[code])
+    return forms
+
+
+def describe_values(column: Column, values: Sequence[Any], counts: CountArray) -> str:
+    """Say what a column holds, and no cell of it."""
+    if not column.n_values:
+        return "nothing"
+    if column.is_measured:
+        return _KINDS[column.kind]
+    return f"text of the form {_count_forms(values, counts).most_common(1)[0][0]!r}"
+
+
+def warn_of_mismatches(mismatches: Sequence[Mismatch], names: Sequence[str]) -> None:
+    """Warn of columns that do not meet; where a gate asks, that is an error.
+
+    Raises
+    ------
+    InputError
+        Inside `as_gate`.
+    """
+    if not mismatches:
+        return
+    text = "; ".join(mismatch.describe(names) for mismatch in mismatches[:_MOST_DESCRIBED])
+    more = len(mismatches) - _MOST_DESCRIBED
+    text += f"; and {more} more columns" if more > 0 else ""
+    try:
+        warnings.warn(MismatchWarning(f"tables do not meet in {text}. Nobody is found by it: {_HINT}"), stacklevel=3)
+    except MismatchWarning:
+        raise InputError(with_hint(f"tables do not meet in {text}.", f"{_HINT}.")) from None
+
+
+@contextmanager
+def as_gate(is_gate: bool = True) -> Iterator[None]:
+    """Make columns that do not meet an error, for who judges a figure by a limit."""
+    with warnings.catch_warnings():
+        if is_gate:
+            warnings.simplefilter("error", MismatchWarning)
+        yield
