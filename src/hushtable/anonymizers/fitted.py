@@ -489,8 +489,15 @@ class LearnedRecoding:
 
     def _read(self, rows: Any, earlier: Any) -> Frame | Table:
         """Return the new rows, below the earlier ones where these are published again."""
+        # Only who publishes a next batch needs them.
+        from hushtable.columns import column_of_cells
+        from hushtable.io import spell_as
+
         data = opened(rows, self.asked.specs)
         self.check_columns(data.names)
+        if isinstance(data, Frame):
+            named = ((name, column_of_cells(name, cell.texts, self.kinds[name])) for name, cell in self.cells.items())
+            data = spell_as(data, dict(named))
         if earlier is None:
             return data
         before = opened(earlier, self.asked.specs)

@@ -17,7 +17,7 @@ from hushtable.claims import Limits
 from hushtable.columns import ENGLISH, SUPPRESSED, Column, ColumnSpec, how_to_part, without_blanks
 from hushtable.errors import ColumnError, InputError, check_columns, listed, with_hint
 from hushtable.hierarchy import Dictionary, Hierarchy, Prefix, are_codes, prefix_lengths_of
-from hushtable.io import Frame, Writing, drafts, read_alike
+from hushtable.io import Frame, Writing, drafts
 from hushtable.models import DeltaPresence, KAnonymity, MatchingNotion, PrivacyModel
 from hushtable.quality import Loss, SetNCP
 from hushtable.release import Pseudonyms
@@ -395,7 +395,12 @@ def prepare(data: Any, asked: Request) -> Prepared:
         population = opened(population, asked.specs)
     source, table = _read(data, asked)
     if isinstance(source, Frame) and isinstance(population, Frame):
+        from hushtable.io import read_alike, spell_as
+
         population = read_alike((source, population))[1]
+        population = spell_as(
+            population, {name: table.column(name) for name in table.names if name in population.columns}
+        )
     people = _people(population, asked)
     everyone = table if people is None else table.with_population(people)
     _check_columns_named(asked)

@@ -108,6 +108,11 @@ def limits_of(given: Sequence[str] | None, names: Sequence[str]) -> dict[str, fl
             msg = f"--fail-above {entry.strip()!r} {what}."
             raise InputError(with_hint(msg, f"each of {listed(names)} can be limited once, as in {names[0]}=0.05."))
         limits[name] = _limit(name, text)
+    if limits:
+        from hushtable.tables import refuse_mismatches
+
+        # A gate would pass on columns that no attack can compare.
+        refuse_mismatches()
     return limits
 
 

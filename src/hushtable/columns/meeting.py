@@ -119,8 +119,10 @@ def meet_columns(columns: Sequence[Column], has_missing: Sequence[bool], *, is_t
     >>> [met.column.texts() for met in meet_columns([numbers, texts], [False, False])]
     [['5', '7'], ['5', '7']]
     """
-    if kinds_of_one_family(columns) or any(column.separator is not None for column in columns):
+    if any(column.separator is not None for column in columns):
         return None
+    if kinds_of_one_family(columns):
+        return _meet_days(columns)
     given: list[Texts] = [[*column.texts()] for column in columns]
     texts = _without_marks(given, has_missing)
     if texts == given and _are_alike(columns, texts):
@@ -171,6 +173,21 @@ def column_of_cells(name: str, cells: Iterable[str | None], kind: Kind | None = 
         return from_texts(name, list(texts), "category")[0]
 
 
+def _meet_days(columns: Sequence[Column]) -> list[Met] | None:
+    """Make days of moments, or moments of days, as the reference has them; None where all are of one kind."""
+    kind = columns[0].kind
+    if {column.kind for column in columns} != {"date", "datetime"}:
+        return None
+    days = [column.values.astype("datetime64[D]") for column in columns]
+    if kind == "date" and any((column.values != day).any() for column, day in zip(columns, days, strict=True)):
+        return None
+    values = days if kind == "date" else [column.values.astype("datetime64[us]") for column in columns]
+    return [
+        Met(replace(column, kind=kind, values=new), np.array([*range(len(new)), -1], dtype=np.int32))
+        for column, new in zip(columns, values, strict=True)
+    ]
+
+
 def _are_alike(columns: Sequence[Column], texts: Sequence[Texts]) -> bool:
     """Tell whether all columns are text, and the reference holds every value of the others."""
     known = set(texts[0])
@@ -204,6 +221,8 @@ def _meet_measured(columns: Sequence[Column], texts: Sequence[Texts]) -> _Spelle
     families = {_family_of(column) for column in columns if column.is_measured and column.n_values}
     if len(families) > 1 or (not families and _mostly_known(texts)):
         return None
+    if not families and any(_is_code(text) for table in texts for text in table if text is not None):
+        return None
     for family in families or _FAMILIES:
         read = _read_alike(columns, texts, family)
         shares = [
@@ -221,6 +240,11 @@ def _meet_measured(columns: Sequence[Column], texts: Sequence[Texts]) -> _Spelle
 
 def _family_of(column: Column) -> frozenset[str]:
     return next(family for family in _FAMILIES if column.kind in family)
+
+
+def _is_code(text: str) -> bool:
+    """Tell whether a text is of digits behind a zero: a code, and the number only where another table says so."""
+    return text[:1] == "0" and text.isdecimal() and len(text) > 1
 
 
 def _mostly_known(texts: Sequence[Texts]) -> bool:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-import numpy as np
-
 from hushtable.columns import Column, ColumnSpec, encode, meet_columns, strings
 from hushtable.io.frames import Frame
 
@@ -51,9 +49,11 @@ def spell_as(frame: Frame, reference: Mapping[str, Column]) -> Frame:
             continue
         former = zip(known.texts(), met[0].codes.tolist(), strict=False)
         spelling_of = {met[0].column.text(code): text for text, code in former if code >= 0}
-        texts = [spelling_of.get(text, text) for text in met[1].column.texts()]
-        new_codes = met[1].codes[codes]
-        columns[name] = strings(name, [*texts, None]).gather(np.where(new_codes < 0, len(texts), new_codes))
+        texts = [*(spelling_of.get(text, text) for text in met[1].column.texts()), None]
+        spelled = [texts[code] for code in met[1].codes.tolist()]
+        if spelled == [*column.texts(), None] and met[1].column.kind == column.kind:
+            continue
+        columns[name] = strings(name, spelled).gather(codes % len(spelled))
         # What the file says of its marks and dates is no longer so.
         decimal = "." if met[1].column.kind in ("integer", "decimal") else None
         if known.kind not in ("category", "ordered"):

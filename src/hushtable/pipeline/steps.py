@@ -45,7 +45,7 @@ from hushtable.policy import Policy, Record, plain_yaml
 from hushtable.quality import describe
 from hushtable.release import codebook_paths, manifest, sha256
 from hushtable.synthesizers import METHODS, installed, synthesize_frame
-from hushtable.tables import Table, persons_of, split_rows
+from hushtable.tables import Table, as_gate, persons_of, split_rows
 
 __all__ = [
     "Branch",
@@ -177,9 +177,11 @@ def key_of(step: Step, seed: int, content: Sequence[Path], wanted: Sequence[str]
 
 
 def _plain(parameters: Record) -> Any:
-    # Of limits, results do not depend; a policy is no field that pydantic can write.
-    rules = getattr(parameters, "rules", None)
-    return parameters.model_dump(exclude={"limit", "rules"}), None if rules is None else rules.to_dict()
+    # Of limits, results do not depend, but that a gate refuses tables that do not meet; a policy is no field that
+    # pydantic can write.
+    rules, is_gate = getattr(parameters, "rules", None), bool(getattr(parameters, "limit", None))
+    fields = parameters.model_dump(exclude={"limit", "rules"})
+    return fields, is_gate, None if rules is None else rules.to_dict()
 
 
 def _digest(parts: Any) -> Any:
@@ -359,7 +361,8 @@ def made(step: Step, before: Tables | None, doing: Doing) -> Tables:
 def looked_at(step: Step, tables: Tables, doing: Doing, wanted: Sequence[str]) -> Evaluation:
     """Carry out a step that looks at tables."""
     if isinstance(step.parameters, Evaluator):
-        return step.parameters.evaluate(tables, doing.files, doing.seed, wanted)
+        with as_gate(bool(step.parameters.limit)):
+            return step.parameters.evaluate(tables, doing.files, doing.seed, wanted)
     return _described(tables.current)
 
 

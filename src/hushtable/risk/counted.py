@@ -18,10 +18,10 @@ from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray, Missi
 from hushtable.claims import count_values, match_classes, match_sizes
 from hushtable.columns import Column, ColumnSpec, held_items
 from hushtable.errors import InputError, check_columns, with_hint
-from hushtable.io import frames, read_alike
+from hushtable.io import frames
 from hushtable.kernels import group
 from hushtable.models import ClassStats, DistinctLDiversity, EntropyLDiversity, Ground, Histogram, TCloseness
-from hushtable.tables import Partition, Table, code_together, meet, opened, partitions, totals
+from hushtable.tables import Partition, Table, code_together, opened, partitions, totals
 
 __all__ = [
     "READINGS",
@@ -155,6 +155,8 @@ def read_together(data: Any, population: Any) -> tuple[Any, Any]:
     """Open a table and its population; what could be read in two ways in one is read as in the other."""
     if isinstance(data, Table) or isinstance(population, Table):
         return data, population
+    from hushtable.io import read_alike
+
     first, second = read_alike((frames.read(data), frames.read(population)))
     return first, second
 
@@ -248,6 +250,8 @@ def weigh(counted: Counted, column: str) -> Weighted:
 
 def _labelled(counted: Counted, people: Table) -> tuple[CodeArray, CodeArray, int]:
     """Code the classes and, behind them, the population; return their codes, and labels that equal ones share."""
+    from hushtable.tables import meet
+
     columns = tuple(counted.table.column(name) for name in counted.columns)
     joint = code_together(meet((Table(columns, counted.codes, counted.sizes), people)))
     codes = np.ascontiguousarray(np.concatenate([rows.codes for rows in joint.tables], axis=1))

@@ -24,7 +24,15 @@ from hushtable.io import frames
 from hushtable.risk.collisions import TREE, datetime_precisions, numeric_precisions
 from hushtable.risk.mpuccs import encoded, in_order, sizes_of
 from hushtable.search import Trace
-from hushtable.tables import Joint, Table, code_together, lone_rows, partitions
+from hushtable.tables import (
+    Joint,
+    Table,
+    code_together,
+    find_mismatches,
+    lone_rows,
+    partitions,
+    warn_of_mismatches,
+)
 
 __all__ = ["PETSARD_UNITS", "PetsardMpuccs", "petsard_mpuccs"]
 
@@ -162,14 +170,13 @@ def petsard_mpuccs(
     detected = _petsard_precisions(tables[0])
     decimals = detected[0] if numeric_precision is None else numeric_precision
     moment = detected[1] if datetime_precision is None else datetime_precision
-    joint = in_order(
-        code_together(
-            tables,
-            numeric_precisions(tables, decimals),
-            datetime_precisions(tables, None if moment is None else PETSARD_UNITS[moment.lower()]),
-        ),
-        merges=True,
+    read = code_together(
+        tables,
+        numeric_precisions(tables, decimals),
+        datetime_precisions(tables, None if moment is None else PETSARD_UNITS[moment.lower()]),
     )
+    warn_of_mismatches(find_mismatches(read, tables), ("original", "synthetic"))
+    joint = in_order(read, merges=True)
     sizes = sizes_of(n_cols, len(joint.names))
     began = time.perf_counter()
     totals, details, tree = _walk(joint, sizes, delta=min_entropy_delta, decay=field_decay_factor, alpha=renyi_alpha)

@@ -15,6 +15,7 @@ from .meeting import (
     find_mismatches as find_mismatches,
     has_too_few as has_too_few,
     meet as meet,
+    refuse_mismatches as refuse_mismatches,
     warn_of_mismatches as warn_of_mismatches,
 )
 from .missing_codes import (

@@ -29,6 +29,7 @@ __all__ = [
     "find_mismatches",
     "has_too_few",
     "meet",
+    "refuse_mismatches",
     "warn_of_mismatches",
 ]
 
@@ -56,23 +57,20 @@ class Mismatch:
     Attributes
     ----------
     column : str
-    table : int
-        Which table it is; the first, 0, is what it was compared with.
     expected, share : float
-        Of its records, the share whose value the first table was expected to hold, and the share that it holds.
+        Of the second table's records, the share whose value the first was expected to hold, and the share it holds.
     forms : tuple of str
-        What the first table and this one hold: their kinds, and the form of texts. No cell.
+        What the two hold: their kinds, and the form of texts. No cell.
     """
 
     column: str
-    table: int
     expected: float
     share: float
     forms: tuple[str, str]
 
     def describe(self, names: Sequence[str]) -> str:
-        """Say what differs, of tables with these names."""
-        first, other = names[0], names[self.table]
+        """Say what differs, of two tables with these names."""
+        first, other = names[:2]
         held = "no value" if not self.share else f"{self.share:.1%} of the values"
         return (
             f"column {listed([self.column])}: the {first} table holds {held} of the {other} table's records, where "
@@ -98,8 +96,6 @@ def meet(tables: Sequence[Table], specs: Mapping[str, ColumnSpec] | None = None)
         if not all(name in table.names for table in tables):
             continue
         columns = [table.column(name) for table in tables]
-        if kinds_of_one_family(columns):
-            continue
         codes = [table.codes[table.index(name)] for table in tables]
         has_missing = [bool((of_rows < 0).any()) for of_rows in codes]
         kind = specs[name].kind if specs and name in specs else None
@@ -120,12 +116,13 @@ def _with_columns(table: Table, changed: Mapping[str, tuple[Column, CodeArray]])
 
 
 def find_mismatches(joint: Joint, tables: Sequence[Table], *, by_range: bool = False) -> list[Mismatch]:
-    """Find the columns of which a table has fewer values in common with the first one than chance allows.
+    """Find the columns of which the second table has fewer values in common with the first one than chance allows.
 
     Parameters
     ----------
     joint : Joint
-        The tables in one code.
+        The tables in one code. A control, the third, is not looked at: where it meets nobody, the risk beyond it is
+        too high, which comforts nobody.
     tables : sequence of Table
         The same tables, which say what their columns hold.
     by_range : bool
@@ -138,19 +135,20 @@ def find_mismatches(joint: Joint, tables: Sequence[Table], *, by_range: bool = F
     records whose value is unique in it (Good, 1953). Fewer than half of that is no chance. Where nearly every value is
     unique, forms of texts are compared in the same way.
     """
-    found = []
-    for j, name in enumerate(joint.names):
-        counts = [
+    found: list[Mismatch] = []
+    for j, name in enumerate(joint.names if len(tables) > 1 else ()):
+        first, other = (
             np.bincount(rows.codes[j] + 1, rows.counts, joint.widths[j] + 1)[1:].astype(np.int64)
-            for rows in joint.tables
-        ]
-        columns = [table.column(name) for table in tables]
-        for place in range(1, len(tables)):
-            pair = columns[0], columns[place]
-            expected, share = _expected_and_met(pair, joint.values[j], counts[0], counts[place], by_range=by_range)
-            if has_too_few(share, expected, int(counts[place].sum())):
-                forms = [describe_values(columns[at], joint.values[j], counts[at]) for at in (0, place)]
-                found.append(Mismatch(name, place, expected, share, (forms[0], forms[1])))
+            for rows in joint.tables[:2]
+        )
+        columns = tables[0].column(name), tables[1].column(name)
+        expected, share = _expected_and_met(columns, joint.values[j], first, other, by_range=by_range)
+        if has_too_few(share, expected, int(other.sum())):
+            ours, theirs = (
+                describe_values(column, joint.values[j], counts)
+                for column, counts in zip(columns, (first, other), strict=True)
+            )
+            found.append(Mismatch(name, expected, share, (ours, theirs)))
     return found
 
 
@@ -229,9 +227,14 @@ def warn_of_mismatches(mismatches: Sequence[Mismatch], names: Sequence[str]) -> 
 
 
 @contextmanager
-def as_gate(is_gate: bool = True) -> Iterator[None]:
-    """Make columns that do not meet an error, for who judges a figure by a limit."""
+def as_gate(is_gate: bool) -> Iterator[None]:
+    """Make columns that do not meet an error, where a figure is judged by a limit."""
     with warnings.catch_warnings():
         if is_gate:
-            warnings.simplefilter("error", MismatchWarning)
+            refuse_mismatches()
         yield
+
+
+def refuse_mismatches() -> None:
+    """Make columns that do not meet an error, as long as these filters of warnings hold."""
+    warnings.simplefilter("error", MismatchWarning)

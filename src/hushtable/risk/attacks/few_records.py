@@ -11,7 +11,7 @@ import numpy as np
 from hushtable._types import CodeArray, CountArray
 from hushtable.columns import ColumnSpec, check_specs, escaped
 from hushtable.errors import InputError, check_columns, check_whole, names_in, with_hint
-from hushtable.io import Frame
+from hushtable.io import Frame, spell_as
 from hushtable.risk.assessment import percent
 from hushtable.risk.attacks.fitting import (
     MOST_FEW,
@@ -22,6 +22,7 @@ from hushtable.risk.attacks.fitting import (
     numbered,
     own_axis,
     published,
+    values_of,
 )
 from hushtable.risk.intervals import clipped, wilson
 from hushtable.risk.nearness import check_tolerance
@@ -227,6 +228,8 @@ def unicity(
     if not columns:
         raise InputError(with_hint("neither item nor tolerance names a column.", "say what is known of a record."))
     check_columns([person, *columns], source.columns, "person, item and tolerance")
+    if original is not None:
+        source = spell_as(source, {name: values_of(told, name) for name in columns if name in told.frame.columns})
     table = Table.encode(source, columns, told.specs)
     axes, cells = _axes(told, table, columns, amounts, is_own=source is told.frame)
     ours, theirs = persons_of(source, person), persons_of(told.frame, person)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
@@ -20,7 +20,7 @@ from hushtable.claims import covered_by, listed_cells, published_cells, rules_of
 from hushtable.columns import SUPPRESSED, Column, ColumnSpec, column_of_cells, from_texts, read, whole_days
 from hushtable.errors import ColumnError, InputError, check_columns, check_type, with_hint
 from hushtable.hierarchy import Hierarchy, to_exact
-from hushtable.io import Frame
+from hushtable.io import Frame, spell_as
 from hushtable.kernels.candidates import LookedUp, Sought, count_candidates
 from hushtable.kernels.rows import ByteArray
 from hushtable.risk.nearness import LARGEST, Amount, amount_of, on_axis, reach
@@ -39,6 +39,7 @@ __all__ = [
     "own_axis",
     "published",
     "shared_axes",
+    "spelled_as",
     "values_of",
 ]
 
@@ -195,9 +196,11 @@ def shared_axes(
 
     What is known, the places of an axis, are the cells of the second table.
     """
-    tables = (ours, theirs)
-    for table, names in zip(tables, zip(*pairs, strict=True), strict=True):
+    for table, names in zip((ours, theirs), zip(*pairs, strict=True), strict=True):
         check_columns(names, table.frame.columns, "columns that both tables publish")
+    theirs = spelled_as(theirs, ours, pairs)
+    # Once more the other way: a mark of missing cells may be the first table's.
+    tables = (spelled_as(ours, theirs, [(other, name) for name, other in pairs]), theirs)
     axes: list[PlaceAxis] = []
     cells = [np.empty((len(pairs), table.frame.n_rows), dtype=np.int32) for table in tables]
     for j, pair in enumerate(pairs):
@@ -254,6 +257,12 @@ def values_of(table: PublishedTable, name: str) -> Column:
     """Return the values that the cells of a published column name."""
     spec = table.specs.get(name, ColumnSpec())
     return column_of_cells(name, _cells_of(table, name)[0].found, spec.kind)
+
+
+def spelled_as(table: PublishedTable, reference: PublishedTable, pairs: Sequence[tuple[str, str]]) -> PublishedTable:
+    """Return a table whose columns, the second of each pair, are spelled as those of a reference, the first."""
+    values = {name: values_of(reference, known) for known, name in pairs}
+    return replace(table, frame=spell_as(table.frame, values))
 
 
 def _axis_of(parts: Sequence[_CellList], column: Column, amount: Amount) -> PlaceAxis:

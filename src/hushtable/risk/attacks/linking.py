@@ -11,7 +11,7 @@ import numpy as np
 from hushtable._types import CodeArray, CountArray
 from hushtable.columns import ColumnSpec, check_specs, escaped, listed
 from hushtable.errors import InputError, check_columns, check_whole, names_in, with_hint
-from hushtable.io import Frame, spell_as
+from hushtable.io import Frame
 from hushtable.risk.assessment import percent
 from hushtable.risk.attacks.fitting import (
     MOST_FEW,
@@ -23,6 +23,7 @@ from hushtable.risk.attacks.fitting import (
     numbered,
     published,
     shared_axes,
+    spelled_as,
     values_of,
 )
 from hushtable.risk.intervals import clipped, excess_risk, wilson
@@ -239,7 +240,7 @@ def _outside(data: Any, pairs: Sequence[tuple[str, str]], told: PublishedTable, 
     kinds = {theirs: told.specs[name] for name, theirs in pairs if name in told.specs}
     # A spelling of the released file says nothing of how another one is spelled.
     frame = frame.told({name: ColumnSpec(spec.kind, spec.order) for name, spec in kinds.items()})
-    return spell_as(frame, {theirs: values_of(told, name) for name, theirs in pairs})
+    return spelled_as(PublishedTable(frame), told, pairs).frame
 
 
 def _linked(
@@ -297,7 +298,7 @@ def _warn_where_nothing_fits(
             ours, theirs = (
                 describe_values(column, column.texts(), np.ones(column.n_values, dtype=np.int64)) for column in columns
             )
-            mismatches.append(Mismatch(names[0], 1, 1.0, share, (ours, theirs)))
+            mismatches.append(Mismatch(names[0], 1.0, share, (ours, theirs)))
     warn_of_mismatches(mismatches, ("first", "second"))
 
 
@@ -420,7 +421,6 @@ def join_risk(
             raise InputError(with_hint(f"the {what} table is empty.", "nothing is rebuilt from nothing."))
     content = classes_of(_contents(theirs.frame, [name for _, name in pairs]))
     rows, others = (np.arange(table.frame.n_rows, dtype=np.int32) for table in (ours, theirs))
-    theirs = replace(theirs, frame=spell_as(theirs.frame, {other: values_of(ours, name) for name, other in pairs}))
     backwards = [(other, name) for name, other in pairs]
     axes, cells, asked = shared_axes(theirs, ours, backwards)
     _warn_where_nothing_fits((theirs, ours), backwards, axes, cells, asked)
