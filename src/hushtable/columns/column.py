@@ -177,7 +177,7 @@ def names_a_day(format_: Any) -> bool:
     try:
         moment = _A_MOMENT.replace(tzinfo=dt.UTC) if "%z" in format_ else _A_MOMENT
         return dt.datetime.strptime(moment.strftime(format_), format_).date() == moment.date()
-    except ValueError:
+    except (ValueError, re.error):
         return False
 
 

@@ -21,7 +21,8 @@ import polars as pl
 from hushtable._types import BoolArray, CodeArray, CountArray, ValueArray
 from hushtable.columns.cells import SUPPRESSED
 from hushtable.columns.column import Column, ColumnSpec, Kind, from_texts
-from hushtable.columns.spellings import canonical, found, has_time
+from hushtable.columns.date_formats import has_time
+from hushtable.columns.spellings import canonical, found
 from hushtable.errors import ColumnError, with_hint
 
 __all__ = [

@@ -16,6 +16,7 @@ import polars as pl
 from hushtable._types import CountArray
 from hushtable.columns.cells import SUPPRESSED
 from hushtable.columns.column import Column, ColumnSpec
+from hushtable.columns.date_formats import has_time, read_moments
 from hushtable.columns.item_sets import set_text
 
 __all__ = [
@@ -30,7 +31,6 @@ __all__ = [
     "ends_with_codes",
     "fold",
     "found",
-    "has_time",
 ]
 
 MISSING_CODES: Final = (
@@ -190,11 +190,6 @@ def canonical(series: pl.Series, spec: ColumnSpec) -> pl.Series:
         return series
     is_number = texts.str.strip_chars().str.contains(_pattern(fitting[0]))
     return _replaced(series, texts, _with_point(texts, fitting[0]).set(~is_number, None))
-
-
-def has_time(format_: str) -> bool:
-    """Tell whether a format of dates names a time of the day too."""
-    return any(each in format_ for each in ("%H", "%I", "%T", "%R", "%X", "%c"))
 
 
 def count_missing_codes(series: pl.Series) -> dict[str, int]:
@@ -362,7 +357,7 @@ def _formats(texts: pl.Series, spec: ColumnSpec) -> tuple[str, ...]:
         return ()
     for pattern, formats in (_ZONED if texts.str.contains(_ISO).all() else _DATES).items():
         if re.fullmatch(pattern, texts[0]) and texts.str.contains(f"^(?:{pattern})$").all():
-            read = {each: _parsed(texts, each) for each in formats}
+            read = {each: read_moments(texts, each) for each in formats}
             return _different({each: moments for each, moments in read.items() if not moments.null_count()})
     return ()
 
@@ -402,20 +397,11 @@ def _with_point(texts: pl.Series, marks: _Marks) -> pl.Series:
     return plain.str.replace(marks.decimal, ".", literal=True)
 
 
-def _parsed(texts: pl.Series, format_: str) -> pl.Series:
-    texts = texts.str.strip_chars()
-    if "%z" not in format_:
-        return texts.str.strptime(pl.Datetime("us"), format_, strict=False)
-    # As polars has an offset that may be Z, and seconds with decimals.
-    lenient = format_.replace("%z", "%#z").replace("%S", "%S%.f")
-    return texts.str.strptime(pl.Datetime("us", "UTC"), lenient, strict=False).dt.replace_time_zone(None)
-
-
 def _moments(texts: pl.Series, format_: str) -> pl.Series:
     """Write dates and moments in ISO; null where a text is none of the format."""
     has_decimals = "%f" in format_ or "%z" in format_
     clock = (" %H:%M:%S%.6f" if has_decimals else " %H:%M:%S") if has_time(format_) else ""
-    return _parsed(texts, format_).dt.to_string(f"%Y-%m-%d{clock}")
+    return read_moments(texts, format_).dt.to_string(f"%Y-%m-%d{clock}")
 
 
 def _replaced(series: pl.Series, texts: pl.Series, new: pl.Series) -> pl.Series:

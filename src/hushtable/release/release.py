@@ -19,7 +19,6 @@ from hushtable.errors import InputError, with_hint
 from hushtable.hierarchy import Hierarchy, NamedSets
 from hushtable.io import Formulas, Frame, Writing, frames
 from hushtable.models import PrivacyModel, model_to_dict
-from hushtable.plots import charts
 from hushtable.quality import (
     Quality,
     RegressionModel,
@@ -466,6 +465,8 @@ class Release(OfClaim, Generic[FrameT]):
         >>> release.plot().get_title(loc="left").replace(chr(10), " ")
         '100 % of records were alone; now the smallest class holds 2'
         """
+        from hushtable.plots import charts
+
         table = encoded(self._input(), list(self.quasi_identifiers), self.claim.specs)
         before = Counter(Partition.of(table, self.quasi_identifiers).sizes.tolist())
         after = Counter(self.partition.sizes.tolist())
@@ -493,6 +494,8 @@ class Release(OfClaim, Generic[FrameT]):
         InputError
             The method keeps no history: Mondrian, or a table solved at once.
         """
+        from hushtable.plots import charts
+
         history = self.trace.effort.history if self.trace.effort is not None else ()
         if not history:
             msg = with_hint("the search kept no history to draw.", "MinGen of many rows and Genetic keep one.")
