@@ -13,7 +13,7 @@ from hypothesis import given, strategies as st
 import hushtable as ht
 from command import done, run
 from hushtable.columns.column import ColumnSpec
-from hushtable.io import frames, read_alike
+from hushtable.io import frames
 from hushtable.policy import Policy
 from hushtable.release.exposure import ExposureLimit, KeptColumns, measure_exposure
 
