@@ -32,6 +32,7 @@ PARTS = {
     "keys": 1,
     "pages": 1,
     "item_sets": 1,
+    "pairs": 1,
 }
 CASES = {
     "releases": 80,
@@ -57,6 +58,7 @@ CASES = {
     "keys": 60,
     "pages": 3,
     "item_sets": 40,
+    "pairs": 40,
 }
 
 

@@ -45,7 +45,9 @@ def spell_as(frame: Frame, reference: Mapping[str, Column]) -> Frame:
     for name, known in reference.items():
         column, codes = encode(frame.column(name), frame.spec(name), is_typed=frame.is_text, name=name)
         met = meet_columns([known, column], [False, bool((codes < 0).any())])
-        if met is None or met[1].column is column:
+        # Numbers and dates stay such: it is the reference that is to be read as them.
+        stays = column.is_measured and not known.is_measured
+        if met is None or met[1].column is column or (stays and met[0].column.is_measured):
             continue
         former = zip(known.texts(), met[0].codes.tolist(), strict=False)
         spelling_of = {met[0].column.text(code): text for text, code in former if code >= 0}
@@ -54,8 +56,8 @@ def spell_as(frame: Frame, reference: Mapping[str, Column]) -> Frame:
         if spelled == [*column.texts(), None] and met[1].column.kind == column.kind:
             continue
         columns[name] = strings(name, spelled).gather(codes % len(spelled))
-        # What the file says of its marks and dates is no longer so.
-        decimal = "." if met[1].column.kind in ("integer", "decimal") else None
-        if known.kind not in ("category", "ordered"):
-            specs[name] = ColumnSpec(met[1].column.kind, decimal=decimal)
+        if known.is_ordered and known.kind != "ordered":
+            # What the file says of its marks and dates is no longer so.
+            kind = "datetime" if known.kind == "datetime" else met[1].column.kind
+            specs[name] = ColumnSpec(kind, decimal="." if kind in ("integer", "decimal") else None)
     return replace(frame.with_columns(columns), specs=specs) if columns else frame

@@ -260,8 +260,11 @@ def values_of(table: PublishedTable, name: str) -> Column:
 
 
 def spelled_as(table: PublishedTable, reference: PublishedTable, pairs: Sequence[tuple[str, str]]) -> PublishedTable:
-    """Return a table whose columns, the second of each pair, are spelled as those of a reference, the first."""
-    values = {name: values_of(reference, known) for known, name in pairs}
+    """Return a table whose columns, the second of each pair, are spelled as those of a reference, the first.
+
+    What a claim says of a column's cells stays as it is.
+    """
+    values = {name: values_of(reference, known) for known, name in pairs if name not in table.specs}
     return replace(table, frame=spell_as(table.frame, values))
 
 

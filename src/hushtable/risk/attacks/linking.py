@@ -207,6 +207,8 @@ def link(
     told = published(release, specs, hierarchies)
     amounts = check_tolerance(tolerance, [name for name, _ in pairs])
     theirs = _outside(outside, pairs, told, "outside")
+    # A mark of missing cells may be the released table's.
+    told = spelled_as(told, PublishedTable(theirs), [(other, name) for name, other in pairs])
     owners = None if truth is None else _owned_by(told, PublishedTable(theirs), truth)
     found = _linked(told, theirs, pairs, amounts, few, owners)
     if control is None:
