@@ -18,6 +18,8 @@ ALLOWED = {
     },
     "polars": {
         "claims/grouping.py",
+        "columns/date_formats.py",
+        "columns/meeting.py",
         "columns/series.py",
         "columns/spellings.py",
         "datasets.py",

@@ -92,6 +92,7 @@ DOORS: dict[str, Callable[[pl.DataFrame, Any], Any]] = {
         table, copy, aux_columns=(["born", "cares"], ["town", "pay"]), control=copy, n_attacks=20
     ).to_dict(),
     "inference": lambda table, copy: ht.inference(table, copy, secret="town", control=copy, n_attacks=20).to_dict(),
+    "count_copies": lambda table, copy: ht.count_copies(table, copy, control=copy),
     "dcr": lambda table, copy: ht.dcr(table, copy, control=copy).to_dict(),
     "nndr": lambda table, copy: ht.nndr(table, copy, control=copy).to_dict(),
     "tcap": lambda table, copy: ht.tcap(table, copy, target="town", keys=["born", "cares"], control=copy).to_dict(),

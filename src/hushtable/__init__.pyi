@@ -83,6 +83,7 @@ from .release import Pseudonyms as Pseudonyms, Release as Release
 from .reporting import Report as Report, references as references, report as report
 from .risk import (
     Attack as Attack,
+    Copies as Copies,
     JoinRisk as JoinRisk,
     Keys as Keys,
     Linking as Linking,
@@ -92,6 +93,7 @@ from .risk import (
     PrivacyFigure as PrivacyFigure,
     RiskAssessment as RiskAssessment,
     Unicity as Unicity,
+    count_copies as count_copies,
     dcr as dcr,
     inference as inference,
     join_risk as join_risk,

@@ -78,8 +78,7 @@ def _nullable(table: pl.DataFrame) -> pd.DataFrame:
 
 
 def _database_csv(table: pl.DataFrame, path: Path) -> Path:
-    people = table.to_arrow()
-    duckdb.sql("SELECT * FROM people").write_csv(f"{path}.csv")
+    duckdb.from_arrow(table.to_arrow()).write_csv(f"{path}.csv")
     return Path(f"{path}.csv")
 
 

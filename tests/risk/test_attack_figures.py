@@ -5,6 +5,8 @@ import polars as pl
 import pytest
 
 import hushtable as ht
+from hushtable.kernels.neighbours import share_nearest
+from twins import naive_synthetic as naive
 
 
 def people(n, seed):
@@ -22,8 +24,52 @@ def test_distances_to_a_copy_and_to_unrelated_people():
     copied = ht.dcr(ORIGINAL, ORIGINAL, control=people(200, 4))
     assert copied.figures["share"] > 0.98
     assert copied.figures["median_to_original"] == 0
-    unrelated = ht.dcr(ORIGINAL, UNRELATED, control=CONTROL)
-    assert unrelated.low < 0.5 < unrelated.high
+    drawn = [
+        ht.dcr(*(people(80, 3 * seed + i) for i in (0, 1)), control=people(40, 3 * seed + 2)) for seed in range(40)
+    ]
+    assert np.mean([figure.value for figure in drawn]) == pytest.approx(0.5, abs=0.03)
+    # One in forty is expected.
+    assert sum(figure.low > 0.5 for figure in drawn) <= 3
+
+
+@pytest.mark.parametrize("n_control", [4, 40, 400])
+def test_a_control_of_any_size_lets_a_copy_be_seen(n_control):
+    copied = ht.dcr(ORIGINAL, ORIGINAL, control=people(n_control, 4))
+    assert copied.value > 0.95
+    assert copied.reach.most == pytest.approx(copied.value)
+    half = ht.dcr(ORIGINAL, ORIGINAL[:100].vstack(UNRELATED[:100]), control=people(n_control, 4))
+    assert half.low < 0.75 <= half.high
+    assert ht.nndr(ORIGINAL, ORIGINAL, control=people(n_control, 4)).value == 0
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_nearest_records_share_as_those_of_the_twin(seed):
+    rng = np.random.default_rng(seed)
+    tables = [np.where(rng.random((n, 4)) < 0.2, np.nan, rng.integers(0, 3, (n, 4)) / 2) for n in (15, 20)]
+    counts, shares = rng.integers(1, 4, 20), np.zeros(20)
+    share_nearest(*tables, 2, counts, np.empty_like(counts), shares)
+    assert shares == pytest.approx(naive.share_nearest(*(table.tolist() for table in tables), 2, counts.tolist()))
+
+
+def test_a_copy_with_gaps_is_found_by_the_cells_that_are_there():
+    rng = np.random.default_rng(0)
+    gaps = ORIGINAL.with_columns(
+        pl.when(pl.Series(rng.random(200) < 0.5)).then(None).otherwise(pl.col(name)).alias(name)
+        for name in ORIGINAL.columns
+    )
+    found = ht.inference(ORIGINAL, gaps, secret="pay", n_attacks=200)
+    assert found.n_success > 25
+    # A record without cells is near to nobody.
+    empty = pl.DataFrame({name: [None, *UNRELATED[name].to_list()] for name in ORIGINAL.columns})
+    assert ht.dcr(ORIGINAL, empty, control=CONTROL).low < 0.5
+
+
+def test_people_who_stand_in_the_table_are_counted():
+    one = UNRELATED.vstack(ORIGINAL[:1])
+    found = ht.count_copies(ORIGINAL, one, control=CONTROL)
+    assert (found.n_copied, found.n_unique_copied, found.n_control_copied) == (1, 1, 0)
+    assert found.to_dict()["share"] == 1 / 200
+    assert ht.count_copies(ORIGINAL, ORIGINAL).n_copied == 200
 
 
 def test_the_share_by_hand_counts_ties_half():

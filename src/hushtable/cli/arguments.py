@@ -77,6 +77,7 @@ _RANGES: Final = {
     "tcap": (0.0, 1.0),
     "rapid": (0.0, 1.0),
     "count": (0.0, math.inf),
+    "copies": (0.0, math.inf),
 }
 
 
@@ -170,15 +171,16 @@ def attack_figures(rate: float, count: int, what: str, excess: float | None = No
 
 def synthetic_figures(found: Attacks, limits: Mapping[str, float]) -> dict[str, LimitedFigure]:
     """Return what `hushtable attack` can limit: of every kind the upper end of the highest risk's interval."""
-    figures = {}
+    assert found.copies is not None, "the command counts them"
+    figures = {"copies": LimitedFigure(found.copies.n_copied, "the number of people who stand in the table")}
     for kind in ("singling out", "linkability", "inference"):
         attacks = found.of(kind)
         unknown = not attacks or any(math.isnan(each.risk.high) for each in attacks)
         highest = math.nan if unknown else max(each.risk.high for each in attacks)
         doubt = "no attack of this kind could be made or compared" if unknown else ""
         most = min((each.most for each in attacks), default=1.0)
-        if most <= limits.get(kind.replace(" ", "-"), 0.0):
-            doubt = f"the control is too small; even a copy of the table would show a risk of {most:.4g}"
+        if not most > limits.get(kind.replace(" ", "-"), -1.0):
+            doubt = f"beside this control even a copy of the table would show a risk of {most:.4g}"
         what = f"the upper end of the 95 % interval of the {kind} risk"
         figures[kind.replace(" ", "-")] = LimitedFigure(highest, what, doubt)
     for name, what in _OF_FIGURES.items():
@@ -187,6 +189,9 @@ def synthetic_figures(found: Attacks, limits: Mapping[str, float]) -> dict[str, 
         ends = [each.value if math.isnan(each.high) else each.high for each in measured]
         unknown = not ends or any(map(math.isnan, ends))
         doubt = "it was not measured (dcr needs a control, the others a --secret)" if unknown else ""
+        most = min((each.reach.most for each in measured if each.reach is not None), default=1.0)
+        if not most > limits.get(name, -1.0):
+            doubt = doubt or f"beside this control even a copy of the table would show {most:.4g}"
         figures[name] = LimitedFigure(math.nan if unknown else max(ends), what, doubt)
     return figures
 
@@ -210,7 +215,7 @@ def _limit(name: str, text: str) -> float:
         limit = float(text)
     except ValueError:
         limit = math.nan
-    is_count = name == "count"
+    is_count = name in ("count", "copies")
     # So written, NaN is out of every range.
     if not low <= limit <= high or (is_count and not limit.is_integer()):
         expected = "a whole number, 0 or more" if is_count else f"a number from {low:g} to {high:g}: 0.05 is 5 %"

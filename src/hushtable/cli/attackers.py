@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 __all__ = ["attack", "attack_release", "join_risk", "link", "unicity"]
 
 
-_FIGURES: Final = ("singling-out", "linkability", "inference", "dcr", "tcap", "rapid")
+_FIGURES: Final = ("copies", "singling-out", "linkability", "inference", "dcr", "tcap", "rapid")
 
 
 def attack(
@@ -86,6 +86,7 @@ def attack(
     With --secret also attribution (TCAP), and with scikit-learn RAPID. For a release of your own, use attack-release.
     """
     from hushtable.io import drafts
+    from hushtable.risk import count_copies
 
     limits = limits_of(fail, _FIGURES)
     inputs = drafts.paths_among(place_of(original), synthetic, control)
@@ -96,7 +97,9 @@ def attack(
     halves = _halves(aux, list(first.columns))
     asked: dict[str, Any] = {"control": others[1], "n_attacks": attacks, "seed": seed}
     found = _attacks(first, others[0], asked, n_cols, halves, neighbors, secret or list(first.columns))
-    found = replace(found, figures=_measured(first, others[0], others[1], secret or [], seed))
+    with step("counting copies"):
+        counted = count_copies(first, others[0], control=others[1])
+    found = replace(found, copies=counted, figures=_measured(first, others[0], others[1], secret or [], seed))
     write_report(found, report, force=force)
     failed = failures(synthetic_figures(found, limits), limits)
     with failing(failed):

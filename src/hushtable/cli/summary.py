@@ -382,8 +382,8 @@ def _margin_lines(rules: Policy) -> list[str]:
 
 def attack_lines(found: Attacks) -> list[str]:
     """Lay out attacks under WP29's three headings, and say what keeps their figures from being taken at their word."""
-    titles = ("attack", "made", "succeed", "by chance", "on the control", "risk", "95 % interval")
-    lines = []
+    titles = ("attack", "made", "succeed", "by chance", "on the control", "risk", "95 % interval", "a copy")
+    lines = [] if found.copies is None else [found.copies.headline]
     for kind in ("singling out", "linkability", "inference"):
         attacks = found.of(kind)
         if not attacks:
@@ -410,7 +410,7 @@ def _attack_row(found: Attack) -> tuple[str, ...]:
     risk = found.risk
     ends = "unknown" if risk.low != risk.low else f"{risk.low:.1%} to {risk.high:.1%}"
     figures = [_rate_shown(each) for each in (*shown, risk.value)]
-    return name, f"{found.n_attacks:,}", *figures, ends
+    return name, f"{found.n_attacks:,}", *figures, ends, _rate_shown(found.most)
 
 
 def _rate_shown(rate: float | None) -> str:

@@ -12,7 +12,7 @@ from hushtable._types import CodeArray, CountArray, FloatArray
 from hushtable.kernels._jit import bare, inner
 from hushtable.kernels.class_costs import KIND_SET, Space, pair_cost, run_cost
 
-__all__ = ["fill_bounds", "nearest", "nearest_rows", "take_apart"]
+__all__ = ["fill_bounds", "nearest", "nearest_rows", "share_nearest", "take_apart"]
 
 
 @bare
@@ -166,6 +166,32 @@ def take_apart(space: Space, following: CodeArray, labels: CodeArray, ring: Code
     return n_classes
 
 
+@inner
+def _row_distance(one: FloatArray, other: FloatArray, n_numbers: int, enough: float) -> float:
+    """Return how far two rows are apart, or anything from `enough` on.
+
+    A cell that only one of them has says nothing. So that a row of few cells is not near to everybody, one more column
+    is imagined in which they differ, and the mean of the compared cells is scaled to all: of rows without gaps it is
+    the sum of their differences.
+    """
+    apart = 0.0
+    n_compared = 0
+    for j in range(one.size):
+        a, b = one[j], other[j]
+        if np.isnan(a) != np.isnan(b):
+            continue
+        n_compared += 1
+        if a == b or np.isnan(a):
+            continue
+        apart += 1.0 if j >= n_numbers else abs(a - b)
+        # What is left out makes it larger only.
+        if apart >= enough:
+            return apart
+    if n_compared == one.size:
+        return apart
+    return (apart + 1.0) * (one.size + 1) / (n_compared + 1) - 1.0
+
+
 @bare
 def nearest_rows(
     targets: FloatArray, candidates: FloatArray, n_numbers: int, near: CountArray, distances: FloatArray
@@ -182,19 +208,7 @@ def nearest_rows(
         n_found = 0
         worst = np.inf
         for row in range(candidates.shape[0]):
-            apart = 0.0
-            for j in range(targets.shape[1]):
-                a, b = targets[target, j], candidates[row, j]
-                if a == b:
-                    continue
-                if np.isnan(a) and np.isnan(b):
-                    continue
-                if j >= n_numbers or np.isnan(a) or np.isnan(b):
-                    apart += 1.0
-                else:
-                    apart += abs(a - b)
-                if apart >= worst:
-                    break
+            apart = _row_distance(targets[target], candidates[row], n_numbers, worst)
             if apart >= worst:
                 continue
             place = min(n_found, n_near - 1)
@@ -207,3 +221,36 @@ def nearest_rows(
             n_found = min(n_found + 1, n_near)
             if n_found == n_near:
                 worst = distances[target, n_near - 1]
+
+
+@bare
+def share_nearest(
+    targets: FloatArray,
+    candidates: FloatArray,
+    n_numbers: int,
+    counts: CountArray,
+    tied: CountArray,
+    shares: FloatArray,
+) -> None:
+    """Count for every candidate the targets that it is nearest to; equally near records share a target.
+
+    targets, candidates, n_numbers : as `nearest_rows` has them
+    counts : int64 (n_candidates,), records that each candidate stands for
+    tied : int64 (n_candidates,), scratch
+    shares : float64 (n_candidates,), out; zeros on entry
+    """
+    for target in range(targets.shape[0]):
+        least = np.inf
+        n_tied, n_records = 0, 0
+        for row in range(candidates.shape[0]):
+            # Ties count, so that the distance must be known up to the least one itself.
+            apart = _row_distance(targets[target], candidates[row], n_numbers, np.nextafter(least, np.inf))
+            if apart > least:
+                continue
+            if apart < least:
+                least, n_tied, n_records = apart, 0, 0
+            tied[n_tied] = row
+            n_tied += 1
+            n_records += counts[row]
+        for row in tied[:n_tied]:
+            shares[row] += counts[row] / n_records

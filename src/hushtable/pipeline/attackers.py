@@ -307,13 +307,20 @@ class FigureEvaluator(Evaluator):
         control = None if control is None else control.drop(tables.removed)
         found = self._measured(tables.people, tables.current, control, seed)
         shown = {"value": found.value, "low": found.low, "high": found.high, "n_records": found.n_records}
-        return Evaluation.of({"global": {name: [cell] for name, cell in (shown | dict(found.figures)).items()}})
+        columns = {name: [cell] for name, cell in (shown | dict(found.figures)).items()}
+        return Evaluation.of({"global": columns}, {"most": _known_most(found)})
 
     def failures(self, found: Evaluation) -> list[str]:
         """Say which limits do not hold; a figure that is not known holds none."""
         known = {name: found.figures[name] for name in self.limit}
+        most = found.judged["most"]
         figures = {
-            name: LimitedFigure(math.nan if each is None else each, f"of {self.method}") for name, each in known.items()
+            name: LimitedFigure(
+                math.nan if each is None else each,
+                f"of {self.method}",
+                "" if most is not None and most > self.limit[name] else "beside this control a copy shows no more",
+            )
+            for name, each in known.items()
         }
         return [each["because"] for each in failures(figures, self.limit)]
 
@@ -325,6 +332,12 @@ class FigureEvaluator(Evaluator):
         if self.method == "tcap":
             return tcap(people, made, target=target, keys=self.keys, control=control)
         return rapid(people, made, target=target, keys=self.keys, control=control, threshold=self.threshold, seed=seed)
+
+
+def _known_most(found: PrivacyFigure) -> float | None:
+    """Return what a copy would show; None where that is not known."""
+    most = 1.0 if found.reach is None else found.reach.most
+    return None if math.isnan(most) else most
 
 
 class SinglingOutEvaluator(SyntheticAttackEvaluator):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from hushtable.columns import finite
-from hushtable.reporting.document import Block, Paragraph, Quantity, Section, Table
+from hushtable.reporting.document import Block, Paragraph, Quantity, Section, Table, Tone
 from hushtable.risk import Attack, Attacks, PrivacyFigure
 
 __all__ = ["of_attack", "of_attacks", "of_figure"]
@@ -29,12 +29,16 @@ def of_attack(found: Attack) -> tuple[Section, ...]:
 def of_attacks(found: Attacks) -> tuple[Section, ...]:
     """Return a section for each kind of attack that was made."""
     sections = []
+    if found.copies is not None:
+        tone: Tone = "careful" if found.copies.n_unique_copied else "plain"
+        blocks: tuple[Block, ...] = (Paragraph(found.copies.headline, tone),)
+        sections.append(Section("copies", "Who stands in the table as they are?", blocks, _TESTING))
     for kind, (name, title) in _HEADINGS.items():
         attacks = found.of(kind)  # type: ignore[arg-type]  # one of the kinds
         if attacks:
             table = Table("Attacks and their 95 % intervals", _TITLES, tuple(_row(each) for each in attacks))
             notes = dict.fromkeys(note for each in attacks for note in each.notes)
-            blocks: tuple[Block, ...] = (table, *(Paragraph(f"{note}.", "careful") for note in notes))
+            blocks = (table, *(Paragraph(f"{note}.", "careful") for note in notes))
             sections.append(Section(name, title, blocks, _TESTING))
     if found.figures:
         table = Table("Distances and attribution", _FIGURE_TITLES, tuple(map(_figure_row, found.figures)))
@@ -61,4 +65,4 @@ def _row(found: Attack) -> tuple[str | Quantity, ...]:
     name = asked.get("secret") or asked.get("mode") or f"{asked['n_neighbors']} nearest"
     shown = [Quantity(rates[each].value if each in rates else None, "share")
              for each in ("attack", "baseline", "control")]  # fmt: skip
-    return name, Quantity(found.n_attacks, "count"), *shown, *(Quantity(each, "share") for each in risk)
+    return name, Quantity(found.n_attacks, "count"), *shown, *(Quantity(each, "share") for each in risk[:3])

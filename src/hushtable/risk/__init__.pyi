@@ -6,6 +6,7 @@ from .attacks.attack import (
     Tries as Tries,
     beyond as beyond,
 )
+from .attacks.copies import Copies as Copies, count_copies as count_copies
 from .attacks.distances import dcr as dcr, nndr as nndr
 from .attacks.few_records import Unicity as Unicity, unicity as unicity
 from .attacks.guesses import inference as inference, rapid as rapid, tcap as tcap

@@ -12,15 +12,15 @@ def standard_score(confidence: float = 0.95) -> float:
     return NormalDist().inv_cdf((1 + confidence) / 2)
 
 
-def wilson(successes: float, n: int, confidence: float = 0.95) -> tuple[float, float]:
+def wilson(successes: float, n: float, confidence: float = 0.95) -> tuple[float, float]:
     """Return the centre and half width of Wilson's interval of a rate.
 
     Parameters
     ----------
     successes : float
         Of ``n`` trials; a mean of several runs may be no whole number.
-    n : int
-        At least 1.
+    n : float
+        Above 0; of trials that depend on one another, how many independent ones say as much.
     confidence : float
         In (0, 1).
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import Any, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 import numpy as np
 
@@ -23,12 +23,16 @@ from hushtable.risk.intervals import clipped, excess_risk, wilson
 from hushtable.risk.mpuccs import encoded
 from hushtable.tables import Joint, JointRows, code_together, find_mismatches, warn_of_mismatches
 
+if TYPE_CHECKING:
+    from hushtable.risk.attacks.copies import Copies
+
 __all__ = [
     "Attack",
     "Attacks",
     "Coded",
     "PrivacyFigure",
     "Rate",
+    "Reach",
     "Tries",
     "beyond",
     "coded",
@@ -41,12 +45,20 @@ __all__ = [
 
 
 _MEANINGS: Final = {
-    "dcr": "the share of synthetic records that are nearer to the people than to the control; 0.5 is chance, 1 a copy",
+    "dcr": "the share of synthetic records that are nearer to the people than to as large a control; 0.5 is chance, "
+    "1 a copy",
     "nndr": "the low tail (5 %) of the ratio of distances to the nearest and the next person; 0 is a copy",
     "tcap": "how often the target is right where all synthetic records of a key agree on it",
     "rapid": "the share of people whose target a model of the synthetic records tells much better than its frequency",
 }
 _BESIDE: Final = {"dcr": (), "nndr": ("low_of_control",), "tcap": ("control", "chance"), "rapid": ("control",)}
+
+
+class Reach(NamedTuple):
+    """What a figure can tell: the value that a copy of the people shows, and the least that is told from chance."""
+
+    most: float
+    least: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +76,9 @@ class PrivacyFigure:
         What belongs to it.
     target : str, optional
         The column that is attributed.
+    reach : Reach, optional
+        What a copy of the people would show with this control, and the least that the interval tells from chance; None
+        where it is not known.
     """
 
     name: str
@@ -73,6 +88,7 @@ class PrivacyFigure:
     n_records: int
     figures: Mapping[str, float] = field(repr=False)
     target: str | None = None
+    reach: Reach | None = None
 
     @property
     def meaning(self) -> str:
@@ -88,6 +104,7 @@ class PrivacyFigure:
         """Return it as plain values."""
         told = {name: getattr(self, name) for name in ("name", "value", "low", "high", "n_records")}
         told |= {} if self.target is None else {"target": self.target}
+        told |= {} if self.reach is None else self.reach._asdict()
         return dict(finite({**told, "figures": dict(self.figures)}))
 
 
@@ -130,6 +147,11 @@ class Coded:
     def index(self, name: str) -> int:
         """Return where a column is."""
         return self.joint.names.index(name)
+
+    def as_copy(self) -> Coded:
+        """Return the tables of an attack on a copy: the people are in the place of what is made, too."""
+        people, _, *control = self.joint.tables
+        return replace(self, joint=replace(self.joint, tables=(people, people, *control)))
 
     def distinct(self, rows: JointRows) -> JointRows:
         """Return every distinct row once, with how many records it stands for."""
@@ -229,11 +251,21 @@ _ALWAYS: Final = "the control always succeeds: nothing can be achieved beyond it
 
 
 class Rate(NamedTuple):
-    """A rate or risk with the ends of its 95 % interval; NaN where it is not known."""
+    """A rate or risk with the ends of its 95 % interval; NaN where it is not known.
+
+    Attributes
+    ----------
+    value : float
+        The share itself, or what shares give.
+    low, high : float
+    center : float
+        The centre of Wilson's interval, which Anonymeter shows in the place of the share.
+    """
 
     value: float
     low: float
     high: float
+    center: float = math.nan
 
 
 class Tries(NamedTuple):
@@ -244,33 +276,39 @@ class Tries(NamedTuple):
 
 
 def rate_of(tries: Tries) -> Rate:
-    """Return a rate of successes with Wilson's interval, whose centre takes the place of the rate.
+    """Return a share of successes with Wilson's interval.
 
     Examples
     --------
     >>> [round(each, 6) for each in rate_of(Tries(100, 500))]
-    [0.202287, 0.167285, 0.237289]
+    [0.2, 0.167285, 0.237289, 0.202287]
     """
     if tries.n_attacks == 0:
         return Rate(math.nan, math.nan, math.nan)
-    rate, error = wilson(tries.n_success, tries.n_attacks)
-    return Rate(rate, *clipped(rate - error, rate + error))
+    center, error = wilson(*tries)
+    return _rate(tries.n_success / tries.n_attacks, center, error)
 
 
 def beyond(attack: Tries, control: Tries | None) -> Rate:
-    """Return what an attack achieves beyond its control: (attack - control) / (1 - control), each brought into [0, 1].
+    """Return what an attack achieves beyond its control: (attack - control) / (1 - control), within [0, 1].
 
     Examples
     --------
     >>> [round(each, 6) for each in beyond(Tries(100, 500), Tries(60, 500))]
-    [0.090514, 0.040843, 0.140185]
+    [0.090909, 0.040843, 0.140185, 0.090514]
     """
     if control is None or attack.n_attacks == 0:
         return rate_of(attack)
     if control.n_attacks == 0 or control.n_success >= control.n_attacks:
         return Rate(math.nan, math.nan, math.nan)
-    value, error = excess_risk(wilson(*attack), wilson(*control))
-    return Rate(min(max(value, 0.0), 1.0), *clipped(value - error, value + error))
+    shares = [each.n_success / each.n_attacks for each in (attack, control)]
+    return _rate((shares[0] - shares[1]) / (1 - shares[1]), *excess_risk(wilson(*attack), wilson(*control)))
+
+
+def _rate(value: float, center: float, error: float) -> Rate:
+    """Return a rate whose interval holds it, all of them within [0, 1]."""
+    low, high = clipped(min(center - error, value), max(center + error, value))
+    return Rate(min(max(value, 0.0), 1.0), low, high, center)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -293,8 +331,7 @@ class Attack:
     witnesses : callable
         What `queries` tells, with values or without.
     most : float
-        The highest risk that the comparison could show: below 1 where the control has fewer records than the table and
-        sizes had to be matched.
+        The risk that a copy of the people would show beside this control.
     """
 
     kind: AttackKind
@@ -322,6 +359,14 @@ class Attack:
         return beyond(self.compared or self.attack, self.control)
 
     @property
+    def least(self) -> float:
+        """The smallest risk that these numbers of attacks tell from none; NaN without a control."""
+        if self.control is None or not self.n_attacks:
+            return math.nan
+        told = [beyond(Tries(n, self.n_attacks), self.control) for n in range(self.n_attacks + 1)]
+        return next((rate.value for rate in told if rate.low > 0), math.nan)
+
+    @property
     def rates(self) -> Mapping[str, Rate]:
         """The rates ``attack``, ``baseline`` and ``control``, and ``compared`` where the sizes had to be matched."""
         tries = {"attack": self.attack, "baseline": self.baseline, "control": self.control, "compared": self.compared}
@@ -338,9 +383,7 @@ class Attack:
         elif math.isnan(self.risk.value):
             notes.append(_ALWAYS)
         if self.most < 1:
-            notes.append(
-                f"the control is smaller than the table: even a copy of the table would show a risk of {self.most:.2g}"
-            )
+            notes.append(f"beside this control even a copy of the table would show a risk of {self.most:.2g} only")
         if self.rates["baseline"].value >= self.rates["attack"].value:
             notes.append(_BELOW)
         asked = self.settings["n_attacks"]
@@ -367,6 +410,7 @@ class Attack:
                     "risk": self.risk._asdict(),
                     "rates": {name: rate._asdict() for name, rate in self.rates.items()},
                     "most": self.most,
+                    "least": self.least,
                     "n_attacks": self.n_attacks,
                     "n_success": self.n_success,
                     "n_baseline": self.baseline.n_success,
@@ -398,10 +442,13 @@ class Attacks:
     attacks : tuple of Attack
     figures : tuple of PrivacyFigure
         Figures of distance and attribution beside them.
+    copies : Copies, optional
+        The people who stand in the table as they are.
     """
 
     attacks: tuple[Attack, ...]
     figures: tuple[PrivacyFigure, ...] = ()
+    copies: Copies | None = None
 
     def of(self, kind: AttackKind) -> tuple[Attack, ...]:
         """Return the attacks of one kind."""
@@ -409,5 +456,6 @@ class Attacks:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the figures of all as plain values."""
-        told: dict[str, Any] = {"attacks": [each.to_dict() for each in self.attacks]}
+        told: dict[str, Any] = {} if self.copies is None else {"copies": self.copies.to_dict()}
+        told |= {"attacks": [each.to_dict() for each in self.attacks]}
         return told | ({"figures": [each.to_dict() for each in self.figures]} if self.figures else {})

@@ -1,4 +1,4 @@
-"""Distances: whether synthetic records are nearer to the people than to a control of the same size."""
+"""Distances: whether synthetic records are nearer to the people than to a control."""
 
 from __future__ import annotations
 
@@ -7,10 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from hushtable._types import FloatArray
+from hushtable._types import CountArray, FloatArray
 from hushtable.columns import ColumnSpec
 from hushtable.errors import check_whole
-from hushtable.risk.attacks.attack import Coded, PrivacyFigure, Tries, coded, generator, nearest, rate_of, sampled
+from hushtable.kernels.neighbours import share_nearest
+from hushtable.risk.attacks.attack import Coded, PrivacyFigure, Rate, Reach, coded, generator, nearest, sampled
+from hushtable.risk.attacks.copies import count_equal
+from hushtable.risk.intervals import wilson
 from hushtable.tables import JointRows
 
 __all__ = ["dcr", "nndr"]
@@ -27,12 +30,12 @@ def dcr(
     specs: Mapping[str, ColumnSpec] | None = None,
     seed: int = 0,
 ) -> PrivacyFigure:
-    """Measure the share of synthetic records that are nearer to the people than to a control of the same size.
+    r"""Measure the share of synthetic records that are nearer to the people than to a control, beyond their numbers.
 
     Parameters
     ----------
     original, synthetic, control : path, dataframe or Table
-        As for `hushtable.singling_out`.
+        As for `hushtable.singling_out`. The control may be of any size.
     n_records : int
         Synthetic records to look at, drawn at random; all where there are no more.
     specs : mapping of column to ColumnSpec, optional
@@ -42,14 +45,21 @@ def dcr(
     Returns
     -------
     PrivacyFigure
-        Near 0.5 where nothing was memorized, near 1 where the people were copied; with Wilson's interval. NaN without
-        a control. ``figures`` holds the median and the 5 % quantile of the distances to the closest record.
+        Near 0.5 where nothing was memorized, 1 where the people were copied; with a 95 % interval. NaN without a
+        control. ``figures`` holds the share itself (which the value is), and the median and the 5 % quantile of the
+        distances to the closest record, among as many people as control records.
 
     Notes
     -----
     Distance to closest record; the share as in SDMetrics' DCROverfittingProtection and Platzer and Reutterer (2021),
-    https://doi.org/10.3389/fdata.2021.679939. A record that is equally near to both counts half. The larger of the two
-    tables is drawn down to the smaller. Distances as for `hushtable.linkability`, divided by the number of columns.
+    https://doi.org/10.3389/fdata.2021.679939. We depart where the tables have N people and M control records, of
+    different numbers: they draw the larger one down, so that a control of M hides all but M of the people who were
+    copied. Here a synthetic record is nearest to somebody among all; where C of S records are nearest to the control,
+    the share is :math:`1 - \frac{C}{S} \frac{N + M}{2 M}`, at least 0. It is the same where N = M, 0.5 by chance, and
+    1 of a copy. Equally near records share a synthetic one. Records that are nearest to the same person are not
+    independent: the interval is Wilson's for so many records as have the variance of C when labels are exchanged.
+
+    Distances as for `hushtable.linkability`, divided by the number of columns. O(S (N + M)) for each column.
 
     Examples
     --------
@@ -62,13 +72,52 @@ def dcr(
     far = {name: _distances(known, made, rows, 1)[:, 0] for name, rows in tables.items()}
     figures = {f"median_to_{name}": float(np.median(each)) for name, each in far.items()}
     figures |= {f"low_to_{name}": float(np.quantile(each, _LOW_TAIL)) for name, each in far.items()}
-    nearer = Tries(0, 0)
-    if "control" in far:
-        is_tied = far["original"] == far["control"]
-        nearer = Tries(float((far["original"] < far["control"]).sum() + is_tied.sum() / 2), len(is_tied))
-        figures["share"] = nearer.n_success / nearer.n_attacks
-        figures["ties"] = float(is_tied.mean())
-    return PrivacyFigure("dcr", *rate_of(nearer), nearer.n_attacks, figures)
+    n_made = made.codes.shape[1]
+    if known.control is None:
+        return PrivacyFigure("dcr", np.nan, np.nan, np.nan, n_made, figures)
+    share, least = _share_of_people(known, made)
+    figures |= {"share": share.value, "ties": float((far["original"] == far["control"]).mean())}
+    return PrivacyFigure(
+        "dcr", share.value, share.low, share.high, n_made, figures, reach=Reach(_share_of_copy(known), least)
+    )
+
+
+def _share_of_people(known: Coded, made: JointRows) -> tuple[Rate, float]:
+    """Return the share of synthetic records that are nearest to people, and the least that is told from chance."""
+    assert known.control is not None
+    tables = [known.distinct(known.original), known.distinct(known.control)]
+    counts = np.concatenate([rows.counts for rows in tables])
+    codes = np.hstack([rows.codes for rows in tables])
+    (targets, n_numbers), (candidates, _) = (known.placed(each, known.joint.names) for each in (made.codes, codes))
+    shares = np.zeros(len(counts))
+    share_nearest(targets, candidates, n_numbers, counts, np.empty_like(counts), shares)
+    n_made, n_people, n_control = len(targets), tables[0].n_records, tables[1].n_records
+    to_control = float(shares[len(tables[0].counts) :].sum())
+    by_chance = n_control / (n_people + n_control)
+    n_independent = n_made / _design_effect(shares, counts, n_made, by_chance)
+    rate, error = wilson(to_control / n_made * n_independent, n_independent)
+
+    def scale(share: float) -> float:
+        return min(max(1 - share / (2 * by_chance), 0.0), 1.0)
+
+    value = scale(to_control / n_made)
+    least = scale(by_chance - wilson(by_chance * n_independent, n_independent)[1])
+    return Rate(value, min(value, scale(rate + error)), max(value, scale(rate - error))), least
+
+
+def _design_effect(shares: FloatArray, counts: CountArray, n_made: int, by_chance: float) -> float:
+    """Return how many times the variance is that of independent records, when people and control change places."""
+    n = int(counts.sum())
+    variance = float((counts * (shares / counts - n_made / n) ** 2).sum()) / max(1, n - 1)
+    return max(1.0, n * variance / n_made)
+
+
+def _share_of_copy(known: Coded) -> float:
+    """Return the share that a copy of the people would show: nothing is as near, but whoever has an equal record."""
+    n_people, _, n_control = count_equal(known.joint)
+    to_control = float((n_people * n_control / np.maximum(n_people + n_control, 1)).sum()) / int(n_people.sum())
+    by_chance = int(n_control.sum()) / int(n_people.sum() + n_control.sum())
+    return max(0.0, 1 - to_control / (2 * by_chance))
 
 
 def nndr(
@@ -91,7 +140,8 @@ def nndr(
     -------
     PrivacyFigure
         The 5 % quantile of the ratio of the distances to the nearest and the second nearest person: 0 where records
-        were copied. No interval is known. ``figures`` holds the median, and both of the control.
+        were copied. No interval is known. ``figures`` holds the median, and both of the control and of as many people
+        as it has: only these two compare.
 
     Notes
     -----
@@ -107,7 +157,9 @@ def nndr(
     """
     known, made, tables = _drawn(original, synthetic, control, n_records, specs, seed)
     figures: dict[str, float] = {}
-    for name, rows in tables.items():
+    # Among fewer people most of those who were copied are not there.
+    compared = {"as_many_people": tables["original"]} if known.control is not None else {}
+    for name, rows in {**tables, "original": known.original, **compared}.items():
         far = _distances(known, made, known.distinct(rows), 2)
         ratios = far[:, 0] / far[:, 1] if far.shape[1] == 2 else np.full(len(far), np.nan)
         figures |= {

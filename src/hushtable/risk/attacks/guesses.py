@@ -19,7 +19,9 @@ from hushtable.risk.attacks.attack import (
     Attack,
     Coded,
     PrivacyFigure,
+    Reach,
     Tries,
+    beyond,
     coded,
     generator,
     named,
@@ -110,11 +112,14 @@ def inference(
     made = _secrets(known, secret, known.synthetic)
     hits = _right(guesses, secrets, is_near)
     by_chance = _right(made[rng.integers(len(made), size=len(rows))], secrets, is_near)
-    beside = None
+    beside, most = None, 1.0
     if known.control is not None:
         unused = known.control.take(sampled(rng, known.control.codes.shape[1], n_attacks))
         right = _right(guess(unused), _secrets(known, secret, unused), is_near)
         beside = Tries(int(right.sum()), len(right))
+        if model == "nearest":
+            copied = _right(_guess(known.as_copy(), by, secret, model, seed, is_near, targets), secrets, is_near)
+            most = beyond(Tries(int(copied.sum()), len(rows)), beside).value
     asked = {"secret": secret, "aux_columns": list(by), "regression": is_near, "model": model}
     return Attack(
         "inference",
@@ -124,6 +129,7 @@ def inference(
         None,
         {"n_attacks": n_attacks, **asked, "seed": seed},
         partial(_told, known, secret, rows[hits], targets.codes[known.index(secret), hits]),
+        most,
     )
 
 
@@ -221,23 +227,32 @@ def tcap(
     0.75
     """
     known, by = _known(original, synthetic, control, keys, target, specs)
+    figures = {"chance": _chance(known, target)}
+    attributed = _attributed(known, by, target)
+    on_people = attributed[0][~np.isnan(attributed[0])]
+    figures["share_counted"] = len(on_people) / known.synthetic.codes.shape[1]
+    if known.control is not None:
+        beside = attributed[1][~np.isnan(attributed[1])]
+        figures["control"] = float(beside.mean()) if len(beside) else np.nan
+    copied = _attributed(known.as_copy(), by, target)[0]
+    reach = Reach(float(copied.mean()) if len(copied) else np.nan, np.nan)
+    value = float(on_people.mean()) if len(on_people) else np.nan
+    return PrivacyFigure("tcap", value, np.nan, np.nan, len(on_people), figures, target, reach)
+
+
+def _attributed(known: Coded, by: Sequence[str], target: str) -> list[FloatArray]:
+    """Return the shares of the people, and of the control, that have the one target of each synthetic key that counts.
+
+    NaN where none of them has the key.
+    """
     tables = [known.original, known.synthetic, *([] if known.control is None else [known.control])]
     n_of = np.cumsum([0, *(each.codes.shape[1] for each in tables)])
     codes = np.hstack([each.codes for each in tables])
-    places = [known.index(name) for name in by]
-    groups = _groups(codes[places])
+    groups = _groups(codes[[known.index(name) for name in by]])
     pairs = _groups(np.vstack([groups[None], codes[[known.index(target)]]]))
     parts = [slice(n_of[i], n_of[i + 1]) for i in range(len(tables))]
-    made = parts[1]
-    agrees = _count(groups[made], groups) == _count(pairs[made], pairs)
-    shares = [_shares(groups, pairs, part)[made][agrees[made]] for part in (parts[0], *parts[2:])]
-    on_people = shares[0][~np.isnan(shares[0])]
-    figures = {"share_counted": len(on_people) / int(n_of[2] - n_of[1]), "chance": _chance(known, target)}
-    if len(parts) > 2:
-        beside = shares[1][~np.isnan(shares[1])]
-        figures["control"] = float(beside.mean()) if len(beside) else np.nan
-    value = float(on_people.mean()) if len(on_people) else np.nan
-    return PrivacyFigure("tcap", value, np.nan, np.nan, len(on_people), figures, target)
+    agrees = _count(groups[parts[1]], groups) == _count(pairs[parts[1]], pairs)
+    return [_shares(groups, pairs, part)[parts[1]][agrees[parts[1]]] for part in (parts[0], *parts[2:])]
 
 
 def rapid(
@@ -306,7 +321,7 @@ def rapid(
     at_risk = [_at_risk(known, by, j, forest, rows, threshold) for rows in (known.original, known.control) if rows]
     rates = [rate_of(Tries(int(each.sum()), len(each))) for each in at_risk]
     figures = {"threshold": threshold, **({"control": rates[1].value} if len(rates) > 1 else {})}
-    return PrivacyFigure("rapid", *rates[0], len(at_risk[0]), figures, target)
+    return PrivacyFigure("rapid", *rates[0][:3], len(at_risk[0]), figures, target)
 
 
 def _known(

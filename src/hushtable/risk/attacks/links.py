@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from hushtable._types import CountArray
 from hushtable.columns import ColumnSpec
 from hushtable.errors import InputError, check_whole, with_hint
-from hushtable.risk.attacks.attack import Attack, Coded, Tries, coded, generator, named, nearest, sampled
+from hushtable.risk.attacks.attack import Attack, Coded, Tries, beyond, coded, generator, named, nearest, sampled
 from hushtable.tables import JointRows
 
 __all__ = ["linkability"]
@@ -57,7 +57,7 @@ def linkability(
     Notes
     -----
     Giomi et al., PETS 2023, section 5.2. Numbers and dates differ by their distance over the range of all tables, other
-    values by 1; a missing value differs from every other one by 1, and from another missing one by 0. Of equally near
+    values by 1; a cell that only one of two records has is not compared, and the others stand for it. Of equally near
     records the first counts, in an order that is drawn for each half.
 
     Examples
@@ -83,10 +83,15 @@ def linkability(
     links = _links(known, known.original.take(rows), halves, orders, n_neighbors)
     guesses = [(sampled(rng, n_made, n_neighbors), sampled(rng, n_made, n_neighbors)) for _ in rows]
     n_baseline = sum(bool(np.isin(one, other).any()) for one, other in guesses)
-    beside = None
+    beside, most = None, 1.0
     if known.control is not None:
         others = known.control.take(sampled(rng, known.control.codes.shape[1], n_attacks))
         beside = Tries(int((_links(known, others, halves, orders, n_neighbors) >= 0).sum()), others.codes.shape[1])
+        n_people = known.original.codes.shape[1]
+        of_copy = [rng.permutation(n_people) for _ in halves]
+        n_near = min(n_neighbors, n_people)
+        copied = _links(known.as_copy(), known.original.take(rows), halves, of_copy, n_near)
+        most = beyond(Tries(int((copied >= 0).sum()), len(rows)), beside).value
     hits = links >= 0
     return Attack(
         "linkability",
@@ -96,6 +101,7 @@ def linkability(
         None,
         {"n_attacks": n_attacks, "aux_columns": [*map(list, halves)], "n_neighbors": n_neighbors, "seed": seed},
         partial(_told, rows[hits], links[hits]),
+        most,
     )
 
 

@@ -15,7 +15,7 @@ from hushtable._types import CodeArray, CountArray, FloatArray
 from hushtable.columns import ColumnSpec
 from hushtable.errors import InputError, check_whole, with_hint
 from hushtable.kernels.candidates import count_matches
-from hushtable.risk.attacks.attack import Attack, Coded, Tries, coded, generator
+from hushtable.risk.attacks.attack import Attack, Coded, Tries, beyond, coded, generator
 from hushtable.tables import JointRows
 
 __all__ = ["singling_out"]
@@ -144,7 +144,9 @@ def singling_out(
             beside = Tries(_expected(queries, others, n_each), n_made)
             if n_each < people.n_records:
                 compared = Tries(_expected(queries, people, n_each), n_made)
-                most = float(1 - _missed(people.n_records, n_each)[people.counts].mean())
+                # Of a copy, so many queries find somebody among those who are drawn.
+                found = float(1 - _missed(people.n_records, n_each)[people.counts].mean())
+                most = beyond(Tries(found * n_made, n_made), beside).value
     hits = on_people == 1
     return Attack(
         "singling out",
