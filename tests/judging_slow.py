@@ -7,6 +7,7 @@ Each check returns complaints, sentences that name positions; none means that al
 from __future__ import annotations
 
 import math
+import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -134,9 +135,16 @@ def number(given: float) -> Fraction:
 
 
 def key_of(value: Any, kind: str) -> Any:
-    """Return a sensitive value such that equal values are equal: 0.0 is -0.0 and 1 is 1.0; ``*`` says nothing."""
+    """Return a sensitive value such that equal values are equal: -0.0 is 0, 1.0 is 1, hiv is HIV; ``*`` says nothing."""
     text = None if value == "*" else text_of(value)
-    return measure(text, kind) if text is not None and kind in MEASURED else text
+    if text is None:
+        return None
+    return measure(text, kind) if kind in MEASURED else folded(text)
+
+
+def folded(text: str) -> str:
+    """Return a text without blanks that are too many, letters' case, width and Unicode form."""
+    return " ".join(unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold()).split())
 
 
 def entropy(counts: Sequence[int]) -> float:
@@ -178,7 +186,7 @@ def _ordered_distance(
 def _rank(value: Any, kind: str, order: Sequence[str]) -> Any:
     if value is None:
         return (0, 0)
-    return (1, order.index(value)) if kind == "ordered" and order else (1, value)
+    return (1, [*map(folded, order)].index(value)) if kind == "ordered" and order else (1, value)
 
 
 def _hierarchical_distance(

@@ -6,6 +6,7 @@ Written from the definitions alone: sets are frozensets, shares are fractions.
 from __future__ import annotations
 
 import math
+import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
@@ -49,6 +50,12 @@ def fails(model: Any, members: Sequence[frozenset[str]], whole: Sequence[frozens
     raise TypeError(model)
 
 
+def _folded(items: Iterable[str]) -> frozenset[str]:
+    """Return items without blanks that are too many, letters' case, width and Unicode form."""
+    forms = (unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", item).casefold()) for item in items)
+    return frozenset(" ".join(form.split()) for form in forms)
+
+
 def _gains(model: ht.BetaLikeness, here: Fraction, there: Fraction) -> bool:
     if here <= there:
         return False
@@ -67,6 +74,6 @@ def failing_classes(
     """Return the labels of the classes that fail, sorted."""
     classes = defaultdict(list)
     for label, cell in zip(labels, cells, strict=True):
-        classes[label].append(items_of(cell, separator, missing))
-    reference = [items_of(cell, separator, missing) for cell in (cells if whole is None else whole)]
+        classes[label].append(_folded(items_of(cell, separator, missing)))
+    reference = [_folded(items_of(cell, separator, missing)) for cell in (cells if whole is None else whole)]
     return sorted(label for label, members in classes.items() if fails(model, members, reference))

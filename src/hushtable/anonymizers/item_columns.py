@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from hushtable._types import BoolArray, CodeArray
-from hushtable.columns import Column, held_items
+from hushtable.columns import Column, held_items, merge_items
 from hushtable.errors import InputError, with_hint
 from hushtable.models import AlphaKAnonymity, ClassStats, Histogram, KAnonymity, PrivacyModel, question_of_items
 from hushtable.search import check_memory
@@ -88,7 +88,7 @@ def _columns_of(table: Table, model: PrivacyModel, least: int) -> Iterator[_Item
     """Yield what a model asks of the items of its column, without those that no class can fail by."""
     (name,) = model.needs.sensitive
     codes: CodeArray = table.codes[table.index(name)]
-    items, holds = held_items(table.column(name))
+    items, holds = merge_items(*held_items(table.column(name)))
     # The last entry serves the missing cells, which index it as -1.
     by_value = np.column_stack([holds, np.zeros(len(items), dtype=bool)])
     if isinstance(model, AlphaKAnonymity):

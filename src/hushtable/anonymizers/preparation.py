@@ -334,7 +334,8 @@ class Prepared:
     ----------
     source : Frame or Table
     table : Table
-        The columns that are judged, a row for every row of the source.
+        The columns that are judged, a row for every row of the source. Values of sensitive columns that differ in
+        their spelling alone are one value.
     population : Frame or Table, optional
         As it was read.
     people : Table, optional
@@ -404,13 +405,15 @@ def prepare(data: Any, asked: Request) -> Prepared:
     people = _people(population, asked)
     everyone = table if people is None else table.with_population(people)
     _check_columns_named(asked)
+    specs = {column.name: _spec_of(column, source, asked) for column in everyone.columns}
+    everyone = everyone.with_merged_spellings(asked.judged)
     return Prepared(
         source,
-        table,
+        table.with_merged_spellings(asked.judged),
         population,
         people,
         ladders=_ladders(everyone, _given(asked), asked.unknown),
-        specs={column.name: _spec_of(column, source, asked) for column in everyone.columns},
+        specs=specs,
         origins={} if isinstance(source, Table) else {n: source.spelling(n).spelling for n in asked.quasi_identifiers},
         inputs=inputs,
     )

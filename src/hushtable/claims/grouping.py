@@ -31,6 +31,7 @@ from hushtable.columns import (
     encode,
     listed,
     map_texts,
+    merge_spellings,
     missing_texts,
     spelled,
     text_codes,
@@ -365,16 +366,18 @@ def hold(
 ) -> dict[str, Held]:
     """Read the sensitive columns of a published table, and of the original where there is one."""
     if original is None:
+        told = {name: (frame.column(name), specs.get(name, ColumnSpec())) for name in sensitive}
         return {
-            name: Held(*_value_codes(frame.column(name), specs.get(name, ColumnSpec()), suppressed, None, name))
-            for name in sensitive
+            name: Held(*merge_spellings(*_value_codes(*each, suppressed, None, name))) for name, each in told.items()
         }
     reference = frames.read(original)
     check_columns(sensitive, reference.columns, "sensitive columns of the original")
     held = {}
     for name in sensitive:
         spec = specs.get(name, ColumnSpec()).completed(reference.spec(name))
-        column, codes = _value_codes(frame.column(name), spec, suppressed, reference.column(name), name)
+        column, codes = merge_spellings(
+            *_value_codes(frame.column(name), spec, suppressed, reference.column(name), name)
+        )
         held[name] = Held(column, codes[: frame.n_rows], codes[frame.n_rows :], reference.counts)
     return held
 

@@ -13,7 +13,7 @@ import numpy as np
 from hushtable._types import BoolArray, CountArray
 from hushtable.claims.grouping import Grouped, listed_cells, tallied
 from hushtable.claims.verdict import Failure
-from hushtable.columns import ColumnSpec
+from hushtable.columns import ColumnSpec, fold_spelling
 from hushtable.errors import check_columns
 from hushtable.io import frames
 from hushtable.models import ClassStats, DistinctLDiversity, Histogram, PrivacyModel, question_of_items
@@ -178,7 +178,8 @@ def _entries(
         sets.append(sorted({part for part in parts if part and part not in (spec.missing_values or ())}))
     written = [str(spec.separator).join(each) for each in sets]
     is_odd = [cell not in (None, suppressed, text) for cell, text in zip(cells, written, strict=True)]
-    places = [[place_of.setdefault(item, 1 + len(place_of)) for item in each] or [0] for each in sets]
+    folded = [dict.fromkeys(map(fold_spelling, each)) for each in sets]
+    places = [[place_of.setdefault(item, 1 + len(place_of)) for item in each] or [0] for each in folded]
     lengths = np.array([len(each) for each in places])
     starts = np.cumsum(lengths) - lengths
     flat = np.array([place for each in places for place in each], dtype=np.int64)

@@ -37,6 +37,8 @@ from .meeting import (
     form_of as form_of,
     kinds_of_one_family as kinds_of_one_family,
     meet_columns as meet_columns,
+    merge_items as merge_items,
+    merge_spellings as merge_spellings,
 )
 from .series import (
     cell_codes as cell_codes,

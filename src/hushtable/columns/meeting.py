@@ -23,13 +23,22 @@ from typing import Final, NamedTuple
 import numpy as np
 import polars as pl
 
-from hushtable._types import CodeArray
+from hushtable._types import BoolArray, CodeArray
 from hushtable.columns.cells import read, whole_days
 from hushtable.columns.column import Column, ColumnSpec, Kind, from_texts, value_text
 from hushtable.columns.spellings import canonical, doubts, found
 from hushtable.errors import ColumnError
 
-__all__ = ["Met", "column_of_cells", "fold_spelling", "form_of", "kinds_of_one_family", "meet_columns"]
+__all__ = [
+    "Met",
+    "column_of_cells",
+    "fold_spelling",
+    "form_of",
+    "kinds_of_one_family",
+    "meet_columns",
+    "merge_items",
+    "merge_spellings",
+]
 
 _NUMBERS: Final = frozenset({"integer", "decimal"})
 _FAMILIES: Final[tuple[frozenset[str], ...]] = (_NUMBERS, frozenset({"date", "datetime"}), frozenset({"time"}))
@@ -132,6 +141,44 @@ def meet_columns(columns: Sequence[Column], has_missing: Sequence[bool], *, is_t
         if met is not None:
             return [_rebuild(column, spelled, met.family) for column, spelled in zip(columns, met.texts, strict=True)]
     return None
+
+
+def merge_spellings(column: Column, codes: CodeArray) -> tuple[Column, CodeArray]:
+    """Give values that differ in their spelling alone one code, the first one's; see `fold_spelling`.
+
+    Whoever learns either of them learns the same of a person. Measured values and sets stay as they are.
+
+    Examples
+    --------
+    >>> column, codes = merge_spellings(*from_texts("ill", ["HIV", "flu", "hiv "]))
+    >>> column.texts(), codes.tolist()
+    (['HIV', 'flu'], [0, 1, 0])
+    """
+    if column.is_measured or column.separator is not None:
+        return column, codes
+    place_of: dict[str, int] = {}
+    folded = [place_of.setdefault(fold_spelling(text), len(place_of)) for text in column.texts()]
+    if len(place_of) == column.n_values:
+        return column, codes
+    _, first = np.unique(folded, return_index=True)
+    merged = np.array([*folded, -1], dtype=np.int32)
+    return replace(column, values=column.values[first]), merged[codes]
+
+
+def merge_items(items: Sequence[str], holds: BoolArray) -> tuple[list[str], BoolArray]:
+    """Merge the items that differ in their spelling alone, given which value holds which, shape (n_items, n_values).
+
+    Examples
+    --------
+    >>> merge_items(["E11", "e11", "I10"], np.eye(3, dtype=bool))[1].tolist()
+    [[True, True, False], [False, False, True]]
+    """
+    place_of: dict[str, int] = {}
+    folded = [place_of.setdefault(fold_spelling(item), len(place_of)) for item in items]
+    merged = np.zeros((len(place_of), holds.shape[1]), dtype=bool)
+    np.logical_or.at(merged, folded, holds)
+    _, first = np.unique(folded, return_index=True)
+    return [items[place] for place in first], merged
 
 
 def form_of(text: str) -> str:

@@ -291,6 +291,7 @@ def assess(
     named = (name for name in (*sensitive, person, household, weights) if name is not None and name not in columns)
     table = Table.encode(data, (*columns, *dict.fromkeys(named)), specs)
     warn_of_missing_codes(opened(data, specs), table.names)
+    table = table.with_merged_spellings([name for name in sensitive if name not in columns])
     counted = count_classes(table, columns, person, missing)
     if known_within is not None:
         _check_rough(population, population_size, weights, person, missing)

@@ -16,7 +16,7 @@ import numpy as np
 
 from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray, Missing, frozen
 from hushtable.claims import count_values, match_classes, match_sizes
-from hushtable.columns import Column, ColumnSpec, held_items
+from hushtable.columns import Column, ColumnSpec, held_items, merge_items
 from hushtable.errors import InputError, check_columns, with_hint
 from hushtable.io import frames
 from hushtable.kernels import group
@@ -367,7 +367,7 @@ def _by_item(counted: Counted, column: Column) -> Homogeneity:
     def count(rows: BoolArray) -> CountArray:
         return np.bincount(labels[rows], weights=table.counts[rows], minlength=n_classes).astype(np.int64)
 
-    holds = held_items(column)[1]
+    holds = merge_items(*held_items(column))[1]
     # The last entry serves the missing cells, which index it as -1.
     held = np.column_stack([holds, np.zeros(len(holds), dtype=bool)])
     n_known, everyone = count(codes >= 0), np.maximum(counted.records, 1)

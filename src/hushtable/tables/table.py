@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from hushtable._types import CodeArray, CountArray, frozen
-from hushtable.columns import Column, ColumnSpec, check_specs, series
+from hushtable.columns import Column, ColumnSpec, check_specs, merge_spellings, series
 from hushtable.errors import ColumnError, InputError, check_columns, names_in, with_hint
 from hushtable.io import Frame, frames
 from hushtable.kernels import group
@@ -219,6 +219,17 @@ class Table:
             codes[j] = np.where(self.codes[j] < 0, -1, np.searchsorted(used, self.codes[j]))
             columns.append(replace(column, values=column.values[used]))
         return Table(tuple(columns), codes, self.counts)
+
+    def with_merged_spellings(self, names: Collection[str]) -> Table:
+        """Return the table in which values of some columns that differ in their spelling alone are one value."""
+        columns, codes = list(self.columns), self.codes
+        for j in [self.index(name) for name in names]:
+            merged, of_merged = merge_spellings(self.columns[j], self.codes[j])
+            if merged is not self.columns[j]:
+                # Copied only here: rows are many, and most columns have one spelling.
+                codes = self.codes.copy() if codes is self.codes else codes
+                columns[j], codes[j] = merged, of_merged
+        return self if codes is self.codes else Table(tuple(columns), codes, self.counts)
 
     def one_by_one(self) -> Table:
         """Return the table with a row for every record."""

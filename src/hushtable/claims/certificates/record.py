@@ -17,7 +17,7 @@ import numpy as np
 
 from hushtable._types import CodeArray
 from hushtable.claims.verdict import Failure, Verdict
-from hushtable.columns import Column, ColumnSpec, check_specs, encode
+from hushtable.columns import Column, ColumnSpec, check_specs, encode, merge_spellings
 from hushtable.errors import ColumnError, InputError, check_columns, listed, with_hint
 from hushtable.io import Frame, drafts, frames, is_many
 
@@ -173,10 +173,11 @@ class Reading:
                 "no certificate is made of models that are asked item by item: verify the release.",
             )
             raise InputError(msg)
-        return {
+        coded = {
             name: encode(frame.column(name), frame.spec(name), is_typed=frame.is_text or name in typed, name=name)
             for name in names
         }
+        return {name: merge_spellings(*pair) if name in typed else pair for name, pair in coded.items()}
 
     def differences(
         self,

@@ -12,7 +12,7 @@ import numpy as np
 
 from hushtable._types import BoolArray, CodeArray, CountArray
 from hushtable.claims import Classes, Grouped, Linkage, cover, group, linked_in, published_cells, untold
-from hushtable.columns import SUPPRESSED, Column, ColumnSpec, escaped, from_texts, listed, read
+from hushtable.columns import SUPPRESSED, Column, ColumnSpec, escaped, fold_spelling, from_texts, listed, read
 from hushtable.errors import InputError, check_columns, check_whole, with_hint
 from hushtable.hierarchy import to_exact
 from hushtable.io import Frame
@@ -351,6 +351,8 @@ def _homogeneity(side: _Publication, name: str, rng: np.random.Generator) -> Ite
         return
     codes, labels, sizes = _codes(side, name), side.labels, side.grouped.records
     separator = side.told.specs.get(name, ColumnSpec()).separator
+    if separator is None:
+        codes = _fold(side, name)[codes]
     agreeing = _agreeing if separator is None else _sharing(side, name, separator)
     agree = agreeing(labels, codes, side.grouped.n_classes)
     hits = {label: int(sizes[label]) for label in np.flatnonzero(agree).tolist()}
@@ -360,6 +362,14 @@ def _homogeneity(side: _Publication, name: str, rng: np.random.Generator) -> Ite
     claim = f"everybody whom the class fits has {same} of {name}"
     control = float(np.mean(drawn)) / n
     yield _attack("homogeneity", name, claim, (n, n_found, n_found), control, witnesses=_witnesses(hits, sizes))
+
+
+def _fold(side: _Publication, name: str) -> CountArray:
+    """Return by code which cells differ in their spelling alone; the last entry is the missing cell's, -1."""
+    place_of: dict[str, int] = {}
+    cells = listed(side.told.frame.values(name), name)[0].to_list()
+    folded = [place_of.setdefault(fold_spelling(cell), len(place_of)) for cell in cells]
+    return np.array([*folded, -1], dtype=np.int64)
 
 
 def _agreeing(labels: CountArray, codes: CountArray, n_classes: int) -> BoolArray:
@@ -372,7 +382,8 @@ def _agreeing(labels: CountArray, codes: CountArray, n_classes: int) -> BoolArra
 
 def _sharing(side: _Publication, name: str, separator: str) -> Callable[[CountArray, CountArray, int], BoolArray]:
     """Return what tells in which classes all have one item, of a column of sets."""
-    sets = [cell.split(separator) for cell in listed(side.told.frame.values(name), name)[0].to_list()]
+    cells = listed(side.told.frame.values(name), name)[0].to_list()
+    sets = [[*map(fold_spelling, cell.split(separator))] for cell in cells]
     items = {item: place for place, item in enumerate(dict.fromkeys(item for each in sets for item in each))}
     pairs = np.array([(code, items[item]) for code, each in enumerate(sets) for item in each], dtype=np.int64)
     starts = np.searchsorted(pairs[:, 0] if len(pairs) else [], np.arange(len(sets) + 1))
