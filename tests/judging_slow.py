@@ -135,7 +135,7 @@ def number(given: float) -> Fraction:
 
 
 def key_of(value: Any, kind: str) -> Any:
-    """Return a sensitive value such that equal values are equal: -0.0 is 0, 1.0 is 1, hiv is HIV; ``*`` says nothing."""
+    """Return a sensitive value such that equal values are equal: -0.0 is 0, 1.0 is 1, hiv is HIV; ``*`` is none."""
     text = None if value == "*" else text_of(value)
     if text is None:
         return None
