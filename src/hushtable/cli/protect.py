@@ -377,7 +377,7 @@ def anonymize(
     use_threads(threads)
     from hushtable.anonymizers import check_learnable, doubts_of_saving
     from hushtable.io import Snapshot, drafts
-    from hushtable.release import check_writing, codebook_paths, manifest
+    from hushtable.release import check_order, check_writing, codebook_paths, manifest
     from hushtable.search import Budget
     from hushtable.tables import Table
 
@@ -456,6 +456,8 @@ def anonymize(
         return
     if by is None:
         check_writing(output, rules.writing.made)
+    if keep_order:
+        check_order(rules.person, rules.models)
     if save_recoding is not None:
         style = getattr(rules.method, "recoding", "")
         check_learnable(rules.models, style)

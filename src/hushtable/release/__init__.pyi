@@ -7,6 +7,7 @@ from .edition import (
     Edition as Edition,
     Rewritten as Rewritten,
     check_by as check_by,
+    check_order as check_order,
     check_writing as check_writing,
 )
 from .exposure import (

@@ -34,12 +34,13 @@ from hushtable.columns import (
 )
 from hushtable.errors import ColumnError, InputError, VerificationError, listed, with_hint
 from hushtable.io import Dialect, Formulas, Frame, Variable, Writing, csv, drafts, frames, published, without_remnants
+from hushtable.models import PrivacyModel
 from hushtable.release import manifest, pseudonyms
 from hushtable.release.pseudonyms import Pseudonyms
 from hushtable.search import check_memory
 from hushtable.tables import Table
 
-__all__ = ["Destination", "Edition", "Rewritten", "check_by", "check_writing"]
+__all__ = ["Destination", "Edition", "Rewritten", "check_by", "check_order", "check_writing"]
 
 Order = Literal["shuffled", "kept"]
 Audience = Literal["internal", "external"]
@@ -231,8 +232,10 @@ class Edition:
         VerificationError
             The written table does not hold the claim; nothing is left behind.
         InputError
-            A file cannot be written, or must not be.
+            A file cannot be written, or must not be; or its order would link the records of a person.
         """
+        if to.order == "kept":
+            check_order(getattr(claim, "person", None), getattr(claim, "models", ()))
         path, writing, others = to.path, to.writing, to.beside
         if writing.by is not None:
             return self._write_folder(to, writing.by, claim, facts, original=original)
@@ -424,6 +427,19 @@ def check_by(by: str, path: Path, columns: Sequence[str], hidden: Pseudonyms | N
             "choose another column.",
         )
         raise ColumnError(msg)
+
+
+def check_order(person: str | None, models: Sequence[PrivacyModel]) -> None:
+    """Raise InputError where rows are to keep their order and nobody judges all records of a person together.
+
+    Tables of persons are sorted by person, so that rows beside each other are one person's more often than not.
+    """
+    if person is not None and not any(model.needs.histories for model in models):
+        msg = with_hint(
+            f"the rows would keep the order of the input, which can link the records of a person ({person!r}).",
+            "leave the order to chance; or ask for linked-k-anonymity or km-anonymity, which judge linked records.",
+        )
+        raise InputError(msg)
 
 
 def check_writing(path: Path, writing: Writing) -> None:

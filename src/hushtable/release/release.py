@@ -184,7 +184,10 @@ class Release(OfClaim, Generic[FrameT]):
 
     @property
     def frame(self) -> FrameT:
-        """The protected table, of the kind that went in: same columns, same row order, same index."""
+        """The protected table, of the kind that went in: same columns, same row order, same index.
+
+        The order of rows can link the records of a person. Give the file of `write` away, whose rows are shuffled.
+        """
         if "frame" not in self._made:
             self._made["frame"] = self.edition.native
         made: FrameT = self._made["frame"]
@@ -604,7 +607,8 @@ class Release(OfClaim, Generic[FrameT]):
             ``.csv``, ``.tsv`` or ``.parquet``; the manifest goes beside it.
         keep_order : bool
             Keep the order of the rows. Else they are shuffled with the operating
-            system's randomness, because an order can identify people.
+            system's randomness, because an order can identify people. Refused where ``person`` was given,
+            unless a model judges linked records.
         external : bool
             Write the manifest that goes with a published file.
         policy : mapping, optional
