@@ -289,9 +289,11 @@ def assess(
     else:
         data = opened(data)
     named = (name for name in (*sensitive, person, household, weights) if name is not None and name not in columns)
-    table = Table.encode(data, (*columns, *dict.fromkeys(named)), specs)
+    judged = [name for name in sensitive if name not in columns]
+    # Sensitive columns are typed and spelled as the models of anonymize and verify see them: one t for one table.
+    table = Table.encode(data, (*columns, *dict.fromkeys(named)), specs, typed=judged)
     warn_of_missing_codes(opened(data, specs), table.names)
-    table = table.with_merged_spellings([name for name in sensitive if name not in columns])
+    table = table.with_merged_spellings(judged)
     counted = count_classes(table, columns, person, missing)
     if known_within is not None:
         _check_rough(population, population_size, weights, person, missing)
