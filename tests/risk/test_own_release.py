@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 
+import numpy as np
 import polars as pl
 import pytest
 
 import hushtable as ht
+from command import run
+from hushtable.io import frames
+from hushtable.risk.attacks.joined_histories import LinkedRows, count_alike
 
 ILLS = ["flu", "gout", "mumps", "cold"]
 
@@ -154,12 +159,62 @@ def test_linked_records_fall_where_a_pseudonym_is_published():
     assert "linked records" in untold.attack().untried
 
 
+def visits(wards):
+    """Two visits of each of 12 persons, in the wards that are given by person."""
+    rows = [(f"P{person:02}", ward, 20 + visit) for person, ward in enumerate(wards) for visit in range(2)]
+    return pl.DataFrame(rows, schema=["who", "ward", "day"], orient="row")
+
+
+def linked_release(data, key, k=2):
+    return ht.anonymize(
+        data,
+        quasi_identifiers=["ward", "day"],
+        models=[ht.LinkedKAnonymity(k)],
+        person="who",
+        pseudonyms=ht.Pseudonyms(("who",), key=bytes(range(key, key + 32))),
+        method="histories",
+        roles="trust",
+    )
+
+
+def test_two_linked_releases_under_one_key_are_joined(tmp_path):
+    # Each ward has four persons in either release, and each pair of wards one, two or three.
+    first = linked_release(visits("aaaabbbbcccc"), 1)
+    second = linked_release(visits("abccabbcaabc"), 1)
+    joined = Counter(zip("aaaabbbbcccc", "abccabbcaabc", strict=True))
+    found = by_name(second.attack(first))["linked releases"]
+    assert (found.n_targets, found.n_found, found.fell) == (12, sum(n == 1 for n in joined.values()), True)
+    assert "new key" in found.advice
+    assert by_name(second.attack())["linked records"].n_found == 0
+    first.write(tmp_path / "first.csv")
+    second.write(tmp_path / "second.csv")
+    asked = ("attack-release", tmp_path / "second.csv", "--earlier", tmp_path / "first.csv")
+    assert "falls to 1 of 4 attacks: linked releases" in run(*asked).out
+    assert run(*asked, "--fail-above", "count=0").code == 1
+
+
+def test_a_new_key_and_equal_histories_give_nothing_away():
+    first = linked_release(visits("aaaabbbbcccc"), 1)
+    fresh = linked_release(visits("abccabbcaabc"), 2).attack(first)
+    assert "pseudonym" in fresh.untried["linked releases"]
+    again = by_name(linked_release(visits("ccccaaaabbbb"), 1).attack(first))["linked releases"]
+    assert (again.n_targets, again.n_found, again.fell) == (12, 0, False)
+
+
+def test_suppressed_records_are_part_of_a_history():
+    # Both pseudonyms have one record in class 0; B has another one, which is suppressed and so in class 1.
+    first = LinkedRows(frames.read(pl.DataFrame({"who": ["A", "B", "B"]})), np.array([0, 0, 1]))
+    second = LinkedRows(frames.read(pl.DataFrame({"who": ["A", "B", "*"]})), np.array([0, 0, 0]))
+    assert count_alike(first, second, "who").tolist() == [1, 1]
+    assert count_alike(second, second, "who").tolist() == [2, 2]
+
+
 def test_what_could_not_be_tried_is_said():
     data = people(40)
     release = ht.anonymize(data.drop("ill"), quasi_identifiers=["age", "zip"], models=[ht.KAnonymity(3)],
                            identifiers=["id"], roles="trust")  # fmt: skip
     found = release.attack()
-    assert set(found.untried) == {"homogeneity", "linked records", "intersection", "joined", "left"}
+    assert set(found.untried) == {"homogeneity", "linked records", "linked releases", "intersection", "joined", "left"}
     with pytest.raises(ht.ColumnError, match="person"):
         release.attack(release, person="nobody")
     with pytest.raises(ht.ColumnError, match="earlier release"):

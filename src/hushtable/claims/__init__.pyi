@@ -28,6 +28,7 @@ from .histories import (
     count_sets as count_sets,
     each_rare as each_rare,
     linked_in as linked_in,
+    number_histories as number_histories,
     rare_sets as rare_sets,
 )
 from .independence import Independence as Independence

@@ -401,7 +401,7 @@ class HistoryClaim(Classes):
         if not self._is_linked:
             return grouped
         persons = self.person_codes(frame)
-        history = np.append(_told(self._cells(frame)[0], persons, frame.records), -1)[persons]
+        history = np.append(number_histories(self._cells(frame)[0], persons, frame.records), -1)[persons]
         labels, first = label_rows(np.array([grouped.labels, history[~grouped.hidden]]))
         return replace(grouped, labels=labels, first=first)
 
@@ -427,7 +427,7 @@ class HistoryClaim(Classes):
 
     def _whole(self, model: LinkedKAnonymity, frame: frames.Frame, persons: CodeArray, found: list[Any]) -> None:
         """Judge what all records find; of suppressed ones too it is known how many somebody has."""
-        history = _told(self._cells(frame)[0], persons, frame.records)
+        history = number_histories(self._cells(frame)[0], persons, frame.records)
         n_persons = np.bincount(history)
         few = np.append(n_persons[history] < model.k, np.False_)
         if few.any():
@@ -497,8 +497,8 @@ def _held(classes: CountArray, persons: CodeArray, counts: CountArray) -> _HeldC
     return _HeldClasses(starts, pairs % max(width, 1), n_records)
 
 
-def _told(classes: CountArray, persons: CodeArray, counts: CountArray) -> CountArray:
-    """Number the histories; equal ones have one number."""
+def number_histories(classes: CountArray, persons: CodeArray, counts: CountArray) -> CountArray:
+    """Number the histories of persons by the classes of their records; equal ones have one number."""
     held, numbers = _held(classes, persons, counts), dict[bytes, int]()
     n_persons = len(held.starts) - 1
     histories = (np.concatenate(held.of(person)).tobytes() for person in range(n_persons))
@@ -689,7 +689,7 @@ def _look(
     classes: CountArray, persons: CodeArray, counts: CountArray, covering: list[frozenset[int]], model: KMAnonymity
 ) -> _Reidentified:
     """Look whom sets of m records fit; of persons with an equal history one stands for all."""
-    history = _told(classes, persons, counts)
+    history = number_histories(classes, persons, counts)
     n_persons = np.bincount(history)
     is_few = np.zeros(len(n_persons), dtype=bool)
     # What one of k equal histories holds, all of them hold.
@@ -721,7 +721,7 @@ def _sampled(
     classes: CountArray, persons: CodeArray, counts: CountArray, covering: list[frozenset[int]], model: KMAnonymity
 ) -> _Reidentified:
     """Look at some sets of records of everybody who has too many."""
-    held, history = _held(classes, persons, counts), _told(classes, persons, counts)
+    held, history = _held(classes, persons, counts), number_histories(classes, persons, counts)
     _, first, n_persons = np.unique(history, return_index=True, return_counts=True)
     rare = np.flatnonzero(n_persons < model.k)
     is_few, fewest, fits = np.zeros(len(n_persons), dtype=bool), model.k, dict[tuple[int, ...], int]()

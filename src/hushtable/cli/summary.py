@@ -129,9 +129,11 @@ def release_facts(
     gone = "none was suppressed" if not n_gone else f"{count_of(n_gone, 'record')} {_were(n_gone)} suppressed"
     words = _LOSS_WORDS.get(rules.loss.name, rules.loss.name)
     lost = "" if rules.loss.name == "ncp" else f"; information loss {summary['loss']:.4f} ({words})"
+    links = any(model.needs.histories for model in rules.models)
+    again = " (make the next release with a new key: one key would join the histories of both)" if links else ""
     without = (
         f"left out: {', '.join(summary['removed'])}" * bool(summary["removed"]),
-        f"keyed pseudonyms: {', '.join(summary['pseudonymized'])}" * bool(summary["pseudonymized"]),
+        f"keyed pseudonyms: {', '.join(summary['pseudonymized'])}{again}" * bool(summary["pseudonymized"]),
         f"a new pseudonym for every record: {', '.join(summary['fresh'])}" * bool(summary["fresh"]),
     )
     kept = rules.with_role("other")

@@ -308,12 +308,16 @@ class Release(OfClaim, Generic[FrameT]):
         What links is the person's column, and every column of keyed pseudonyms: equal cells have equal ones. Of several
         it is the one that finds most.
         """
+        found = [self._linked_by(name) for name in self._linking] if isinstance(self.claim, Classes) else []
+        return max((each for each in found if each is not None), key=lambda each: each.rate, default=None)
+
+    @property
+    def _linking(self) -> list[str]:
+        """The published columns whose equal cells are one person's."""
         person = getattr(self.claim, "person", None)
         keyed, fresh = (self.pseudonyms.keyed, self.pseudonyms.fresh) if self.pseudonyms else ((), ())
         named = dict.fromkeys((*([person] if person else []), *keyed))
-        linking = [name for name in named if name not in (*self.removed, *fresh)]
-        found = [self._linked_by(name) for name in linking] if isinstance(self.claim, Classes) else []
-        return max((each for each in found if each is not None), key=lambda each: each.rate, default=None)
+        return [name for name in named if name not in (*self.removed, *fresh)]
 
     def _linked_by(self, name: str) -> Linkage | None:
         persons = persons_of(self.source, name)
@@ -445,6 +449,7 @@ class Release(OfClaim, Generic[FrameT]):
             earlier,
             k=getattr(self.claim, "k", 2),
             linkage=self.linkage() if self.exposure is None else self.exposure.linkage,
+            linking=self._linking,
             person=own if person is None and knows else person,
             seed=seed,
         )

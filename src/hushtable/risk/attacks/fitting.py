@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
-from hushtable._types import CodeArray, CountArray
+from hushtable._types import BoolArray, CodeArray, CountArray
 from hushtable.claims import covered_by, listed_cells, published_cells, rules_of
 from hushtable.columns import SUPPRESSED, Column, ColumnSpec, column_of_cells, from_texts, read, whole_days
 from hushtable.errors import ColumnError, InputError, check_columns, check_type, with_hint
@@ -28,6 +28,7 @@ from hushtable.search import check_memory
 from hushtable.tables import Table, code_together, meet, opened
 
 __all__ = [
+    "FEWER_CLASSES",
     "MOST_FEW",
     "PlaceAxis",
     "PublishedTable",
@@ -38,6 +39,7 @@ __all__ = [
     "numbered",
     "own_axis",
     "published",
+    "relate_cells",
     "shared_axes",
     "spelled_as",
     "values_of",
@@ -46,6 +48,8 @@ __all__ = [
 
 MOST_FEW: Final = 10**9
 """Of candidates that are told apart from many: more than that nobody counts."""
+
+FEWER_CLASSES: Final = "compare releases of fewer classes."
 
 
 @runtime_checkable
@@ -616,3 +620,23 @@ def _windows(axis: PlaceAxis, cells: CodeArray, places: CountArray) -> _Windows:
         windows[:, i, 0] = ends[np.searchsorted(distinct, first)]
         windows[:, i, 1] = ends[np.searchsorted(distinct, base + np.maximum(places[:, 1], 0))]
     return _Windows(np.maximum(windows, windows[:, :, :1]), ranks, cells)
+
+
+def relate_cells(axis: PlaceAxis, ours: CodeArray, theirs: CodeArray) -> tuple[BoolArray, BoolArray, BoolArray]:
+    """Tell which cells of two tables share a place, which of theirs lie in ours, and which of ours lie in theirs."""
+    a, b = axis.runs[ours], axis.places[theirs]
+    if (a[:, 2] < 0).all() and (b[:, 2] < 0).all():
+        (low, high), (first, last) = (each[:, :2].T for each in (a, b))
+        low, high = low[:, None], high[:, None]
+        return (low < last) & (first < high), (low <= first) & (last <= high), (first <= low) & (high <= last)
+    mine, yours = _masks(axis, a), _masks(axis, b)
+    return mine @ yours.T > 0, (1 - mine) @ yours.T == 0, mine @ (1 - yours).T == 0
+
+
+def _masks(axis: PlaceAxis, runs: CountArray) -> np.ndarray[Any, np.dtype[np.float32]]:
+    """Return the places of each run as zeros and ones."""
+    check_memory(4.0 * len(runs) * axis.n_places, f"the places of {len(runs)} cells", FEWER_CLASSES)
+    masks = np.zeros((len(runs), axis.n_places), dtype=np.float32)
+    for mask, (low, high, begin) in zip(masks, runs.tolist(), strict=True):
+        mask[low:high] = 1 if begin < 0 else axis.bits[begin : begin + high - low]
+    return masks

@@ -5,19 +5,20 @@ from __future__ import annotations
 import secrets
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Final, Literal, NamedTuple
 
 import numpy as np
 
-from hushtable._types import BoolArray, CodeArray, CountArray
+from hushtable._types import BoolArray, CountArray
 from hushtable.claims import Classes, Grouped, Linkage, cover, group, linked_in, published_cells, untold
 from hushtable.columns import SUPPRESSED, Column, ColumnSpec, escaped, fold_spelling, from_texts, listed, read
 from hushtable.errors import InputError, check_columns, check_whole, with_hint
 from hushtable.hierarchy import to_exact
 from hushtable.io import Frame
 from hushtable.risk.assessment import percent
-from hushtable.risk.attacks.fitting import PlaceAxis, PublishedTable, numbered, published, shared_axes
+from hushtable.risk.attacks.fitting import FEWER_CLASSES, PublishedTable, numbered, published, relate_cells, shared_axes
+from hushtable.risk.attacks.joined_histories import LinkedRows, count_alike
 from hushtable.risk.intervals import clipped, excess_risk, wilson
 from hushtable.risk.nearness import on_axis
 from hushtable.search import check_memory
@@ -34,6 +35,7 @@ _ADVICE: Final[Mapping[str, str]] = {
     "joined": "Publish new people as a batch of their own, or wait until at least k have joined each class.",
     "left": "Do not publish again after few people left, or drop their classes.",
     "ends": 'Publish with recoding="cut", or by a hierarchy of fixed intervals: their ends come from no record.',
+    "linked releases": "Make the pseudonyms of each release with a new key, or judge all releases as one table.",
     "linked records": "Leave the column out that links records, or make its pseudonyms fresh for every record.",
 }
 
@@ -63,7 +65,7 @@ class OwnAttack:
 
     Attributes
     ----------
-    name : {"homogeneity", "intersection", "joined", "left", "ends", "linked records"}
+    name : {"homogeneity", "intersection", "joined", "left", "ends", "linked records", "linked releases"}
     column : str or None
         The column that is learned, or that links.
     claim : str
@@ -82,7 +84,7 @@ class OwnAttack:
         Some of the classes. For insiders.
     """
 
-    name: Literal["homogeneity", "intersection", "joined", "left", "ends", "linked records"]
+    name: Literal["homogeneity", "intersection", "joined", "left", "ends", "linked records", "linked releases"]
     column: str | None
     claim: str
     unit: str
@@ -185,6 +187,7 @@ def attack_release(
     *,
     k: int,
     linkage: Linkage | None = None,
+    linking: Sequence[str] = (),
     person: str | None = None,
     seed: int = 0,
 ) -> OwnAttacks:
@@ -198,12 +201,14 @@ def attack_release(
         What the release claims.
     linkage : Linkage, optional
         Whom linked records find.
+    linking : sequence of str
+        Published columns whose equal cells are one person's, in an earlier release too.
     person : str, optional
         Of both sources: who is in both.
     seed : int
     """
     ours = _Publication.of(published(release), release.claim.columns, release.claim.sensitive)
-    return _attacked(ours, earlier, k, linkage, person, seed)
+    return _attacked(ours, earlier, k, linkage, linking, person, seed)
 
 
 def attack_written(
@@ -223,11 +228,18 @@ def attack_written(
     source = None if original is None else original.one_by_one()
     told = PublishedTable(frame.one_by_one(), claim.specs, claim.hierarchies, source)
     ours = _Publication.of(told, claim.columns, claim.sensitive)
-    return _attacked(ours, earlier, claim.k, linked_in(claim, frame), None, seed)
+    linking = () if claim.is_fresh or claim.person not in frame.columns else (claim.person,)
+    return _attacked(ours, earlier, claim.k, linked_in(claim, frame), linking, None, seed)
 
 
 def _attacked(
-    ours: _Publication, earlier: Any, k: int, linkage: Linkage | None, person: str | None, seed: int
+    ours: _Publication,
+    earlier: Any,
+    k: int,
+    linkage: Linkage | None,
+    linking: Sequence[str],
+    person: str | None,
+    seed: int,
 ) -> OwnAttacks:
     check_whole("seed", seed, 0)
     rng = np.random.default_rng(int(seed))
@@ -247,10 +259,14 @@ def _attacked(
     else:
         attacks += _linked(linkage)
     if earlier is None:
-        untried |= dict.fromkeys(_OF_TWO, "no earlier release was given")
+        untried |= dict.fromkeys(("linked releases", *_OF_TWO), "no earlier release was given")
         return OwnAttacks(tuple(attacks), untried, k)
     like = published(earlier, ours.told.specs, ours.told.hierarchies)
     before = _Publication.of(like, ours.columns, ours.sensitive)
+    for name in linking:
+        attacks += _join_histories(ours, before, name, k)
+    if not any(each.name == "linked releases" for each in attacks):
+        untried["linked releases"] = "no published column has the pseudonym of a person in both releases"
     missing = next(filter(None, (untold(each.columns, each.told.hierarchies) for each in (ours, before))), None)
     if missing is not None:
         return OwnAttacks(tuple(attacks), {**untried, **dict.fromkeys(_OF_TWO, missing)}, k)
@@ -307,6 +323,13 @@ class _Publication:
     def labels(self) -> CountArray:
         """The class of each of them."""
         return self.grouped.labels
+
+    @property
+    def classes(self) -> CountArray:
+        """The class of every row of the published table; suppressed rows are one more."""
+        classes = np.full(len(self.grouped.hidden), self.grouped.n_classes, dtype=np.int64)
+        classes[self.rows] = self.labels
+        return classes
 
     @property
     def source_rows(self) -> CountArray | None:
@@ -496,6 +519,19 @@ def _linked(linkage: Linkage) -> Iterator[OwnAttack]:
         )
 
 
+def _join_histories(ours: _Publication, theirs: _Publication, name: str, k: int) -> Iterator[OwnAttack]:
+    """Join what either release publishes of a pseudonym that both hold; it falls where fewer than k share that."""
+    if name not in theirs.told.frame.columns:
+        return
+    first, second = (LinkedRows(side.told.frame, side.classes) for side in (ours, theirs))
+    n_alike = count_alike(first, second, name)
+    if len(n_alike):
+        n_alone = int((n_alike == 1).sum())
+        claim = f"what both releases publish of a pseudonym of {name} is published of no other"
+        attack = _attack("linked releases", name, claim, (len(n_alike), n_alone, n_alone), None, unit="persons")
+        yield replace(attack, fell=bool((n_alike < k).any()))
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class _InBoth:
     """Who is in both releases, where both sources say it: the person of each row of either source."""
@@ -603,40 +639,19 @@ def _differences(ours: _Publication, theirs: _Publication, k: int, both: _InBoth
     axes, mine, yours = shared_axes(ours.told, theirs.told, [(name, name) for name in ours.columns])
     cells = mine[:, ours.grouped.first_rows], yours[:, theirs.grouped.first_rows]
     n_pairs = cells[0].shape[1] * cells[1].shape[1]
-    check_memory(8.0 * n_pairs, f"comparing {cells[0].shape[1]} classes with {cells[1].shape[1]} earlier ones", _FEWER)
+    check_memory(
+        8.0 * n_pairs, f"comparing {cells[0].shape[1]} classes with {cells[1].shape[1]} earlier ones", FEWER_CLASSES
+    )
     meets, inside, outside = (np.ones((cells[0].shape[1], cells[1].shape[1]), dtype=bool) for _ in range(3))
     for axis, each, other in zip(axes, *cells, strict=True):
         a, of_class = np.unique(each, return_inverse=True)
         b, of_other = np.unique(other, return_inverse=True)
         at = np.ix_(of_class, of_other)
-        for whole, told in zip((meets, inside, outside), _related(axis, a, b), strict=True):
+        for whole, told in zip((meets, inside, outside), relate_cells(axis, a, b), strict=True):
             whole &= told[at]
     persons = (None, None) if both.ours is None else (_persons(ours, both.ours), _persons(theirs, both.theirs))
     yield from _subtracted("joined", ours, theirs, (meets, inside), k, persons)
     yield from _subtracted("left", theirs, ours, (meets.T, outside.T), k, persons[::-1])
-
-
-_FEWER: Final = "compare releases of fewer classes."
-
-
-def _related(axis: PlaceAxis, ours: CodeArray, theirs: CodeArray) -> tuple[BoolArray, BoolArray, BoolArray]:
-    """Tell which cells of two tables share a place, which of theirs lie in ours, and which of ours lie in theirs."""
-    a, b = axis.runs[ours], axis.places[theirs]
-    if (a[:, 2] < 0).all() and (b[:, 2] < 0).all():
-        (low, high), (first, last) = (each[:, :2].T for each in (a, b))
-        low, high = low[:, None], high[:, None]
-        return (low < last) & (first < high), (low <= first) & (last <= high), (first <= low) & (high <= last)
-    mine, yours = _masks(axis, a), _masks(axis, b)
-    return mine @ yours.T > 0, (1 - mine) @ yours.T == 0, mine @ (1 - yours).T == 0
-
-
-def _masks(axis: PlaceAxis, runs: CountArray) -> np.ndarray[Any, np.dtype[np.float32]]:
-    """Return the places of each run as zeros and ones."""
-    check_memory(4.0 * len(runs) * axis.n_places, f"the places of {len(runs)} cells", _FEWER)
-    masks = np.zeros((len(runs), axis.n_places), dtype=np.float32)
-    for mask, (low, high, begin) in zip(masks, runs.tolist(), strict=True):
-        mask[low:high] = 1 if begin < 0 else axis.bits[begin : begin + high - low]
-    return masks
 
 
 def _persons(side: _Publication, numbers: CountArray | None) -> Callable[[BoolArray], set[int]]:

@@ -1,0 +1,61 @@
+"""Two releases under one key: what both publish of a pseudonym is one history, which may single out its person."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from hushtable._types import CodeArray, CountArray
+from hushtable.claims import number_histories
+from hushtable.columns import SUPPRESSED, listed
+from hushtable.io import Frame
+
+__all__ = ["LinkedRows", "count_alike"]
+
+
+class LinkedRows(NamedTuple):
+    """The rows of a release.
+
+    frame : Frame, the release
+    classes : int64 (n_rows,), the class of each row; suppressed rows have one, too
+    """
+
+    frame: Frame
+    classes: CountArray
+
+
+def count_alike(first: LinkedRows, second: LinkedRows, name: str) -> CountArray:
+    """Count for each pseudonym in both releases how many of them, itself included, have its joined history.
+
+    Parameters
+    ----------
+    first, second : LinkedRows
+    name : str
+        The column of pseudonyms.
+
+    Notes
+    -----
+    A history is the classes of its records, with how many are in each, as linked k-anonymity counts it: how many
+    records of a person are suppressed is known, too. The classes of two releases are different ones. O(n log n).
+    """
+    numbers: dict[str, int] = {}
+    ours, theirs = (_number_pseudonyms(side, name, numbers) for side in (first, second))
+    in_both = np.intersect1d(ours, theirs)
+    in_both = in_both[in_both >= 0]
+    if not len(in_both):
+        return np.empty(0, dtype=np.int64)
+    pseudonyms = np.concatenate([ours, theirs])
+    classes = np.concatenate([first.classes, second.classes + int(first.classes.max(initial=-1)) + 1])
+    counts = np.concatenate([side.frame.records for side in (first, second)])
+    known = np.isin(pseudonyms, in_both)
+    persons = np.searchsorted(in_both, pseudonyms[known]).astype(np.int32)
+    history = number_histories(classes[known], persons, counts[known])
+    return np.asarray(np.bincount(history)[history])
+
+
+def _number_pseudonyms(side: LinkedRows, name: str, numbers: dict[str, int]) -> CodeArray:
+    """Number the pseudonyms of rows, each new one by the next number; -1 is nobody's."""
+    cells, places = listed(side.frame.values(name), name)
+    of_cell = [-1 if cell == SUPPRESSED else numbers.setdefault(cell, len(numbers)) for cell in cells.to_list()]
+    return np.array([*of_cell, -1], dtype=np.int32)[places]
