@@ -22,7 +22,7 @@ from hushtable.models import DeltaPresence, KAnonymity, MatchingNotion, PrivacyM
 from hushtable.quality import Loss, SetNCP
 from hushtable.release import Pseudonyms
 from hushtable.search import Clock
-from hushtable.tables import Table, opened, totals, warn_of_missing_codes
+from hushtable.tables import Table, merge_spellings_in, opened, totals, warn_of_missing_codes
 
 __all__ = [
     "Prepared",
@@ -406,10 +406,10 @@ def prepare(data: Any, asked: Request) -> Prepared:
     everyone = table if people is None else table.with_population(people)
     _check_columns_named(asked)
     specs = {column.name: _spec_of(column, source, asked) for column in everyone.columns}
-    everyone = everyone.with_merged_spellings(asked.judged)
+    everyone = merge_spellings_in(everyone, asked.judged)
     return Prepared(
         source,
-        table.with_merged_spellings(asked.judged),
+        merge_spellings_in(table, asked.judged),
         population,
         people,
         ladders=_ladders(everyone, _given(asked), asked.unknown),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 import warnings
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 from importlib import import_module
@@ -15,7 +16,8 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 from hushtable import anonymizers
 from hushtable.anonymizers import LearnedRecoding, Request, check_roles, doubt_of_persons
 from hushtable.claims import Classes
-from hushtable.engines.lazy import Lazy, is_lazy, opened as of_engine
+from hushtable.columns import ColumnSpec
+from hushtable.engines.lazy import Lazy, is_lazy, opened as of_engine, orders_of
 from hushtable.engines.published_cells import Origin
 from hushtable.engines.release import RemoteRelease
 from hushtable.errors import InputError, TooManyRowsError, listed, with_hint
@@ -135,7 +137,17 @@ def _of_spark(path: Path | Source, session: Any, dialect: Dialect | None) -> Laz
 
     source = scan(path, dialect)
     frame = spark.of_files(source, session or spark.started())
-    return replace(of_engine(frame, dialect=dialect), files=source.inputs)
+    return replace(of_engine(frame, dialect=dialect), files=source.inputs, specs=orders_of(source.schema))
+
+
+def _with_orders(asked: Request, orders: Mapping[str, ColumnSpec]) -> Request:
+    """Return the request with the orders that files have, unless it declares another kind or order itself."""
+    specs = dict(asked.specs)
+    for name in {*asked.quasi_identifiers, *asked.judged} & set(orders):
+        spec = specs.get(name, ColumnSpec())
+        if spec.order is None and spec.kind in (None, "ordered"):
+            specs[name] = spec.completed(orders[name])
+    return replace(asked, specs=specs)
 
 
 def _of_source(source: Source, engine: EngineChoice, dialect: Dialect | None) -> Files | Lazy | None:
@@ -198,6 +210,7 @@ def protect(origin: Files | Lazy, asked: Request) -> RemoteRelease:
             "pass the path of its files, or collect it.",
         )
         raise InputError(msg)
+    asked = _with_orders(asked, origin.specs)
     origin = origin.told(asked.specs)
     linked = [model.name for model in asked.models if model.needs.histories]
     if linked:

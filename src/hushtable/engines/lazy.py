@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from hushtable.anonymizers import InParts, Request
     from hushtable.engines.walked_cells import WalkedCells
 
-__all__ = ["Lazy", "collapse", "is_lazy", "opened"]
+__all__ = ["Lazy", "collapse", "is_lazy", "opened", "orders_of"]
 
 _MOST_ROWS: Final = 20_000_000
 _BYTES_PER_ROW: Final = 250  # of a distinct row, in the search for classes
@@ -340,6 +340,12 @@ def is_lazy(data: Any) -> bool:
     """Tell whether something is a lazy frame; no library is imported to find out."""
     # A dataframe that is none for narwhals, such as one with doubled columns, is not opened to find out.
     return isinstance(data, nw.LazyFrame) or any(is_one(data) for is_one in _LAZY)
+
+
+def orders_of(schema: pl.Schema) -> dict[str, ColumnSpec]:
+    """Return the order of each enumeration of Parquet files: Spark reads them as text, and memory does not."""
+    kept = {name: dtype.categories.to_list() for name, dtype in schema.items() if isinstance(dtype, pl.Enum)}
+    return {name: ColumnSpec("ordered", tuple(order)) for name, order in kept.items() if order}
 
 
 def opened(data: Any, session: Any = None, *, dialect: Dialect | None = None) -> Lazy:

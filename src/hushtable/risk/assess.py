@@ -37,7 +37,7 @@ from hushtable.risk.counted import (
 from hushtable.risk.hipaa import SafeHarborFinding, safe_harbor
 from hushtable.risk.nearness import near_counts, reaches_of
 from hushtable.risk.presets import SAFE_HARBOR, smallest_class_of, thresholds_in
-from hushtable.tables import Table, opened, warn_of_missing_codes
+from hushtable.tables import Table, merge_spellings_in, opened, warn_of_missing_codes
 
 if TYPE_CHECKING:
     from hushtable.risk.population import Estimate, SampleClasses, TreeRisk
@@ -293,7 +293,7 @@ def assess(
     # Sensitive columns are typed and spelled as the models of anonymize and verify see them: one t for one table.
     table = Table.encode(data, (*columns, *dict.fromkeys(named)), specs, typed=judged)
     warn_of_missing_codes(opened(data, specs), table.names)
-    table = table.with_merged_spellings(judged)
+    table = merge_spellings_in(table, judged)
     counted = count_classes(table, columns, person, missing)
     if known_within is not None:
         _check_rough(population, population_size, weights, person, missing)

@@ -25,4 +25,9 @@ from .missing_codes import (
 )
 from .partition import NO_HIERARCHIES as NO_HIERARCHIES, Partition as Partition, grounds as grounds, totals as totals
 from .splitting import persons_of as persons_of, split as split, split_rows as split_rows
-from .table import Table as Table, encoded as encoded, opened as opened
+from .table import (
+    Table as Table,
+    encoded as encoded,
+    merge_spellings_in as merge_spellings_in,
+    opened as opened,
+)

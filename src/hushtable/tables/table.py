@@ -17,7 +17,7 @@ from hushtable.io import Frame, frames
 from hushtable.kernels import group
 from hushtable.search import check_memory
 
-__all__ = ["Table", "encoded", "opened"]
+__all__ = ["Table", "encoded", "merge_spellings_in", "opened"]
 
 _MOST_KEYS: Final = 2**63  # rows that kernels tell apart by one number
 
@@ -220,17 +220,6 @@ class Table:
             columns.append(replace(column, values=column.values[used]))
         return Table(tuple(columns), codes, self.counts)
 
-    def with_merged_spellings(self, names: Collection[str]) -> Table:
-        """Return the table in which values of some columns that differ in their spelling alone are one value."""
-        columns, codes = list(self.columns), self.codes
-        for j in [self.index(name) for name in names]:
-            merged, of_merged = merge_spellings(self.columns[j], self.codes[j])
-            if merged is not self.columns[j]:
-                # Copied only here: rows are many, and most columns have one spelling.
-                codes = self.codes.copy() if codes is self.codes else codes
-                columns[j], codes[j] = merged, of_merged
-        return self if codes is self.codes else Table(tuple(columns), codes, self.counts)
-
     def one_by_one(self) -> Table:
         """Return the table with a row for every record."""
         if (self.counts == 1).all():
@@ -316,6 +305,18 @@ def opened(data: Any, specs: Mapping[str, ColumnSpec] | None = None) -> Table | 
 def encoded(source: Any, columns: Sequence[str] | None = None, specs: Mapping[str, ColumnSpec] | None = None) -> Table:
     """Code the columns of a frame or file; a Table stays as it is, with all its columns."""
     return source if isinstance(source, Table) else Table.encode(source, columns, specs)
+
+
+def merge_spellings_in(table: Table, names: Collection[str]) -> Table:
+    """Return the table in which values of some columns that differ in their spelling alone are one value."""
+    columns, codes = list(table.columns), table.codes
+    for j in [table.index(name) for name in names]:
+        merged, of_merged = merge_spellings(table.columns[j], table.codes[j])
+        if merged is not table.columns[j]:
+            # Copied only here: rows are many, and most columns have one spelling.
+            codes = table.codes.copy() if codes is table.codes else codes
+            columns[j], codes[j] = merged, of_merged
+    return table if codes is table.codes else Table(tuple(columns), codes, table.counts)
 
 
 def _typed(column: Column) -> pl.Series:
