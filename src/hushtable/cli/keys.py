@@ -110,7 +110,7 @@ def keys(
             progress=progress,
         )
     if details is not None:
-        _write(found, details)
+        _write(found, details, force=force)
     write_report(found, report, force=force)
     failed = failures(keys_figures(found.summary()), limits)
     with failing(failed):
@@ -121,10 +121,10 @@ def keys(
             say(*keys_lines(found, top))
 
 
-def _write(found: Keys, path: Path) -> None:
+def _write(found: Keys, path: Path, *, force: bool) -> None:
     """Write all keys; a CSV has no lists, so that sets of columns become JSON."""
     from hushtable.io import drafts, frames
 
-    with drafts.replacing(path, internal=(path,)) as (draft,):
+    with drafts.replacing(path, internal=(path,), overwrite=force) as (draft,):
         frames.write(frames.with_json_lists(frames.read(found.to_frame())), draft)
     tell(f"Wrote {path}.")

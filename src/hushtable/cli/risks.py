@@ -216,9 +216,9 @@ def mpuccs(
         options |= {"deduplicate": False if keep_duplicates else None}
         attacked = _attack(first, second, third, seconds, options)
     if details is not None:
-        _write(attacked.details, details)
+        _write(attacked.details, details, force=force)
     if tree is not None:
-        _write(attacked.tree, tree, by_record=False)
+        _write(attacked.tree, tree, force=force, by_record=False)
     write_report(attacked, report, force=force)
     failed = failures(mpuccs_figures(attacked.summary, limits), limits)
     lines = [] if as_json else mpuccs_lines(attacked, alone=synthetic is None)
@@ -320,7 +320,7 @@ def uniques(
             progress=progress,
         )
     if details is not None:
-        _write(keys.details, details)
+        _write(keys.details, details, force=force)
     by_value = keys.contributions_by_value().rows(named=True) if show_values else []
     write_report(keys, report, force=force)
     failed = failures(uniques_figures(keys.summary()), limits)
@@ -352,11 +352,11 @@ def _check_outputs(
     drafts.check_outputs((*asked, *report_outputs(report)), drafts.paths_among(*inputs), overwrite=overwrite)
 
 
-def _write(table: Any, path: Path, *, by_record: bool = True) -> None:
+def _write(table: Any, path: Path, *, force: bool, by_record: bool = True) -> None:
     """Write a frame of results; a CSV has no lists, so that sets of columns become JSON."""
     from hushtable.io import drafts, frames
 
-    with drafts.replacing(path, internal=(path,)) as (draft,):
+    with drafts.replacing(path, internal=(path,), overwrite=force) as (draft,):
         frames.write(frames.with_json_lists(frames.read(table)), draft)
     warning = " It says which records are singled out: keep it as safe as the data." if by_record else ""
     tell(f"Wrote {path}.{warning}")

@@ -55,7 +55,7 @@ def write_ladder(rows: list[list[str]], column: str, folder: Path) -> str:
     number = 1
     while (path := home / f"{stem}-{number}.csv").exists():
         number += 1
-    with drafts.replacing(path, internal=(path,)) as (draft,):
+    with drafts.replacing(path, internal=(path,), overwrite=False) as (draft,):
         with draft.open("w", encoding="utf-8", newline="") as file:
             csv.writer(file, delimiter=";", lineterminator="\n").writerows(rows)
         Hierarchy.from_csv(draft, column, delimiter=";")
