@@ -633,7 +633,7 @@ def verify(
             claim = claim.completed(told(claim, hierarchies=_domains_of(claim, domains)))
         judged = seen(claim, table)
         verdict = claim.verify(judged, original=_original(original, rules, encoding, delimiter))
-        verdict = verdict if no_manifest else manifest.compared(verdict, file)
+        verdict = verdict if no_manifest else manifest.compared(verdict, file, table.columns)
         linkage = linked_in(claim, judged) if linked else None
     if rows is not None:
         _write_rows(rows, verdict, table, force=force)

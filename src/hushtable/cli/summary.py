@@ -154,7 +154,7 @@ def release_notes(rules: Policy, verdict: Verdict, exposure: Exposure | None, fu
     if exposure is None:
         return [*_homogeneity_lines(verdict), *further, *_margin_lines(rules)]
     told = exposure.told_lines()
-    first = [*_homogeneity_lines(verdict), *_indented([*exposure.against(), *told[:1]])]
+    first = [*_indented(told[:1]), *_homogeneity_lines(verdict), *_indented(exposure.against())]
     return [*first, *further, *_margin_lines(rules), *_indented([*told[1:], *exposure.tested_lines()])]
 
 

@@ -50,6 +50,7 @@ def write_ladder(rows: list[list[str]], column: str, folder: Path) -> str:
     Every change is a file of its own, so that a step back in the policy's history finds what it names.
     """
     home = folder / FOLDER
+    drafts.check_inside(home, folder, "the folder of groups")
     home.mkdir(mode=0o700, exist_ok=True)
     stem = _UNSAFE.sub("-", column).strip("-")[:40] or "column"
     number = 1
