@@ -63,12 +63,11 @@ _NEEDS: Final = {
     "--fail-above excess": ("--control",),
     "--alpha": ("--tree", "--entropy-delta", "--compat"),
     "--show-values": ("--details",),
-    # A table alone keeps its equal records anyway.
-    "--keep-duplicates": ("a synthetic table",),
     "--compat": ("a synthetic table",),
 }
 _EXCLUDES: Final = {
-    "--compat": ("--control", "--columns", "--missing", "--keep-duplicates", "--all-minimal", "--seconds", "--report"),
+    "--deduplicate": ("--columns",),
+    "--compat": ("--control", "--columns", "--missing", "--deduplicate", "--all-minimal", "--seconds", "--report"),
 }
 
 
@@ -92,8 +91,8 @@ def mpuccs(
     missing: Annotated[
         str, typer.Option(help="How missing values count: category, or never (they match nothing).")
     ] = "category",
-    keep_duplicates: Annotated[
-        bool, typer.Option("--keep-duplicates", help="Count equal records of a table one by one.")
+    deduplicate: Annotated[
+        bool, typer.Option("--deduplicate", help="Count distinct rows: equal records of a table once, as the source.")
     ] = False,
     decimals: Annotated[
         str,
@@ -176,7 +175,7 @@ def mpuccs(
         "--control": control is not None,
         "--columns": bool(names_of(columns)),
         "--missing": missing != "category",
-        "--keep-duplicates": keep_duplicates,
+        "--deduplicate": deduplicate,
         "--alpha": alpha is not None,
         "--entropy-delta": entropy_delta is not None,
         "--all-minimal": all_minimal,
@@ -213,7 +212,7 @@ def mpuccs(
     else:
         options |= {"columns": names_of(columns) or None, "all_minimal": all_minimal, "missing": missing}
         options |= _said(n_draws=draws, n_permutations=permutations, seed=seed)
-        options |= {"deduplicate": False if keep_duplicates else None}
+        options |= {"deduplicate": deduplicate}
         attacked = _attack(first, second, third, seconds, options)
     if details is not None:
         _write(attacked.details, details, force=force)
