@@ -172,7 +172,8 @@ def test_mpuccs_as_petsard_has_it(files):
     assert found["config_min_entropy_delta"] == 0.0
     assert "identified_by_size" not in found
     assert (
-        "of 4 records" in done("mpuccs", "original.csv", "synthetic.csv", "--sizes", "1", "--compat", "petsard-1.6").out
+        "of 4 distinct rows"
+        in done("mpuccs", "original.csv", "synthetic.csv", "--sizes", "1", "--compat", "petsard-1.6").out
     )
 
 

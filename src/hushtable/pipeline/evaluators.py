@@ -235,7 +235,7 @@ _LIMITED: Final = {
 }
 """Figures that can be limited, and what --fail-above calls them."""
 
-_JUDGED: Final = (*_TOTALS, "complete", "control")
+_JUDGED: Final = (*_TOTALS, "complete", "control", "config_deduplicate")
 
 
 class MpuccsEvaluator(Evaluator):

@@ -82,6 +82,9 @@ def against_control(
     another; ``n_compared`` is how many distinct ones each draw has at least. The interval is
     normal, with the standard deviation of the permutations; unlike Wilson's, it does not take
     records that hit the same person for independent trials.
+
+    The excess is that of the plain shares, (original - control) / (1 - control); it and the ends of its interval are
+    brought into [-1, 1]. ``most`` is the excess of a copy that hits every original of a draw once.
     """
     rng = np.random.default_rng(seed)
     n_each = min(len(original), len(control))
@@ -94,24 +97,28 @@ def against_control(
         return None
 
     def excess(on_original: float, on_control: float) -> float:
-        return excess_risk(wilson(on_original, n_attacks), wilson(on_control, n_attacks))[0]
+        return excess_risk((on_original / n_attacks, 0.0), (on_control / n_attacks, 0.0))[0]
 
-    n_compared = len(compared)
-    on_original, on_control = float(counts[: n_of[0]].mean()), float(counts[n_of[0] : n_compared].mean())
+    n_whole = len(compared)
+    on_original, on_control = float(counts[: n_of[0]].mean()), float(counts[n_of[0] : n_whole].mean())
     observed = excess(on_original, on_control)
-    halves = counts[n_compared : n_compared + 2 * n_permutations].reshape(-1, 2)
+    halves = counts[n_whole : n_whole + 2 * n_permutations].reshape(-1, 2)
     by_chance = [excess(*half) for half in halves.tolist()]
     reach = standard_score() * float(np.std(by_chance, ddof=1))
+    shown, low, high = np.clip([observed, observed - reach, observed + reach], -1.0, 1.0).tolist()
+    n_compared = min(map(len, compared))
     return {
         "n_control": len(np.unique(control)),
-        "n_compared": min(map(len, compared)),
+        "n_compared": n_compared,
         "n_draws": n_draws,
         "n_permutations": n_permutations,
         "train_rate": on_original / n_attacks,
         "control_rate": on_control / n_attacks,
-        "excess_risk": observed,
-        "interval": [observed - reach, observed + reach],
-        "p_value": (1 + sum(each >= observed for each in by_chance)) / (1 + n_permutations),
+        "excess_risk": shown,
+        "interval": [low, high],
+        # An excess that is not known (NaN: the control always succeeds) is no smaller than what was observed.
+        "p_value": (1 + sum(not each < observed for each in by_chance)) / (1 + n_permutations),
+        "most": excess(min(n_compared, n_attacks), on_control),
     }
 
 
