@@ -51,6 +51,9 @@ def keys(
         ),
     ] = None,
     rows: Annotated[str, typer.Option(help="distinct: count equal rows once; all: count every record.")] = "distinct",
+    missing: Annotated[
+        str, typer.Option(help="How missing cells count: category, or never (no key has a column with one).")
+    ] = "category",
     sample: Annotated[
         int | None,
         typer.Option(
@@ -104,6 +107,7 @@ def keys(
             measure=measure or "g1",  # type: ignore[arg-type]  # checked by the callee
             error=error,
             rows=rows,  # type: ignore[arg-type]
+            missing=missing,  # type: ignore[arg-type]
             sample=sample,
             budget=None if seconds is None else Budget(seconds=seconds),
             seed=seed or 0,

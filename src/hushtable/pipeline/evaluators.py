@@ -380,6 +380,7 @@ class KeysEvaluator(Evaluator):
     error: float = Field(default=0.0, ge=0, lt=1, strict=True)
     measure: Literal["g1", "unique_rate"] = "g1"
     rows: Literal["distinct", "all"] = "distinct"
+    missing: Literal["category", "never"] = "category"
 
     def evaluate(self, tables: Tables, files: NamedFiles, seed: int, wanted: Collection[str]) -> Evaluation:
         """Find all minimal keys of at most so many columns."""
@@ -390,6 +391,7 @@ class KeysEvaluator(Evaluator):
             error=self.error,
             measure=self.measure,
             rows=self.rows,
+            missing=self.missing,
         )
         summary = found.summary()
         totals = {name: [summary[name]] for name in ("n_records", "n_rows", "max_size", "n_keys", "complete")}
