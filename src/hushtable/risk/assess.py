@@ -368,7 +368,7 @@ def _count_suppressed(counted: Counted) -> int:
     columns = [counted.table.column(name) for name in counted.columns]
     if not columns or not all(SUPPRESSED in column.values for column in columns):
         return 0
-    stars = [column.values.tolist().index(SUPPRESSED) for column in columns]
+    stars = np.array([column.values.tolist().index(SUPPRESSED) for column in columns])
     return int(counted.records[(stars == counted.codes.T).all(axis=1)].sum())
 
 
