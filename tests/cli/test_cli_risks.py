@@ -49,12 +49,13 @@ def test_mpuccs_against_a_control(files):
 
 def test_records_dropped_as_equal_are_told(files):
     pl.concat([SYNTHETIC, SYNTHETIC[:3]]).write_csv("repeated.csv")
-    arguments = ("mpuccs", "original.csv", "repeated.csv", "--sizes", "1")
+    arguments = ("mpuccs", "original.csv", "repeated.csv", "--sizes", "1", "--deduplicate")
     assert "dropped before, because they equal another of their table: 0 of the original, 3 of the synthetic\n" in (
         done(*arguments).out
     )
     assert json.loads(done(*arguments, "--json").out)["dropped_as_equal"] == {"original": 0, "synthetic": 3}
-    assert "dropped" not in done(*arguments, "--keep-duplicates").out
+    assert "dropped" not in done(*arguments[:-1]).out
+    assert "--deduplicate" in run(*arguments, "--columns", "age").err
 
 
 @pytest.mark.parametrize("n", ["19", "0"])
@@ -143,7 +144,7 @@ def test_an_option_without_effect_is_an_error(files, options):
     assert "Hint" in outcome.err
 
 
-@pytest.mark.parametrize("options", [("--keep-duplicates",), ("--compat", "petsard-1.6")])
+@pytest.mark.parametrize("options", [("--compat", "petsard-1.6")])
 def test_one_table_alone_takes_no_option_of_two(files, options):
     outcome = run("mpuccs", "original.csv", "--sizes", "1", *options)
     assert outcome.code == 2
@@ -171,7 +172,8 @@ def test_mpuccs_as_petsard_has_it(files):
     assert found["config_min_entropy_delta"] == 0.0
     assert "identified_by_size" not in found
     assert (
-        "of 4 records" in done("mpuccs", "original.csv", "synthetic.csv", "--sizes", "1", "--compat", "petsard-1.6").out
+        "of 4 distinct rows"
+        in done("mpuccs", "original.csv", "synthetic.csv", "--sizes", "1", "--compat", "petsard-1.6").out
     )
 
 

@@ -312,3 +312,77 @@ def test_a_draft_that_another_writer_removed_before_it_was_locked_is_made_again(
         with drafts.workplace(path) as place:
             (place / "draft").mkdir()
     assert seen
+
+
+@pytest.mark.parametrize("has_hard_links", [True, False])
+@pytest.mark.parametrize("taken", [0, 1])
+def test_a_file_that_appeared_since_the_name_was_free_is_never_replaced(tmp_path, monkeypatch, taken, has_hard_links):
+    """Two runs to one new name: both find it free, and the second to end must not destroy what the first published."""
+
+    def refuse(self, target):
+        raise OSError(errno.EPERM, "no hard links here")
+
+    if not has_hard_links:
+        monkeypatch.setattr(Path, "hardlink_to", refuse)
+    paths = tmp_path / "out.csv", tmp_path / "out.csv.manifest.json"
+    drafts.check_outputs(paths, [], overwrite=False)
+
+    def write():
+        with drafts.replacing(*paths, overwrite=False) as made:
+            for draft in made:
+                draft.write_text("second")
+            paths[taken].write_text("first")
+
+    with pytest.raises(InputError, match=r"exists(.|\n)*--force"):
+        write()
+    assert [path.name for path in tmp_path.iterdir()] == [paths[taken].name]
+    assert paths[taken].read_text() == "first"
+    paths[taken].unlink()
+    with drafts.replacing(*paths, overwrite=False) as made:
+        for draft in made:
+            draft.write_text("new")
+    assert sorted(tmp_path.iterdir()) == sorted(paths)
+
+
+def test_a_folder_that_appeared_since_the_name_was_free_is_never_replaced(tmp_path):
+    path = tmp_path / "release"
+
+    def write():
+        with drafts.replacing_folder(path, overwrite=False) as (draft, _):
+            (draft / "part-0.parquet").write_text("second")
+            path.mkdir()
+            (path / "part-0.parquet").write_text("first")
+
+    with pytest.raises(InputError, match="exists"):
+        write()
+    assert (path / "part-0.parquet").read_text() == "first"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs locks of files")
+def test_a_second_writer_takes_no_draft_for_abandoned_while_it_gets_its_name(tmp_path, monkeypatch):
+    path, rename = tmp_path / "out.csv", drafts._rename_all
+
+    def begin_another(*given, **options):
+        drafts._remove_abandoned(path)
+        rename(*given, **options)
+
+    monkeypatch.setattr(drafts, "_rename_all", begin_another)
+    _write_new(path)
+    assert path.read_text() == "new"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs POSIX signals")
+def test_a_signal_that_nobody_handles_waits_for_the_end_of_the_renames(monkeypatch):
+    raised = []
+    monkeypatch.setattr(drafts.signal, "raise_signal", raised.append)
+    before = signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    try:
+        with drafts._uninterrupted():
+            assert signal.getsignal(signal.SIGTERM) != signal.SIG_DFL
+            os.kill(os.getpid(), signal.SIGTERM)
+            assert not raised
+        assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    assert raised == [signal.SIGTERM]

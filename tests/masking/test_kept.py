@@ -147,11 +147,11 @@ def test_missing_cells_can_be_guessed():
     assert guess.restored_rate == 0
 
 
-def naive_correlation(pairs):
-    """Normalised mutual information of the records that have no star."""
+def naive_correlation(pairs, before):
+    """Mutual information of the records that have no star, over the entropies that the original columns have."""
     known = [pair for pair in pairs if -2 not in pair]
     scale = math.sqrt(
-        math.prod(naive_information([(cell, cell) for cell in side]) for side in zip(*known, strict=True))
+        math.prod(naive_information([(cell, cell) for cell in side]) for side in zip(*before, strict=True))
     )
     return min(1.0, naive_information(known) / scale) if known and scale > 0 else 0.0
 
@@ -177,9 +177,25 @@ def test_pairs_after_masking_are_of_the_records_that_publish_both(rows):
     for pair in found:
         before = list(zip(raw[pair.first], raw[pair.second], strict=True))
         after = list(zip(published[pair.first], published[pair.second], strict=True))
-        assert pair.before == pytest.approx(naive_correlation(before), abs=1e-9)
-        assert pair.after == pytest.approx(naive_correlation(after), abs=1e-9)
+        assert pair.before == pytest.approx(naive_correlation(before, before), abs=1e-9)
+        assert pair.after == pytest.approx(naive_correlation(after, before), abs=1e-9)
         assert pair.n_after == sum(-2 not in each for each in after)
+
+
+def test_more_clusters_keep_more_and_never_more_than_there_was():
+    """Divided by entropies of their own, few clusters kept above 100 %, and more of them less."""
+    income = np.arange(400, dtype=np.int32) % 20
+    food = (income >= 11).astype(np.int32)
+    kept_shares = []
+    for width in (10, 5, 2, 1):
+        (pair,) = kept.kept_pairs({}, {"income": income}, {"food": food}, income // np.int32(width))
+        kept_shares.append(pair.after / pair.before)
+        assert pair.after / pair.before == pytest.approx(
+            naive_information(list(zip(income // width, food, strict=True)))
+            / naive_information(list(zip(income, food, strict=True)))
+        )
+    assert kept_shares == sorted(kept_shares)
+    assert kept_shares[-1] == pytest.approx(1)
 
 
 def test_stars_that_stand_together_are_no_correlation():
@@ -207,3 +223,13 @@ def test_pairs_name_the_kinds_of_correlation():
     assert all(0 <= pair.before <= 1 and 0 <= pair.after <= 1 for pair in release.pairs())
     rules = release.rules(support=0.05, confidence=0.3)
     assert rules.n_kept <= rules.n_before
+
+
+def test_a_rule_names_a_category_by_its_value_and_a_bin_by_its_ends():
+    levels = ["high", "low"] * 40
+    frame = pl.DataFrame({"p": levels, "b": range(80), "job": levels, "age": [at // 2 % 40 for at in range(80)]})
+    rules = ht.mask_dependence(frame, a=["p"], b=["b"], clusters=2).rules(support=0.01, confidence=0.1)
+    of_job = {rule.then_value for rule in rules.rules if rule.then == "job"}
+    of_age = {rule.given_value for rule in rules.rules if rule.given == "age"}
+    assert of_job == {"high", "low"}
+    assert {"[0, 1]", "[38, 39]"} <= of_age

@@ -242,6 +242,8 @@ def test_text_that_is_no_amount_is_said_to_be_text():
         (["30~50", "<30"], None),
         (["007k", "12k"], None),
         (["1,500 kg", "900 kg"], None),
+        (["EUR 1.200", "EUR 900"], None),
+        (["EUR 1.25", "EUR 900"], [1.25, 900.0]),
         (["cook", "4k"], None),
     ],
 )

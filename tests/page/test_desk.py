@@ -11,7 +11,7 @@ import hushtable as ht
 from command import done
 from hushtable.errors import InputError
 from hushtable.page.jobs import Jobs
-from hushtable.page.ladders import with_group, with_name
+from hushtable.page.ladders import with_group, with_name, write_ladder
 from hushtable.page.versions import PolicyVersions
 from hushtable.page.words import LANGUAGES, PageWords, preferred
 from served_page import fault_in, hospital, served
@@ -165,6 +165,16 @@ def test_groups_are_named_and_joined_in_files_that_undo_finds(ward):
     assert "outside the folder" in taken
     assert "whole numbers" in fault_in(ward.do("hierarchy", column=column, rule="prefix", options="2, 4"))
     assert desk.policy_text == before
+
+
+def test_groups_are_written_through_no_link_to_another_folder(tmp_path):
+    work, outside = tmp_path / "work", tmp_path / "outside"
+    work.mkdir()
+    outside.mkdir()
+    (work / "hierarchies").symlink_to(outside)
+    with pytest.raises(InputError, match="is outside the output folder"):
+        write_ladder([["a", "b"]], "job", work)
+    assert not list(outside.iterdir())
 
 
 def test_a_group_holds_groups_of_one_parent():

@@ -126,6 +126,15 @@ def test_empty_table_has_the_highest_risk(make):
     assert (risk.n_records, risk.n_classes, risk.n_unique, risk.smallest_class) == (0, 0, 0, 0)
     assert risk.smallest_by_missing == {"category": 0, "wildcard": 0, "worst": 0}
     assert risk.distinct_sensitive == {"s": 0}
+    assert risk.headline == "The table has no records: nothing was measured, and every risk is given as 1, the worst."
+
+
+def test_suppressed_records_of_a_release_are_told_of():
+    release = pl.DataFrame({"age": ["*", "*", "[30, 40]", "[30, 40]", "*"], "sex": ["*", "*", "f", "f", "m"]})
+    risk = assess(release, quasi_identifiers=["age", "sex"])
+    assert (risk.n_suppressed, risk.smallest_class, risk.n_classes) == (2, 1, 3)
+    assert "2 records are * in every quasi-identifier" in risk.notes[0]
+    assert assess(release[2:], quasi_identifiers=["age", "sex"]).n_suppressed == 0
 
 
 def test_one_row():
@@ -265,7 +274,7 @@ def test_tolerance_by_class_size_says_that_values_are_shared():
         ([1, 1], "None of 2 records is unique in the table; the smallest class holds 2."),
         ([1, 1, 2], "1 of 3 records is unique in the table; how many people outside it share their values, and so how"),
         ([1, 2], "2 of 2 records are unique in the table; how many people outside"),
-        ([], "None of 0 records is unique in the table; the smallest class holds 0."),
+        ([], "The table has no records: nothing was measured"),
     ],
 )
 def test_headline_does_not_take_records_for_people(cells, headline):

@@ -1,5 +1,7 @@
 """The comparison with a control: many draws in one walk against one attack after the other."""
 
+from itertools import chain, cycle
+
 import numpy as np
 import polars as pl
 import pytest
@@ -7,6 +9,8 @@ from hypothesis import assume, given, strategies as st
 from test_mpuccs import pairs, sizes_of
 
 import hushtable as ht
+from hushtable.policy import failures, mpuccs_figures
+from hushtable.risk.mpuccs import against_control
 from twins import naive_uniques as naive
 
 N_DRAWS, N_PERMUTATIONS = 3, 40
@@ -39,7 +43,7 @@ def attacks(table, control, n_cols, missing, seed, *, deduplicate, skipped=()):
 
 def figures(on_original, on_control, halves, n_attacks):
     def excess(a, b):
-        return naive.excess_risk(naive.wilson(a, n_attacks), naive.wilson(b, n_attacks))[0]
+        return (a - b) / (n_attacks - b) if b < n_attacks else np.nan
 
     observed = excess(np.mean(on_original), np.mean(on_control))
     by_chance = [excess(*half) for half in halves]
@@ -47,9 +51,9 @@ def figures(on_original, on_control, halves, n_attacks):
     return {
         "train_rate": np.mean(on_original) / n_attacks,
         "control_rate": np.mean(on_control) / n_attacks,
-        "excess_risk": observed,
-        "interval": [observed - reach, observed + reach],
-        "p_value": (1 + sum(each >= observed for each in by_chance)) / (1 + N_PERMUTATIONS),
+        "excess_risk": np.clip(observed, -1, 1),
+        "interval": np.clip([observed - reach, observed + reach], -1, 1).tolist(),
+        "p_value": (1 + sum(not each < observed for each in by_chance)) / (1 + N_PERMUTATIONS),
     }
 
 
@@ -93,7 +97,7 @@ def test_figures_are_those_of_one_attack_after_the_other(data, tables, missing, 
     )
     wanted = figures(*drawn, n_attacks=len(table.synthetic.rows))
     assert {name: found.summary["control"][name] for name in wanted} == {
-        name: pytest.approx(value) for name, value in wanted.items()
+        name: pytest.approx(value, nan_ok=True) for name, value in wanted.items()
     }
 
 
@@ -105,10 +109,51 @@ def test_no_excess_where_all_are_drawn_alike():
         original, control, made = (
             pl.DataFrame({name: [f"v{each}" for each in rng.zipf(1.5, n)] for name in "ab"}) for n in (500, 200, 500)
         )
-        compared = ht.mpuccs(original, made, control=control, n_cols=2, n_permutations=20).summary["control"]
+        compared = ht.mpuccs(original, made, control=control, n_cols=2, n_permutations=20, deduplicate=True).summary[
+            "control"
+        ]
         assert compared["n_compared"] <= compared["n_control"] < 200
         found.append(compared["excess_risk"])
     assert abs(np.mean(found)) < 2 * np.std(found) / np.sqrt(10) + 0.005
+
+
+def test_the_excess_is_of_plain_shares_and_within_its_range():
+    """Attacks of 10 records: 1 of the originals and 9 of the control succeed; the ratio alone would be -8."""
+
+    def attack(successes):
+        return lambda draws: np.array([next(successes) for _ in draws])
+
+    def compare(on_original, on_control, n_control=10):
+        rows = np.arange(40), 40 + np.arange(n_control)
+        successes = chain([on_original, on_control], cycle([2, 8, 8, 2]))
+        return against_control(*rows, 10, attack(successes), n_draws=1, n_permutations=20, seed=0)
+
+    below = compare(1, 9)
+    assert below["excess_risk"] == -1
+    assert below["interval"][0] == -1
+    beyond = compare(5, 2)
+    assert beyond["excess_risk"] == pytest.approx(3 / 8)
+    assert -1 <= beyond["interval"][0] < 3 / 8 < beyond["interval"][1] <= 1
+    # A copy hits all compared originals once: 5 of 10 attacks, of which 2 succeed on the control.
+    assert compare(5, 2, n_control=5)["most"] == pytest.approx((0.5 - 0.2) / (1 - 0.2))
+    unknown = compare(10, 10)
+    assert np.isnan([unknown["excess_risk"], *unknown["interval"]]).all()
+    assert unknown["p_value"] == 1
+
+
+def test_a_limit_that_a_copy_would_not_exceed_beyond_the_control_fails():
+    """As many originals as attacks could show 0.25, but the control's own rate of 0.2 leaves 0.0625."""
+    control = {"most": (0.25 - 0.2) / 0.8, "n_compared": 25, "excess_risk": 0.0, "interval": [0.0, 0.01]}
+    summary = {
+        "identification_rate": 0.2,
+        "total_identified": 20,
+        "weighted_identification_rate": 0.2,
+        "total_syn_records": 100,
+        "control": control,
+    }
+    assert not failures(mpuccs_figures(summary, {"excess": 0.05}), {"excess": 0.05})
+    (failed,) = failures(mpuccs_figures(summary, {"excess": 0.1}), {"excess": 0.1})
+    assert "the control is too small" in failed["because"]
 
 
 def test_rows_that_count_twice_are_never_the_only_one():

@@ -186,3 +186,17 @@ def test_known_numbers_of_keys(file, sizes):
     found = ht.minimal_keys(table)
     assert found.n_by_size == sizes
     assert found.complete
+
+
+def test_a_column_with_a_missing_cell_is_in_no_key_that_never_counts_it():
+    people = pl.DataFrame({"id": [1, 2, 3, None], "age": [31, 31, 52, 52], "city": ["A", "B", "A", "B"]})
+    assert ht.minimal_keys(people).keys == (("id",), ("age", "city"))
+    found = ht.minimal_keys(people, missing="never")
+    assert (found.keys, found.complete, found.complete_to_size) == ((("age", "city"),), True, 3)
+    assert ht.minimal_keys(people, missing="never", sample=3).keys == (("age", "city"),)
+    # Rows that differ in that column only are still two rows.
+    assert ht.minimal_keys(people, ["id", "age"], missing="never").keys == ()
+    assert ht.minimal_keys(people, ["id"], missing="never").keys == ()
+    for options in ({"missing": "never", "error": 0.1}, {"missing": "maybe"}):
+        with pytest.raises(InputError, match="missing"):
+            ht.minimal_keys(people, **options)

@@ -14,6 +14,8 @@ import pytest
 from hypothesis import assume, example, given, strategies as st
 
 import hushtable as ht
+from hushtable.cli.summary import mpuccs_lines
+from hushtable.reporting.risk import of_mpuccs
 from twins import naive_uniques as naive
 
 TREE = [
@@ -247,7 +249,7 @@ def test_one_table_is_compared_with_itself(tables, missing, data):
     assert all(syn == ori for syn, _, ori in found)
     assert found == naive.identified(naive.pair(table, table, deduplicate=False), n_cols, missing)
     dropped = ht.mpuccs(table, n_cols=n_cols, missing=missing, deduplicate=True)
-    assert found_by(dropped) == naive.identified(naive.pair(table, table), n_cols, missing)
+    assert found_by(dropped) == naive.identified(naive.pair(table, table, deduplicate=True), n_cols, missing)
 
 
 def scattered(n_rows, widths, seed):
@@ -329,8 +331,8 @@ def test_column_order_changes_no_minimal_set(tables, random):
 @given(pairs(), st.integers(1, 3))
 def test_equal_rows_change_nothing_once_they_are_dropped(tables, times):
     original, synthetic = tables
-    once = ht.mpuccs(original, synthetic)
-    often = ht.mpuccs(pl.concat([original] * times), pl.concat([synthetic] * times))
+    once = ht.mpuccs(original, synthetic, deduplicate=True)
+    often = ht.mpuccs(pl.concat([original] * times), pl.concat([synthetic] * times), deduplicate=True)
     assert found_by(once) == found_by(often)
     assert rows_of(once.tree) == rows_of(often.tree)
 
@@ -429,11 +431,11 @@ def test_positions_are_those_of_the_users_rows():
     """Fault 8: the first of equal rows stands for all of them, at its own position."""
     original = frame(a=[3, 3, 7, 8])
     synthetic = frame(a=[5, 5, 8, 7, 7])
-    assert found_by(ht.mpuccs(original, synthetic)) == {(2, ("a",), 3), (3, ("a",), 2)}
-    assert found_by(ht.mpuccs(original, synthetic, deduplicate=False)) == {(2, ("a",), 3)}
-    summary = ht.mpuccs(original, synthetic).summary
+    assert found_by(ht.mpuccs(original, synthetic, deduplicate=True)) == {(2, ("a",), 3), (3, ("a",), 2)}
+    assert found_by(ht.mpuccs(original, synthetic)) == {(2, ("a",), 3)}
+    summary = ht.mpuccs(original, synthetic, deduplicate=True).summary
     assert (summary["total_syn_records"], summary["total_ori_records"]) == (3, 3)
-    summary = ht.mpuccs(original, synthetic, deduplicate=False).summary
+    summary = ht.mpuccs(original, synthetic).summary
     assert (summary["total_syn_records"], summary["total_ori_records"]) == (5, 4)
 
 
@@ -448,10 +450,10 @@ def test_missing_is_one_value_or_matches_nothing(hole):
     """Fault 9: two records without a number are not two different records."""
     original = pd.DataFrame({"a": [1.0, hole], "b": ["q", "r"]})
     synthetic = pd.DataFrame({"a": [hole, hole, 5.0], "b": ["q", "r", "q"]})
-    assert found_by(ht.mpuccs(original, synthetic, columns=["a"])) == {(0, ("a",), 1)}
-    assert found_by(ht.mpuccs(original, synthetic, columns=["a"], deduplicate=False)) == set()
+    assert found_by(ht.mpuccs(original[["a"]], synthetic[["a"]], deduplicate=True)) == {(0, ("a",), 1)}
+    assert found_by(ht.mpuccs(original, synthetic, columns=["a"])) == set()
     for deduplicate in (True, False):
-        never = ht.mpuccs(original, synthetic, columns=["a"], deduplicate=deduplicate, missing="never")
+        never = ht.mpuccs(original[["a"]], synthetic[["a"]], deduplicate=deduplicate, missing="never")
         assert found_by(never) == set()
 
 
@@ -749,8 +751,8 @@ def test_rows_of_a_table_that_count_twice_are_not_alone():
     original = frame(a=[1, 2, 2, 3])
     counted, _ = ht.Table.encode(original).collapse()
     synthetic = frame(a=[1, 2, 3])
-    assert ht.mpuccs(counted, synthetic, deduplicate=False).summary["total_identified"] == 2
-    assert ht.mpuccs(counted, synthetic).summary["total_identified"] == 3
+    assert ht.mpuccs(counted, synthetic).summary["total_identified"] == 2
+    assert ht.mpuccs(counted, synthetic, deduplicate=True).summary["total_identified"] == 3
 
 
 def test_specs_say_what_the_cells_do_not(tmp_path):
@@ -815,13 +817,36 @@ def test_memorised_records_show_as_excess():
 
 def test_records_that_equal_another_are_told():
     original, synthetic = frame(a=[1, 1, 1, 2], b=[3, 3, 3, 4]), frame(a=[1, 2, 2], b=[3, 4, 4])
-    summary = ht.mpuccs(original, synthetic, control=synthetic).summary
+    summary = ht.mpuccs(original, synthetic, control=synthetic, deduplicate=True).summary
     assert summary["dropped_as_equal"] == {"original": 2, "synthetic": 1, "control": 1}
-    kept = ht.mpuccs(original, synthetic, deduplicate=False).summary
+    kept = ht.mpuccs(original, synthetic).summary
     assert kept["dropped_as_equal"] == {"original": 0, "synthetic": 0}
     assert ht.mpuccs(original).summary["dropped_as_equal"] == {"original": 0}
     # Where precision makes them equal, too.
-    assert ht.mpuccs(frame(a=[1.1, 1.2]), frame(a=[1, 2])).summary["dropped_as_equal"]["original"] == 1
+    assert (
+        ht.mpuccs(frame(a=[1.1, 1.2]), frame(a=[1, 2]), deduplicate=True).summary["dropped_as_equal"]["original"] == 1
+    )
+
+
+def test_records_that_are_equal_on_the_chosen_columns_are_not_exactly_one():
+    """Age 37 stands three times in the original: no synthetic record of 37 equals exactly one."""
+    original, synthetic = frame(id=[1, 2, 3, 4], age=[37, 37, 37, 52]), frame(id=[7, 8, 9], age=[37, 37, 52])
+    assert found_by(ht.mpuccs(original, synthetic, columns=["age"])) == {(2, ("age",), 3)}
+    summary = ht.mpuccs(original, synthetic, columns=["age"]).summary
+    assert (summary["total_syn_records"], summary["total_ori_records"]) == (3, 4)
+    with pytest.raises(ht.InputError, match="not equal records"):
+        ht.mpuccs(original, synthetic, columns=["age"], deduplicate=True)
+
+
+def test_sentences_say_of_what_the_figures_are():
+    original, synthetic = frame(a=[1, 1, 2]), frame(a=[1, 1, 2])
+    merged, counted = ht.mpuccs(original, synthetic, deduplicate=True), ht.mpuccs(original, synthetic)
+    assert "(2 of 2 distinct rows identified" in repr(merged)
+    assert "(1 of 3 records identified" in repr(counted)
+    assert "2 of 2 distinct rows are unique and equal exactly one distinct row" in mpuccs_lines(merged, alone=False)[0]
+    assert "1 of 3 records are unique and equal exactly one original" in mpuccs_lines(counted, alone=False)[0]
+    (section, *_) = of_mpuccs(merged)
+    assert "2 of 2 distinct rows" in str(section.blocks)
 
 
 def test_a_budget_that_ends_before_the_control_leaves_it_out(people):
@@ -950,13 +975,13 @@ def adult(shared_file) -> tuple[Path, Path]:
 
 def test_ctgan_exactly(ctgan):
     """Smallest sizes of all that is found at sizes 1 to 5."""
-    summary = ht.mpuccs(*ctgan, n_cols=[1, 2, 3, 4, 5]).summary
+    summary = ht.mpuccs(*ctgan, n_cols=[1, 2, 3, 4, 5], deduplicate=True).summary
     assert (summary["total_syn_records"], summary["total_ori_records"]) == (39_040, 26_007)
     assert summary["identified_by_size"] == {1: 1_372, 2: 1_212, 3: 6_278, 4: 10_495, 5: 6_639}
     assert summary["total_identified"] == 25_996
     assert summary["weighted_identification_rate"] == pytest.approx(0.135100, abs=1e-6)
     assert summary["total_combinations_checked"] == 4_943
-    summary = ht.mpuccs(*ctgan, n_cols=[1, 2, 3]).summary
+    summary = ht.mpuccs(*ctgan, n_cols=[1, 2, 3], deduplicate=True).summary
     assert summary["total_identified"] == 8_862
     assert summary["weighted_identification_rate"] == pytest.approx(0.090868, abs=1e-6)
     assert summary["total_combinations_checked"] == 575
@@ -964,11 +989,12 @@ def test_ctgan_exactly(ctgan):
 
 @pytest.mark.slow
 def test_ctgan_on_all_sizes(ctgan):
-    assert ht.mpuccs(*ctgan).summary["total_identified"] == 29_860
+    assert ht.mpuccs(*ctgan, deduplicate=True).summary["total_identified"] == 29_860
+    assert ht.mpuccs(*ctgan).summary["total_identified"] == 29_852
 
 
 def test_adult_exactly(adult):
-    summary = ht.mpuccs(*adult, n_cols=[1, 2, 3]).summary
+    summary = ht.mpuccs(*adult, n_cols=[1, 2, 3], deduplicate=True).summary
     assert (summary["total_syn_records"], summary["total_ori_records"]) == (30_144, 32_537)
     assert summary["total_identified"] == 24_618
     assert summary["identified_by_size"] == {1: 6_195, 2: 13_803, 3: 4_620}

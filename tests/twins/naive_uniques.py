@@ -155,7 +155,7 @@ def pair(
     synthetic: pl.DataFrame,
     *,
     columns: Sequence[str] | None = None,
-    deduplicate: bool = True,
+    deduplicate: bool = False,
     numeric_precision: Precision = "auto",
     datetime_precision: Precision = "auto",
 ) -> Pair:

@@ -48,7 +48,7 @@ def write(parts: Mapping[str, Any], path: Path, *, overwrite: bool) -> None:
         The file must not be written.
     """
     drafts.check_outputs((path,), parts["asked"].inputs, overwrite=overwrite)
-    with drafts.replacing(path, internal=(path,)) as (draft,):
+    with drafts.replacing(path, internal=(path,), overwrite=overwrite) as (draft,):
         draft.write_text(_laid_out(_to_dict(parts)), encoding="utf-8")
 
 

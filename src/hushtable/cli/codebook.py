@@ -37,6 +37,6 @@ def codebook(
     text = archived(release, form)
     path = output or archived_path(release, form)
     drafts.check_outputs((path,), (release,), overwrite=force)
-    with drafts.replacing(path) as (draft,):
+    with drafts.replacing(path, overwrite=force) as (draft,):
         draft.write_text(text, encoding="utf-8", newline="\n")
     tell(f"Wrote {path}.")

@@ -126,7 +126,7 @@ def compare(
     is_feasible = any(row.is_feasible for row in compared.rows)
     with leaving(0 if is_feasible else 3):
         if plot is not None and is_feasible:
-            _draw(compared, plot)
+            _draw(compared, plot, force=force)
         write_report(compared, report, force=force)
         if as_json:
             print_json({"file": file.name, **compared.to_dict()})
@@ -149,11 +149,11 @@ def _check_picture(path: Path) -> None:
         raise InputError(with_hint(msg, f"name it {' or '.join(_PICTURES)}."))
 
 
-def _draw(compared: Comparison, path: Path) -> None:
+def _draw(compared: Comparison, path: Path, *, force: bool) -> None:
     from hushtable.io import drafts
     from hushtable.plots import style
 
-    with drafts.replacing(path, internal=(path,)) as (draft,), style.apart():
+    with drafts.replacing(path, internal=(path,), overwrite=force) as (draft,), style.apart():
         compared.plot().figure.savefig(draft)
 
 

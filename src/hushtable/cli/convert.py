@@ -36,7 +36,7 @@ def convert(
     for path in paths:
         path.parent.mkdir(parents=True, exist_ok=True)
     drafts.check_outputs(tuple(paths), (file,), overwrite=force)
-    with drafts.replacing(*paths) as written:
+    with drafts.replacing(*paths, overwrite=force) as written:
         for draft, text in zip(written, made.files.values(), strict=True):
             draft.write_text(text, encoding="utf-8", newline="\n")
     tell(f"Wrote {', '.join(map(str, paths))}.", *(f"  no counterpart: {each}" for each in made.lacking))

@@ -51,6 +51,9 @@ def keys(
         ),
     ] = None,
     rows: Annotated[str, typer.Option(help="distinct: count equal rows once; all: count every record.")] = "distinct",
+    missing: Annotated[
+        str, typer.Option(help="How missing cells count: category, or never (no key has a column with one).")
+    ] = "category",
     sample: Annotated[
         int | None,
         typer.Option(
@@ -104,13 +107,14 @@ def keys(
             measure=measure or "g1",  # type: ignore[arg-type]  # checked by the callee
             error=error,
             rows=rows,  # type: ignore[arg-type]
+            missing=missing,  # type: ignore[arg-type]
             sample=sample,
             budget=None if seconds is None else Budget(seconds=seconds),
             seed=seed or 0,
             progress=progress,
         )
     if details is not None:
-        _write(found, details)
+        _write(found, details, force=force)
     write_report(found, report, force=force)
     failed = failures(keys_figures(found.summary()), limits)
     with failing(failed):
@@ -121,10 +125,10 @@ def keys(
             say(*keys_lines(found, top))
 
 
-def _write(found: Keys, path: Path) -> None:
+def _write(found: Keys, path: Path, *, force: bool) -> None:
     """Write all keys; a CSV has no lists, so that sets of columns become JSON."""
     from hushtable.io import drafts, frames
 
-    with drafts.replacing(path, internal=(path,)) as (draft,):
+    with drafts.replacing(path, internal=(path,), overwrite=force) as (draft,):
         frames.write(frames.with_json_lists(frames.read(found.to_frame())), draft)
     tell(f"Wrote {path}.")

@@ -635,10 +635,10 @@ def verify(
             claim = claim.completed(told(claim, hierarchies=_domains_of(claim, domains)))
         judged = seen(claim, table)
         verdict = claim.verify(judged, original=_original(original, rules, encoding, delimiter))
-        verdict = verdict if no_manifest else manifest.compared(verdict, file)
+        verdict = verdict if no_manifest else manifest.compared(verdict, file, table.columns)
         linkage = linked_in(claim, judged) if linked else None
     if rows is not None:
-        _write_rows(rows, verdict, table)
+        _write_rows(rows, verdict, table, force=force)
     is_found = linkage is not None and linkage.rate > 0
     with leaving(0 if verdict.passed and verdict.complete and not is_found else 1):
         if as_json:
@@ -662,13 +662,16 @@ def _check_rows(path: Path, inputs: Sequence[Path | None], *, force: bool) -> No
     drafts.check_outputs((path,), [each for each in inputs if each is not None], overwrite=force)
 
 
-def _write_rows(path: Path, verdict: Verdict, table: Any) -> None:
+def _write_rows(path: Path, verdict: Verdict, table: Any, *, force: bool) -> None:
     """Write the numbers of the rows that fail, from 1 on, each with what it fails: for who holds the table."""
     import csv
 
     from hushtable.io import drafts
 
-    with drafts.replacing(path, internal=(path,)) as (draft,), draft.open("w", encoding="utf-8", newline="") as file:
+    with (
+        drafts.replacing(path, internal=(path,), overwrite=force) as (draft,),
+        draft.open("w", encoding="utf-8", newline="") as file,
+    ):
         lines = csv.writer(file, lineterminator="\n")
         lines.writerow(("row", "fails"))
         for failure in verdict.failures:

@@ -63,12 +63,11 @@ _NEEDS: Final = {
     "--fail-above excess": ("--control",),
     "--alpha": ("--tree", "--entropy-delta", "--compat"),
     "--show-values": ("--details",),
-    # A table alone keeps its equal records anyway.
-    "--keep-duplicates": ("a synthetic table",),
     "--compat": ("a synthetic table",),
 }
 _EXCLUDES: Final = {
-    "--compat": ("--control", "--columns", "--missing", "--keep-duplicates", "--all-minimal", "--seconds", "--report"),
+    "--deduplicate": ("--columns",),
+    "--compat": ("--control", "--columns", "--missing", "--deduplicate", "--all-minimal", "--seconds", "--report"),
 }
 
 
@@ -92,8 +91,8 @@ def mpuccs(
     missing: Annotated[
         str, typer.Option(help="How missing values count: category, or never (they match nothing).")
     ] = "category",
-    keep_duplicates: Annotated[
-        bool, typer.Option("--keep-duplicates", help="Count equal records of a table one by one.")
+    deduplicate: Annotated[
+        bool, typer.Option("--deduplicate", help="Count distinct rows: equal records of a table once, as the source.")
     ] = False,
     decimals: Annotated[
         str,
@@ -176,7 +175,7 @@ def mpuccs(
         "--control": control is not None,
         "--columns": bool(names_of(columns)),
         "--missing": missing != "category",
-        "--keep-duplicates": keep_duplicates,
+        "--deduplicate": deduplicate,
         "--alpha": alpha is not None,
         "--entropy-delta": entropy_delta is not None,
         "--all-minimal": all_minimal,
@@ -213,12 +212,12 @@ def mpuccs(
     else:
         options |= {"columns": names_of(columns) or None, "all_minimal": all_minimal, "missing": missing}
         options |= _said(n_draws=draws, n_permutations=permutations, seed=seed)
-        options |= {"deduplicate": False if keep_duplicates else None}
+        options |= {"deduplicate": deduplicate}
         attacked = _attack(first, second, third, seconds, options)
     if details is not None:
-        _write(attacked.details, details)
+        _write(attacked.details, details, force=force)
     if tree is not None:
-        _write(attacked.tree, tree, by_record=False)
+        _write(attacked.tree, tree, force=force, by_record=False)
     write_report(attacked, report, force=force)
     failed = failures(mpuccs_figures(attacked.summary, limits), limits)
     lines = [] if as_json else mpuccs_lines(attacked, alone=synthetic is None)
@@ -320,7 +319,7 @@ def uniques(
             progress=progress,
         )
     if details is not None:
-        _write(keys.details, details)
+        _write(keys.details, details, force=force)
     by_value = keys.contributions_by_value().rows(named=True) if show_values else []
     write_report(keys, report, force=force)
     failed = failures(uniques_figures(keys.summary()), limits)
@@ -352,11 +351,11 @@ def _check_outputs(
     drafts.check_outputs((*asked, *report_outputs(report)), drafts.paths_among(*inputs), overwrite=overwrite)
 
 
-def _write(table: Any, path: Path, *, by_record: bool = True) -> None:
+def _write(table: Any, path: Path, *, force: bool, by_record: bool = True) -> None:
     """Write a frame of results; a CSV has no lists, so that sets of columns become JSON."""
     from hushtable.io import drafts, frames
 
-    with drafts.replacing(path, internal=(path,)) as (draft,):
+    with drafts.replacing(path, internal=(path,), overwrite=force) as (draft,):
         frames.write(frames.with_json_lists(frames.read(table)), draft)
     warning = " It says which records are singled out: keep it as safe as the data." if by_record else ""
     tell(f"Wrote {path}.{warning}")

@@ -47,6 +47,6 @@ def schema(
         say(text)
         return
     drafts.check_outputs((output,), (), overwrite=force)
-    with drafts.replacing(output) as (draft,):
+    with drafts.replacing(output, overwrite=force) as (draft,):
         draft.write_text(f"{text}\n", encoding="utf-8", newline="\n")
     tell(f"Wrote {output}.")

@@ -156,7 +156,7 @@ def release_notes(rules: Policy, verdict: Verdict, exposure: Exposure | None, fu
     if exposure is None:
         return [*_homogeneity_lines(verdict), *further, *_margin_lines(rules)]
     told = exposure.told_lines()
-    first = [*_homogeneity_lines(verdict), *_indented([*exposure.against(), *told[:1]])]
+    first = [*_indented(told[:1]), *_homogeneity_lines(verdict), *_indented(exposure.against())]
     return [*first, *further, *_margin_lines(rules), *_indented([*told[1:], *exposure.tested_lines()])]
 
 
@@ -422,9 +422,11 @@ def _rate_shown(rate: float | None) -> str:
 def mpuccs_lines(attacked: Mpuccs | PetsardMpuccs, *, alone: bool) -> list[str]:
     """Say how many records are identified, on what, and what a control shows."""
     summary = attacked.summary
-    what = "records are unique in the table" if alone else "records are unique and equal exactly one original"
+    rows = attacked.counted
+    mate = "original" if rows == "records" else "distinct row of the original"
+    what = "are unique in the table" if alone else f"are unique and equal exactly one {mate}"
     lines = [
-        f"{summary['total_identified']:,} of {summary['total_syn_records']:,} {what} "
+        f"{summary['total_identified']:,} of {summary['total_syn_records']:,} {rows} {what} "
         f"on {summary['config_n_cols'] or 'any number of'} columns: {summary['identification_rate']:.2%}",
     ]
     if any(summary.get("dropped_as_equal", {}).values()):
@@ -438,9 +440,9 @@ def mpuccs_lines(attacked: Mpuccs | PetsardMpuccs, *, alone: bool) -> list[str]:
             f"  {summary['distinct_originals']:,} different originals of {summary['total_ori_records']:,} "
             f"({summary['original_rate']:.2%}) are hit",
             aligned(
-                ("columns in the set", "records"),
+                ("columns in the set", rows),
                 [(str(size), f"{n:,}") for size, n in summary["identified_by_size"].items()],
-                right=("records",),
+                right=(rows,),
             ),
             aligned(
                 ("column", "in the sets of"),

@@ -412,7 +412,8 @@ def write(
     outputs = (path, manifest.manifest_path(path), *request.beside)
     is_external = request.audience == "external"
     internal = () if is_external else outputs[1:2]
-    with drafts.workplace(path) as place, drafts.replacing(*outputs, internal=internal) as (draft, sidecar, *further):
+    replaced = drafts.replacing(*outputs, internal=internal, overwrite=request.overwrite)
+    with drafts.workplace(path) as place, replaced as (draft, sidecar, *further):
         spelled = dialect or Dialect(delimiter=delimiter)
         n_rows = write_file(batches, draft, place / "spill", delimiter=spelled.delimiter or ",", encoding=encoding)
         verdict, facts = request.verify_draft(draft, dialect)
@@ -433,10 +434,11 @@ def write_folder(fill: Callable[[Path, Path], int], request: WriteRequest) -> Ve
     """
     path, is_external = request.path, request.audience == "external"
     check_output(path, request.inputs, tuple(request.beside), overwrite=request.overwrite)
+    internal_names = () if is_external else (manifest.IN_FOLDER,)
     with (
         # These get their names last: they speak of what is there.
-        drafts.replacing(*request.beside) as further,
-        drafts.replacing_folder(path, () if is_external else (manifest.IN_FOLDER,)) as (draft, spill),
+        drafts.replacing(*request.beside, overwrite=request.overwrite) as further,
+        drafts.replacing_folder(path, internal_names, overwrite=request.overwrite) as (draft, spill),
     ):
         _write_texts(further, request)
         n_rows = fill(draft, spill)

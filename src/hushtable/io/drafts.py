@@ -78,11 +78,15 @@ def check_outputs(outputs: Sequence[Path], inputs: Sequence[Path], *, overwrite:
             msg = with_hint(f"{str(output)!r} is a directory.", "name a file.")
             raise InputError(msg)
         if os.path.lexists(output) and not overwrite:
-            msg = with_hint(
-                f"{str(output)!r} exists.",
-                "name another file, or overwrite it: --force on the command line, overwrite=True in Python.",
-            )
-            raise InputError(msg)
+            raise _existing(output)
+
+
+def _existing(output: Path) -> InputError:
+    msg = with_hint(
+        f"{str(output)!r} exists.",
+        "name another file, or overwrite it: --force on the command line, overwrite=True in Python.",
+    )
+    return InputError(msg)
 
 
 def check_folder(folder: Path, inputs: Sequence[Path], mark: str, parts: str, *, overwrite: bool) -> None:
@@ -147,12 +151,12 @@ def check_inside(path: Path, folder: Path, what: str) -> None:
 
 
 @contextlib.contextmanager
-def replacing(*paths: Path, internal: Collection[Path] = ()) -> Iterator[tuple[Path, ...]]:
+def replacing(*paths: Path, internal: Collection[Path] = (), overwrite: bool = True) -> Iterator[tuple[Path, ...]]:
     """Write files whole and together, or not at all: yields drafts, which get their names at the end.
 
     A crash, a full disk or an exception leaves the old files, or none. A draft is its
     owner's alone until it has its name, and for good where it is internal; one that a kill left behind goes with the
-    next write.
+    next write. Without `overwrite`, a file that another run wrote in the meantime is an error, and stays.
     """
     drafts = tuple(_beside(path, "part") for path in paths)
     try:
@@ -163,8 +167,11 @@ def replacing(*paths: Path, internal: Collection[Path] = ()) -> Iterator[tuple[P
             yield drafts
             for path, draft in zip(paths, drafts, strict=True):
                 _finish(draft, path)
-        with _uninterrupted():
-            _rename_all(drafts, paths, internal)
+            if sys.platform == "win32":
+                # An open file cannot be renamed there. Elsewhere, another writer would take a closed one for abandoned.
+                held.close()
+            with _uninterrupted():
+                _rename_all(drafts, paths, internal, overwrite=overwrite)
     except OSError as error:
         raise _unwritable(paths[0], error) from None
     finally:
@@ -175,7 +182,9 @@ def replacing(*paths: Path, internal: Collection[Path] = ()) -> Iterator[tuple[P
 
 
 @contextlib.contextmanager
-def replacing_folder(path: Path, internal: Collection[str] = ()) -> Iterator[tuple[Path, Path]]:
+def replacing_folder(
+    path: Path, internal: Collection[str] = (), *, overwrite: bool = True
+) -> Iterator[tuple[Path, Path]]:
     """Write a folder whole or not at all: yields an empty draft, which gets its name at the end, and room for a spill.
 
     A crash, a full disk or an exception leaves the old folder, or none; see `replacing`. Files of it are internal by
@@ -196,6 +205,8 @@ def replacing_folder(path: Path, internal: Collection[str] = ()) -> Iterator[tup
             for each in within:
                 if each.is_dir():
                     each.chmod(mode_of(usual=0o777))
+            if not overwrite and os.path.lexists(path):
+                raise _existing(path)
             _take_place(draft, path)
             path.chmod(mode_of(usual=0o777))
     except OSError as error:
@@ -347,14 +358,15 @@ def _finish(draft: Path, path: Path) -> None:
         os.fsync(file.fileno())
 
 
-def _rename_all(drafts: Sequence[Path], paths: Sequence[Path], internal: Collection[Path]) -> None:
+def _rename_all(drafts: Sequence[Path], paths: Sequence[Path], internal: Collection[Path], *, overwrite: bool) -> None:
     """Give all drafts their names; when one cannot have its, give the old files theirs back."""
-    kept = {path: _beside(path, "old") for path in paths if path.is_file()}
+    kept = {path: _beside(path, "old") for path in paths if overwrite and path.is_file()}
+    rename = Path.replace if overwrite else _rename_to_free_name
     try:
         for path, old in kept.items():
             old.hardlink_to(path)
         for draft, path in zip(drafts, paths, strict=True):
-            draft.replace(path)
+            rename(draft, path)
         # Only now, so that a kill before leaves no draft that others may read.
         _open_to_others(paths, internal)
     except BaseException:
@@ -369,6 +381,22 @@ def _rename_all(drafts: Sequence[Path], paths: Sequence[Path], internal: Collect
             old.unlink(missing_ok=True)
 
 
+def _rename_to_free_name(draft: Path, path: Path) -> None:
+    """Rename a draft; InputError where a file of the name has appeared, which a rename would replace."""
+    try:
+        try:
+            path.hardlink_to(draft)
+            draft.unlink()
+        except FileExistsError:
+            raise
+        except OSError:
+            # A file system without hard links, such as that of a memory stick.
+            path.touch(exist_ok=False)
+            draft.replace(path)
+    except FileExistsError:
+        raise _existing(path) from None
+
+
 @contextlib.contextmanager
 def _uninterrupted() -> Iterator[None]:
     """Let a signal that ends the process wait: in between, old files lie there under other names."""
@@ -377,7 +405,8 @@ def _uninterrupted() -> Iterator[None]:
         yield
         return
     asking = [signal.SIGINT, signal.SIGTERM, *([signal.SIGHUP] if hasattr(signal, "SIGHUP") else [])]
-    handlers = {each: handler for each in asking if callable(handler := signal.getsignal(each))}
+    # Also one that nobody handles, and that ends the process at once.
+    handlers = {each: handler for each in asking if (handler := signal.getsignal(each)) not in (signal.SIG_IGN, None)}
     came: list[int] = []
     for each in handlers:
         signal.signal(each, lambda number, _: came.append(number))

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from itertools import combinations
+from itertools import combinations, product
 from typing import Any, Final
 
 import numpy as np
 
 from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray
+from hushtable.columns import Column
 from hushtable.io import frames
 from hushtable.tables import Table
 
@@ -65,7 +66,8 @@ class Pair:
         The source's name for the correlation.
     first, second : str
     before, after : float
-        Normalised mutual information, in [0, 1].
+        Normalised mutual information, in [0, 1]: both in bits over the geometric mean of the entropies of the original
+        columns, so that their ratio is the share of bits that is kept.
     n_after : int
         Records that publish both cells, on which ``after`` stands; on a few it is high by chance alone.
     """
@@ -233,15 +235,20 @@ def normalized_mutual_information(first: CodeArray, second: CodeArray) -> float:
     >>> normalized_mutual_information(np.array([0, 0, 1, 1]), np.array([1, 1, 0, 0]))
     1.0
     """
+    return _normalize(mutual_information(first, second), first, second)
+
+
+def _normalize(bits: float, first: CodeArray, second: CodeArray) -> float:
+    """Divide mutual information by the geometric mean of the entropies of two columns; 0 where one has no entropy."""
     scale = float(np.sqrt(entropy(first) * entropy(second)))
-    return min(1.0, mutual_information(first, second) / scale) if scale > 0 else 0.0
+    return min(1.0, bits / scale) if scale > 0 else 0.0
 
 
 def binned_codes(table: Table, name: str, n_bins: int = _BINS) -> CodeArray:
     """Return a column's codes, those of an ordered column with many values in bins of nearly equal frequency."""
     column = table.column(name)
     codes: CodeArray = table.codes[table.index(name)]
-    if not column.is_ordered or column.n_values <= n_bins:
+    if not _is_binned(column, n_bins):
         return codes
     counts = np.bincount(codes[codes >= 0], minlength=column.n_values)
     before = np.cumsum(counts) - counts
@@ -253,12 +260,16 @@ def binned_texts(table: Table, name: str, n_bins: int = _BINS) -> list[str]:
     """Name the codes of `binned_codes`: a value, or the first and last value of a bin."""
     column = table.column(name)
     texts = column.texts()
-    bins = binned_codes(table, name, n_bins)
-    codes = table.codes[table.index(name)]
-    if bins is codes:
+    if not _is_binned(column, n_bins):
         return texts
-    held = [codes[bins == each] for each in range(int(bins.max(initial=-1)) + 1)]
-    return [f"[{texts[ours.min()]}, {texts[ours.max()]}]" if len(ours) else "" for ours in held]
+    bins, codes = binned_codes(table, name, n_bins), table.codes[table.index(name)]
+    members = [codes[bins == number] for number in range(int(bins.max(initial=-1)) + 1)]
+    ends = [(texts[codes.min()], texts[codes.max()]) if len(codes) else ("", "") for codes in members]
+    return [first if first == last else f"[{first}, {last}]" for first, last in ends]
+
+
+def _is_binned(column: Column, n_bins: int) -> bool:
+    return column.is_ordered and column.n_values > n_bins
 
 
 def kept_pairs(
@@ -283,25 +294,25 @@ def kept_pairs(
     A star is no value: taken for one, it would make columns that are starred together seem to say something
     of one another. B and C themselves are published as they are: those correlations are kept whole.
     """
-    pairs = []
-    for (one, (raw, masked)), (two, (other_raw, other_masked)) in combinations(a.items(), 2):
-        before = normalized_mutual_information(raw, other_raw)
-        pairs.append(Pair("A", one, two, before, *_where_known(masked, other_masked)))
-    for one, (raw, masked) in a.items():
-        for two, codes in c.items():
-            before = normalized_mutual_information(raw, codes)
-            pairs.append(Pair("AC", one, two, before, *_where_known(masked, codes)))
-    for one, codes in b.items():
-        for two, others in c.items():
-            before = normalized_mutual_information(codes, others)
-            pairs.append(Pair("BC", one, two, before, *_where_known(labels, others)))
-    return tuple(pairs)
+    published = {
+        **a,
+        **{name: (codes, labels) for name, codes in b.items()},
+        **{n: (codes, codes) for n, codes in c.items()},
+    }
+    kinds = {
+        "A": combinations(a, 2),
+        "AC": product(a, c),
+        "BC": product(b, c),
+    }
+    return tuple(_pair(kind, one, two, published) for kind, names in kinds.items() for one, two in names)
 
 
-def _where_known(first: CodeArray, second: CodeArray) -> tuple[float, int]:
-    """Compare two columns on the records that publish both; return how many those are as well."""
-    known = (first != _STAR) & (second != _STAR)
-    return normalized_mutual_information(first[known], second[known]), int(known.sum())
+def _pair(kind: str, one: str, two: str, published: Mapping[str, tuple[CodeArray, CodeArray]]) -> Pair:
+    """Compare two columns before, and after on the records that publish both, both by the entropies of before."""
+    (first, masked), (second, other_masked) = published[one], published[two]
+    known = (masked != _STAR) & (other_masked != _STAR)
+    after = _normalize(mutual_information(masked[known], other_masked[known]), first, second)
+    return Pair(kind, one, two, normalized_mutual_information(first, second), after, int(known.sum()))
 
 
 def association_rules(

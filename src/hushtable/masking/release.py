@@ -130,7 +130,7 @@ def read_amounts(column: Column) -> tuple[Column, CodeArray] | None:
 def _numbers(cells: list[str]) -> list[FloatArray]:
     """Return the numbers of texts, in every way that their marks may be read; none where a text is no number."""
     texts = strings("", cells)
-    marks = doubts(texts, ColumnSpec())[1]
+    marks = doubts(texts, ColumnSpec(), points_may_group=True)[1]
     specs = [ColumnSpec(decimal=decimal, thousands=thousands) for decimal, thousands in marks]
     read = []
     for spec in specs or [found(texts, ColumnSpec())]:

@@ -50,12 +50,13 @@ def write_ladder(rows: list[list[str]], column: str, folder: Path) -> str:
     Every change is a file of its own, so that a step back in the policy's history finds what it names.
     """
     home = folder / FOLDER
+    drafts.check_inside(home, folder, "the folder of groups")
     home.mkdir(mode=0o700, exist_ok=True)
     stem = _UNSAFE.sub("-", column).strip("-")[:40] or "column"
     number = 1
     while (path := home / f"{stem}-{number}.csv").exists():
         number += 1
-    with drafts.replacing(path, internal=(path,)) as (draft,):
+    with drafts.replacing(path, internal=(path,), overwrite=False) as (draft,):
         with draft.open("w", encoding="utf-8", newline="") as file:
             csv.writer(file, delimiter=";", lineterminator="\n").writerows(rows)
         Hierarchy.from_csv(draft, column, delimiter=";")

@@ -235,7 +235,7 @@ _LIMITED: Final = {
 }
 """Figures that can be limited, and what --fail-above calls them."""
 
-_JUDGED: Final = (*_TOTALS, "complete", "control")
+_JUDGED: Final = (*_TOTALS, "complete", "control", "config_deduplicate")
 
 
 class MpuccsEvaluator(Evaluator):
@@ -380,6 +380,7 @@ class KeysEvaluator(Evaluator):
     error: float = Field(default=0.0, ge=0, lt=1, strict=True)
     measure: Literal["g1", "unique_rate"] = "g1"
     rows: Literal["distinct", "all"] = "distinct"
+    missing: Literal["category", "never"] = "category"
 
     def evaluate(self, tables: Tables, files: NamedFiles, seed: int, wanted: Collection[str]) -> Evaluation:
         """Find all minimal keys of at most so many columns."""
@@ -390,6 +391,7 @@ class KeysEvaluator(Evaluator):
             error=self.error,
             measure=self.measure,
             rows=self.rows,
+            missing=self.missing,
         )
         summary = found.summary()
         totals = {name: [summary[name]] for name in ("n_records", "n_rows", "max_size", "n_keys", "complete")}

@@ -51,9 +51,11 @@ def mpuccs_figures(summary: Mapping[str, Any], limits: Mapping[str, float]) -> d
     doubt = "" if summary.get("complete", True) else "the budget ended before all column sets were looked at"
     if "complete" in summary and summary["total_combinations_pruned"]:
         doubt = "column sets were skipped for their entropy, and records with them"
+    # PETsARD always merges equal records.
+    rows = "distinct rows" if summary.get("config_deduplicate", True) else "records"
     figures = {
-        "rate": LimitedFigure(summary["identification_rate"], "the share of the records that are identified", doubt),
-        "count": LimitedFigure(summary["total_identified"], "the number of records that are identified", doubt),
+        "rate": LimitedFigure(summary["identification_rate"], f"the share of the {rows} that are identified", doubt),
+        "count": LimitedFigure(summary["total_identified"], f"the number of {rows} that are identified", doubt),
         "weighted": LimitedFigure(
             summary["weighted_identification_rate"], "the same, larger sets weighing less", doubt
         ),
@@ -65,12 +67,11 @@ def mpuccs_figures(summary: Mapping[str, Any], limits: Mapping[str, float]) -> d
             **figures,
             "excess": LimitedFigure(math.nan, "", "no control was compared, or the budget ended before it was"),
         }
-    control, n_attacks = summary["control"], summary["total_syn_records"]
-    most = control["n_compared"] / n_attacks
-    if most <= limits["excess"]:
+    control = summary["control"]
+    if control["most"] <= limits["excess"]:
         doubt = (
-            f"the control is too small; {n_attacks:,} records that copy each of the {control['n_compared']:,} "
-            f"originals compared once would show an excess of {most:.4g}"
+            f"the control is too small; {summary['total_syn_records']:,} {rows} that copy each of the "
+            f"{control['n_compared']:,} originals compared once would show an excess of {control['most']:.4g}"
         )
     what = f"the upper end of the 95 % interval of the excess risk, which is {control['excess_risk']:.4g}"
     return {**figures, "excess": LimitedFigure(control["interval"][1], what, doubt)}

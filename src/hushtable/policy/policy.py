@@ -439,7 +439,7 @@ class Policy(Record):
         if claimed is not None:
             self.check_agrees(claimed)
         claim = self.claim() if claimed is None else claimed.completed(self.claim())
-        return manifest.compared(claim.verify(seen(claim, table), original=original), data)
+        return manifest.compared(claim.verify(seen(claim, table), original=original), data, table.columns)
 
     def check_agrees(self, claimed: Claim) -> None:
         """Raise PolicyError where the claim in a manifest is not what the policy asks."""

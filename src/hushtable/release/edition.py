@@ -254,7 +254,7 @@ class Edition:
             np.random.default_rng().shuffle(rows)
         dialect = _dialect(writing, frames.written_delimiter(frame, path)) if is_text else None
         internal = outputs[1:2] if to.audience == "internal" else ()
-        with drafts.replacing(*outputs, internal=internal) as (draft, sidecar, *further):
+        with drafts.replacing(*outputs, internal=internal, overwrite=to.overwrite) as (draft, sidecar, *further):
             frames.write(frame, draft, writing.encoding, rows)
             for each, other in zip(others.values(), further, strict=True):
                 if isinstance(each, Frame):
@@ -294,10 +294,11 @@ class Edition:
         frame, _ = self.for_file(_PART, to.writing)
         rows = frame.rows_of_records()
         np.random.default_rng().shuffle(rows)
+        internal_names = () if is_external else (manifest.IN_FOLDER,)
         with (
             # These get their names last: they speak of what is there.
-            drafts.replacing(*to.beside) as further,
-            drafts.replacing_folder(path, () if is_external else (manifest.IN_FOLDER,)) as (draft, _),
+            drafts.replacing(*to.beside, overwrite=to.overwrite) as further,
+            drafts.replacing_folder(path, internal_names, overwrite=to.overwrite) as (draft, _),
         ):
             for each, other in zip(to.beside.values(), further, strict=True):
                 assert isinstance(each, str), "folders have texts beside them"

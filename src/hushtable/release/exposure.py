@@ -297,7 +297,7 @@ class Exposure:
             ]
         most = [[each for each in self.told if len(each.columns) == size and each.n_records] for size in (1, 2)]
         return [
-            f"a reader who also knows {' and '.join(each.columns)} "
+            f"careful: a reader who also knows {' and '.join(each.columns)} "
             f"finds {each.n_records:,} of {self.n_records:,} records"
             for each in (*most[0][:3], *most[1][:1])
         ]

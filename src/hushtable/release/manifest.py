@@ -11,14 +11,14 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final
 
 from hushtable.claims import Claim, Failure, Verdict, claim_from_dict
-from hushtable.errors import InputError, VerificationError, with_hint
+from hushtable.errors import InputError, VerificationError, listed, with_hint
 from hushtable.io import MANIFEST, Dialect
 
 __all__ = [
@@ -145,8 +145,8 @@ def claim_of(data: Any) -> Claim | None:
     return claim_from_dict(entries.get("claim"))
 
 
-def compared(verdict: Verdict, data: Any) -> Verdict:
-    """Return a verdict that also says whether a file has as many records as the manifest beside it says.
+def compared(verdict: Verdict, data: Any, columns: Collection[str]) -> Verdict:
+    """Return a verdict that also says whether a file has the records and columns that the manifest beside it says.
 
     Parameters
     ----------
@@ -154,14 +154,21 @@ def compared(verdict: Verdict, data: Any) -> Verdict:
         On the file.
     data : path or dataframe
         What was judged; without a manifest the verdict stays as it is.
+    columns : collection of str
+        The columns that the file has.
     """
     if not isinstance(data, (str, os.PathLike)) or not manifest_path(Path(data)).is_file():
         return verdict
-    stated, condition = read(Path(data)).get("n_records"), "as many records as the manifest says"
-    failures = verdict.failures
-    if stated != verdict.n_records:
-        failures = (*failures, Failure(f"{condition}: the file has {verdict.n_records:,}"))
-    return replace(verdict, conditions=(*verdict.conditions, condition), failures=failures)
+    entries = read(Path(data))
+    conditions, failures = ["as many records as the manifest says"], list(verdict.failures)
+    if entries.get("n_records") != verdict.n_records:
+        failures.append(Failure(f"{conditions[0]}: the file has {verdict.n_records:,}"))
+    # An external manifest does not say which were.
+    if removed := entries.get("removed"):
+        conditions.append("no column that the manifest says was removed")
+        if back := [name for name in columns if name in removed]:
+            failures.append(Failure(f"{conditions[1]}: the file has {listed(back)}"))
+    return replace(verdict, conditions=(*verdict.conditions, *conditions), failures=tuple(failures))
 
 
 def dialect_of(data: Any) -> Dialect:

@@ -57,7 +57,7 @@ class AppliedMapping:
         """
         path = Path(path)
         drafts.check_outputs((path,), (), overwrite=overwrite)
-        with drafts.replacing(path, internal=(path,)) as (draft,):
+        with drafts.replacing(path, internal=(path,), overwrite=overwrite) as (draft,):
             self.to_frame().write_csv(draft)
 
 

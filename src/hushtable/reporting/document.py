@@ -582,7 +582,9 @@ class Report:
         paths = report_paths(path)
         drafts.check_outputs(paths, self.inputs, overwrite=overwrite)
         texts = self.to_html(), json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-        with drafts.replacing(*paths, internal=paths if self.audience == "internal" else ()) as drafted:
+        with drafts.replacing(
+            *paths, internal=paths if self.audience == "internal" else (), overwrite=overwrite
+        ) as drafted:
             for draft, text in zip(drafted, texts, strict=True):
                 # A file's name may hold bytes that are no text.
                 draft.write_text(text, encoding="utf-8", errors="backslashreplace", newline="\n")

@@ -145,14 +145,16 @@ def of_mpuccs(found: Mpuccs) -> tuple[Section, ...]:
     summary = found.summary
     n, of = summary["total_identified"], summary["total_syn_records"]
     alone = len(found.joint.tables) == 1
-    equal = "" if alone else " and equal exactly one original there"
+    counted = found.counted
+    mate = "original" if counted == "records" else "distinct row of the original"
+    equal = "" if alone else f" and equal exactly one {mate} there"
     rate = Quantity(summary["identification_rate"], "share")
     figures = (
-        KeyFigure("singled out", Quantity(n, "count"), f"of {of:,} records"),
-        KeyFigure("rate", rate, "of the records"),
+        KeyFigure("singled out", Quantity(n, "count"), f"of {of:,} {counted}"),
+        KeyFigure("rate", rate, f"of the {counted}"),
     )
     blocks: list[Block] = [
-        Paragraph(f"{n:,} of {of:,} records are unique on a few columns{equal}: {rate.shown}."),
+        Paragraph(f"{n:,} of {of:,} {counted} are unique on a few columns{equal}: {rate.shown}."),
         KeyFigures(figures),
     ]
     if note := summary.get("note"):
@@ -162,9 +164,9 @@ def of_mpuccs(found: Mpuccs) -> tuple[Section, ...]:
     by_column: Mapping[str, float] = summary.get("identified_by_column", {})
     parts: list[Block] = []
     if by_size:
-        parts.append(Chart("by_size", _most(by_size, "records are singled out first"), _sized(by_size, "records")))
+        parts.append(Chart("by_size", _most(by_size, f"{counted} are singled out first"), _sized(by_size, counted)))
         rows = tuple((str(size), Quantity(count, "count")) for size, count in by_size.items())
-        parts.append(Table("Records by the columns it takes", ("columns", "records"), rows))
+        parts.append(Table(f"{counted.capitalize()} by the columns it takes", ("columns", counted), rows))
     if by_column:
         named = sorted(by_column.items(), key=lambda each: -each[1])[:12]
         data = {

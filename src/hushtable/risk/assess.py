@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 import numpy as np
 
 from hushtable._types import CountArray, FloatArray, Missing
-from hushtable.columns import ColumnSpec, check_specs
+from hushtable.columns import SUPPRESSED, ColumnSpec, check_specs
 from hushtable.errors import InputError, check_type, names_in, with_hint
 from hushtable.io import frames
 from hushtable.risk.assessment import AttackRisk, Records, RiskAssessment
@@ -361,8 +361,18 @@ def _of_classes(counted: Counted, below: tuple[int, ...]) -> dict[str, Any]:
         "records_below": {size: int(counted.records[counted.sizes < size].sum()) for size in below},
         "missing": counted.missing,
         "n_incomplete": int(counted.records[counted.gaps].sum()),
+        "n_suppressed": _count_suppressed(counted),
         "prosecutor_risk": attack,
     }
+
+
+def _count_suppressed(counted: Counted) -> int:
+    """Count the records of which a release published ``*`` in every quasi-identifier."""
+    columns = [counted.table.column(name) for name in counted.columns]
+    if not columns or not all(SUPPRESSED in column.values for column in columns):
+        return 0
+    stars = np.array([column.values.tolist().index(SUPPRESSED) for column in columns])
+    return int(counted.records[(stars == counted.codes.T).all(axis=1)].sum())
 
 
 def _of_population(counted: Counted, known: Population, below: tuple[int, ...]) -> dict[str, Any]:

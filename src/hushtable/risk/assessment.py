@@ -29,6 +29,8 @@ __all__ = ["AttackRisk", "Records", "RiskAssessment", "headline", "notes", "perc
 def headline(risk: RiskAssessment) -> str:
     """Say how many records are unique, of how large a share of the population, and how often a match is right."""
     n = f"{risk.n_records:,} {'record' if risk.n_records == 1 else 'records'}"
+    if not risk.n_records:
+        return "The table has no records: nothing was measured, and every risk is given as 1, the worst."
     if not risk.n_unique:
         return f"None of {n} is unique in the table; the smallest class holds {risk.smallest_class:,}."
     are = "is" if risk.n_unique == 1 else "are"
@@ -57,6 +59,11 @@ def headline(risk: RiskAssessment) -> str:
 
 def notes(risk: RiskAssessment) -> Iterator[str]:
     """Say what the figures do not say by themselves."""
+    if risk.n_suppressed:
+        yield (
+            f"{risk.n_suppressed:,} records are * in every quasi-identifier: a release whose suppressed records count "
+            "here as a class like others"
+        )
     if risk.known_within:
         known = ", ".join(f"{name} within {amount}" for name, amount in risk.known_within.items())
         yield (
@@ -222,6 +229,9 @@ class RiskAssessment:
         What frames show of single records; in no representation and no dictionary.
     source : str
         The dataframe library that `to_frame` answers in.
+    n_suppressed : int
+        Records that are ``*`` in every quasi-identifier, as a release writes those that it suppressed. All figures
+        count them as a class like others.
     known_within : dict of column to str
         How far what is known of a column may be from the truth; others are known exactly. Where it names one, class
         sizes are the records that a record could be taken for.
@@ -240,6 +250,7 @@ class RiskAssessment:
     records_below: dict[int, int]
     missing: Missing
     n_incomplete: int
+    n_suppressed: int
     prosecutor_risk: AttackRisk
     journalist_risk: AttackRisk | None
     marketer_risk: float

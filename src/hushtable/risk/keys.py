@@ -160,6 +160,7 @@ def minimal_keys(
     measure: Literal["g1", "unique_rate"] = "g1",
     error: float = 0.0,
     rows: Literal["distinct", "all"] = "distinct",
+    missing: Literal["category", "never"] = "category",
     sample: int | None = None,
     budget: Budget | None = None,
     seed: int = 0,
@@ -171,7 +172,6 @@ def minimal_keys(
     Parameters
     ----------
     data : path, dataframe or Table
-        A missing cell is a value of its own.
     columns : sequence of str, optional
         Columns to look at; all columns when not given.
     max_size : int, optional
@@ -183,6 +183,9 @@ def minimal_keys(
     rows : {"distinct", "all"}
         Whether equal rows count once, or every record is a row. With ``"all"``, a table with two equal records has no
         exact key.
+    missing : {"category", "never"}
+        A missing cell is a value of its own; or it tells no row apart, so that no key has a column with a missing cell,
+        as in a database. ``"never"`` takes no `error`.
     sample : int, optional
         Find one key only, among so many random rows; it is then counted and pruned on all rows. For huge tables.
         ``complete`` is False.
@@ -220,6 +223,10 @@ def minimal_keys(
     table = Table.encode(data, columns, specs)
     largest = len(table.columns) if max_size is None else max_size
     _check(table, largest, measure, error, rows, sample, budget)
+    if missing not in ("category", "never"):
+        raise InputError(with_hint(f"missing = {missing!r}.", 'use "category" or "never".'))
+    if missing == "never" and error:
+        raise InputError(with_hint("missing and error were both given.", "leave one out: only exact keys know never."))
     check_whole("seed", seed, 0, 2**31 - 1)
     began = time.perf_counter()
     distinct, _ = table.collapse()
@@ -228,19 +235,25 @@ def minimal_keys(
     n_pairs = n_rows * (n_rows - 1) // 2
     by_pairs = measure == "g1"
     most = math.floor(Fraction(str(error)) * (n_pairs if by_pairs else n_rows))
-    rule = lattice.KeyRule(by_pairs, most, largest)
-    widths = np.array([column.n_values + 1 for column in table.columns], dtype=np.int64)
-    if most == 0 and distinct.n_rows < n_rows:
+    eligible: BoolArray = np.ones(len(table.columns), dtype=np.bool_)
+    if missing == "never":
+        eligible = np.asarray((distinct.codes >= 0).all(axis=1))
+    rule = lattice.KeyRule(by_pairs, most, min(largest, int(eligible.sum())))
+    widths = np.array([column.n_values + 1 for column in table.columns], dtype=np.int64)[eligible]
+    codes = looked_at.codes[eligible]
+    if most == 0 and _count_distinct(distinct, eligible) < n_rows:
         nothing = np.zeros(0, dtype=np.int64)
-        sets = lattice.KeySets(np.zeros((0, len(widths)), dtype=np.bool_), nothing, nothing, 0, largest)
+        sets = lattice.KeySets(np.zeros((0, len(widths)), dtype=np.bool_), nothing, nothing, 0, rule.max_size)
     elif sample is not None:
-        sets = lattice.sampled_key(looked_at.codes, widths, rule, sample, seed=seed)
+        sets = lattice.sampled_key(codes, widths, rule, sample, seed=seed)
     else:
-        sets = lattice.all_keys(looked_at.codes, widths, rule, seed=seed, budget=budget, progress=progress)
-    complete = sets.complete_to == largest
+        sets = lattice.all_keys(codes, widths, rule, seed=seed, budget=budget, progress=progress)
+    complete = sets.complete_to == rule.max_size
+    members = np.zeros((len(sets.members), len(eligible)), dtype=np.bool_)
+    members[:, eligible] = sets.members
     return Keys(
         table.names,
-        sets.members,
+        members,
         sets.pairs / max(1, n_pairs),
         1 - sets.repeated / n_rows,
         measure,
@@ -250,11 +263,19 @@ def minimal_keys(
         table.n_records,
         largest,
         complete,
-        sets.complete_to,
+        largest if complete else sets.complete_to,
         tuple(column.n_values for column in table.columns),
         Trace("minimal_keys", sets.n_sets, time.perf_counter() - began, complete=complete),
         frames.library(data),
     )
+
+
+def _count_distinct(table: Table, is_chosen: BoolArray) -> int:
+    """Count the different rows of some columns of distinct rows; those of no column are all equal."""
+    if is_chosen.all():
+        return table.n_rows
+    names = [name for name, chosen in zip(table.names, is_chosen, strict=True) if chosen]
+    return table.select(names).collapse()[0].n_rows if names else min(1, table.n_rows)
 
 
 def _check(

@@ -82,6 +82,9 @@ def against_control(
     another; ``n_compared`` is how many distinct ones each draw has at least. The interval is
     normal, with the standard deviation of the permutations; unlike Wilson's, it does not take
     records that hit the same person for independent trials.
+
+    The excess is that of the plain shares, (original - control) / (1 - control); it and the ends of its interval are
+    brought into [-1, 1]. ``most`` is the excess of a copy that hits every original of a draw once.
     """
     rng = np.random.default_rng(seed)
     n_each = min(len(original), len(control))
@@ -94,24 +97,28 @@ def against_control(
         return None
 
     def excess(on_original: float, on_control: float) -> float:
-        return excess_risk(wilson(on_original, n_attacks), wilson(on_control, n_attacks))[0]
+        return excess_risk((on_original / n_attacks, 0.0), (on_control / n_attacks, 0.0))[0]
 
-    n_compared = len(compared)
-    on_original, on_control = float(counts[: n_of[0]].mean()), float(counts[n_of[0] : n_compared].mean())
+    n_whole = len(compared)
+    on_original, on_control = float(counts[: n_of[0]].mean()), float(counts[n_of[0] : n_whole].mean())
     observed = excess(on_original, on_control)
-    halves = counts[n_compared : n_compared + 2 * n_permutations].reshape(-1, 2)
+    halves = counts[n_whole : n_whole + 2 * n_permutations].reshape(-1, 2)
     by_chance = [excess(*half) for half in halves.tolist()]
     reach = standard_score() * float(np.std(by_chance, ddof=1))
+    shown, low, high = np.clip([observed, observed - reach, observed + reach], -1.0, 1.0).tolist()
+    n_compared = min(map(len, compared))
     return {
         "n_control": len(np.unique(control)),
-        "n_compared": min(map(len, compared)),
+        "n_compared": n_compared,
         "n_draws": n_draws,
         "n_permutations": n_permutations,
         "train_rate": on_original / n_attacks,
         "control_rate": on_control / n_attacks,
-        "excess_risk": observed,
-        "interval": [observed - reach, observed + reach],
-        "p_value": (1 + sum(each >= observed for each in by_chance)) / (1 + n_permutations),
+        "excess_risk": shown,
+        "interval": [low, high],
+        # An excess that is not known (NaN: the control always succeeds) is no smaller than what was observed.
+        "p_value": (1 + sum(not each < observed for each in by_chance)) / (1 + n_permutations),
+        "most": excess(min(n_compared, n_attacks), on_control),
     }
 
 
@@ -173,6 +180,11 @@ class Mpuccs:
     source: str = field(repr=False)
 
     @property
+    def counted(self) -> str:
+        """What all figures count: ``"records"``, or ``"distinct rows"`` where equal records were merged."""
+        return "distinct rows" if self.summary["config_deduplicate"] else "records"
+
+    @property
     def details(self) -> Any:
         """A dataframe with one row per record and column set, made anew on each access.
 
@@ -203,11 +215,11 @@ class Mpuccs:
         """
         by_size, reached = self.summary["identified_by_size"], self.summary["complete_to_size"]
         alone = len(self.joint.tables) == 1
-        what = "records are unique on some columns" if alone else "records single out an original"
+        what = f"{self.counted} are unique on some columns" if alone else f"{self.counted} single out an original"
         return charts.by_size(
             list(by_size),
             [n if size <= reached else None for size, n in by_size.items()],
-            label="records, by their fewest columns",
+            label=f"{self.counted}, by their fewest columns",
             title=f"{percent(self.summary['identification_rate'])} of {what}",
             ax=ax,
         )
@@ -218,7 +230,7 @@ class Mpuccs:
 
     def __repr__(self) -> str:
         return (
-            f"Mpuccs({self.summary['total_identified']} of {self.summary['total_syn_records']} records "
+            f"Mpuccs({self.summary['total_identified']} of {self.summary['total_syn_records']} {self.counted} "
             f"identified, rate {self.summary['identification_rate']:.4g})"
         )
 
@@ -233,7 +245,7 @@ def mpuccs(
     n_cols: int | Sequence[int] | None = None,
     columns: Sequence[str] | None = None,
     control: Any = None,
-    deduplicate: bool | None = None,
+    deduplicate: bool = False,
     all_minimal: bool = False,
     missing: Literal["category", "never"] = "category",
     numeric_precision: Literal["auto"] | int | Mapping[str, int] | None = "auto",
@@ -265,9 +277,10 @@ def mpuccs(
     control : path, dataframe or Table, optional
         People of the same kind who were never used for the synthesis, attacked in the
         same way: what is achieved on the originals beyond that is the excess risk.
-    deduplicate : bool, optional
-        Whether equal records of a table count as one. When not given: with a synthetic
-        table, as the source has it, but not alone, where two equal people protect one another.
+    deduplicate : bool
+        Whether equal records of a table count as one distinct row, as the source has it: all figures are then of
+        distinct rows. Two equal people protect one another, so that records are counted by default. Rows that are equal
+        on chosen `columns` alone are no equal records: the two exclude one another.
     all_minimal : bool
         Report all minimal column sets of a record, not only its first smallest one.
     missing : {"category", "never"}
@@ -335,6 +348,9 @@ def mpuccs(
     how = Settings(all_minimal, missing, min_entropy_delta, renyi_alpha, field_decay_factor)
     check_budget(budget)
     _check_options(synthetic, control, how)
+    if deduplicate and columns is not None:
+        msg = "deduplicate and columns were given, and records that are equal on some columns are not equal records."
+        raise InputError(with_hint(msg, "leave one of the two out."))
     check_whole("n_draws", n_draws, 1)
     check_whole("n_permutations", n_permutations, _FEWEST_PERMUTATIONS)
     given = {"original": original, "synthetic": synthetic, "control": control}
@@ -342,15 +358,15 @@ def mpuccs(
     tables = encoded(given, columns, specs)
     decimals = numeric_precisions(tables[:2], numeric_precision)
     units = datetime_precisions(tables[:2], datetime_precision)
-    merges = synthetic is not None if deduplicate is None else deduplicate
     read = code_together(tables, decimals, units)
     warn_of_mismatches(find_mismatches(read, tables), [*given])
-    joint = in_order(read, merges=merges)
+    joint = in_order(read, merges=deduplicate)
     sizes = sizes_of(n_cols, len(joint.names))
     collisions = collide(joint, sizes, how, budget, progress)
     summary = {
         **_totals(joint, sizes, collisions, field_decay_factor),
         "dropped_as_equal": _n_dropped(given, tables, joint),
+        "config_deduplicate": deduplicate,
         "config_min_entropy_delta": min_entropy_delta,
         "config_renyi_alpha": renyi_alpha,
         "config_numeric_precision": decimals,
@@ -360,7 +376,7 @@ def mpuccs(
     }
     if synthetic is not None and control is not None:
         n_of = {"n_draws": n_draws, "n_permutations": n_permutations, "seed": seed}
-        records = _rows_of_records(read, joint, merges=merges)
+        records = _rows_of_records(read, joint, merges=deduplicate)
         compared = _against_control(joint, records, sizes, how, collisions, budget, n_of)
         summary |= {"note": _NO_TIME_FOR_CONTROL} if compared is None else {"control": compared}
     else:

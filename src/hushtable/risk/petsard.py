@@ -82,6 +82,11 @@ class PetsardMpuccs:
     source: str = field(default="polars", repr=False)
 
     @property
+    def counted(self) -> str:
+        """What all figures count, as in `Mpuccs`: equal records of a table are always merged."""
+        return "distinct rows"
+
+    @property
     def details(self) -> Any:
         """A dataframe with one row per record and column set; positions are those without equal rows."""
         return frames.assemble(self.detail_columns, self.source)
@@ -97,7 +102,7 @@ class PetsardMpuccs:
 
     def __repr__(self) -> str:
         return (
-            f"PetsardMpuccs({self.summary['total_identified']} of {self.summary['total_syn_records']} records "
+            f"PetsardMpuccs({self.summary['total_identified']} of {self.summary['total_syn_records']} {self.counted} "
             f"identified, rate {self.summary['identification_rate']:.4g})"
         )
 

@@ -92,7 +92,7 @@ class Certificate:
         """
         path = Path(path)
         drafts.check_outputs((path,), (), overwrite=overwrite)
-        with drafts.replacing(path, internal=(path,)) as (draft,):
+        with drafts.replacing(path, internal=(path,), overwrite=overwrite) as (draft,):
             draft.write_text(json.dumps(self.to_dict(), separators=(",", ":")) + "\n", encoding="utf-8")
 
     @classmethod
