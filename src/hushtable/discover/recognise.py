@@ -15,7 +15,7 @@ from typing import Any, Final
 import numpy as np
 
 from hushtable._types import CodeArray
-from hushtable.columns import Column, count_near_duplicates
+from hushtable.columns import Column, count_near_duplicates, legible
 from hushtable.discover.determined import enough_rows, find_determined
 from hushtable.discover.prose import look_for_names
 from hushtable.discover.roles.decision import Proposal, ProposedRole, Roles, decide
@@ -255,4 +255,4 @@ def repeating_person(data: Any, names: Sequence[str]) -> str | None:
 def _warned(column: ProposedRole, n_records: int) -> ProposedRole:
     """Warn at the column that says whose record a row may be."""
     told = f"it repeats ({column.n_distinct:,} values in {n_records:,} records)"
-    return replace(column, warning=f"{told}: `person: {column.name}` in a policy counts persons, not records")
+    return replace(column, warning=f"{told}: `person: {legible(column.name)}` in a policy counts persons, not records")
