@@ -68,7 +68,7 @@ def policy_of_options(
             name, reason = looks[0]
             msg = with_hint(
                 f"column {name!r} looks like a direct identifier ({reason}) and was given no role.",
-                f"--identifier {name} leaves it out, --other {name} keeps it.",
+                f"--identifier {name} leaves it out; to keep it, --other {name} --set 'accept.{name}=a reason'.",
             )
             raise InputError(msg)
         tell(f"Kept as they are, taken for unknown to anyone: {', '.join(undeclared)}.")

@@ -15,7 +15,7 @@ from typing import Any, Final
 import numpy as np
 
 from hushtable._types import CodeArray
-from hushtable.columns import Column, count_near_duplicates
+from hushtable.columns import Column, count_near_duplicates, legible
 from hushtable.discover.determined import enough_rows, find_determined
 from hushtable.discover.prose import look_for_names
 from hushtable.discover.roles.decision import Proposal, ProposedRole, Roles, decide
@@ -89,17 +89,21 @@ def find_quasi_identifiers(
     return Roles(columns, about_persons, reason, library, person)
 
 
-def looks_identifying(data: Any, names: Sequence[str]) -> tuple[tuple[str, str], ...]:
+def looks_identifying(data: Any, names: Sequence[str], *, by_count: bool = True) -> tuple[tuple[str, str], ...]:
     """Return which of some columns of a table of persons look like direct identifiers, each with the reason.
 
-    Cheaper than all roles: what columns tell apart is not looked at.
+    Cheaper than all roles: what columns tell apart is not looked at. With ``by_count=False``, names of columns and
+    looks of cells decide; that hardly any cell occurs twice does not.
     """
     source = opened(data)
     found = [each.found for each in (_read(source, name, lexicon(None)) for name in names) if each.proposed.n_distinct]
     return tuple(
         (each.name, each.reason)
         for each in found
-        if each is not None and each.topic is not None and each.topic.role == "identifier"
+        if each is not None
+        and each.topic is not None
+        and each.topic.role == "identifier"
+        and (by_count or not each.is_counted)
     )
 
 
@@ -251,4 +255,4 @@ def repeating_person(data: Any, names: Sequence[str]) -> str | None:
 def _warned(column: ProposedRole, n_records: int) -> ProposedRole:
     """Warn at the column that says whose record a row may be."""
     told = f"it repeats ({column.n_distinct:,} values in {n_records:,} records)"
-    return replace(column, warning=f"{told}: `person: {column.name}` in a policy counts persons, not records")
+    return replace(column, warning=f"{told}: `person: {legible(column.name)}` in a policy counts persons, not records")

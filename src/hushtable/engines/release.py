@@ -33,6 +33,7 @@ from hushtable.release import (
     Uniques,
     check_before_writing,
     check_by,
+    find_shown_identifiers,
     kept_columns_facts,
     measure_exposure,
     undoing,
@@ -157,7 +158,12 @@ class RemoteRelease(OfClaim, Generic[FrameT]):
 
     @property
     def frame(self) -> FrameT:
-        """The protected table as a lazy frame of the engine: same columns, nothing computed yet."""
+        """The protected table as a lazy frame of the engine: same columns, nothing computed yet.
+
+        ExposureError where a column of it looks like a direct identifier, and nobody accepted it.
+        """
+        if self.exposure is not None:
+            self.exposure.raise_if_identifiers()
         lazy: FrameT = self.origin.published(self.cells)
         return lazy
 
@@ -541,6 +547,7 @@ class RemoteRelease(OfClaim, Generic[FrameT]):
             measured,
             named=self._naming(),
             determined=self._undoing(MOST_ROWS),
+            identifiers=find_shown_identifiers(self.origin.head(MOST_ROWS).told(self.specs), self._kept, self.recoding),
             linkage=self.distinct.linkage() if is_linked else None,
         )
         return replace(self, exposure=exposure)
@@ -677,7 +684,8 @@ class RemoteRelease(OfClaim, Generic[FrameT]):
 
         written = Files.open(draft, dialect)
         exposure = self._measured(written, None, known.limit, known.accepted, is_enforced=known.is_enforced)
-        carried = {name: getattr(known, name) for name in ("told", "told_to", "named", "determined", "linkage")}
+        planned = ("told", "told_to", "named", "determined", "linkage", "identifiers")
+        carried = {name: getattr(known, name) for name in planned}
         exposure = replace(exposure, **carried)
         exposure.raise_if_refused()
         return {"exposure": exposure.to_dict()}

@@ -841,6 +841,8 @@ def _obstacles(desk: Desk, words: PageWords) -> Html | None:
     if exposure is None:
         return None
     found = []
+    if exposure.refused_identifiers:
+        found.append(exposure.identifiers_fault)
     if exposure.naming:
         found.append(exposure.naming_fault)
     if exposure.undoing:
@@ -852,9 +854,7 @@ def _obstacles(desk: Desk, words: PageWords) -> Html | None:
     if not found:
         return None
     names, policy = desk.table().learned.columns, desk.rules()
-    able = [
-        name for name in names if policy.columns[name].role in ("other", "sensitive") or name in policy.pseudonymized
-    ]
+    able = [name for name in names if name not in (*policy.removed, *policy.fresh)]
     options = [(str(names.index(name)), name) for name in able]
     vouch = _form(
         "accept",

@@ -107,8 +107,9 @@ class Policy(Record):
     limits : PolicyLimits
         Part of what the release claims, but for ``exposure``, which is asked before it is written.
     accept : dict of str to str
-        Columns with the role other that may single people out, each with the reason why nobody knows them; and columns
-        with the role other or sensitive that may name people in their text, with the reason why.
+        Columns that may be published all the same, each with the reason why: those with the role other that single
+        people out, those with the role other or sensitive that name people in their text, and those with any role that
+        look like direct identifiers.
     writing : PolicyWriting
         Named ``write`` in YAML: how a CSV is written.
     budget : PolicyBudget, optional
@@ -177,10 +178,11 @@ class Policy(Record):
         if self.unknown != "error" and self.domains is None and not self.hierarchies():
             msg = "has no effect: no column has a hierarchy"
             raise MisplacedError(msg, ("unknown",))
-        judged = (*self.with_role("other"), *self.with_role("sensitive"), *self.pseudonymized)
+        kept = (*self.with_role("other"), *self.with_role("sensitive"), *self.quasi_identifiers)
+        judged = (*kept, *self.pseudonymized)
         strangers = [name for name in self.accept if name not in judged]
         if strangers:
-            msg = f"names {listed(strangers)}, which columns does not declare as other or sensitive"
+            msg = f"names {listed(strangers)}, which columns does not declare as other, sensitive or quasi-identifier"
             raise MisplacedError(msg, ("accept", strangers[0]))
         if self.person is not None and (
             self.person not in self.columns or self.columns[self.person].role not in ("identifier", "other")

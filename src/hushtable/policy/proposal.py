@@ -14,7 +14,7 @@ from textwrap import fill, indent
 from types import MappingProxyType
 from typing import Final
 
-from hushtable.columns import ENGLISH, MISSING_CODES, Column, ColumnSpec, count_missing_codes, fold
+from hushtable.columns import ENGLISH, Column, ColumnSpec, count_missing_codes, fold
 from hushtable.discover import PROSE, ProposedRole, Roles
 from hushtable.errors import PolicyError
 from hushtable.hierarchy import (
@@ -32,7 +32,7 @@ from hushtable.hierarchy import (
 from hushtable.io import Frame
 from hushtable.policy import plain_yaml
 from hushtable.policy.sections import ASK, MEANINGS
-from hushtable.tables import Table, find_missing_codes, partitions
+from hushtable.tables import Table, find_missing_codes, nameable_codes, partitions
 
 __all__ = ["language_of", "proposed", "proposed_rule"]
 
@@ -196,7 +196,6 @@ _MISSING: Final = "texts that mean a missing value; beside a column for it alone
 _FINE: Final = 0.1  # of the records, values of a number
 _FINE_TOGETHER: Final = 0.5
 _TOO_FINE: Final = "hardly two records have the same values, so that no model is asked for; to ask all the same:"
-_MANY: Final = 20  # records that hold a text that may stand in a policy
 _LONGEST_KEY: Final = 1_000  # characters; of a longer one YAML wants to be told that it is a key
 
 
@@ -340,8 +339,7 @@ def _missing_codes(frame: Frame, column: ProposedRole) -> dict[str, int]:
 
 
 def _nameable_codes(frame: Frame, column: ProposedRole) -> dict[str, int]:
-    codes = find_missing_codes(frame, [column.name]).get(column.name, {})
-    return {code: n for code, n in codes.items() if code in MISSING_CODES or code.lstrip("-").isdigit() or n >= _MANY}
+    return nameable_codes(find_missing_codes(frame, [column.name]).get(column.name, {}))
 
 
 def _counted(codes: Mapping[str, int]) -> str:
@@ -372,7 +370,7 @@ def _why(frame: Frame, column: ProposedRole) -> str:
         parts.append(f"{column.power:.0%} of the identifying power")
     said = frame.spec(column.name).missing_values or ()
     codes = count_missing_codes(frame.column(column.name)) if column.n_distinct else {}
-    codes = {code: n for code, n in codes.items() if code not in said}
+    codes = nameable_codes({code: n for code, n in codes.items() if code not in said})
     if column.role == "other":
         codes |= _nameable_codes(frame, column) if column.n_distinct else {}
     if codes and column.role != "identifier":

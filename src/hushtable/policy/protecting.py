@@ -24,7 +24,7 @@ from hushtable.policy.policy import Policy
 from hushtable.quality import LOSSES, Loss
 from hushtable.release import Exposure, ExposureLimit, Pseudonyms, Release
 from hushtable.search import Budget, Clock, check_budget
-from hushtable.tables import FEWEST_RECORDS, Table, opened
+from hushtable.tables import Table, opened
 
 if TYPE_CHECKING:
     import polars as pl
@@ -167,12 +167,12 @@ def anonymize(
         Limits in (0, 1] that the release claims besides the models: 1 / the smallest class, and
         classes / records. Classes are made large enough for the first.
     roles : {"check", "trust"}
-        Columns without a role are published as they are. ``"check"`` refuses those that look like direct
-        identifiers, measures what the others expose (`Release.exposure`), and warns where that is much; of fewer
-        than 50 records it does neither. Where kept cells name people (`discover.prose`) it warns, and `Release.write`
-        refuses. ``"trust"`` leaves all that out.
+        Columns without a role are published as they are. ``"check"`` refuses columns that look like direct
+        identifiers and would be published, whatever their role. It measures what the others expose
+        (`Release.exposure`), and warns where that is much, of 50 records or more. Where kept cells name people
+        (`discover.prose`) it warns, and `Release.write` refuses. ``"trust"`` leaves all that out.
     accept : mapping of column to str, optional
-        Columns that may expose or name people all the same, each with the reason why.
+        Columns that may look like identifiers, expose or name people all the same, each with the reason why.
     policy : Policy or path, optional
         What to do, instead of all other arguments but ``key`` and ``progress``.
     key : bytes, optional
@@ -201,6 +201,8 @@ def anonymize(
     ------
     ColumnError
         A column does not exist, has two roles, holds a literal ``*``, or looks like a direct identifier and has none.
+    ExposureError
+        A column that looks like a direct identifier would be published.
     InputError
         No model, no quasi-identifier, an empty table, an unknown option, or a
         population and no model that looks at it, or the other way round.
@@ -256,13 +258,15 @@ def anonymize(
     source = opened(data) if origin is None else data
     request = replace(request, hierarchies=_hierarchies(hierarchies, request))
     if roles == "check":
-        _check_identifiers(source if origin is None else origin.head(engines.LOOKED_AT), request)
+        _check_identifiers(source if origin is None else origin.head(engines.LOOKED_AT), request, accept or {})
     release: Release | RemoteRelease
     release = protect(source, request) if origin is None else engines.protect(origin, request)
     before.check()
     if roles == "trust":
         return release
     release = release.with_exposure(ExposureLimit(), accepted=accept)
+    assert release.exposure is not None
+    release.exposure.raise_if_identifiers()
     for doubt in _doubts(release.exposure):
         warnings.warn(doubt, ExposureWarning, stacklevel=2)
     return release
@@ -289,23 +293,21 @@ def _doubts(exposure: Exposure | None) -> Iterator[str]:
         yield f"records are linked: {exposure.linked_fault} {hint}"
 
 
-def _check_identifiers(source: Frame | Table, asked: Request) -> None:
-    """Refuse a column that looks like a direct identifier and was given no role."""
+def _check_identifiers(source: Frame | Table, asked: Request, accepted: Mapping[str, str]) -> None:
+    """Refuse before the search a column that looks like a direct identifier and was given no role."""
     names = source.names
     check_roles(names, asked)
     _warn_of_persons(source, asked)
-    n_records = source.n_records
     pseudonymized = asked.pseudonyms.columns if asked.pseudonyms else ()
-    named = {*asked.quasi_identifiers, *asked.judged, *asked.identifiers, *pseudonymized}
+    named = {*asked.quasi_identifiers, *asked.judged, *asked.identifiers, *pseudonymized, *accepted}
     undeclared = [name for name in names if name not in named]
-    if n_records < FEWEST_RECORDS or not undeclared:
-        return
     # Who names quasi-identifiers says that the rows are persons.
-    looks = looks_identifying(source, undeclared)
+    looks = looks_identifying(source, undeclared) if undeclared else ()
     if looks:
         msg = with_hint(
             f"column {looks[0][0]!r} looks like a direct identifier ({looks[0][1]}) and was given no role.",
-            f'identifiers={[name for name, _ in looks]!r} leaves it out, roles="trust" keeps it.',
+            f"identifiers={[name for name, _ in looks]!r} leaves it out, "
+            f'accept={{{looks[0][0]!r}: "a reason"}} keeps it.',
         )
         raise ColumnError(msg)
 

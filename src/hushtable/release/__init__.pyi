@@ -2,6 +2,7 @@ from . import manifest as manifest, notes as notes
 from .archives import ARCHIVES as ARCHIVES, archived as archived, archived_path as archived_path
 from .batch import Batch as Batch
 from .codebook import Codebook as Codebook, codebook_paths as codebook_paths, renamed as renamed
+from .direct_identifiers import ShownIdentifier as ShownIdentifier, find_shown_identifiers as find_shown_identifiers
 from .edition import (
     Destination as Destination,
     Edition as Edition,

@@ -27,6 +27,7 @@ from hushtable.errors import ColumnError, ExposureError, InputError, check_whole
 from hushtable.io import Frame
 from hushtable.kernels import group
 from hushtable.kernels.class_profile import class_ranges
+from hushtable.release.direct_identifiers import ShownIdentifier
 from hushtable.search import Budget
 from hushtable.tables import FEWEST_RECORDS, Table, lattice, partitions
 
@@ -122,6 +123,9 @@ class Exposure:
     linkage : Linkage, optional
         Whom several records find, where a published column says whose record a row is and somebody has several. Above
         ``limit.linked``, and where the column was not accepted, nothing is written, enforced or not.
+    identifiers : tuple of ShownIdentifier
+        Published columns that look like direct identifiers, whatever their role. Unless all of them were accepted,
+        nothing is written, and no frame is handed out, enforced or not.
     """
 
     n_records: int
@@ -138,6 +142,7 @@ class Exposure:
     named: tuple[Named, ...] = ()
     determined: tuple[Determined, ...] = ()
     linkage: Linkage | None = None
+    identifiers: tuple[ShownIdentifier, ...] = ()
 
     @property
     def rate(self) -> float:
@@ -180,6 +185,29 @@ class Exposure:
         """What is above the limit, and on which columns."""
         named = "; ".join(f"{each.n_records:,} on {listed(each.columns)}" for each in self.sets)
         return f"{self.sentence}: {self.rate:.2%}, above the limit of {self.limit.rate:.2%} ({named})."
+
+    @property
+    def refused_identifiers(self) -> tuple[ShownIdentifier, ...]:
+        """The published columns that look like direct identifiers, without those that were accepted."""
+        return tuple(each for each in self.identifiers if each.column not in self.accepted)
+
+    @property
+    def identifiers_fault(self) -> str:
+        """Which published columns look like direct identifiers, and why."""
+        found = "; ".join(f"{each.column!r} ({each.reason})" for each in self.refused_identifiers)
+        return f"published columns look like direct identifiers: {found}."
+
+    def raise_if_identifiers(self) -> None:
+        """Raise ExposureError where a published column looks like a direct identifier, and nobody accepted it."""
+        if not self.refused_identifiers:
+            return
+        names = [each.column for each in self.refused_identifiers]
+        msg = with_hint(
+            f"nothing is written: {self.identifiers_fault}",
+            f"leave {listed(names)} out (role identifier); or say why the cells may be published, as "
+            f'accept: {{{names[0]!r}: "a reason"}} in the policy, accept={{...}} in Python.',
+        )
+        raise ExposureError(msg)
 
     @property
     def naming(self) -> tuple[Named, ...]:
@@ -254,9 +282,10 @@ class Exposure:
     def raise_if_refused(self) -> None:
         """Raise ExposureError where the release must not be written.
 
-        More persons are found by several records than the limit allows; kept cells name people; or what a policy
-        refuses besides, and that is enforced.
+        A published column looks like a direct identifier; more persons are found by several records than the limit
+        allows; kept cells name people; or what a policy refuses besides, and that is enforced.
         """
+        self.raise_if_identifiers()
         if self.is_linked and self.linkage is not None:
             name = self.linkage.column
             msg = with_hint(
@@ -283,7 +312,8 @@ class Exposure:
             for each in self.named
         ]
         undone = [f"{each.sentence}: its exact cells take classes apart" for each in self.determined]
-        return [*(self.linkage.lines() if self.linkage else []), *named, *undone, *alone]
+        shown = [f"{each.column} looks like a direct identifier ({each.reason})" for each in self.identifiers]
+        return [*shown, *(self.linkage.lines() if self.linkage else []), *named, *undone, *alone]
 
     def tested_lines(self) -> list[str]:
         """Say what was tested where it found nobody."""
@@ -317,6 +347,7 @@ class Exposure:
         linkage = None if self.linkage is None else self.linkage.to_dict()
         plain = {"columns": list(self.columns), "sets": sets, "told": told}
         plain |= {"named": named, "determined": undone, "linkage": linkage}
+        plain |= {"identifiers": [each._asdict() for each in self.identifiers]}
         return {**asdict(self), **plain, "rate": self.rate, "is_above": self.is_above}
 
 

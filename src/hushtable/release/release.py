@@ -34,6 +34,7 @@ from hushtable.quality import (
 from hushtable.recoding import PublishedIntervals, Recoding
 from hushtable.release.batch import Batch, Learns, NextBatch
 from hushtable.release.codebook import Codebook
+from hushtable.release.direct_identifiers import find_shown_identifiers
 from hushtable.release.edition import Destination, Edition, Rewritten
 from hushtable.release.exposure import Exposure, ExposureLimit, KeptColumns, measure_exposure, persons_of
 from hushtable.release.pseudonyms import Pseudonyms
@@ -187,7 +188,10 @@ class Release(OfClaim, Generic[FrameT]):
         """The protected table, of the kind that went in: same columns, same row order, same index.
 
         The order of rows can link the records of a person. Give the file of `write` away, whose rows are shuffled.
+        ExposureError where a column of it looks like a direct identifier, and nobody accepted it.
         """
+        if self.exposure is not None:
+            self.exposure.raise_if_identifiers()
         if "frame" not in self._made:
             self._made["frame"] = self.edition.native
         made: FrameT = self._made["frame"]
@@ -298,7 +302,9 @@ class Release(OfClaim, Generic[FrameT]):
             accepted=accepted,
             is_enforced=is_enforced,
         )
-        exposure = replace(exposure, linkage=self.linkage())
+        kept = [name for name in names if name in self.sensitive or name not in named]
+        shown = find_shown_identifiers(self.source, kept, self.recoding)
+        exposure = replace(exposure, linkage=self.linkage(), identifiers=shown)
         others = (each.with_exposure(limit, accepted=accepted, is_enforced=is_enforced) for each in self.alternatives)
         return replace(self, exposure=exposure, alternatives=tuple(others))
 
@@ -785,7 +791,8 @@ def check_before_writing(exposure: Exposure | None, recoding: Recoding) -> None:
     Raises
     ------
     ExposureError
-        The kept columns name people, or single out more of them than the policy allows.
+        A published column looks like a direct identifier; or the kept columns name people, or single out more of them
+        than the policy allows.
     """
     if exposure is not None:
         exposure.raise_if_refused()

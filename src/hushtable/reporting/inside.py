@@ -384,6 +384,8 @@ def _cautions(released: Released) -> Iterator[str]:
             f"{exposure['n_unique']:,} of {exposure['n_records']:,} records are unique: whoever does know those "
             "columns finds them."
         )
+    for shown in exposure.get("identifiers", ()):
+        yield f"{shown['column']} is published, and looks like a direct identifier ({shown['reason']})."
     for named in (Named(**each) for each in exposure.get("named", ())):
         yield (
             f"{named.column} is kept as it is, and names people in {named.n_records:,} of {exposure['n_records']:,} "

@@ -21,6 +21,7 @@ from .meeting import (
 from .missing_codes import (
     FEWEST_RECORDS as FEWEST_RECORDS,
     find_missing_codes as find_missing_codes,
+    nameable_codes as nameable_codes,
     warn_of_missing_codes as warn_of_missing_codes,
 )
 from .partition import NO_HIERARCHIES as NO_HIERARCHIES, Partition as Partition, grounds as grounds, totals as totals

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 import numpy as np
@@ -19,10 +19,13 @@ from hushtable.errors import ColumnError
 from hushtable.io import Frame
 from hushtable.tables.table import Table
 
-__all__ = ["FEWEST_RECORDS", "find_missing_codes", "warn_of_missing_codes"]
+__all__ = ["FEWEST_RECORDS", "find_missing_codes", "nameable_codes", "warn_of_missing_codes"]
 
 FEWEST_RECORDS: Final = 50
 """Below so many records what is counted may be so by chance."""
+
+_FEWEST_NAMED: Final = 5  # records that share a value which is named
+_FEWEST_OF_A_TEXT: Final = 20  # the same of a text that may be anything
 
 
 def find_missing_codes(data: Frame | Table, names: Sequence[str] | None = None) -> dict[str, dict[str, int]]:
@@ -54,6 +57,24 @@ def find_missing_codes(data: Frame | Table, names: Sequence[str] | None = None) 
     return {name: codes for name, codes in counted if codes}
 
 
+def nameable_codes(codes: Mapping[str, int]) -> dict[str, int]:
+    """Return the codes that may be named: words for a missing value, which are nobody's, and what enough records share.
+
+    Examples
+    --------
+    >>> nameable_codes({"777": 1, "99": 5, "n/a": 1, "see file": 1})
+    {'99': 5, 'n/a': 1}
+    """
+    least = {code: _fewest_named(code) for code in codes}
+    return {code: n for code, n in codes.items() if n >= least[code]}
+
+
+def _fewest_named(code: str) -> int:
+    if _is_number(code):
+        return _FEWEST_NAMED
+    return 1 if code in MISSING_CODES else _FEWEST_OF_A_TEXT
+
+
 def _of_column(data: Frame | Table, name: str) -> dict[str, int]:
     if isinstance(data, Frame):
         try:
@@ -76,20 +97,26 @@ def _of_column(data: Frame | Table, name: str) -> dict[str, int]:
 
 
 def warn_of_missing_codes(data: Frame | Table, names: Sequence[str], stacklevel: int = 3) -> None:
-    """Warn of cells among numbers that look like codes of missing values; a text that is no usual code is not named."""
+    """Warn of cells that look like codes of missing values; no value of a few records is named, nor an odd text."""
     for name, codes in find_missing_codes(data, names).items():
-        told = [code for code in codes if code in MISSING_CODES or _is_number(code)]
-        others = sum(n for code, n in codes.items() if code not in told)
-        for line in _lines(name, {code: codes[code] for code in told}, others):
+        for line in _lines(name, codes):
             warnings.warn(line, stacklevel=stacklevel)
 
 
-def _lines(name: str, codes: dict[str, int], others: int) -> Iterator[str]:
-    for code, n in codes.items():
+def _lines(name: str, codes: Mapping[str, int]) -> Iterator[str]:
+    named = {code: n for code, n in nameable_codes(codes).items() if code in MISSING_CODES or _is_number(code)}
+    rare = sum(n for code, n in codes.items() if code not in named and _is_number(code))
+    others = sum(n for code, n in codes.items() if code not in named and not _is_number(code))
+    for code, n in named.items():
         where = ", far from its other numbers" if _is_number(code) else ", where nearly all cells are numbers"
         yield (
             f"column {name!r} holds {code} in {n:,} records{where}: a code of a missing value? "
             f"If so, make these cells missing first, or say missing_values=({code!r},)."
+        )
+    if rare:
+        yield (
+            f"column {name!r} holds numbers far from its others in {rare:,} records, too few to name them: codes of a "
+            "missing value? If so, make these cells missing first, or name the codes as missing_values."
         )
     if others:
         yield (

@@ -55,6 +55,8 @@ class Finding:
     scale : int
         The last step of a scale that begins at 0 or 1, where its cells are all such steps and its name says nothing
         that speaks against an opinion; else 0.
+    is_counted : bool
+        Whether nothing says so but that hardly any cell occurs twice.
     """
 
     cells: ColumnCells
@@ -63,6 +65,7 @@ class Finding:
     persons: float
     reason: str
     scale: int = 0
+    is_counted: bool = False
 
     @property
     def name(self) -> str:
@@ -163,11 +166,13 @@ def _unknown(cells: ColumnCells, said: Said) -> Finding:
     is_number, key = len(cells.numbers) > 0, topics()["key"]
     if _is_unique(cells):
         if said.topic is not None:
-            return _of_topic(cells, key, "its name says id, and nearly every value occurs once")
+            found = _of_topic(cells, key, "its name says id, and nearly every value occurs once")
+            return replace(found, is_counted=True)
         if cells.is_whole and said.is_generic and _numbers_rows(cells):
-            return _of_topic(cells, key, "it numbers the records")
+            return replace(_of_topic(cells, key, "it numbers the records"), is_counted=True)
         if not is_number:
-            return Finding(cells, key, key.knowability, 0.0, "text, and nearly every value occurs once")
+            reason = "text, and nearly every value occurs once"
+            return Finding(cells, key, key.knowability, 0.0, reason, is_counted=True)
     if cells.is_whole and cells.n_values >= max(_FEW_VALUES, _OFTEN_ALONE * cells.n_records):
         return Finding(cells, None, 0.4, 0.0, "a number that many records have for themselves")
     if not is_number:

@@ -164,7 +164,8 @@ def listed_topic(cells: ColumnCells) -> str:
     -----
     Cells that stand for no value do not count. A list has to hold 70 % of the records and half of the distinct
     values, two of them at least without a question mark (one, beside others with one); where an entry that was hit
-    has up to three letters, every value. Of persons' names a quarter of the records is enough.
+    has up to three letters, every value. Of persons' names a quarter of the records is enough, if five values are
+    listed, or three or four that are all.
     """
     cells_with_records = zip(cells.folded, cells.weights.tolist(), strict=True)
     known = [(text, weight) for text, weight in cells_with_records if not _is_nothing(text)]
@@ -181,7 +182,7 @@ def listed_topic(cells: ColumnCells) -> str:
             sum(not entry.is_weak for _, _, entry in hits),
             any(len(text) <= _SHORT and text.isascii() for text, _, _ in hits),
         )
-        if _is_enough(topic, found, len(hits)):
+        if _is_enough(topic, found, len(hits), len(known)):
             fitting.append((-found.values, -found.records, topic))
     return min(fitting)[2] if fitting else ""
 
@@ -190,11 +191,12 @@ def _is_nothing(text: str) -> bool:
     return not text or _NOTHING in _dictionaries().get(text, {})
 
 
-def _is_enough(topic: str, found: _Hits, n_hits: int) -> bool:
+def _is_enough(topic: str, found: _Hits, n_hits: int, n_values: int) -> bool:
     if n_hits < 2 or not found.n_decisive:
         return False
     if topic == "person name":
-        return found.records >= _NAMES and found.n_decisive >= 5
+        # Of fewer than five values, each is to be a name.
+        return found.records >= _NAMES and found.n_decisive >= max(3, min(5, n_values))
     return found.records >= _RECORDS and found.values >= (1 if found.has_short else _VALUES)
 
 

@@ -1,0 +1,78 @@
+"""Direct identifiers among the columns that a release shows, by names and cells, whatever role they have."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from hushtable.columns import Column, cells
+from hushtable.discover import enough_rows, looks_identifying
+from hushtable.io import Frame
+from hushtable.recoding import Recoding
+from hushtable.tables import Table
+
+__all__ = ["ShownIdentifier", "find_shown_identifiers"]
+
+
+class ShownIdentifier(NamedTuple):
+    """A published column that `hushtable scan` takes for a direct identifier, and why; without any cell."""
+
+    column: str
+    reason: str
+
+
+def find_shown_identifiers(
+    source: Frame | Table, kept: Sequence[str], recoding: Recoding
+) -> tuple[ShownIdentifier, ...]:
+    """Find direct identifiers among the kept columns, and among quasi-identifiers that publish values of the input.
+
+    Parameters
+    ----------
+    source : Frame or Table
+        The input, or some rows of it.
+    kept : sequence of str
+        Columns that are published as they are.
+    recoding : Recoding
+        What is published of the quasi-identifiers.
+
+    Notes
+    -----
+    At any number of rows. Looked at are 20,000 rows evenly from all; a column that looks like an identifier there is
+    read as a whole. That hardly any cell occurs twice is no look: `measure_exposure` counts it, and models judge it.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from hushtable.io import frames
+    >>> visits = frames.read(pl.DataFrame({"surname": ["Lang", "Kurz"], "ill": ["flu", "gout"]}))
+    >>> find_shown_identifiers(visits, ["surname", "ill"], Recoding((), (), "tight"))
+    (ShownIdentifier(column='surname', reason="its name says 'surname'"),)
+    """
+    recoded = {column.name: column for column in recoding.columns}
+    names = [*kept, *recoded]
+    if not names or not source.n_rows:
+        return ()
+    some, rows = source.select(names), enough_rows(source.n_rows)
+    looks = looks_identifying(some.take(rows), names, by_count=False)
+    if looks and len(rows) < source.n_rows:
+        looks = looks_identifying(some, [name for name, _ in looks], by_count=False)
+    return tuple(
+        ShownIdentifier(name, reason)
+        for name, reason in looks
+        if name not in recoded or _publishes_values(recoding, recoded[name])
+    )
+
+
+def _publishes_values(recoding: Recoding, column: Column) -> bool:
+    """Tell whether a published cell is a value of the column, lists or begins with one, or ends at one."""
+    values = {*column.texts()}
+    _, labels = recoding.labels(column.name)
+    return any(not values.isdisjoint(_texts_in(label)) for label in labels if label is not None)
+
+
+def _texts_in(label: str) -> Sequence[str | None]:
+    """Return what may be a value in a label: the whole, members, ends, and how a group's name begins."""
+    read = cells.read(label)
+    ends = () if read.ends is None else (read.ends.low, read.ends.high)
+    beginnings = (label[:place] for place, sign in enumerate(label) if sign == " ")
+    return (label, *read.members, *ends, *beginnings)
