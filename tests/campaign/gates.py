@@ -27,7 +27,9 @@ def case(random: Random, folder: Path) -> Outcome:
     tables = {"people": people, "made": LEAKS[leak](people, rng), "control": control}
     for name, table in tables.items():
         table.write_csv(folder / f"{name}.csv")
-    outcome.reproduction = f"{n_people} people, {leak}, a control of {n_control}, limit {limit}; tables as the case draws"
+    outcome.reproduction = (
+        f"{n_people} people, {leak}, a control of {n_control}, limit {limit}; tables as the case draws"
+    )
     outcome.count(f"{leak}, control of {share:.0%}")
     people_file, made_file, control_file = (folder / f"{name}.csv" for name in tables)
     asked = [people_file, made_file, "--control", control_file, "--json", "--fail-above"]
