@@ -5,7 +5,6 @@ import inspect
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-
 Test = Callable[..., None]
 
 
