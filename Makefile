@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: install demo docs test test-bounds test-spark test-docs test-wheel check bench axe clean
+.PHONY: install demo docs test test-fast test-bounds test-spark test-docs test-wheel check bench axe clean
 
 demo: $(VENV)/.installed
 	@$(BIN)/hushtable warm-up --for anonymize
@@ -13,6 +13,9 @@ install: $(VENV)/.installed-test
 
 test: $(VENV)/.installed-test
 	@PATH="$(CURDIR)/$(BIN):$$PATH" scripts/test
+
+test-fast: $(VENV)/.installed-test
+	@PATH="$(CURDIR)/$(BIN):$$PATH" scripts/test --fast
 
 test-bounds: $(VENV)/.installed-test
 	@PATH="$(CURDIR)/$(BIN):$$PATH" scripts/test_bounds

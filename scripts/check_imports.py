@@ -140,9 +140,22 @@ def imported(tree: ast.AST) -> set[str]:
     return found
 
 
+def leaning_twins(tests: Path) -> list[str]:
+    """Return what slow twins import of the package that they judge: who shares code shares its faults."""
+    paths = sorted((tests / "twins").glob("*.py"))
+    own = {path.parent.name for path in paths} | {path.stem for path in paths}
+    near = {path.stem for path in tests.glob("*.py")} - own
+    return [
+        f"{path.relative_to(tests)}: imports {name}; a twin is written from the definition alone"
+        for path in paths
+        for name in sorted(imported(ast.parse(path.read_text(encoding="utf-8"))) & {"hushtable", *near})
+    ]
+
+
 def main() -> int:
     """Print every import in a place that is not allowed; return the exit code."""
-    source = Path(__file__).parent.parent / "src" / "hushtable"
+    root = Path(__file__).parent.parent
+    source = root / "src" / "hushtable"
     trees = {path: ast.parse(path.read_text(encoding="utf-8")) for path in sorted(source.rglob("*.py"))}
     wrong = [
         f"{path.relative_to(source)}: imports {name}, allowed in {sorted(ALLOWED[name])}"
@@ -156,6 +169,7 @@ def main() -> int:
         for path, name in insides
         if name not in INSIDES
     ]
+    wrong += leaning_twins(root / "tests")
     print("\n".join(wrong) or f"libraries: each where it may be; rooms: {len(insides)} imports name a file inside")
     return bool(wrong)
 

@@ -1,5 +1,6 @@
-"""What all tests share: hypothesis settings, and the real tables that the project does not carry."""
+"""What all tests share: hypothesis settings, what a test costs, and the real tables that the project does not carry."""
 
+import json
 import os
 import sys
 from collections.abc import Callable, Iterator
@@ -24,6 +25,32 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("house")
+
+DEAR = Path(__file__).with_name("dear_tests.txt")
+"""Cases that cost most, each beside a cheaper case of its test: ``slow`` or ``dear``, and the case."""
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--record-cpu", type=Path, help="append the CPU seconds of every test, also of its processes")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    lines = DEAR.read_text(encoding="utf-8").splitlines()
+    marks = {case: mark for mark, _, case in (line.partition(" ") for line in lines)}
+    for item in items:
+        if item.nodeid in marks:
+            item.add_marker(marks[item.nodeid])
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
+    before = sum(os.times()[:4])
+    result = yield
+    path = item.config.getoption("record_cpu")
+    if path is not None:
+        with path.open("a", encoding="utf-8") as record:
+            record.write(json.dumps([item.nodeid, round(sum(os.times()[:4]) - before, 3)]) + "\n")
+    return result
 
 
 @pytest.fixture(autouse=True)

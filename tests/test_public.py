@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 import hushtable as ht
+from loops import for_each
 
 CLASSES = [name for name in ht.__all__ if inspect.isclass(getattr(ht, name))]
 FUNCTIONS = [name for name in ht.__all__ if inspect.isfunction(getattr(ht, name))]
@@ -35,7 +36,7 @@ def test_every_name_is_a_class_a_function_or_a_module() -> None:
     assert sorted([*CLASSES, *FUNCTIONS, *MODULES]) == ht.__all__
 
 
-@pytest.mark.parametrize("name", ht.__all__)
+@for_each("name", ht.__all__)
 def test_every_name_resolves_to_the_one_its_home_exports(name: str) -> None:
     found = getattr(ht, name)
     if inspect.ismodule(found):
@@ -79,7 +80,7 @@ def test_no_submodule_has_the_name_of_a_public_function() -> None:
     assert not {name.removeprefix("hushtable.") for name in SUBMODULES} & {*CLASSES, *FUNCTIONS}
 
 
-@pytest.mark.parametrize("name", SUBMODULES)
+@for_each("name", SUBMODULES)
 def test_every_module_can_be_imported_first(name: str) -> None:
     module = importlib.import_module(name)
     assert module.__doc__
@@ -87,7 +88,7 @@ def test_every_module_can_be_imported_first(name: str) -> None:
         assert hasattr(module, exported), exported
 
 
-@pytest.mark.parametrize("name", FUNCTIONS)
+@for_each("name", FUNCTIONS)
 def test_functions_document_every_parameter(name: str) -> None:
     function = getattr(ht, name)
     section = function.__doc__.partition("Parameters\n")[2]
@@ -106,7 +107,7 @@ def test_functions_document_every_parameter(name: str) -> None:
     assert n_tables == 2 or parameters[0] == ("result" if name in ("references", "report") else "data")
 
 
-@pytest.mark.parametrize("name", [name for name in RECORDS if name not in ("PrivacyModel",)])
+@for_each("name", [name for name in RECORDS if name not in ("PrivacyModel",)])
 def test_classes_document_every_field(name: str) -> None:
     kind = getattr(ht, name)
     doc = inspect.getdoc(kind)
@@ -119,7 +120,7 @@ def test_classes_document_every_field(name: str) -> None:
         assert field in described
 
 
-@pytest.mark.parametrize("name", CLASSES)
+@for_each("name", CLASSES)
 def test_classes_and_their_methods_say_what_they_are(name: str) -> None:
     kind = getattr(ht, name)
     assert kind.__doc__
@@ -129,7 +130,7 @@ def test_classes_and_their_methods_say_what_they_are(name: str) -> None:
         assert inspect.getdoc(found), f"{name}.{member}"
 
 
-@pytest.mark.parametrize("name", FUNCTIONS)
+@for_each("name", FUNCTIONS)
 def test_functions_are_fully_annotated(name: str) -> None:
     function = getattr(ht, name)
     hints = typing.get_type_hints(function)
@@ -231,7 +232,7 @@ def test_results_cover_every_class(results: dict[str, Any]) -> None:
     assert set(results) == set(RECORDS) - {"PrivacyModel"}
 
 
-@pytest.mark.parametrize("name", [name for name in RECORDS if name != "PrivacyModel"])
+@for_each("name", [name for name in RECORDS if name != "PrivacyModel"])
 def test_repr_and_dict_are_plain_and_short(results: dict[str, Any], name: str) -> None:
     result = results[name]
     assert isinstance(result, getattr(ht, name))
@@ -264,14 +265,14 @@ RESULTS = [
 ]
 
 
-@pytest.mark.parametrize("name", RESULTS)
+@for_each("name", RESULTS)
 def test_results_have_to_dict_and_html(results: dict[str, Any], name: str) -> None:
     assert results[name].to_dict()
     assert results[name]._repr_html_().startswith("<")
 
 
 # Bootstrap has no fields.
-@pytest.mark.parametrize("name", [name for name in RECORDS if name not in ("PrivacyModel", "Bootstrap")])
+@for_each("name", [name for name in RECORDS if name not in ("PrivacyModel", "Bootstrap")])
 def test_records_are_frozen(results: dict[str, Any], name: str) -> None:
     result = results[name]
     first = next(iter(type(result).model_fields if name == "Policy" else [f.name for f in dataclasses.fields(result)]))
@@ -284,7 +285,7 @@ def test_models_follow_the_protocol(results: dict[str, Any]) -> None:
     assert isinstance(results["DistinctLDiversity"], ht.PrivacyModel)
 
 
-@pytest.mark.parametrize("name", [name for name in CLASSES if name.endswith("Error") or name == "BudgetExceeded"])
+@for_each("name", [name for name in CLASSES if name.endswith("Error") or name == "BudgetExceeded"])
 def test_errors_have_an_exit_code(name: str) -> None:
     error = getattr(ht, name)
     assert issubclass(error, ht.HushError)

@@ -165,3 +165,31 @@ def test_what_no_checker_knows_has_no_certificate() -> None:
     assert ht.anonymize(people, models=[ht.Global1K(2)], **asked).certificate is None
     drawn = asked | {"method": ht.MinGen(iterations=20)}
     assert ht.anonymize(people, models=[ht.KAnonymity(2)], **drawn).certificate is None
+
+
+@pytest.mark.parametrize("name", ["value", "bound"])
+@pytest.mark.parametrize("number", [math.nan, math.inf, -math.inf])
+def test_a_value_or_floor_that_is_no_number_is_refused(name: str, number: float) -> None:
+    people = PEOPLE.head(8)
+    entries = ht.anonymize(people, models=[ht.KAnonymity(2)], loss="certainty", **ASKED).certificate.to_dict()
+    del entries["sha256"]
+    with pytest.raises(ht.InputError, match="numbers that are none"):
+        ht.check_certificate(people, ht.Certificate.of({**entries, name: number}))
+
+
+def test_a_floor_that_only_blocks_of_2k_minus_1_records_break_is_refused() -> None:
+    frame = frame_of([("a", 1, "x")] * 3 + [("b", 1, "x")] * 3)
+    release = protected(frame, [ht.KAnonymity(2)], ht.Certainty())
+    assert release.loss == 0
+    entries = release.certificate.to_dict()
+    del entries["sha256"]
+    # In pairs, one of a and b is needed: what it loses is no floor, since threes lose nothing.
+    pairs = {**entries, "classes": [0, 0, 1, 1, 2, 2], "prices": [0.0] * 6}
+    lost = next(
+        float(str(failure).rsplit(maxsplit=1)[-1])
+        for failure in checked(frame, ht.Certificate.of(pairs)).failures
+        if "they lose" in str(failure)
+    )
+    forged = checked(frame, ht.Certificate.of({**pairs, "value": lost, "bound": lost}))
+    assert lost > 0
+    assert [str(failure).partition(":")[2] for failure in forged.failures] == [" a partition costs 0"]

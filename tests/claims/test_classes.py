@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given, strategies as st
 
 from command import run
-from hushtable.claims import verify
+from hushtable.claims import Failure, Verdict, verify
 from hushtable.claims.grouping import match_sizes
 from hushtable.errors import ColumnError, InputError, VerificationError
 from hushtable.io import frames
@@ -100,6 +100,12 @@ def test_raise_if_failed_counts_what_fails(people):
 def test_raise_if_failed_returns_a_verdict_that_passed(people):
     verdict = judged(people, [KAnonymity(2)], ["age", "sex"])
     assert verdict.raise_if_failed() is verdict
+
+
+def test_what_fails_is_raised_whatever_else_could_not_be_checked():
+    verdict = Verdict(("a", "b"), (Failure("a"),), ("x",), 3, unchecked={"b": "the population"})
+    with pytest.raises(VerificationError, match="does not hold what it claims: a"):
+        verdict.raise_if_failed()
 
 
 def test_results_quote_no_cell():
@@ -332,6 +338,13 @@ def test_starred_quasi_identifiers_beside_readable_sensitive_cells_are_a_class()
 def test_suppressed_records_alone_have_no_sensitive_value():
     table = pl.DataFrame({"a": ["*"] * 3, "s": ["*"] * 3})
     assert judged(table, [KAnonymity(2)], sensitive=["s"]).distinct_sensitive == {"s": 0}
+    assert not judged(table, [DistinctLDiversity(1, "s")]).passed
+
+
+def test_neither_a_star_nor_a_missing_cell_adds_a_value():
+    table = pl.DataFrame({"a": ["x"] * 3, "s": ["flu", "*", None]})
+    verdict = judged(table, [DistinctLDiversity(2, "s")])
+    assert (verdict.distinct_sensitive, verdict.passed) == ({"s": 1}, False)
 
 
 def test_suppressed_records_are_held_to_the_highest_risk():

@@ -151,3 +151,9 @@ def test_a_list_in_a_list_is_of_numbers_only():
     cell = json.dumps(['["1", "3"]', "2"])
     assert covered_by([cell], "123", ColumnSpec("integer"), None, "c").tolist() == [[True, True, True]]
     assert covered_by([cell], "123", ColumnSpec("category"), None, "c").tolist() == [[False, True, False]]
+
+
+def test_no_more_persons_than_fill_a_class_are_counted():
+    """Three rows of one person fill the class, whoever else it covers."""
+    pairs = np.array([0, 0]), np.array([0, 1], np.int32)
+    assert coverage.fewest_persons(*pairs, np.array([3]), np.array([3, 1])).tolist() == [1]

@@ -12,6 +12,7 @@ from hypothesis import given, strategies as st
 import hushtable as ht
 from command import run
 from hushtable.claims import HistoryClaim, claim_from_dict, histories
+from hushtable.claims.histories import Known, Linkage
 from hushtable.release import manifest
 from twins.naive_histories import fewest_values, is_km_anonymous, is_linked_k_anonymous, rare_sets
 
@@ -245,3 +246,10 @@ def test_folders_and_lazy_frames_are_refused_by_name(here, door):
     engine = "stream" if door == "stream" else "auto"
     with pytest.raises(ht.InputError, match="'linked-k-anonymity' judges all records of a person together"):
         ht.anonymize(given, engine=engine, **asked)
+
+
+@pytest.mark.parametrize("n_known", [1, 2, 3])
+def test_the_rate_of_a_linkage_is_the_largest_for_any_number_of_known_records(n_known):
+    known = tuple(Known(n, 5, 4 if n == n_known else 0, 4) for n in (1, 2, 3))
+    assert Linkage("person", 5, 3, known).rate == 0.8
+    assert Linkage("person", 5, 3, known, most_known=n_known - 1).rate == 0

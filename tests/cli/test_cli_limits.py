@@ -12,7 +12,7 @@ import pytest
 import hushtable as ht
 from command import done, run
 from hushtable.cli.arguments import scan_figures
-from hushtable.policy.limits import LimitedFigure, failures
+from hushtable.policy.limits import LimitedFigure, failures, mpuccs_figures
 
 # 3 of 4 synthetic records are identified; all 4 originals are unique on both columns, 2 of them on age alone.
 ORIGINAL = pl.DataFrame({"age": [31, 31, 52, 47], "city": ["Aa", "Bb", "Cc", "Cc"]})
@@ -265,3 +265,17 @@ def test_nan_is_below_nothing():
         "limit": 1.0,
         "because": "rate cannot be said to be at most 1.0: it could not be computed",
     }
+
+
+@pytest.mark.parametrize(("n_compared", "is_in_doubt"), [(4, True), (5, True), (6, False)])
+def test_a_control_that_could_not_show_more_than_the_limit_is_doubted(n_compared, is_in_doubt):
+    control = {"n_compared": n_compared, "excess_risk": 0.0, "interval": (-0.01, 0.01)}
+    summary = {
+        "identification_rate": 0.0,
+        "total_identified": 0,
+        "weighted_identification_rate": 0.0,
+        "control": control,
+        "total_syn_records": 100,
+    }
+    limits = {"excess": 0.05}
+    assert bool(failures(mpuccs_figures(summary, limits), limits)) is is_in_doubt

@@ -15,6 +15,7 @@ from hypothesis import assume, strategies as st
 from hushtable.discover import scores
 from hushtable.tables.partition import Partition
 from hushtable.tables.table import Table
+from loops import for_each
 from strategies import tables
 from twins import naive_scores as naive
 
@@ -179,7 +180,7 @@ BY_COLUMN = {
     "overlap, paper": partial(scores.propensity_overlap, variant="paper", **ARMS),
 }
 ALL = {**BY_CLASS, **PENALTY, **BY_COLUMN}
-every = pytest.mark.parametrize("score", [pytest.param(call, id=name) for name, call in ALL.items()])
+every = for_each("score", ALL)
 TWINS = {
     "distinction": (scores.distinction, naive.distinction),
     "separation": (scores.separation, naive.separation),

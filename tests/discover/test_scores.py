@@ -37,6 +37,7 @@ from hushtable.discover import scores
 from hushtable.errors import ColumnError, InputError
 from hushtable.tables.partition import Partition
 from hushtable.tables.table import Table
+from loops import for_each
 from strategies import draws
 from twins import naive_scores as naive
 
@@ -276,13 +277,13 @@ def test_one_text_is_no_column_set(score, as_table):
             score(Table.encode(people) if as_table else people, text)
 
 
-@pytest.mark.parametrize("name", sorted({**BY_CLASS, **BY_COLUMN}))
+@for_each("name", sorted({**BY_CLASS, **BY_COLUMN}))
 def test_a_table_without_records_is_refused(name):
     with pytest.raises(InputError, match="no records"):
         ALL[name](PEOPLE[:0], SET)
 
 
-@pytest.mark.parametrize("name", sorted({*BY_CLASS, *BY_COLUMN} - {"delta"}))
+@for_each("name", sorted({*BY_CLASS, *BY_COLUMN} - {"delta"}))
 def test_a_partition_of_other_rows_or_by_other_columns_is_refused(name):
     # Delta-presence by its definition reads the partition of both tables.
     table = Table.encode(PEOPLE)
@@ -376,7 +377,7 @@ def test_terms_know_which_way_a_further_column_makes_a_score_go(name, case):
     assert not any(trend * (b - a) < -1e-9 for a, b in itertools.pairwise(values))
 
 
-@pytest.mark.parametrize("name", sorted(set(scores.__all__) - {"CausalGraph", "Score", "causal_graph", "truth"}))
+@for_each("name", sorted(set(scores.__all__) - {"CausalGraph", "Score", "causal_graph", "truth"}))
 def test_every_score_documents_its_parameters_and_runs_an_example(name):
     function = getattr(scores, name)
     parameters = inspect.signature(function).parameters

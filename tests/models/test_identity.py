@@ -1,12 +1,15 @@
 """Models against re-identification, against the slow twin."""
 
+import dataclasses
+
 import numpy as np
 import pytest
+from by_hand import stats_of as stats_by_hand
 from hypothesis import given, strategies as st
 
 from hushtable._types import RULE_SIZE
 from hushtable.errors import ModelError
-from hushtable.models import ClassStats, KAnonymity, Needs
+from hushtable.models import AlphaKAnonymity, ClassStats, KAnonymity, Needs
 from twins import naive
 
 SIZES = st.lists(st.integers(1, 9), max_size=8)
@@ -75,3 +78,11 @@ def test_model_is_frozen_and_compared_by_value():
         model.k = 2
     assert {model, KAnonymity(3)} == {model}
     assert model != KAnonymity(4)
+
+
+@pytest.mark.parametrize("model", [KAnonymity(3), AlphaKAnonymity(0.9, 3, "s")], ids=lambda model: model.name)
+def test_k_counts_persons_where_they_are_known(model):
+    four_records = stats_by_hand([{0: 2, 1: 2}] * 3)
+    assert model.passes(four_records).tolist() == [True] * 3
+    by_person = dataclasses.replace(four_records, persons=np.array([1, 2, 3]))
+    assert model.passes(by_person).tolist() == [False, False, True]

@@ -16,20 +16,9 @@ from hushtable.io import frames
 from hushtable.io.csv import Dialect
 from hushtable.io.frames import Frame
 from hushtable.pipeline.constraining import Constraints, Demand, check_named, constrained, rules_of
-from hushtable.pipeline.expressions import (
-    BothOrNeither,
-    CellOf,
-    ComparedOperands,
-    Day,
-    Every,
-    NoCell,
-    NumberLiteral,
-    Some,
-    Sum,
-    Text,
-)
+from hushtable.pipeline.expressions import read
 from hushtable.pipeline.modules import Constraining
-from twins.naive_constraining import constrain
+from twins.naive_constraining import Node, constrain, words
 
 SIGNS = ["==", "!=", "<", "<=", ">", ">="]
 CELLS = {
@@ -89,41 +78,55 @@ def tables(draw):
 ordered = st.sampled_from(SIGNS)
 anyhow = st.sampled_from([*SIGNS, "IS", "IS NOT"])
 same = st.sampled_from(["==", "!=", "IS", "IS NOT"])
-a_number = CELLS["age"].map(NumberLiteral) | CELLS["hours-per-week"].map(NumberLiteral)
-a_cell = st.sampled_from(NUMBERS).map(CellOf)
-a_sum = st.builds(Sum, st.tuples(a_cell, a_cell), st.lists(a_cell | a_number, max_size=2).map(tuple))
-a_text = st.sampled_from(["博士", "Masters ", "Masters", "1"]).map(Text)
+
+
+def node(kind, *parts):
+    """Draw a piece of an expression from what its parts are drawn from."""
+    return st.builds(lambda *drawn: Node(kind, drawn), *parts)
+
+
+def several(kind, parts):
+    return st.lists(parts, min_size=1, max_size=3).map(lambda drawn: Node(kind, tuple(drawn)))
+
+
+def compared(left, sign, right):
+    return node("compare", left, sign, right)
+
+
+a_number = node("number", CELLS["age"] | CELLS["hours-per-week"])
+a_cell, a_name, a_date = (node("cell", st.sampled_from(names)) for names in (NUMBERS, TEXTS, DAYS))
+a_sum = node("sum", st.tuples(a_cell, a_cell), st.lists(a_cell | a_number, max_size=2))
+a_text = node("text", st.sampled_from(["博士", "Masters ", "Masters", "1"]))
 a_day = st.sampled_from([dt.date(2020, 1, 31), dt.date(2020, 12, 1)])
 comparisons = st.one_of(
-    st.builds(ComparedOperands, a_cell | a_sum, anyhow, a_cell | a_sum | a_number),
-    st.builds(ComparedOperands, a_number, anyhow, a_cell | a_sum),
-    st.builds(ComparedOperands, a_cell, anyhow, st.sampled_from(["1", "1.0", "0.30"]).map(Text)),
-    st.builds(ComparedOperands, a_cell, same, st.just(Text("no number"))),
-    st.builds(ComparedOperands, st.sampled_from(TEXTS).map(CellOf), same, a_text | st.sampled_from(TEXTS).map(CellOf)),
-    st.builds(ComparedOperands, a_text, same, st.sampled_from(TEXTS).map(CellOf)),
-    st.builds(
-        ComparedOperands, st.sampled_from(DAYS).map(CellOf), anyhow, a_day.map(Day) | st.sampled_from(DAYS).map(CellOf)
-    ),
-    st.builds(ComparedOperands, a_day.map(str).map(Text), anyhow, st.sampled_from(DAYS).map(CellOf)),
-    st.builds(
-        ComparedOperands, st.sampled_from([*CELLS]).map(CellOf), st.sampled_from(["IS", "IS NOT"]), st.just(NoCell())
-    ),
+    compared(a_cell | a_sum, anyhow, a_cell | a_sum | a_number),
+    compared(a_number, anyhow, a_cell | a_sum),
+    compared(a_cell, anyhow, node("text", st.sampled_from(["1", "1.0", "0.30"]))),
+    compared(a_cell, same, node("text", st.just("no number"))),
+    compared(a_name, same, a_text | a_name),
+    compared(a_text, same, a_name),
+    compared(a_date, anyhow, node("day", a_day) | a_date),
+    compared(node("text", a_day.map(str)), anyhow, a_date),
+    compared(node("cell", st.sampled_from([*CELLS])), st.sampled_from(["IS", "IS NOT"]), node("nothing")),
 )
 conditions = st.recursive(
     comparisons,
     lambda parts: st.one_of(
-        st.lists(parts, min_size=1, max_size=3).map(tuple).map(Every),
-        st.lists(parts, min_size=1, max_size=3).map(tuple).map(Some),
-        st.builds(BothOrNeither, parts, parts, st.booleans()),
+        several("every", parts), several("some", parts), node("agree", parts, parts, st.booleans())
     ),
     max_leaves=6,
 )
 
 
+def demand(condition: Node) -> Demand:
+    """Return a condition as the package reads its words."""
+    return Demand("rule", read(words(condition), "rule"))
+
+
 @given(tables(), conditions)
 def test_expressions_agree_with_their_twin(rows, condition) -> None:
     expected = constrain(rows, {}, [condition], [])
-    wanted = Constraints(demands=(Demand("rule", condition),))
+    wanted = Constraints(demands=(demand(condition),))
     for make in (as_text, as_typed):
         found, _ = constrained(make(rows), wanted, None)
         assert rows_of(found) == rows_of(make(expected))
@@ -173,9 +176,7 @@ def combinations(draw):
 @given(tables(), groups(), st.lists(conditions, max_size=1), st.lists(combinations(), max_size=2))
 def test_rules_agree_with_their_twin(rows, nan_groups, demands, pairs) -> None:
     asked = rules_of(Constraining(nan_groups=nan_groups, field_combinations=tuple(pairs)))
-    asked = Constraints(
-        asked.deletions, asked.changes, (*asked.demands, *(Demand("rule", demand) for demand in demands))
-    )
+    asked = Constraints(asked.deletions, asked.changes, (*asked.demands, *map(demand, demands)))
     expected = constrain(rows, nan_groups, demands, pairs)
     for make in (as_text, as_typed):
         found, _ = constrained(make(rows), asked, None)

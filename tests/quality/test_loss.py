@@ -11,8 +11,8 @@ from hypothesis import example, given, strategies as st
 from hushtable.quality.loss import _exact_sum, average_class_size, discernibility, measure, set_ncp
 from hushtable.tables.partition import Partition
 from hushtable.tables.table import Table
+from tight_recoding import tight
 from twins import naive
-from twins.tight_twin import tight
 
 NAMES = ("number", "rank", "group")
 RANKS = ("low", "middle", "high", "top")

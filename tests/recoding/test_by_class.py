@@ -22,7 +22,7 @@ from hushtable.tables.partition import Partition
 from hushtable.tables.table import Table
 from searching import search
 from strategies import draws
-from twins.tight_twin import tight
+from tight_recoding import tight
 
 WORDS = [f"word {i}" for i in range(14)]
 SCHEMA = {

@@ -22,7 +22,7 @@ from hushtable.recoding.layout import lay_out
 from hushtable.recoding.recoding import cut_point
 from hushtable.tables.partition import Partition
 from hushtable.tables.table import Table
-from twins.tight_twin import tight
+from tight_recoding import tight
 
 RANKS = ("low", "middle", "high", "very high")
 LOOKALIKES = (

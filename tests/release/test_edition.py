@@ -17,11 +17,11 @@ from hypothesis import given, strategies as st
 
 import hushtable as ht
 from command import done, run
-from hushtable.claims import told as telling
+from hushtable.claims import Classes, Failure, Verdict, told as telling
 from hushtable.columns import cells
 from hushtable.columns.column import ColumnSpec
 from hushtable.columns.series import spelled, typed
-from hushtable.errors import InputError
+from hushtable.errors import InputError, VerificationError
 from hushtable.io import frames
 from hushtable.release import manifest
 
@@ -477,3 +477,16 @@ def test_a_draft_that_lost_a_kept_cell_of_a_table_gets_no_name(tmp_path, monkeyp
     monkeypatch.setattr(frames, "write", lossy)
     with pytest.raises(ht.VerificationError, match="column 'pay' is kept as it is"):
         release.write(tmp_path / "out.csv")
+
+
+@pytest.mark.parametrize("way", ["file", "folder", "lazy frame"])
+def test_what_fails_is_never_written_whatever_else_could_not_be_checked(way, tmp_path, monkeypatch):
+    people = pl.DataFrame({"age": [1, 1, 2, 2], "sex": ["f", "f", "m", "m"]})
+    data = people.lazy() if way == "lazy frame" else people
+    release = ht.anonymize(data, quasi_identifiers=["age", "sex"], models=[ht.KAnonymity(2)])
+    verdict = Verdict(("a", "b"), (Failure("a"),), ("age",), 4, unchecked={"b": "the population"})
+    monkeypatch.setattr(Classes, "verify", lambda *_, **__: verdict)
+    out = tmp_path / {"file": "out.csv", "folder": "out", "lazy frame": "out.parquet"}[way]
+    with pytest.raises(VerificationError):
+        release.write(out, **({"by": "sex"} if way == "folder" else {}))
+    assert not list(tmp_path.iterdir())

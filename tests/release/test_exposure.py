@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import example, given, strategies as st
 
 import hushtable as ht
 from command import done, run
@@ -49,6 +49,31 @@ def assert_as_by_hand(
     assert {each.columns for each in found.told if len(each.columns) == 1} == {(name,) for name in columns}
     for each in found.told:
         assert each.n_records == told(cells, classes, each.columns, counts)
+
+
+PERSON_ROW = st.tuples(st.integers(0, 2), st.integers(0, 2), st.integers(0, 1), st.sampled_from(["u", "v", "w", None]))
+
+
+@given(st.lists(PERSON_ROW, min_size=1, max_size=10))
+@example([(0, 0, 0, "u"), (0, 0, 0, "u"), (1, 1, 0, "v"), (1, 1, 0, "w")])
+def test_counts_by_persons_are_those_of_the_definition(rows: list[tuple[int, int, int, str | None]]) -> None:
+    first, second, classes, persons = (list(column) for column in zip(*rows, strict=True))
+    cells = {"a": first, "b": second}
+    schema = {"a": pl.Int64, "b": pl.Int64, "p": pl.String}
+    found = of(
+        pl.DataFrame({**cells, "p": persons}, schema=schema),
+        classes,
+        others=["a", "b"],
+        identifiers=["p"],
+        person="p",
+    )
+    counts = [1] * len(rows)
+    assert found.n_unique == alone(cells, ["a", "b"], counts, 2, persons)
+    for each in found.sets:
+        assert each.n_records == len(lone(cells, each.columns, counts, persons))
+    assert {each.columns for each in found.told} == {("a",), ("b",), ("a", "b")}
+    for each in found.told:
+        assert each.n_records == told(cells, classes, each.columns, counts, persons)
 
 
 @given(tables(max_rows=14), st.data())
@@ -449,3 +474,19 @@ def test_the_class_of_adult_is_kept_without_a_word(shared_file: Any, tmp_path: P
         "anonymize", shared_file("data/arx_adult/adult.csv"), "--qi", qi, "--k", "5", "-o", tmp_path / "out.csv"
     )
     assert "on the column kept as it is, 0 of 30,162 records are unique" in made.out
+
+
+@pytest.mark.parametrize("role", ["quasi_identifiers", "sensitive", "identifiers", "person"])
+def test_a_column_that_identifies_is_refused_whatever_role_another_has(role: str) -> None:
+    n = 60
+    data = pl.DataFrame(
+        {"age": [1, 2] * (n // 2), "ill": ["x", "y"] * (n // 2), "email": [f"p{i}@example.org" for i in range(n)]}
+    )
+    asked: dict[str, Any] = {"quasi_identifiers": ["age"], "models": [ht.KAnonymity(2)]}
+    if role == "person":
+        data = data.with_columns(who=pl.Series(range(n)))
+        asked["person"] = "who"
+    else:
+        asked[role] = [*asked.get(role, []), "ill"]
+    with pytest.raises(ht.ColumnError, match="column 'email' looks like a direct identifier"):
+        ht.anonymize(data, **asked)

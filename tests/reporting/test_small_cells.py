@@ -37,3 +37,7 @@ def test_numbers_as_people_read_them():
     assert shown == ["0 %", "100 %", "50 %", "1.2 %", "0.12 %", "under 0.01 %", "", ""]
     assert Quantity(float("inf")).value is None
     assert Quantity(1234567.0, "count").shown == "1,234,567"
+
+
+def test_too_few_records_in_all_show_no_band():
+    assert merged(BANDS, [3, *[0] * (len(BANDS) - 1)]) == ()

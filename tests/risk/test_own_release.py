@@ -13,6 +13,7 @@ import hushtable as ht
 from command import run
 from hushtable.io import frames
 from hushtable.risk.attacks.joined_histories import LinkedRows, count_alike
+from hushtable.risk.attacks.own_release import OwnAttack
 
 ILLS = ["flu", "gout", "mumps", "cold"]
 
@@ -235,3 +236,12 @@ def test_outsiders_see_no_witness_and_no_small_count():
     numbers = {each.number for attack in found.attacks for each in attack.witnesses}
     again = {each.number for attack in now.attack(before, person="id").attacks for each in attack.witnesses}
     assert numbers.isdisjoint(again) or len(numbers) < 3
+
+
+@pytest.mark.parametrize(("n", "shown"), [(0, 0), (1, "<4"), (3, "<4"), (4, 4)])
+def test_outsiders_are_told_no_count_from_one_to_k_minus_one(n, shown):
+    attack = OwnAttack("homogeneity", "ill", "a claim", "records", 9, n, n, None, n > 0)
+    told = attack.to_dict("external", k=4)
+    assert (told["n_targets"], told["n_found"], told["n_right"]) == (9, shown, shown)
+    assert (told["rate"] is None) == (shown == "<4")
+    assert attack.to_dict("internal", k=4)["n_found"] == n

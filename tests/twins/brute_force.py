@@ -9,8 +9,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from hushtable.hierarchy import Hierarchy
-
 Cell = tuple[str, frozenset[Any], float]
 """What is published, the values it covers, and what it costs."""
 
@@ -39,7 +37,7 @@ class Priced:
                 total += self.weights.get(column.name, 1.0) * cost * size
         return total
 
-    def node_costs(self, hierarchy: Hierarchy, n_values: int) -> tuple[np.ndarray, ...]:
+    def node_costs(self, hierarchy: Any, n_values: int) -> tuple[np.ndarray, ...]:
         priced = self.costs.get(hierarchy.column, {})
         levels = [np.zeros(hierarchy.n_nodes(0))]
         levels += [np.array([priced.get(label, 0.0) for label in labels]) for labels in hierarchy.labels[1:-1]]

@@ -3,14 +3,35 @@
 from __future__ import annotations
 
 import datetime as dt
+import json
+import re
 from collections.abc import Mapping, Sequence
 from itertools import permutations
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
 
-from hushtable.columns import read
+INTERVAL = re.compile(r"\[([^\",]+), ([^\",]+)([\])])|<([^=].*)|>=(.+)")
+
+
+class Cell(NamedTuple):
+    """What a published cell says: the values of a list, or the ends of an interval, None where it is open."""
+
+    members: tuple[Any, ...] | None = None
+    ends: tuple[str | None, str | None] | None = None
+    is_closed: bool = False
+
+
+def read(text: str) -> Cell:
+    """Read a cell as the documentation has it: a JSON list, ``[a, b]``, ``[a, b)``, ``<b``, ``>=a`` or one value."""
+    if text.startswith(('["', "[null")):
+        return Cell(members=tuple(None if member in ("", None) else member for member in json.loads(text)))
+    found = INTERVAL.fullmatch(text)
+    if found is None:
+        return Cell()
+    low, high, closing, below, start = found.groups()
+    return Cell(ends=(low or start, high or below), is_closed=closing == "]")
 
 
 def ratings(n_persons: int, n_items: int, seed: int = 0, *, mean: float = 20.0, n_days: int = 2000) -> pl.DataFrame:
@@ -39,25 +60,24 @@ def covers(cell: Any, value: Any, tolerance: Any = 0, *, labels: Mapping[str, Se
         return True
     if cell is None or value is None:
         return (cell is None and value is None) or (
-            cell is not None and value is None and None in read(str(cell)).members
+            cell is not None and value is None and None in (read(str(cell)).members or ())
         )
     if cell in labels:
         return any(covers(str(each), value, tolerance) for each in labels[cell])
     if isinstance(value, str):
-        parts = read(cell)
-        return value in parts.members if parts.form == "set" else cell == value
+        members = read(cell).members
+        return cell == value if members is None else value in members
     tolerance = dt.timedelta() if tolerance == 0 and isinstance(value, dt.date) else tolerance
     low, high = value - tolerance, value + tolerance
     kind = dt.date.fromisoformat if isinstance(value, dt.date) else type(value)
     parts = read(str(cell))
-    if parts.form == "set":
+    if parts.members is not None:
         return any(member is not None and low <= kind(member) <= high for member in parts.members)
     if parts.ends is None:
         return bool(low <= kind(str(cell)) <= high)
-    begins = parts.ends.low is None or kind(parts.ends.low) <= high
-    ends = parts.ends.high is None or (
-        kind(parts.ends.high) >= low if parts.ends.is_closed else kind(parts.ends.high) > low
-    )
+    first, last = parts.ends
+    begins = first is None or kind(first) <= high
+    ends = last is None or (kind(last) >= low if parts.is_closed else kind(last) > low)
     return begins and ends
 
 

@@ -5,18 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import operator
 from decimal import Decimal
-
-from hushtable.pipeline.expressions import (
-    BothOrNeither,
-    CellOf,
-    ComparedOperands,
-    Day,
-    NoCell,
-    NumberLiteral,
-    Some,
-    Sum,
-    Text,
-)
+from typing import NamedTuple
 
 SIGNS = {
     "==": operator.eq,
@@ -28,15 +17,48 @@ SIGNS = {
 }
 
 
+class Node(NamedTuple):
+    """A piece of an expression: its kind says what its parts are.
+
+    cell (name), number, text, day (value), nothing (), sum (added, taken), compare (left, sign, right),
+    agree (left, right, is_same), every, some (conditions).
+    """
+
+    kind: str
+    parts: tuple = ()
+
+
+def words(node):
+    """Write an expression as somebody would, with all parentheses."""
+    kind, parts = node
+    if kind == "cell":
+        return f"`{parts[0].replace('`', '``')}`"
+    if kind == "text":
+        return "'" + parts[0].replace("'", "''") + "'"
+    if kind in ("number", "day"):
+        return f"DATE({parts[0]})" if kind == "day" else str(parts[0])
+    if kind == "nothing":
+        return "pd.NA"
+    if kind == "sum":
+        added, taken = (list(map(words, terms)) for terms in parts)
+        return " - ".join([" + ".join(added), *taken])
+    if kind == "compare":
+        return f"{words(parts[0])} {parts[1]} {words(parts[2])}"
+    if kind == "agree":
+        return f"({words(parts[0])}) {'==' if parts[2] else '!='} ({words(parts[1])})"
+    return (" & " if kind == "every" else " | ").join(f"({words(part)})" for part in parts)
+
+
 def answer(node, row):
     """Answer True, False, or None where a missing cell leaves it open."""
-    if isinstance(node, ComparedOperands):
-        return compare(node.left, node.sign, node.right, row)
-    if isinstance(node, BothOrNeither):
-        both = answer(node.left, row), answer(node.right, row)
-        return None if None in both else (both[0] == both[1]) == node.is_same
-    answers = [answer(part, row) for part in node.parts]
-    wins = isinstance(node, Some)
+    kind, parts = node
+    if kind == "compare":
+        return compare(*parts, row)
+    if kind == "agree":
+        both = answer(parts[0], row), answer(parts[1], row)
+        return None if None in both else (both[0] == both[1]) == parts[2]
+    answers = [answer(part, row) for part in parts]
+    wins = kind == "some"
     if wins in answers:
         return wins
     return None if None in answers else not wins
@@ -55,15 +77,13 @@ def compare(left, sign, right, row):
 
 
 def value(operand, row):
-    if isinstance(operand, CellOf):
-        return exact(row[operand.name])
-    if isinstance(operand, (NumberLiteral, Text, Day)):
-        return exact(operand.value)
-    if isinstance(operand, NoCell):
+    kind, parts = operand
+    if kind == "nothing":
         return None
-    assert isinstance(operand, Sum)
-    added, taken = ([value(each, row) for each in terms] for terms in (operand.added, operand.taken))
-    return None if None in (*added, *taken) else sum(added) - sum(taken)
+    if kind == "sum":
+        added, taken = ([value(each, row) for each in terms] for terms in parts)
+        return None if None in (*added, *taken) else sum(added) - sum(taken)
+    return exact(row[parts[0]] if kind == "cell" else parts[0])
 
 
 def exact(cell):
@@ -73,7 +93,7 @@ def exact(cell):
 
 def like(given, other, operand):
     """Read a text that was given as its neighbour is; one that is none of its kind is equal to nothing."""
-    if not isinstance(operand, Text) or other is None or isinstance(other, str):
+    if operand.kind != "text" or other is None or isinstance(other, str):
         return given
     try:
         return Decimal(given) if isinstance(other, Decimal) else dt.date.fromisoformat(given)

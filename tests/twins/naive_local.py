@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-
-from hushtable.quality.loss import Loss
-from hushtable.recoding.layout import Axis
+from typing import Any
 
 MISSING = -1
 
 
-def cell_cost(loss: Loss, axis: Axis, codes: Sequence[int], weight: float = 1.0) -> float:
+def cell_cost(loss: Any, axis: Any, codes: Sequence[int], weight: float = 1.0) -> float:
     """Cost a cell that covers the codes of one column: lowest common node, interval, or set."""
     held = set(codes)
     if axis.hierarchy is not None:
@@ -29,7 +27,7 @@ def cell_cost(loss: Loss, axis: Axis, codes: Sequence[int], weight: float = 1.0)
     return weight * ((share - leaf) / (1 - leaf) if loss.name == "arx_loss" else share)
 
 
-def node_cost(loss: Loss, axis: Axis, held: set[int]) -> float:
+def node_cost(loss: Any, axis: Any, held: set[int]) -> float:
     """Cost the lowest node over all codes."""
     assert axis.hierarchy is not None
     if held == {MISSING}:
@@ -48,12 +46,12 @@ def node_cost(loss: Loss, axis: Axis, held: set[int]) -> float:
     raise AssertionError
 
 
-def class_cost(loss: Loss, axes: Sequence[Axis], rows: Sequence[Sequence[int]]) -> float:
+def class_cost(loss: Any, axes: Sequence[Any], rows: Sequence[Sequence[int]]) -> float:
     """Cost one row of a class."""
     return sum(cell_cost(loss, axis, [row[j] for row in rows]) for j, axis in enumerate(axes))
 
 
-def nearest_costs(loss: Loss, axes: Sequence[Axis], rows: Sequence[tuple[int, ...]], n_near: int) -> list[list[float]]:
+def nearest_costs(loss: Any, axes: Sequence[Any], rows: Sequence[tuple[int, ...]], n_near: int) -> list[list[float]]:
     """Cost every distinct row beside each other one, and beside itself where it occurs twice; cheapest first."""
     counts = Counter(rows)
     distinct = sorted(counts)

@@ -14,8 +14,6 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from hushtable.tables.table import Table
-
 Record = dict[str, Any]
 Order = Sequence[Any] | None
 
@@ -358,7 +356,7 @@ def gini(records: list[Record], columns: Sequence[str], target: str, *, variant:
     return of_target(records, columns, target, lambda values: 1 - sum(p * p for p in shares(values).values()), variant)
 
 
-def coded(table: Table, names: Sequence[str]) -> list[Record]:
+def coded(table: Any, names: Sequence[str]) -> list[Record]:
     """The codes of every record, a row as often as it counts; -1 is missing."""
     rows = (
         zip(*[table.codes[table.index(name)].tolist() for name in names], strict=True) if names else [()] * table.n_rows
@@ -370,7 +368,7 @@ def coded(table: Table, names: Sequence[str]) -> list[Record]:
     ]
 
 
-def objective_of_the_paper(table: Table, columns: Sequence[str]) -> float:
+def objective_of_the_paper(table: Any, columns: Sequence[str]) -> float:
     """(5 distinction + separation / 2 - 0.4 mean class size - A) / 5 A, for the length penalty A."""
     records, columns = coded(table, columns), list(columns)
     penalty = attribute_length_penalty(table.names, columns)

@@ -153,7 +153,9 @@ def command() -> NoReturn:
     # What is compiled on one processor serves another: no kernel gains by what only some of them can do.
     os.environ.setdefault("NUMBA_CPU_NAME", "generic")
     try:
-        main()
+        # A process that only calls `main` keeps its own handling of signals.
+        with _ending_in_order():
+            main()
         code: object = 0
     except SystemExit as ended:
         code = ended.code
@@ -179,7 +181,7 @@ def main() -> None:
     """Run the command; every error becomes one message and its exit code."""
     arguments, is_traced = _without_traceback(sys.argv[1:])
     try:
-        with _ending_in_order(), warnings.catch_warnings():
+        with warnings.catch_warnings():
             warnings.simplefilter("always", UserWarning)
             warnings.showwarning = _tell
             # Before anybody reads them: what is wrong with an argument is told with it.
@@ -212,10 +214,6 @@ def _without_traceback(arguments: Sequence[str]) -> tuple[list[str], bool]:
 @contextmanager
 def _ending_in_order() -> Iterator[None]:
     """Leave by an exception when the process is asked to end, so that drafts of files are removed."""
-    if threading.current_thread() is not threading.main_thread():
-        # Only the main thread may say what becomes of a signal.
-        yield
-        return
     # Windows has no terminal that hangs up.
     asking = [signal.SIGTERM, *([signal.SIGHUP] if hasattr(signal, "SIGHUP") else [])]
     before = {each: signal.signal(each, _leave) for each in asking if signal.getsignal(each) != signal.SIG_IGN}

@@ -1,4 +1,4 @@
-"""Tight recodings of a partition, for tests of what recodings publish and lose."""
+"""Tight recodings of a partition, for tests of what recodings publish and lose: made by the package, so no twin."""
 
 from __future__ import annotations
 
