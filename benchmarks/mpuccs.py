@@ -29,7 +29,7 @@ import json, sys, time
 import hushtable as ht
 began = time.perf_counter()
 original, synthetic, sizes = sys.argv[1], sys.argv[2], json.loads(sys.argv[3])
-found = ht.mpuccs(original, synthetic, n_cols=sizes)
+found = ht.mpuccs(original, synthetic, n_cols=sizes, deduplicate=True)
 whole = time.perf_counter() - began
 # Of this program alone: getrusage would count the peak of the process that started it too.
 peak = int(open("/proc/self/status").read().partition("VmHWM:")[2].split()[0]) / 1024
@@ -89,7 +89,7 @@ def control():
         seconds = []
         for one in (None, beside):
             began = time.perf_counter()
-            found = ht.mpuccs(*tables, control=one, n_cols=sizes)
+            found = ht.mpuccs(*tables, control=one, n_cols=sizes, deduplicate=True)
             seconds.append(time.perf_counter() - began)
         figures = found.summary["control"]
         print(
@@ -108,7 +108,7 @@ def growth(sizes):
         header, rows = make_adult_scale.rows(2 * n_rows)
         frame = pl.DataFrame({name: rows[:, j].tolist() for j, name in enumerate(header)})
         original, synthetic = ht.Table.encode(frame[:n_rows]), ht.Table.encode(frame[n_rows:])
-        found = ht.mpuccs(original, synthetic, n_cols=[1, 2, 3])
+        found = ht.mpuccs(original, synthetic, n_cols=[1, 2, 3], deduplicate=True)
         print(
             f"{n_rows:9,} rows each, {len(header)} columns, sizes 1-3: "
             f"{found.summary['total_identified']:,} identified, search {found.trace.seconds:.2f} s"

@@ -144,6 +144,12 @@ def test_an_option_without_effect_is_an_error(files, options):
     assert "Hint" in outcome.err
 
 
+@pytest.mark.parametrize(("columns", "sizes"), [("age", [1]), ("age,city", [1, 2]), ("", [1, 2])])
+def test_default_sizes_are_those_that_a_table_has(files, columns, sizes):
+    outcome = done("mpuccs", "original.csv", "synthetic.csv", "--columns", columns, "--json")
+    assert json.loads(outcome.out)["config_n_cols"] == sizes
+
+
 @pytest.mark.parametrize("options", [("--compat", "petsard-1.6")])
 def test_one_table_alone_takes_no_option_of_two(files, options):
     outcome = run("mpuccs", "original.csv", "--sizes", "1", *options)

@@ -86,7 +86,12 @@ def mpuccs(
             show_default=False,
         ),
     ] = None,
-    sizes: Annotated[str, typer.Option(metavar="1,2,3", help='Numbers of columns of a set, or "all".')] = "1,2,3",
+    sizes: Annotated[
+        str | None,
+        typer.Option(
+            metavar="1,2,3", help='Numbers of columns of a set, or "all". Default: up to 3.', show_default=False
+        ),
+    ] = None,
     columns: ColumnsOption = "",
     missing: Annotated[
         str, typer.Option(help="How missing values count: category, or never (they match nothing).")
@@ -194,7 +199,6 @@ def mpuccs(
     use_threads(threads)
     _check_outputs((details, tree), report, (place_of(original), synthetic, control), overwrite=force)
     options: dict[str, Any] = {
-        "n_cols": _sizes(sizes),
         "numeric_precision": precision_of("--decimals", decimals, int, "a whole number"),
         "datetime_precision": precision_of("--datetime-unit", datetime_unit, str, "D, h, m, s, ms or us"),
         "field_decay_factor": decay,
@@ -203,6 +207,7 @@ def mpuccs(
     }
     with step("reading"):
         first = counted_table_of(original, names_of(columns), encoding, delimiter, details=details or tree)
+        options["n_cols"] = _sizes(sizes, len(names_of(columns) or first.names))
         second, third = (frame_of(path, encoding, delimiter) for path in (synthetic, control))
     attacked: Mpuccs | PetsardMpuccs
     if compat is not None:
@@ -327,7 +332,10 @@ def uniques(
     _show(entries, [] if as_json else uniques_lines(keys, by_value), limits, failed)
 
 
-def _sizes(text: str) -> list[int] | None:
+def _sizes(text: str | None, n_columns: int) -> list[int] | None:
+    """Return the sizes of column sets: None for all; without a text those up to 3 that a table has."""
+    if text is None:
+        return list(range(1, min(3, n_columns) + 1))
     if text.strip() == "all":
         return None
     try:

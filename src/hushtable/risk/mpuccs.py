@@ -488,7 +488,7 @@ def encoded(
         if odd:
             msg = with_hint(
                 f"the {what} table and the synthetic one do not have the same columns: {listed(odd)} in one only.",
-                "name the columns to look at in columns=.",
+                "give both tables the same columns; mpuccs can be told which ones to look at, by columns.",
             )
             raise ColumnError(msg)
         if table.n_rows == 0:
