@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import csv
-import io
 import itertools
 from collections.abc import Mapping, Sequence
+from io import StringIO
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+from hushtable import io
 from hushtable.columns import SUPPRESSED, value
 from hushtable.errors import HierarchyError, with_hint
 from hushtable.hierarchy.ladder import Level, by_label
@@ -72,13 +73,16 @@ class LadderLines(NamedTuple):
                     raise HierarchyError(msg)
 
 
-def read_text(path: str | Path, encoding: str) -> str:
-    """Read a hierarchy file; a byte order mark is skipped."""
+def read_text(path: str | Path, encoding: str | None = None) -> str:
+    """Read a hierarchy file, in the encoding that is found as a table's is."""
     try:
-        return Path(path).read_text(encoding=encoding).removeprefix("\ufeff")
-    except (OSError, LookupError, ValueError) as error:
-        why = getattr(error, "strerror", None) or f"not {encoding}"
-        msg = with_hint(f"cannot read the hierarchy {str(path)!r}: {why}.", "check the name and the encoding.")
+        return io.read_text(Path(path), encoding)
+    except OSError as error:
+        msg = with_hint(f"cannot read the hierarchy {str(path)!r}: {error.strerror}.", "check the name.")
+        raise HierarchyError(msg) from None
+    except ValueError:
+        what = encoding or "a text whose encoding can be found"
+        msg = with_hint(f"cannot read the hierarchy {str(path)!r}: not {what}.", "save it in UTF-8.")
         raise HierarchyError(msg) from None
 
 
@@ -87,7 +91,7 @@ def parse_csv(text: str, delimiter: str | None = None) -> LadderLines:
     start = text.lstrip().partition("\n")[0]
     delimiter = delimiter or max(_DELIMITERS, key=start.count)
     rows, places = [], []
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+    reader = csv.reader(StringIO(text, newline=""), delimiter=delimiter)
     try:
         for row in reader:
             if not row:

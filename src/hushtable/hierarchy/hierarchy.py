@@ -391,7 +391,7 @@ class Hierarchy:
         path: str | os.PathLike[str],
         column: str | None = None,
         delimiter: str | None = None,
-        encoding: str = "utf-8",
+        encoding: str | None = None,
     ) -> Hierarchy:
         """Read ARX's form: a line for every value, from the value to the top, without a header.
 
@@ -402,7 +402,8 @@ class Hierarchy:
             Without it, what follows ``hierarchy_`` in the file's name, or else that name.
         delimiter : str, optional
             Found among ``; tab | ,`` in the first line when not given.
-        encoding : str
+        encoding : str, optional
+            Found as that of a table when not given.
 
         Raises
         ------
@@ -436,7 +437,7 @@ class Hierarchy:
         """
         given = os.fspath(path_or_text)
         is_text = "\n" in given or (":" in given and not Path(given).exists())
-        text = given if is_text else files.read_text(given, "utf-8")
+        text = given if is_text else files.read_text(given)
         with _naming("domains" if is_text else given):
             return {column: _of_rows(column, rows) for column, rows in files.parse_domains(text).items()}
 

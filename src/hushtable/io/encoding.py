@@ -17,7 +17,7 @@ import numpy as np
 
 from hushtable.errors import InputError, with_hint
 
-__all__ = ["as_utf8", "decoded", "encoding_of"]
+__all__ = ["as_utf8", "decode_text", "decoded", "encoding_of", "read_text"]
 
 _HEAD: Final = 1_000_000  # bytes looked at for the encoding
 _PIECE: Final = 1 << 23  # bytes of a file that are read at a time: larger pieces leave the cache, and take longer
@@ -34,6 +34,26 @@ _LETTERS: Final = f"[A-Za-z{_CAPITALS}{_SMALL}]+"
 _SIGNS: Final = r"(?:[^\w\ufffd]|[¹²³¼½¾])*"
 _WORD: Final = re.compile(f"{_SIGNS}{_LETTERS}(?:[’‘–—]{_LETTERS})*{_SIGNS}")
 _ODD_CASE: Final = re.compile(f"[a-z{_SMALL}][{_CAPITALS}]|[A-Z][{_CAPITALS}][a-z{_SMALL}]|[A-Z][{_SMALL}][A-Z]")
+
+
+def read_text(path: Path, encoding: str | None = None, most_bytes: int = -1) -> str:
+    """Read a file that lies beside tables, encoded as any of them; of one that is larger only that many bytes.
+
+    Raises
+    ------
+    InputError, OSError
+        The text is not in the encoding; the file cannot be read.
+    """
+    with path.open("rb") as file:
+        raw = file.read(most_bytes)
+    # Who gives a limit refuses what comes to it, and a letter may be cut there.
+    return raw.decode("latin-1") if len(raw) == most_bytes else decode_text(path, raw, encoding)
+
+
+def decode_text(path: Path, raw: bytes, encoding: str | None = None) -> str:
+    """Return the text of bytes, with every line end a newline."""
+    text = as_utf8(path, raw, encoding)[0].decode()
+    return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def as_utf8(path: Path, raw: bytes, encoding: str | None) -> tuple[bytes, str]:
@@ -109,7 +129,7 @@ def _guess_encoding(raw: bytes) -> str:
     if 2 * is_alone.sum() > is_high.sum():
         return _guess_western(raw)
     guess = charset_normalizer.from_bytes(raw, cp_isolation=list(_ENCODINGS)).best()
-    return "cp1252" if guess is None else guess.encoding
+    return _guess_western(raw) if guess is None or guess.encoding == "cp1252" else guess.encoding
 
 
 def _guess_western(raw: bytes) -> str:

@@ -16,6 +16,7 @@ from typing import Any, Final
 from xml.etree import ElementTree
 
 from hushtable.errors import InputError, with_hint
+from hushtable.io import decode_text, read_text
 from hushtable.policy import plain_yaml
 from hushtable.policy.policy import Policy
 
@@ -124,7 +125,7 @@ def _project(path: Path) -> Converted:
         if ladder is not None and entry["role"] in ("quasi-identifier", "sensitive"):
             slug = re.sub(r"\W+", "_", name) or "column"
             entry["hierarchy"] = f"hierarchies/{place:02}_{slug}.csv"
-            ladders[entry["hierarchy"]] = _decoded(ladder)
+            ladders[entry["hierarchy"]] = decode_text(path, ladder)
     policy = {
         "version": 1,
         "read": {"delimiter": _told(about, "separator", ",")},
@@ -166,14 +167,6 @@ def _tree(path: Path, name: str, raw: bytes) -> ElementTree.Element:
         return ElementTree.fromstring(raw)
     except ElementTree.ParseError:
         raise InputError(with_hint(f"{name!r} of {str(path)!r} is no XML.", "save it in ARX again.")) from None
-
-
-def _decoded(raw: bytes) -> str:
-    """Return the text of a hierarchy, which ARX writes in the encoding of its machine."""
-    try:
-        return raw.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        return raw.decode("cp1252", "replace")
 
 
 def _told(element: ElementTree.Element, name: str, default: str = "") -> str:
@@ -301,9 +294,9 @@ def _code_list(path: Path) -> str:
 
 def _lines(path: Path) -> list[str]:
     try:
-        return path.read_text(encoding="utf-8-sig").splitlines()
-    except (OSError, UnicodeDecodeError):
-        msg = with_hint(f"cannot read {str(path)!r}.", "it is a text in UTF-8.")
+        return read_text(path).split("\n")
+    except OSError:
+        msg = with_hint(f"cannot read {str(path)!r}.", "check the name.")
         raise InputError(msg) from None
 
 
