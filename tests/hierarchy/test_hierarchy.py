@@ -1,5 +1,6 @@
 """Hierarchies: nested and complete whatever they are made from, and errors that name the place."""
 
+import csv
 import datetime as dt
 import math
 import re
@@ -248,6 +249,23 @@ def test_from_csv_reads_arx_files(tmp_path: Path) -> None:
     assert (hierarchy.column, hierarchy.values) == ("job", ("a", "b", "c"))
     assert levels_of(hierarchy) == [["a", "b", "c"], ["low", "low", "high"], ["*"] * 3]
     assert hierarchy.shares[1].tolist() == [2 / 3, 1 / 3]
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ["Diabetes, type 1, acute;E10, E11, E12;*", "Gout;M10;*"],
+        ["Diabetes, type 1;metabolic, endocrine;*", "Obesity, mild;metabolic, endocrine;*"],
+        ['"a;b";one;*', "c;one;*"],
+        ["a|b, c|*", "d|b, c|*"],
+        ["a, b\tc;d\t*", "e\tc;d\t*"],
+    ],
+)
+def test_from_csv_finds_the_delimiter_over_all_lines(tmp_path: Path, lines: list[str]) -> None:
+    hierarchy = Hierarchy.from_csv(write(tmp_path, "\n".join(lines)), "x")
+    delimiter = next(sign for sign in "\t|;" if sign in lines[0])
+    assert hierarchy.values == tuple(next(csv.reader([line], delimiter=delimiter))[0] for line in lines)
+    assert hierarchy.n_levels == 3
 
 
 def test_from_csv_adds_the_top_where_it_is_missing(tmp_path: Path) -> None:

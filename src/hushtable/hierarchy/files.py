@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import csv
 import itertools
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from io import StringIO
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -16,7 +17,7 @@ from hushtable.hierarchy.ladder import Level, by_label
 
 __all__ = ["LadderLines", "parse_csv", "parse_domains", "parse_tree", "read_text"]
 
-_DELIMITERS: Final = ";\t|,"
+_DELIMITERS: Final = "\t;|,"  # those that labels hold least come first
 
 
 class LadderLines(NamedTuple):
@@ -88,27 +89,37 @@ def read_text(path: str | Path, encoding: str | None = None) -> str:
 
 def parse_csv(text: str, delimiter: str | None = None) -> LadderLines:
     """Read ARX's form: a line for every value, from the value to the top, without a header."""
-    start = text.lstrip().partition("\n")[0]
-    delimiter = delimiter or max(_DELIMITERS, key=start.count)
+    delimiter = delimiter or _find_delimiter(text)
     rows, places = [], []
+    for number, row in _split_lines(text, delimiter):
+        rows.append(row)
+        places.append(f"line {number}")
+        if len(row) != len(rows[0]):
+            msg = with_hint(
+                f"line {number}: {len(row)} levels, but {places[0]} has {len(rows[0])} (delimiter {delimiter!r}).",
+                "give every value a label at every level; repeat a label to skip a level.",
+            )
+            raise HierarchyError(msg)
+    return LadderLines(rows, places)
+
+
+def _find_delimiter(text: str) -> str:
+    """Return the delimiter that splits most lines into as many levels, as labels may hold any other one."""
+    n_alike = dict.fromkeys(_DELIMITERS, 0)
+    for delimiter in filter(text.__contains__, _DELIMITERS):
+        widths = Counter(len(row) for _, row in _split_lines(text, delimiter))
+        n_alike[delimiter] = max((n_lines for width, n_lines in widths.items() if width > 1), default=0)
+    return max(_DELIMITERS, key=n_alike.__getitem__)
+
+
+def _split_lines(text: str, delimiter: str) -> Iterator[tuple[int, list[str]]]:
+    """Yield the cells of every line that is not blank, and its number."""
     reader = csv.reader(StringIO(text, newline=""), delimiter=delimiter)
     try:
-        for row in reader:
-            if not row:
-                continue
-            rows.append(row)
-            places.append(f"line {reader.line_num}")
-            if len(row) != len(rows[0]):
-                msg = with_hint(
-                    f"line {reader.line_num}: {len(row)} levels, but {places[0]} has {len(rows[0])} "
-                    f"(delimiter {delimiter!r}).",
-                    "give every value a label at every level; repeat a label to skip a level.",
-                )
-                raise HierarchyError(msg)
+        yield from ((reader.line_num, row) for row in reader if row)
     except csv.Error:
         msg = with_hint(f"line {reader.line_num}: cannot be read as CSV.", "check its quotes.")
         raise HierarchyError(msg) from None
-    return LadderLines(rows, places)
 
 
 def parse_domains(text: str) -> dict[str, LadderLines]:

@@ -401,7 +401,7 @@ class Hierarchy:
         column : str, optional
             Without it, what follows ``hierarchy_`` in the file's name, or else that name.
         delimiter : str, optional
-            Found among ``; tab | ,`` in the first line when not given.
+            The one of ``tab ; | ,`` that splits most lines into as many levels, when not given.
         encoding : str, optional
             Found as that of a table when not given.
 
