@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import itertools
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from io import StringIO
@@ -17,6 +18,10 @@ from hushtable.hierarchy.ladder import Level, by_label
 
 __all__ = ["LadderLines", "parse_csv", "parse_domains", "parse_tree", "read_text"]
 
+_LEVEL: Final = re.compile(
+    r"(level|ebene|stufe|niveau|nivel|livello|value|values|wert|code|group|gruppe|top|all)([ _-]?\d+)?", re.IGNORECASE
+)
+"""What headers call the values and the levels above them."""
 _DELIMITERS: Final = "\t;|,"  # those that labels hold least come first
 
 
@@ -87,8 +92,8 @@ def read_text(path: str | Path, encoding: str | None = None) -> str:
         raise HierarchyError(msg) from None
 
 
-def parse_csv(text: str, delimiter: str | None = None) -> LadderLines:
-    """Read ARX's form: a line for every value, from the value to the top, without a header."""
+def parse_csv(text: str, delimiter: str | None = None, column: str = "") -> LadderLines:
+    """Read ARX's form: a line for every value, from the value to the top; lines of the empty value are left out."""
     delimiter = delimiter or _find_delimiter(text)
     rows, places = [], []
     for number, row in _split_lines(text, delimiter):
@@ -100,7 +105,24 @@ def parse_csv(text: str, delimiter: str | None = None) -> LadderLines:
                 "give every value a label at every level; repeat a label to skip a level.",
             )
             raise HierarchyError(msg)
-    return LadderLines(rows, places)
+    begin = 1 if _has_header(rows, column) else 0
+    # A missing cell is a leaf of its own under `*`, whatever a file says of it.
+    listed = [at for at in range(begin, len(rows)) if rows[at][0].strip()]
+    return LadderLines([rows[at] for at in listed], [places[at] for at in listed])
+
+
+def _has_header(rows: Sequence[Sequence[str]], column: str) -> bool:
+    """Tell whether the first line names the column and its levels: it alone lacks a top `*`, or its words say so."""
+    if len(rows) < 2 or SUPPRESSED in rows[0]:
+        return False
+    first, *others = rows
+    if len(first) > 2 and all(row[-1] == SUPPRESSED for row in others):
+        return True
+    is_label = any(name in cells for name, cells in zip(first, zip(*others, strict=True), strict=True))
+    if is_label or len({*first}) < len(first):
+        return False
+    names_levels = len(first) > 1 and all(_LEVEL.fullmatch(cell.strip()) for cell in first)
+    return names_levels or first[0].strip().casefold() == column.strip().casefold()
 
 
 def _find_delimiter(text: str) -> str:

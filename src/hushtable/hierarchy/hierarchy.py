@@ -393,7 +393,10 @@ class Hierarchy:
         delimiter: str | None = None,
         encoding: str | None = None,
     ) -> Hierarchy:
-        """Read ARX's form: a line for every value, from the value to the top, without a header.
+        """Read ARX's form: a line for every value, from the value to the top.
+
+        A header is left out: a first line that begins with the column's name, has words as ``level 1``, or lacks the
+        ``*`` that ends all others. So is a line of the empty value: a missing cell is a leaf of its own under ``*``.
 
         Parameters
         ----------
@@ -414,7 +417,7 @@ class Hierarchy:
         text = files.read_text(path, encoding)
         name = path.stem.rpartition("hierarchy_")[2] if column is None else column
         with _naming(str(path)):
-            return _of_rows(name, files.parse_csv(text, delimiter))
+            return _of_rows(name, files.parse_csv(text, delimiter, name))
 
     @classmethod
     def from_domains(cls, path_or_text: str | os.PathLike[str]) -> dict[str, Hierarchy]:
