@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import itertools
 import re
@@ -16,7 +17,7 @@ from hushtable.columns import SUPPRESSED, value
 from hushtable.errors import HierarchyError, with_hint
 from hushtable.hierarchy.ladder import Level, by_label
 
-__all__ = ["LadderLines", "parse_csv", "parse_domains", "parse_tree", "read_text"]
+__all__ = ["LadderLines", "name_source", "parse_csv", "parse_domains", "parse_tree", "read_text"]
 
 _LEVEL: Final = re.compile(
     r"(level|ebene|stufe|niveau|nivel|livello|value|values|wert|code|group|gruppe|top|all)([ _-]?\d+)?", re.IGNORECASE
@@ -77,6 +78,16 @@ class LadderLines(NamedTuple):
                         "values with one label must have one label at every level above (level 0 are the values).",
                     )
                     raise HierarchyError(msg)
+
+
+@contextlib.contextmanager
+def name_source(source: str) -> Iterator[None]:
+    """Put the name of what is read before the message of an error in it."""
+    try:
+        yield
+    except HierarchyError as error:
+        msg = f"{source}: {error}"
+        raise HierarchyError(msg) from None
 
 
 def read_text(path: str | Path, encoding: str | None = None) -> str:

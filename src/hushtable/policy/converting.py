@@ -16,6 +16,7 @@ from typing import Any, Final
 from xml.etree import ElementTree
 
 from hushtable.errors import InputError, with_hint
+from hushtable.hierarchy import check_lines
 from hushtable.io import decode_text, read_text
 from hushtable.policy import plain_yaml
 from hushtable.policy.policy import Policy
@@ -267,6 +268,7 @@ def _code_list(path: Path) -> str:
     """Return the lines of a hierarchy of tau-Argus: every line a code, behind one ``@`` for each level above it."""
     lines = _lines(path)
     codes: list[tuple[int, str]] = []
+    numbers: list[int] = []
     for number, line in enumerate(lines, start=1):
         if not line.strip():
             continue
@@ -279,16 +281,20 @@ def _code_list(path: Path) -> str:
             )
             raise InputError(msg)
         codes.append((depth, code))
+        numbers.append(number)
     if not codes:
         raise InputError(with_hint(f"{str(path)!r} holds no code.", "a line for each code."))
     deepest = max(depth for depth, _ in codes)
     above: list[str] = []
     rows: list[list[str]] = []
+    of_leaves: list[int] = []
     for place, (depth, code) in enumerate(codes):
         above = [*above[:depth], code]
         if place + 1 == len(codes) or codes[place + 1][0] <= depth:
             # A code that has none below stays itself until its branch begins.
             rows.append([code] * (deepest - depth) + above[::-1] + ["*"])
+            of_leaves.append(numbers[place])
+    check_lines(str(path), rows, of_leaves)
     return "".join(f"{';'.join(row)}\n" for row in rows)
 
 
