@@ -1,5 +1,6 @@
 """Hierarchies: nested and complete whatever they are made from, and errors that name the place."""
 
+import csv
 import datetime as dt
 import math
 import re
@@ -250,6 +251,57 @@ def test_from_csv_reads_arx_files(tmp_path: Path) -> None:
     assert hierarchy.shares[1].tolist() == [2 / 3, 1 / 3]
 
 
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ["Diabetes, type 1, acute;E10, E11, E12;*", "Gout;M10;*"],
+        ["Diabetes, type 1;metabolic, endocrine;*", "Obesity, mild;metabolic, endocrine;*"],
+        ['"a;b";one;*', "c;one;*"],
+        ["a|b, c|*", "d|b, c|*"],
+        ["a, b\tc;d\t*", "e\tc;d\t*"],
+    ],
+)
+def test_from_csv_finds_the_delimiter_over_all_lines(tmp_path: Path, lines: list[str]) -> None:
+    hierarchy = Hierarchy.from_csv(write(tmp_path, "\n".join(lines)), "x")
+    delimiter = next(sign for sign in "\t|;" if sign in lines[0])
+    assert hierarchy.values == tuple(next(csv.reader([line], delimiter=delimiter))[0] for line in lines)
+    assert hierarchy.n_levels == 3
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "job;group;all",
+        "Job;kind;top",
+        "value;level 1;level 2",
+        "Wert;Ebene1;Ebene2",
+        "level-0;level-1;top",
+        "x;y;z",
+    ],
+)
+@pytest.mark.parametrize("top", [";*", ""])
+def test_from_csv_leaves_out_a_header(tmp_path: Path, header: str, top: str) -> None:
+    if not top:
+        header = header.rpartition(";")[0]
+    hierarchy = Hierarchy.from_csv(write(tmp_path, f"{header}\na;low{top}\nb;low{top}\nc;high{top}\n"), "job")
+    is_found = top or header != "x;y"  # which could be a value and its label
+    assert hierarchy.values == (("a", "b", "c") if is_found else ("x", "a", "b", "c"))
+
+
+@pytest.mark.parametrize(
+    "text", ["all;all\nnone;none\n", "top;*\nlow;*\n", "job;low\na;low\n", "all\nnone\n", "a;b\nc;*\n"]
+)
+def test_from_csv_takes_no_value_for_a_header(tmp_path: Path, text: str) -> None:
+    values = tuple(line.partition(";")[0] for line in text.splitlines())
+    assert Hierarchy.from_csv(write(tmp_path, text), "job").values == values
+
+
+@pytest.mark.parametrize("line", [";;*", '"";"";*', " ;unknown;*", ";*;*"])
+def test_from_csv_reads_what_arx_writes_of_an_empty_value(tmp_path: Path, line: str) -> None:
+    hierarchy = Hierarchy.from_csv(write(tmp_path, f"a;low;*\n{line}\nb;high;*\n"))
+    assert (hierarchy.values, hierarchy.labels[1]) == (("a", "b"), ("low", "high"))
+
+
 def test_from_csv_adds_the_top_where_it_is_missing(tmp_path: Path) -> None:
     assert Hierarchy.from_csv(write(tmp_path, "a,low\nb,low\n"), "job").labels[1:] == (("low",), ("*",))
     assert Hierarchy.from_csv(write(tmp_path, "a\nb\n"), "job").n_levels == 2
@@ -266,7 +318,7 @@ def test_a_node_published_as_a_star_has_the_share_one(tmp_path: Path) -> None:
         ("a;low;*\nb;low\n", "line 2: 2 levels, but line 1 has 3"),
         ("a;low;*\nb;low;*\na;low;*\n", "line 3: the value of line 1 again"),
         ("a;1;x;*\nb;2;y;*\nc;1;y;*\n", "line 3: shares its label at level 1 with line 1, but not the one at level 2"),
-        ("a;low;*\n;low;*\n", "line 2: an empty value or label"),
+        ("a;low;*\nb;;*\n", "line 2: an empty value or label"),
         ("a;low;*\n*;low;*\n", "line 2: the value is `[*]`"),
         ("a;*;low;*\nb;low;low;*\n", "line 1: a label above `[*]`"),
         ("", "the hierarchy is empty"),

@@ -3,6 +3,7 @@
 import json
 import re
 import threading
+from types import SimpleNamespace
 
 import polars as pl
 import pytest
@@ -10,6 +11,7 @@ import pytest
 import hushtable as ht
 from command import done
 from hushtable.errors import InputError
+from hushtable.page import actions
 from hushtable.page.jobs import Jobs
 from hushtable.page.ladders import with_group, with_name, write_ladder
 from hushtable.page.versions import PolicyVersions
@@ -191,6 +193,29 @@ def test_a_group_holds_groups_of_one_parent():
     assert [row[2] for row in renamed if row[0] == "w"] == ["S"]
     with pytest.raises(InputError, match="needs a name"):
         with_name(ladder, 1, 0, "\n")
+
+
+def test_groups_whose_names_hold_marks_are_read_as_they_were_written(tmp_path):
+    west, east = ["a, b, c", "d, e, f"], ["g, h; i", "j, k, l"]
+    tree = {"tree": {"Innere, allgemein, West": west, "Chirurgie, allgemein, Ost": east}}
+    ladder = ht.Hierarchy.from_dict(tree, "Station")
+    place = write_ladder(with_name(ladder, 1, 0, "Medizin, allgemein, West"), "Station", tmp_path)
+    again = ht.Hierarchy.from_csv(tmp_path / place, "Station")
+    assert again.values == ladder.values
+    assert again.labels[1] == ("Medizin, allgemein, West", "Chirurgie, allgemein, Ost")
+    rows = [["value", "level 1"], ["b", "c"]]
+    assert ht.Hierarchy.from_csv(tmp_path / write_ladder(rows, "Station", tmp_path)).values == ("value", "b")
+
+
+def test_groups_that_the_policy_refuses_leave_no_file(tmp_path, monkeypatch):
+    def refuse(*_):
+        raise InputError("refused")
+
+    monkeypatch.setattr(actions, "_put_hierarchy", refuse)
+    desk = SimpleNamespace(versions=PolicyVersions(tmp_path / "policy.yaml"))
+    with pytest.raises(InputError, match="refused"):
+        actions._write_groups(desk, 0, "Station", [["a", "b"]])
+    assert not [*tmp_path.rglob("*.csv")]
 
 
 def test_no_cell_that_few_share_is_on_any_screen(tmp_path):

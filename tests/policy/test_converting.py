@@ -212,6 +212,26 @@ def test_a_code_list_becomes_a_hierarchy(tmp_path, monkeypatch):
     assert run("convert", "region.csv").code == 2
 
 
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("North\n@N1\n\n@N1\n", "line 4: the value of line 2 again"),
+        ("North\n@N1\nSouth\n@N1\n", "line 4: the value of line 2 again"),
+        ("North\n@N1\nSouth\n@S1\n@@N1\n", "line 5: the value of line 2 again"),
+        ("North\n@N1\nSouth\n@North\n", "value of another branch"),
+    ],
+)
+def test_a_code_that_stands_twice_makes_no_hierarchy(tmp_path, text, told):
+    (tmp_path / "x.hrc").write_text(text, encoding="utf-8")
+    with pytest.raises(ht.HierarchyError, match=told):
+        convert(tmp_path / "x.hrc")
+
+
+def test_a_code_may_have_the_name_of_the_one_above_it(tmp_path):
+    (tmp_path / "x.hrc").write_text("A\n@A\nB\n@B1\n", encoding="utf-8")
+    assert convert(tmp_path / "x.hrc").files == {"x.csv": "A;A;*\nB1;B;*\n"}
+
+
 AMNESIA = """distinct
 name places
 type string

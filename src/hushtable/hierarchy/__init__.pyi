@@ -7,7 +7,7 @@ from .grid import (
     plain as plain,
     to_exact as to_exact,
 )
-from .hierarchy import Hierarchy as Hierarchy, groups_of as groups_of, name_of as name_of
+from .hierarchy import Hierarchy as Hierarchy, check_lines as check_lines, groups_of as groups_of, name_of as name_of
 from .ladder import Ladder as Ladder, NamedSets as NamedSets, Rule as Rule, by_label as by_label
 from .proposal import (
     Rounding as Rounding,

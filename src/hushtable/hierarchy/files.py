@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
-import io
 import itertools
-from collections.abc import Mapping, Sequence
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from io import StringIO
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+from hushtable import io
 from hushtable.columns import SUPPRESSED, value
 from hushtable.errors import HierarchyError, with_hint
 from hushtable.hierarchy.ladder import Level, by_label
 
-__all__ = ["LadderLines", "parse_csv", "parse_domains", "parse_tree", "read_text"]
+__all__ = ["LadderLines", "name_source", "parse_csv", "parse_domains", "parse_tree", "read_text"]
 
-_DELIMITERS: Final = ";\t|,"
+_LEVEL: Final = re.compile(
+    r"(level|ebene|stufe|niveau|nivel|livello|value|values|wert|code|group|gruppe|top|all)([ _-]?\d+)?", re.IGNORECASE
+)
+"""What headers call the values and the levels above them."""
+_DELIMITERS: Final = "\t;|,"  # those that labels hold least come first
 
 
 class LadderLines(NamedTuple):
@@ -72,39 +80,79 @@ class LadderLines(NamedTuple):
                     raise HierarchyError(msg)
 
 
-def read_text(path: str | Path, encoding: str) -> str:
-    """Read a hierarchy file; a byte order mark is skipped."""
+@contextlib.contextmanager
+def name_source(source: str) -> Iterator[None]:
+    """Put the name of what is read before the message of an error in it."""
     try:
-        return Path(path).read_text(encoding=encoding).removeprefix("\ufeff")
-    except (OSError, LookupError, ValueError) as error:
-        why = getattr(error, "strerror", None) or f"not {encoding}"
-        msg = with_hint(f"cannot read the hierarchy {str(path)!r}: {why}.", "check the name and the encoding.")
+        yield
+    except HierarchyError as error:
+        msg = f"{source}: {error}"
         raise HierarchyError(msg) from None
 
 
-def parse_csv(text: str, delimiter: str | None = None) -> LadderLines:
-    """Read ARX's form: a line for every value, from the value to the top, without a header."""
-    start = text.lstrip().partition("\n")[0]
-    delimiter = delimiter or max(_DELIMITERS, key=start.count)
-    rows, places = [], []
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+def read_text(path: str | Path, encoding: str | None = None) -> str:
+    """Read a hierarchy file, in the encoding that is found as a table's is."""
     try:
-        for row in reader:
-            if not row:
-                continue
-            rows.append(row)
-            places.append(f"line {reader.line_num}")
-            if len(row) != len(rows[0]):
-                msg = with_hint(
-                    f"line {reader.line_num}: {len(row)} levels, but {places[0]} has {len(rows[0])} "
-                    f"(delimiter {delimiter!r}).",
-                    "give every value a label at every level; repeat a label to skip a level.",
-                )
-                raise HierarchyError(msg)
+        return io.read_text(Path(path), encoding)
+    except OSError as error:
+        msg = with_hint(f"cannot read the hierarchy {str(path)!r}: {error.strerror}.", "check the name.")
+        raise HierarchyError(msg) from None
+    except ValueError:
+        what = encoding or "a text whose encoding can be found"
+        msg = with_hint(f"cannot read the hierarchy {str(path)!r}: not {what}.", "save it in UTF-8.")
+        raise HierarchyError(msg) from None
+
+
+def parse_csv(text: str, delimiter: str | None = None, column: str = "") -> LadderLines:
+    """Read ARX's form: a line for every value, from the value to the top; lines of the empty value are left out."""
+    delimiter = delimiter or _find_delimiter(text)
+    rows, places = [], []
+    for number, row in _split_lines(text, delimiter):
+        rows.append(row)
+        places.append(f"line {number}")
+        if len(row) != len(rows[0]):
+            msg = with_hint(
+                f"line {number}: {len(row)} levels, but {places[0]} has {len(rows[0])} (delimiter {delimiter!r}).",
+                "give every value a label at every level; repeat a label to skip a level.",
+            )
+            raise HierarchyError(msg)
+    begin = 1 if _has_header(rows, column) else 0
+    # A missing cell is a leaf of its own under `*`, whatever a file says of it.
+    listed = [at for at in range(begin, len(rows)) if rows[at][0].strip()]
+    return LadderLines([rows[at] for at in listed], [places[at] for at in listed])
+
+
+def _has_header(rows: Sequence[Sequence[str]], column: str) -> bool:
+    """Tell whether the first line names the column and its levels: it alone lacks a top `*`, or its words say so."""
+    if len(rows) < 2 or SUPPRESSED in rows[0]:
+        return False
+    first, *others = rows
+    if len(first) > 2 and all(row[-1] == SUPPRESSED for row in others):
+        return True
+    is_label = any(name in cells for name, cells in zip(first, zip(*others, strict=True), strict=True))
+    if is_label or len({*first}) < len(first):
+        return False
+    names_levels = len(first) > 1 and all(_LEVEL.fullmatch(cell.strip()) for cell in first)
+    return names_levels or first[0].strip().casefold() == column.strip().casefold()
+
+
+def _find_delimiter(text: str) -> str:
+    """Return the delimiter that splits most lines into as many levels, as labels may hold any other one."""
+    n_alike = dict.fromkeys(_DELIMITERS, 0)
+    for delimiter in filter(text.__contains__, _DELIMITERS):
+        widths = Counter(len(row) for _, row in _split_lines(text, delimiter))
+        n_alike[delimiter] = max((n_lines for width, n_lines in widths.items() if width > 1), default=0)
+    return max(_DELIMITERS, key=n_alike.__getitem__)
+
+
+def _split_lines(text: str, delimiter: str) -> Iterator[tuple[int, list[str]]]:
+    """Yield the cells of every line that is not blank, and its number."""
+    reader = csv.reader(StringIO(text, newline=""), delimiter=delimiter)
+    try:
+        yield from ((reader.line_num, row) for row in reader if row)
     except csv.Error:
         msg = with_hint(f"line {reader.line_num}: cannot be read as CSV.", "check its quotes.")
         raise HierarchyError(msg) from None
-    return LadderLines(rows, places)
 
 
 def parse_domains(text: str) -> dict[str, LadderLines]:

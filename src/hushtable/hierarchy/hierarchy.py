@@ -7,11 +7,10 @@ Groups of the values of a category without a hierarchy: what a class publishes t
 
 from __future__ import annotations
 
-import contextlib
 import datetime as dt
 import os
 from bisect import bisect_left, bisect_right
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
@@ -28,7 +27,7 @@ from hushtable.hierarchy.ladder import Ladder, Level, Rule
 from hushtable.hierarchy.proposal import propose
 from hushtable.hierarchy.rules import LEAST, Dates, Dictionary, Frequency, Prefix, Runs, Suppression, Tails, Times
 
-__all__ = ["Hierarchy", "check_labels", "groups_of", "name_of"]
+__all__ = ["Hierarchy", "check_labels", "check_lines", "groups_of", "name_of"]
 
 
 def check_labels(
@@ -382,7 +381,7 @@ class Hierarchy:
         """Read what a policy holds: ``{"tree": ...}`` is a hierarchy, anything else a rule."""
         if set(entry) != {"tree"}:
             return rules.from_dict(entry)
-        with _naming(f"hierarchy of {column!r}"):
+        with files.name_source(f"hierarchy of {column!r}"):
             return _of_rows(column, files.parse_tree(entry["tree"]))
 
     @classmethod
@@ -391,9 +390,12 @@ class Hierarchy:
         path: str | os.PathLike[str],
         column: str | None = None,
         delimiter: str | None = None,
-        encoding: str = "utf-8",
+        encoding: str | None = None,
     ) -> Hierarchy:
-        """Read ARX's form: a line for every value, from the value to the top, without a header.
+        """Read ARX's form: a line for every value, from the value to the top.
+
+        A header is left out: a first line that begins with the column's name, has words as ``level 1``, or lacks the
+        ``*`` that ends all others. So is a line of the empty value: a missing cell is a leaf of its own under ``*``.
 
         Parameters
         ----------
@@ -401,8 +403,9 @@ class Hierarchy:
         column : str, optional
             Without it, what follows ``hierarchy_`` in the file's name, or else that name.
         delimiter : str, optional
-            Found among ``; tab | ,`` in the first line when not given.
-        encoding : str
+            The one of ``tab ; | ,`` that splits most lines into as many levels, when not given.
+        encoding : str, optional
+            Found as that of a table when not given.
 
         Raises
         ------
@@ -412,8 +415,8 @@ class Hierarchy:
         path = Path(path)
         text = files.read_text(path, encoding)
         name = path.stem.rpartition("hierarchy_")[2] if column is None else column
-        with _naming(str(path)):
-            return _of_rows(name, files.parse_csv(text, delimiter))
+        with files.name_source(str(path)):
+            return _of_rows(name, files.parse_csv(text, delimiter, name))
 
     @classmethod
     def from_domains(cls, path_or_text: str | os.PathLike[str]) -> dict[str, Hierarchy]:
@@ -436,8 +439,8 @@ class Hierarchy:
         """
         given = os.fspath(path_or_text)
         is_text = "\n" in given or (":" in given and not Path(given).exists())
-        text = given if is_text else files.read_text(given, "utf-8")
-        with _naming("domains" if is_text else given):
+        text = given if is_text else files.read_text(given)
+        with files.name_source("domains" if is_text else given):
             return {column: _of_rows(column, rows) for column, rows in files.parse_domains(text).items()}
 
     @staticmethod
@@ -591,14 +594,10 @@ def _of_rows(column: str, rows: files.LadderLines) -> Hierarchy:
     return _of(column, values, Ladder(levels))
 
 
-@contextlib.contextmanager
-def _naming(source: str) -> Iterator[None]:
-    """Put the name of what is read before the message of an error in it."""
-    try:
-        yield
-    except HierarchyError as error:
-        msg = f"{source}: {error}"
-        raise HierarchyError(msg) from None
+def check_lines(source: str, rows: list[list[str]], numbers: list[int]) -> None:
+    """Raise HierarchyError where rows from value to top make no hierarchy, by the lines that they come from."""
+    with files.name_source(source):
+        _of_rows("codes", files.LadderLines(rows, [f"line {number}" for number in numbers]))
 
 
 _SMALLEST: Final = 5  # values of the smallest groups; fewer are mostly listed

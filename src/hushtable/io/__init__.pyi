@@ -18,6 +18,7 @@ from .csv import (
 from .databases import connect as connect
 from .distinct_rows import RowKeys as RowKeys, Values as Values, changed as changed, collapse as collapse
 from .drafts import is_full as is_full
+from .encoding import decode_text as decode_text, read_text as read_text
 from .files import (
     FILE_KINDS as FILE_KINDS,
     MANIFEST as MANIFEST,

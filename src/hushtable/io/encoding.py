@@ -5,6 +5,8 @@ from __future__ import annotations
 import codecs
 import contextlib
 import gzip
+import itertools
+import re
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,13 +17,43 @@ import numpy as np
 
 from hushtable.errors import InputError, with_hint
 
-__all__ = ["as_utf8", "decoded", "encoding_of"]
+__all__ = ["as_utf8", "decode_text", "decoded", "encoding_of", "read_text"]
 
 _HEAD: Final = 1_000_000  # bytes looked at for the encoding
 _PIECE: Final = 1 << 23  # bytes of a file that are read at a time: larger pieces leave the cache, and take longer
 _MARK: Final = 4  # bytes of the longest mark of an encoding, which is never cut
 _ENCODINGS: Final = ("cp1252", "gb18030", "big5", "cp932")
 """Tried where a text is not UTF-8. Others, which western letters would pass for, are to be named."""
+_MOST_WORDS: Final = 5_000
+_CLEAR_SHARE: Final = 0.95  # of the words; a text in a third encoding has some that mac-roman does not spell
+_RAW_WORD: Final = re.compile(rb"[A-Za-z\x80-\xff]+")
+_ASCII_LETTER: Final = re.compile(rb"[A-Za-z]")
+_CAPITALS: Final = "À-ÖØ-ÞŒŠŽŸ"
+_SMALL: Final = "ß-öø-ÿœšžªºµ"
+_LETTERS: Final = f"[A-Za-z{_CAPITALS}{_SMALL}]+"
+_SIGNS: Final = r"(?:[^\w\ufffd]|[¹²³¼½¾])*"
+_WORD: Final = re.compile(f"{_SIGNS}{_LETTERS}(?:[’‘–—]{_LETTERS})*{_SIGNS}")
+_ODD_CASE: Final = re.compile(f"[a-z{_SMALL}][{_CAPITALS}]|[A-Z][{_CAPITALS}][a-z{_SMALL}]|[A-Z][{_SMALL}][A-Z]")
+
+
+def read_text(path: Path, encoding: str | None = None, most_bytes: int = -1) -> str:
+    """Read a file that lies beside tables, encoded as any of them; of one that is larger only that many bytes.
+
+    Raises
+    ------
+    InputError, OSError
+        The text is not in the encoding; the file cannot be read.
+    """
+    with path.open("rb") as file:
+        raw = file.read(most_bytes)
+    # Who gives a limit refuses what comes to it, and a letter may be cut there.
+    return raw.decode("latin-1") if len(raw) == most_bytes else decode_text(path, raw, encoding)
+
+
+def decode_text(path: Path, raw: bytes, encoding: str | None = None) -> str:
+    """Return the text of bytes, with every line end a newline."""
+    text = as_utf8(path, raw, encoding)[0].decode()
+    return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def as_utf8(path: Path, raw: bytes, encoding: str | None) -> tuple[bytes, str]:
@@ -95,9 +127,24 @@ def _guess_encoding(raw: bytes) -> str:
     is_alone = is_high & ~np.append(is_high[1:], False) & ~np.append(False, is_high[:-1])
     # The letters of western words stand alone between others; elsewhere they come in rows, of two bytes each.
     if 2 * is_alone.sum() > is_high.sum():
-        return "cp1252"
+        return _guess_western(raw)
     guess = charset_normalizer.from_bytes(raw, cp_isolation=list(_ENCODINGS)).best()
-    return "cp1252" if guess is None else guess.encoding
+    return _guess_western(raw) if guess is None or guess.encoding == "cp1252" else guess.encoding
+
+
+def _guess_western(raw: bytes) -> str:
+    """Tell mac-roman from cp1252 by which of them spells more words; cp1252 where both spell as many."""
+    # Words of ASCII alone tell nothing, nor do signs without any.
+    mixed = (word for word in _RAW_WORD.findall(raw) if not word.isascii() and _ASCII_LETTER.search(word))
+    words = list(itertools.islice(dict.fromkeys(mixed), _MOST_WORDS))
+    n_windows = sum(_is_word(word.decode("cp1252", "replace")) for word in words)
+    n_mac = sum(_is_word(word.decode("mac_roman")) for word in words)
+    return "mac_roman" if n_mac > max(n_windows, _CLEAR_SHARE * len(words)) else "cp1252"
+
+
+def _is_word(text: str) -> bool:
+    """Tell whether a text is a word of western letters: signs at its ends only, no capital as in ``MŸller``."""
+    return _WORD.fullmatch(text) is not None and _ODD_CASE.search(text) is None
 
 
 def decoded(path: Path, encoding: str) -> Iterator[str]:

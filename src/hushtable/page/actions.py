@@ -190,8 +190,13 @@ def _ladder(desk: Desk, fields: FormFields) -> tuple[int, str, Any]:
 
 def _write_groups(desk: Desk, place: int, name: str, rows: list[list[str]]) -> str:
     assert desk.versions is not None
-    entry = write_ladder(rows, name, desk.versions.file.parent)
-    _put_hierarchy(desk, name, entry)
+    folder = desk.versions.file.parent
+    entry = write_ladder(rows, name, folder)
+    try:
+        _put_hierarchy(desk, name, entry)
+    finally:
+        if entry not in (desk.versions.text or ""):
+            (folder / entry).unlink(missing_ok=True)
     return f"/groups?column={place}"
 
 

@@ -8,6 +8,7 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import Final
 
+from hushtable.columns import SUPPRESSED
 from hushtable.errors import InputError, with_hint
 from hushtable.hierarchy import Hierarchy
 from hushtable.io import drafts
@@ -58,8 +59,10 @@ def write_ladder(rows: list[list[str]], column: str, folder: Path) -> str:
         number += 1
     with drafts.replacing(path, internal=(path,), overwrite=False) as (draft,):
         with draft.open("w", encoding="utf-8", newline="") as file:
-            csv.writer(file, delimiter=";", lineterminator="\n").writerows(rows)
-        Hierarchy.from_csv(draft, column, delimiter=";")
+            # The top makes every line one of several levels, and none of them a header.
+            csv.writer(file, delimiter=";", lineterminator="\n").writerows([*row, SUPPRESSED] for row in rows)
+        # As a policy reads it, to which nobody says a delimiter.
+        Hierarchy.from_csv(draft, column)
     return f"{FOLDER}/{path.name}"
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from hushtable.errors import InputError, with_hint
-from hushtable.io import drafts
+from hushtable.io import drafts, read_text
 
 __all__ = ["PolicyVersions"]
 
@@ -47,8 +47,7 @@ class PolicyVersions:
     def text(self) -> str | None:
         """What the file holds now; None where there is no file that can be read."""
         try:
-            with self.file.open(encoding="utf-8") as file:
-                return file.read(_LARGEST + 1)
+            return read_text(self.file, most_bytes=4 * _LARGEST)
         except (OSError, ValueError):
             return None
 

@@ -22,7 +22,7 @@ import numpy as np
 from hushtable._types import CountArray
 from hushtable.columns import ColumnSpec, Kind
 from hushtable.errors import InputError, PipelineError, VerificationError, check_columns, with_hint
-from hushtable.io import DELIMITERS, Dialect, Frame, frames, header_line
+from hushtable.io import DELIMITERS, Dialect, Frame, frames, header_line, read_text
 from hushtable.pipeline.cleaning import Cleaning, cleaned
 from hushtable.pipeline.constraining import constrained, rules_of
 from hushtable.pipeline.evaluators import Evaluator
@@ -291,9 +291,9 @@ def _headed(path: Path, said: FileReading, dialect: Dialect) -> Frame:
     """Read a CSV without a header; the delimiter is the one that splits its first line into as many cells as names."""
     names = list(said.header_names or ())
     try:
-        text = path.read_text(encoding="utf-8-sig")
-    except (OSError, ValueError):
-        msg = with_hint(f"cannot read {path.name} as a CSV without a header.", "header_names is for CSV in UTF-8.")
+        text = read_text(path, dialect.encoding)
+    except OSError:
+        msg = with_hint(f"cannot read {path.name} as a CSV without a header.", "check the name.")
         raise InputError(msg) from None
     first = text.partition("\n")[0].rstrip("\r")
     n_cells = {each: _n_cells(first, each) for each in DELIMITERS}

@@ -16,6 +16,8 @@ from typing import Any, Final
 from xml.etree import ElementTree
 
 from hushtable.errors import InputError, with_hint
+from hushtable.hierarchy import check_lines
+from hushtable.io import decode_text, read_text
 from hushtable.policy import plain_yaml
 from hushtable.policy.policy import Policy
 
@@ -124,7 +126,7 @@ def _project(path: Path) -> Converted:
         if ladder is not None and entry["role"] in ("quasi-identifier", "sensitive"):
             slug = re.sub(r"\W+", "_", name) or "column"
             entry["hierarchy"] = f"hierarchies/{place:02}_{slug}.csv"
-            ladders[entry["hierarchy"]] = _decoded(ladder)
+            ladders[entry["hierarchy"]] = decode_text(path, ladder)
     policy = {
         "version": 1,
         "read": {"delimiter": _told(about, "separator", ",")},
@@ -166,14 +168,6 @@ def _tree(path: Path, name: str, raw: bytes) -> ElementTree.Element:
         return ElementTree.fromstring(raw)
     except ElementTree.ParseError:
         raise InputError(with_hint(f"{name!r} of {str(path)!r} is no XML.", "save it in ARX again.")) from None
-
-
-def _decoded(raw: bytes) -> str:
-    """Return the text of a hierarchy, which ARX writes in the encoding of its machine."""
-    try:
-        return raw.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        return raw.decode("cp1252", "replace")
 
 
 def _told(element: ElementTree.Element, name: str, default: str = "") -> str:
@@ -274,6 +268,7 @@ def _code_list(path: Path) -> str:
     """Return the lines of a hierarchy of tau-Argus: every line a code, behind one ``@`` for each level above it."""
     lines = _lines(path)
     codes: list[tuple[int, str]] = []
+    numbers: list[int] = []
     for number, line in enumerate(lines, start=1):
         if not line.strip():
             continue
@@ -286,24 +281,28 @@ def _code_list(path: Path) -> str:
             )
             raise InputError(msg)
         codes.append((depth, code))
+        numbers.append(number)
     if not codes:
         raise InputError(with_hint(f"{str(path)!r} holds no code.", "a line for each code."))
     deepest = max(depth for depth, _ in codes)
     above: list[str] = []
     rows: list[list[str]] = []
+    of_leaves: list[int] = []
     for place, (depth, code) in enumerate(codes):
         above = [*above[:depth], code]
         if place + 1 == len(codes) or codes[place + 1][0] <= depth:
             # A code that has none below stays itself until its branch begins.
             rows.append([code] * (deepest - depth) + above[::-1] + ["*"])
+            of_leaves.append(numbers[place])
+    check_lines(str(path), rows, of_leaves)
     return "".join(f"{';'.join(row)}\n" for row in rows)
 
 
 def _lines(path: Path) -> list[str]:
     try:
-        return path.read_text(encoding="utf-8-sig").splitlines()
-    except (OSError, UnicodeDecodeError):
-        msg = with_hint(f"cannot read {str(path)!r}.", "it is a text in UTF-8.")
+        return read_text(path).split("\n")
+    except OSError:
+        msg = with_hint(f"cannot read {str(path)!r}.", "check the name.")
         raise InputError(msg) from None
 
 

@@ -15,13 +15,14 @@ from typing import Any, Final, NoReturn
 import yaml
 
 from hushtable.errors import InputError, PolicyError, with_hint
+from hushtable.io import read_text
 
 __all__ = ["YamlNode", "line_of", "part_of", "read", "text_of", "write"]
 
 YamlNode = yaml.Node
 
 _LARGEST: Final = 1_000_000  # characters
-
+_MOST_BYTES: Final = 4 * (_LARGEST + 2)  # of a text as large, with a mark, in any encoding
 _DEEPEST: Final = 32
 _LONGEST_NUMBER: Final = 100  # characters; of longer ones the reading takes time, not to speak of a sense
 _TEXT: Final = "tag:yaml.org,2002:str"
@@ -35,11 +36,10 @@ def text_of(path: str | os.PathLike[str], what: str, hint: str, error: type[Inpu
     Raises
     ------
     InputError
-        Of the type asked for: there is no such file, or it is not UTF-8.
+        Of the type asked for: there is no such file, or its encoding cannot be found.
     """
     try:
-        with Path(path).open(encoding="utf-8") as file:
-            return file.read(_LARGEST + 1)
+        return read_text(Path(path), most_bytes=_MOST_BYTES)
     except (OSError, ValueError):
         raise error(with_hint(f"cannot read the {what} {str(path)!r}.", hint)) from None
 

@@ -19,6 +19,7 @@ from typing import Final, NamedTuple, cast, get_args
 
 from hushtable.columns import Role, fold
 from hushtable.errors import InputError, check_type, with_hint
+from hushtable.io import read_text
 
 __all__ = ["Lexicon", "Said", "Topic", "entries", "lexicon", "packaged", "rows", "says", "topics"]
 
@@ -290,9 +291,9 @@ def _own_entries(words: str | os.PathLike[str] | Mapping[str, str]) -> Iterator[
     check_type(words, (str, os.PathLike), "words", '{"wiek": "age"}')  # type: ignore[arg-type]
     path = Path(words)
     try:
-        text = path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError):
-        msg = with_hint(f"the words file {str(path)!r} cannot be read.", "pass a text file in UTF-8.")
+        text = read_text(path)
+    except OSError:
+        msg = with_hint(f"the words file {str(path)!r} cannot be read.", "pass a text file.")
         raise InputError(msg) from None
     for line, word, topic in entries(text):
         yield f"line {line} of {path.name}", word, topic
