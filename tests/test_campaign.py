@@ -33,6 +33,7 @@ PARTS = {
     "pages": 1,
     "item_sets": 1,
     "pairs": 1,
+    "roles": 1,
 }
 CASES = {
     "releases": 80,
@@ -59,6 +60,7 @@ CASES = {
     "pages": 3,
     "item_sets": 40,
     "pairs": 40,
+    "roles": 40,
 }
 
 

@@ -41,6 +41,7 @@ KINDS = {
     "sources": 6,
     "item_sets": 6,
     "pairs": 6,
+    "roles": 6,
 }
 """Every kind of case and its share of the cases; a kind is a module here with a function `case(random, folder)`."""
 
