@@ -34,6 +34,7 @@ PARTS = {
     "item_sets": 1,
     "pairs": 1,
     "gates": 1,
+    "roles": 1,
 }
 CASES = {
     "releases": 80,
@@ -61,6 +62,7 @@ CASES = {
     "item_sets": 40,
     "pairs": 40,
     "gates": 4,
+    "roles": 40,
 }
 
 

@@ -42,6 +42,7 @@ KINDS = {
     "item_sets": 6,
     "pairs": 6,
     "gates": 4,
+    "roles": 6,
 }
 """Every kind of case and its share of the cases; a kind is a module here with a function `case(random, folder)`."""
 

@@ -7,43 +7,10 @@ import polars as pl
 import pytest
 
 import hushtable as ht
+from campaign.roles import IDENTIFIERS, INNOCENT
 from command import run
 from hushtable.policy import Policy
 
-FIRST = ["Anna", "Maria", "Sofia", "Emma", "Laura", "Jan", "Lukas", "Paul", "Noah", "Peter", "Thomas", "Michael"]
-LAST = ["Meier", "Schulz", "Weber", "Anders", "Kurz", "Lang", "Celik", "Novak", "Garcia", "Rossi", "Dubois", "Bauer"]
-
-
-def digits(draw, n):
-    return "".join(draw.choice("0123456789") for _ in range(n))
-
-
-# The name of a column, and its cells: names that tell nothing, where cells do.
-IDENTIFIERS = {
-    "surname by header": ("Nachname", lambda draw: draw.choice(LAST)),
-    "first names": ("v", lambda draw: draw.choice(FIRST)),
-    "full names": ("v", lambda draw: f"{draw.choice(FIRST)} {draw.choice(LAST)}"),
-    "social security": ("v", lambda draw: f"{digits(draw, 3)}-{digits(draw, 2)}-{digits(draw, 4)}"),
-    "e-mail": ("v", lambda draw: f"{draw.choice(LAST).lower()}{digits(draw, 2)}@example.org"),
-    "IBAN": ("v", lambda draw: f"DE{digits(draw, 20)}"),
-    "telephone": ("v", lambda draw: f"+49 30 {digits(draw, 7)}"),
-    "address": ("v", lambda draw: f"Hauptstr. {digits(draw, 2)}, 1{digits(draw, 4)} Berlin"),
-    "address by header": ("Adresse", lambda draw: f"{draw.choice(['Am Hang', 'Im Tal'])} {digits(draw, 2)}"),
-    "number of a patient": ("patient_id", lambda draw: 10_000 + int(digits(draw, 4))),
-}
-# What a table of persons keeps, or generalizes, without anybody's leave.
-INNOCENT = {
-    "diagnosis": ("Diagnose", lambda draw: f"{draw.choice('EIJK')}{draw.randint(10, 89)}.{draw.randint(0, 9)}"),
-    "codes of illnesses": ("v", lambda draw: f"{draw.choice('EIJK')}{draw.randint(10, 89)}"),
-    "illness": ("illness", lambda draw: draw.choice(["flu", "gout", "mumps", "cold"])),
-    "birth": ("birth_date", lambda draw: f"{draw.randint(1930, 2005)}-{draw.randint(10, 12)}-{draw.randint(10, 28)}"),
-    "postcode": ("zip", lambda draw: f"0{draw.randint(1000, 1099)}"),
-    "age of the mother": ("mother_age", lambda draw: draw.randint(18, 45)),
-    "town": ("town", lambda draw: draw.choice(["Bonn", "Ulm", "Bad Ems", "Florence", "Sofia"])),
-    "ward": ("ward", lambda draw: draw.choice(["Station 1", "Station 2", "Innere 3"])),
-    "job": ("job", lambda draw: draw.choice(["Koch", "Bauer", "Lehrer", "clerk"])),
-    "pay": ("pay", lambda draw: draw.randint(1_000, 9_000)),
-}
 SIZES = (4, 48, 300)
 ROLES = ("sensitive", "other", "quasi-identifier")
 
