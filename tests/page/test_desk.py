@@ -271,6 +271,24 @@ def test_another_table_has_a_policy_of_its_own(tmp_path):
         assert visitor.open("a.csv").versions.file.name == "policy.yaml"
 
 
+@pytest.mark.parametrize("role", ["quasi-identifier", "sensitive", "other"])
+def test_an_identifier_is_not_written_until_somebody_vouches_for_it(role, tmp_path):
+    people = {"age": [30, 31] * 6, "Nachname": ["Meier", "Lang", "Kurz"] * 4}
+    pl.DataFrame(people).write_csv(tmp_path / "people.csv")
+    text = f"columns: {{age: quasi-identifier, Nachname: {role}}}\nmodels: [k-anonymity: 2]\n"
+    (tmp_path / "policy.yaml").write_text(text, encoding="utf-8")
+    with served(tmp_path) as visitor:
+        visitor.open("people.csv")
+        assert "look like direct identifiers" in visitor.get("/sign")
+        visitor.do("write", name="out.csv")
+        assert "nothing is written" in visitor.settle().fault
+        assert not (tmp_path / "out.csv").exists()
+        visitor.do("accept", column=1, reason="made up")
+        visitor.settle()
+        visitor.do("write", name="out.csv")
+        assert visitor.settle().written.holds
+
+
 def test_what_cannot_be_written_is_told_and_vouched_for(tmp_path):
     n = 120
     pl.DataFrame(

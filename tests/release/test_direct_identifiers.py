@@ -1,5 +1,6 @@
 """Direct identifiers under every role, at every door: none passes until somebody accepts it with a reason."""
 
+import json
 import random
 from pathlib import Path
 
@@ -70,7 +71,7 @@ def test_what_identifies_nobody_by_itself_needs_no_leave(kind, role):
         assert release.frame.columns == data.columns
 
 
-@pytest.mark.parametrize("door", ["command", "folder", "lazy", "apply"])
+@pytest.mark.parametrize("door", ["command", "folder", "lazy", "apply", "pipeline"])
 @pytest.mark.parametrize("kind", ["surname by header", "e-mail"])
 def test_no_identifier_passes_at_another_door(kind, door, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
@@ -85,6 +86,14 @@ def test_no_identifier_passes_at_another_door(kind, door, tmp_path, monkeypatch)
         assert not Path("out.csv").exists()
         leave = f"accept.{name}=made up"
         assert run("anonymize", "in.csv", "-p", "policy.yaml", "-o", "out.csv", "--set", leave).code == 0
+        return
+    if door == "pipeline":
+        data.write_csv("in.csv")
+        steps = {"Loader": {"people": {"filepath": "in.csv"}}, "Anonymizer": {"two": rules.to_dict()}}
+        whole = steps | {"Reporter": {"release": {"method": "save_data", "source": "Anonymizer"}}}
+        Path("run.yaml").write_text(json.dumps(whole))
+        with pytest.raises(ht.ExposureError, match=f"direct identifiers: '{name}'"):
+            ht.Pipeline.read("run.yaml").run("out")
         return
     if door == "apply":
         accepted = rules.changed({("accept", name): "made up"}).protect(data)
