@@ -25,6 +25,7 @@ from hushtable.hierarchy import (
     Rule,
     code_lengths,
     known_rate,
+    length_of_codes,
     plain,
     prefix_lengths,
     to_dict,
@@ -125,9 +126,8 @@ def proposed_rule(column: Column, topic: str) -> Rule | None:
     if column.kind == "datetime":
         return Dates(("day", "month", "year", "decade"))
     texts = column.texts()
-    longest = max(map(len, texts))
-    if topic == "postcode" and column.kind in ("category", "integer") and longest > 1:
-        return Prefix(prefix_lengths(longest))
+    if topic == "postcode" and column.kind in ("category", "integer") and (length := length_of_codes(texts)) > 1:
+        return Prefix(prefix_lengths(length))
     if column.kind != "category":
         return None
     if sum(_ILLNESS.fullmatch(text) is not None for text in texts) >= _FITTING * len(texts):
