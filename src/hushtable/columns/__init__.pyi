@@ -40,6 +40,15 @@ from .meeting import (
     merge_items as merge_items,
     merge_spellings as merge_spellings,
 )
+from .missing_codes import (
+    count_missing_codes as count_missing_codes,
+    count_missing_numbers as count_missing_numbers,
+    count_sentinel_codes as count_sentinel_codes,
+    count_sentinel_dates as count_sentinel_dates,
+    ends_with_codes as ends_with_codes,
+    is_missing_word as is_missing_word,
+    is_open_end as is_open_end,
+)
 from .series import (
     cell_codes as cell_codes,
     digits as digits,
@@ -65,15 +74,11 @@ from .series import (
     zone_of as zone_of,
 )
 from .spellings import (
-    MISSING_CODES as MISSING_CODES,
     begins_with_numbers as begins_with_numbers,
     canonical as canonical,
-    count_missing_codes as count_missing_codes,
-    count_missing_numbers as count_missing_numbers,
     count_near_duplicates as count_near_duplicates,
     count_odd_texts as count_odd_texts,
     doubts as doubts,
-    ends_with_codes as ends_with_codes,
     fold as fold,
     found as found,
 )
