@@ -45,6 +45,8 @@ from .missing_codes import (
     count_missing_numbers as count_missing_numbers,
     count_sentinel_codes as count_sentinel_codes,
     count_sentinel_dates as count_sentinel_dates,
+    count_spellings as count_spellings,
+    count_texts as count_texts,
     ends_with_codes as ends_with_codes,
     is_missing_word as is_missing_word,
     is_open_end as is_open_end,
@@ -71,6 +73,7 @@ from .series import (
     typed as typed,
     without_blanks as without_blanks,
     without_categories as without_categories,
+    without_declared as without_declared,
     zone_of as zone_of,
 )
 from .spellings import (

@@ -6,6 +6,7 @@ Nothing here decides: such a cell is a value until somebody says that it is miss
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import Final
 
 import numpy as np
@@ -19,6 +20,8 @@ __all__ = [
     "count_missing_numbers",
     "count_sentinel_codes",
     "count_sentinel_dates",
+    "count_spellings",
+    "count_texts",
     "ends_with_codes",
     "is_missing_number",
     "is_missing_word",
@@ -197,6 +200,24 @@ def ends_with_codes(series: pl.Series) -> bool:
     numbers = series.cast(pl.Float64, strict=False).drop_nulls().drop_nans()
     ends = np.array([numbers.min(), numbers.max()], dtype=float) if len(numbers) else np.array([])
     return any(np.isfinite(end) and is_missing_number(end) for end in ends)
+
+
+def count_spellings(texts: pl.Series, values: pl.Series, numbers: Iterable[str]) -> dict[str, int]:
+    """Count the cells of a column that hold some numbers, as they are spelled.
+
+    Examples
+    --------
+    >>> count_spellings(pl.Series(["999,00", "999", "5"]), pl.Series(["999.00", "999", "5"]), ["999"])
+    {'999': 1, '999,00': 1}
+    """
+    is_code = values.cast(pl.Float64, strict=False).is_in([*map(float, numbers)]).fill_null(False)
+    return dict(sorted(_count_texts(texts.filter(is_code)).items()))
+
+
+def count_texts(texts: pl.Series, codes: Iterable[str]) -> dict[str, int]:
+    """Count the cells of a column that are one of some texts, text by text."""
+    stripped = texts.str.strip_chars()
+    return {code: int((stripped == code).sum()) for code in sorted(codes)}
 
 
 def _count_texts(series: pl.Series) -> dict[str, int]:

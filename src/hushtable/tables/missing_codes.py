@@ -8,7 +8,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 import numpy as np
-import polars as pl
 
 from hushtable.columns import (
     begins_with_numbers,
@@ -18,9 +17,13 @@ from hushtable.columns import (
     count_odd_texts,
     count_sentinel_codes,
     count_sentinel_dates,
+    count_spellings,
+    count_texts,
     ends_with_codes,
     is_missing_word,
     is_open_end,
+    spelled,
+    without_declared,
 )
 from hushtable.errors import ColumnError
 from hushtable.io import Frame
@@ -107,18 +110,18 @@ def _of_frame(data: Frame, name: str) -> dict[str, int]:
     if text is None:
         column = data.column(name)
         if column.dtype.is_temporal():
-            days = column.cast(pl.String)
-            return count_sentinel_dates(days, days)
+            texts = spelled(column, name)
+            return count_sentinel_dates(texts, texts)
         return _of_numbers(Table.encode(data.select([name])), name) if ends_with_codes(column) else {}
     words = [code for code in count_missing_codes(text) if is_missing_word(code)]
     # Without its words a column may turn out to hold numbers or dates.
-    rest = text.set(text.str.strip_chars().is_in(words).fill_null(False), None)
+    rest = without_declared(text, words)
     data = data.with_columns({name: rest})
     spelling = data.spelling(name)
     values = canonical(rest, spelling)
     days = count_sentinel_dates(rest, values)
     if days or spelling.format is not None:
-        return days | _count(text, words)
+        return days | count_texts(text, words)
     if not begins_with_numbers(rest):
         return count_sentinel_codes(rest)
     odd = {code: n for code, n in count_odd_texts(canonical(text, spelling)).items() if not is_open_end(code)}
@@ -126,14 +129,7 @@ def _of_frame(data: Frame, name: str) -> dict[str, int]:
     if not data.is_text or not ends_with_codes(values):
         return odd | count_sentinel_codes(rest)
     numbers = _of_numbers(Table.encode(data.select([name]), specs={name: data.spec(name)}), name)
-    is_code = values.cast(pl.Float64, strict=False).is_in([*map(float, numbers)]).fill_null(False)
-    # As they are spelled: 999 and 999,00.
-    return odd | _count(rest, rest.filter(is_code).str.strip_chars().unique().to_list()) | count_sentinel_codes(rest)
-
-
-def _count(text: pl.Series, codes: Sequence[str]) -> dict[str, int]:
-    stripped = text.str.strip_chars()
-    return {code: int((stripped == code).sum()) for code in sorted(codes)}
+    return odd | count_spellings(rest, values, numbers) | count_sentinel_codes(rest)
 
 
 def _of_numbers(data: Table, name: str) -> dict[str, int]:
@@ -173,8 +169,8 @@ def _lines(name: str, codes: Mapping[str, int]) -> Iterator[str]:
         )
     if rare:
         yield (
-            f"column {name!r} holds days or numbers far from its others in {rare:,} records, too few to name them: codes "
-            "of a missing value? If so, name them as missing_values; missing_values: [] says that they are values."
+            f"column {name!r} holds days or numbers far from its others in {rare:,} records, too few to name them: "
+            "codes of a missing value? If so, name them as missing_values; missing_values: [] says that they are values."
         )
     if texts:
         yield (
