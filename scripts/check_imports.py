@@ -21,6 +21,7 @@ ALLOWED = {
         "columns/date_formats.py",
         "columns/meeting.py",
         "columns/series.py",
+        "columns/missing_codes.py",
         "columns/spellings.py",
         "datasets.py",
         "discover/prose.py",

@@ -75,12 +75,11 @@ def _tree(random: Random, texts: list[str], path: Path | None) -> Ladder:
 
 
 def prefixes(texts: list[str]) -> dict[str, set[str | None]]:
-    """Return what ``012*`` means: the texts that start so and are longer."""
+    """Return what ``012*`` means: the texts that start so, ``012`` too."""
     found: dict[str, set[str | None]] = {}
     for text in texts:
-        for length in range(len(text)):
+        for length in range(1, len(text) + 1):
             found.setdefault(f"{text[:length]}*", set()).add(text)
-    found.pop("*", None)
     return found
 
 

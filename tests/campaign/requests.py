@@ -66,9 +66,7 @@ class Request:
         if getattr(self.call["method"], "recoding", None) == "readable":
             for name in self.call["quasi_identifiers"]:
                 texts = [text for row in [*self.original, *people] if (text := text_of(row.get(name))) is not None]
-                held = {**calendar(texts, kinds[name]), **labels.get(name, {})}
-                # A prefix of codes covers what is as short as it.
-                labels[name] = {label: {*values, *({label[:-1]} & {*texts})} for label, values in held.items()}
+                labels[name] = {**calendar(texts, kinds[name]), **labels.get(name, {})}
         above = {name: found.above for name, found in self.ladders.items() if found.above}
         qi = self.call["quasi_identifiers"]
         return Terms(qi, self.sensitive, self.call["models"], kinds, labels, orders, above)

@@ -157,3 +157,20 @@ def test_no_more_persons_than_fill_a_class_are_counted():
     """Three rows of one person fill the class, whoever else it covers."""
     pairs = np.array([0, 0]), np.array([0, 1], np.int32)
     assert coverage.fewest_persons(*pairs, np.array([3]), np.array([3, 1])).tolist() == [1]
+
+
+@pytest.mark.parametrize("texts", [["01", "011", "02"], ["01", "02"]])
+def test_a_prefix_covers_the_code_that_is_the_prefix_whatever_other_codes_a_table_has(texts):
+    (covered,) = covered_by(["01*"], texts, ColumnSpec("category"), Hierarchy.prefix([2]), "place")
+    assert [text for text, is_covered in zip(texts, covered, strict=True) if is_covered] == [
+        text for text in texts if text.startswith("01")
+    ]
+
+
+def test_a_code_and_what_begins_with_it_share_a_class():
+    places = pl.DataFrame({"place": ["01", "01", "011", "012", "02", "02", "021", "022"]})
+    release = ht.anonymize(
+        places, quasi_identifiers=["place"], models=[ht.KAnonymity(4)], hierarchies={"place": ht.Hierarchy.prefix([2])}
+    )
+    assert sorted({*release.frame["place"]}) == ["01*", "02*"]
+    assert release.claim.verify(release.frame, original=places).passed

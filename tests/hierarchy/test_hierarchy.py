@@ -190,6 +190,12 @@ def test_prefix_keeps_the_first_characters() -> None:
     ]
 
 
+def test_a_prefix_holds_the_code_that_is_the_prefix() -> None:
+    column = column_of(["01", "011", "012", "02", "03", "030"], "category")
+    hierarchy = Hierarchy.build(Hierarchy.prefix([2, 1]), column)
+    assert levels_of(hierarchy)[1] == ["01*", "01*", "01*", "02", "03*", "03*"]
+
+
 def test_dates_are_calendar_units() -> None:
     column = column_of(["2019-12-31", "2024-05-01", "2024-05-31", "2024-06-01"])
     hierarchy = Hierarchy.build(Hierarchy.dates(), column)

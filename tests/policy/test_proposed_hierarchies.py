@@ -22,6 +22,8 @@ CASES: list[tuple[str, Kind | None, list[str], dict[str, Any] | None]] = [
     ("postcode", "category", ["01067", "01069", "80331"], {"prefix": {"lengths": [4, 3, 2, 1]}}),
     ("postcode", "integer", ["1067", "10115", "80331"], {"prefix": {"lengths": [4, 3, 2, 1]}}),
     ("postcode", "category", ["SW1A 1AA", "E1 6AN", "N1 9GU"], {"prefix": {"lengths": [6, 4, 2]}}),
+    ("postcode", "category", ["01067", "01069", "80331", "unbekannt"], {"prefix": {"lengths": [4, 3, 2, 1]}}),
+    ("", "category", [*(f"{n:04}" for n in range(20)), "unbekannt"], {"prefix": {"lengths": [3, 2, 1]}}),
     ("", "category", ["0101", "0102", "0201"], {"prefix": {"lengths": [3, 2, 1]}}),
     ("", "category", ["I21.4", "G40.9", "O80", "E1109"], {"prefix": {"lengths": [3, 1]}}),
     (

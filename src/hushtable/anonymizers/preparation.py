@@ -414,7 +414,7 @@ def prepare(data: Any, asked: Request) -> Prepared:
         people,
         ladders=_ladders(everyone, _given(asked), asked.unknown),
         specs=specs,
-        origins={} if isinstance(source, Table) else {n: source.spelling(n).spelling for n in asked.quasi_identifiers},
+        origins={} if isinstance(source, Table) else _origins(source, asked),
         inputs=inputs,
     )
 
@@ -429,7 +429,8 @@ def _read(data: Any, asked: Request) -> tuple[Frame | Table, Table]:
         # Whoever reads the file tells persons apart by their cells.
         source = source.told({name: ColumnSpec("category") for name in persons if source.text(name) is not None})
         check_spelling(source, asked.quasi_identifiers if source.is_text else (), judged)
-        source = source.with_sets()
+        # From here on, a missing cell is missing to whoever measures, publishes or reports.
+        source = source.without_declared().with_sets()
     elif any(name in source.names and source.column(name).separator is None for name in asked.parted):
         msg = with_hint(
             f"columns {listed(asked.parted)} of a Table were given a separator after they were coded.",
@@ -442,6 +443,15 @@ def _read(data: Any, asked: Request) -> tuple[Frame | Table, Table]:
         columns = (replace(each, by_rank=asked.loss.is_by_rank(each.name)) for each in table.columns)
         table = replace(table, columns=tuple(columns))
     return source, table
+
+
+def _origins(source: Frame, asked: Request) -> dict[str, ColumnSpec]:
+    """Say how the input spells quasi-identifiers, and which cells of the columns that nobody judges are missing."""
+    known = {name: source.spelling(name).spelling for name in asked.quasi_identifiers}
+    hidden = asked.pseudonyms.columns if asked.pseudonyms else ()
+    passed_over = {*known, *asked.judged, *asked.identifiers, *hidden}
+    missing = {name: source.spec(name).missing_values for name in source.names if name not in passed_over}
+    return known | {name: ColumnSpec(missing_values=texts) for name, texts in missing.items() if texts}
 
 
 def _spec_of(column: Column, source: Frame | Table, asked: Request) -> ColumnSpec:

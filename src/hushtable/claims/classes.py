@@ -244,7 +244,8 @@ class ClaimOnColumns:
     specs : mapping of column to ColumnSpec
         The kinds that columns had before they were published.
     origins : mapping of column to ColumnSpec
-        How quasi-identifiers are spelled in the input, and in a population: published, they have one spelling.
+        How quasi-identifiers are spelled in the input, and in a population: published, they have one spelling. Of
+        columns that nobody judges, which cells of the input are missing.
     hierarchies : mapping of column to Hierarchy, rule, path, "auto" or None
         What labels mean; None where there is one that a manifest does not tell.
     """
@@ -319,7 +320,8 @@ class Classes(ClaimOnColumns):
     specs : mapping of column to ColumnSpec
         The kinds that columns had before they were published.
     origins : mapping of column to ColumnSpec
-        How quasi-identifiers are spelled in the input, and in a population: published, they have one spelling.
+        How quasi-identifiers are spelled in the input, and in a population: published, they have one spelling. Of
+        columns that nobody judges, which cells of the input are missing.
     hierarchies : mapping of column to Hierarchy, rule, path, "auto" or None
         What labels mean where a population is counted, how far apart sensitive values are; None
         where there is one that a manifest does not tell.

@@ -11,7 +11,7 @@ import numpy as np
 from hushtable._types import BoolArray, CodeArray, CountArray
 from hushtable.columns import Cell, Column, ColumnSpec, Ends, from_texts, read, whole_days
 from hushtable.errors import ColumnError, InputError, with_hint
-from hushtable.hierarchy import Codes, Hierarchy, NamedSets, to_exact
+from hushtable.hierarchy import Codes, Hierarchy, NamedSets, Prefix, to_exact
 from hushtable.search import check_memory
 
 __all__ = ["count_covered", "covered_by", "covers_beside", "fewest_persons", "n_below", "pair_rows"]
@@ -320,6 +320,11 @@ def _by_label(column: Column, given: Any, found: Sequence[str | None]) -> Mappin
         for node, label in enumerate(ladder.labels[level]):
             if label in published:
                 covered[label] = np.asarray(covered.get(label, nothing) | (ladder.level_codes[level] == node))
+    rule = ladder.rule
+    if isinstance(rule, Prefix):
+        # `01*` holds 01 too, whatever other codes the compared table has.
+        begins = {cell for cell in published if cell and cell.endswith("*") and len(cell) - 1 in rule.lengths}
+        covered |= {cell: codes for cell in begins if (codes := _codes_within(cell, column)) is not None}
     return covered
 
 

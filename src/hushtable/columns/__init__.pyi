@@ -40,6 +40,17 @@ from .meeting import (
     merge_items as merge_items,
     merge_spellings as merge_spellings,
 )
+from .missing_codes import (
+    count_missing_codes as count_missing_codes,
+    count_missing_numbers as count_missing_numbers,
+    count_sentinel_codes as count_sentinel_codes,
+    count_sentinel_dates as count_sentinel_dates,
+    count_spellings as count_spellings,
+    count_texts as count_texts,
+    ends_with_codes as ends_with_codes,
+    is_missing_word as is_missing_word,
+    is_open_end as is_open_end,
+)
 from .series import (
     cell_codes as cell_codes,
     digits as digits,
@@ -62,18 +73,15 @@ from .series import (
     typed as typed,
     without_blanks as without_blanks,
     without_categories as without_categories,
+    without_declared as without_declared,
     zone_of as zone_of,
 )
 from .spellings import (
-    MISSING_CODES as MISSING_CODES,
     begins_with_numbers as begins_with_numbers,
     canonical as canonical,
-    count_missing_codes as count_missing_codes,
-    count_missing_numbers as count_missing_numbers,
     count_near_duplicates as count_near_duplicates,
     count_odd_texts as count_odd_texts,
     doubts as doubts,
-    ends_with_codes as ends_with_codes,
     fold as fold,
     found as found,
 )

@@ -79,7 +79,7 @@ class ColumnSpec:
     thousands : {".", ",", " ", "'"}, optional
         What groups their digits.
     missing_values : tuple of str, optional
-        Texts that mean a missing value, besides blank ones.
+        Texts that mean a missing value, besides blank ones. An empty sequence says that there are none.
     separator : str, optional
         What stands between the items of a cell such as ``I10;E11``: such a column is a category whose values are
         sets, see `hushtable.columns.item_sets`.
@@ -126,8 +126,10 @@ class ColumnSpec:
             # The two marks are one statement.
             said |= {"decimal": self.decimal, "thousands": self.thousands}
         is_date = said["order"] is None and said["kind"] in (None, "date", "datetime")
-        missing = dict.fromkeys((*(self.missing_values or ()), *(other.missing_values or ())))
-        said |= {"format": said["format"] if is_date else None, "missing_values": tuple(missing) or None}
+        missing = tuple(dict.fromkeys((*(self.missing_values or ()), *(other.missing_values or ()))))
+        # That there are none is an answer, too.
+        said["missing_values"] = None if self.missing_values is other.missing_values is None else missing
+        said["format"] = said["format"] if is_date else None
         if self.order is not None or self.kind not in (None, "category"):
             said["separator"] = self.separator
         if said["separator"] is not None:

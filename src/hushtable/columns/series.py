@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from typing import Any, Final
 
 import narwhals as nw
@@ -47,6 +47,7 @@ __all__ = [
     "typed",
     "without_blanks",
     "without_categories",
+    "without_declared",
     "zone_of",
 ]
 
@@ -232,7 +233,7 @@ def encode(series: pl.Series, spec: ColumnSpec, *, is_typed: bool, name: str) ->
         return _encode_texts(name, canonical(series, spec), spec)
     if spec.separator is not None:
         raise no_sets(name, dtype)
-    column, codes = _encode_values(name, _without_numbers(series, spec.missing_values or ()))
+    column, codes = _encode_values(name, without_declared(series, spec.missing_values or ()))
     if spec.order is None and spec.kind in (None, column.kind):
         return column, codes
     if isinstance(dtype, pl.Datetime) and dtype.time_unit == "ns" and (series.to_physical() % 1_000 != 0).any():
@@ -246,12 +247,26 @@ def encode(series: pl.Series, spec: ColumnSpec, *, is_typed: bool, name: str) ->
     return _encode_texts(name, texts, spec)
 
 
-def _without_numbers(series: pl.Series, texts: Sequence[str]) -> pl.Series:
-    """Make the numbers missing that texts such as ``-9`` stand for."""
-    if not series.dtype.is_numeric() or not texts:
+def without_declared(series: pl.Series, texts: Sequence[str]) -> pl.Series:
+    """Make the cells missing that texts such as ``-9`` or ``9999-12-31`` stand for, whatever the column's type.
+
+    Examples
+    --------
+    >>> without_declared(pl.Series([31, -9]), ["-9", "unknown"]).to_list()
+    [31, None]
+    """
+    if not texts or series.dtype.is_nested() or isinstance(series.dtype, (pl.Binary, pl.Duration, pl.Null)):
         return series
-    numbers = pl.Series(texts, dtype=pl.String).str.strip_chars().cast(pl.Float64, strict=False).drop_nulls()
-    return series.set(series.cast(pl.Float64).is_in(numbers.to_list()).fill_null(False), None)
+    if series.dtype.is_numeric():
+        numbers = pl.Series(texts, dtype=pl.String).str.strip_chars().cast(pl.Float64, strict=False).drop_nulls()
+        is_missing = series.cast(pl.Float64).is_in(numbers.to_list())
+    else:
+        cells = series.cast(pl.String).str.strip_chars()
+        is_missing = cells.is_in([text.strip() for text in texts])
+        if isinstance(series.dtype, pl.Datetime):
+            is_missing |= cells.str.replace(r" 00:00:00(\.0+)?$", "").is_in(list(texts))
+    is_missing = is_missing.fill_null(False)
+    return replaced(series, is_missing.to_numpy()) if is_missing.any() else series
 
 
 def no_sets(name: str, dtype: pl.DataType) -> ColumnError:
@@ -278,23 +293,34 @@ def settled(series: pl.Series, spec: ColumnSpec, *, is_typed: bool) -> ColumnSpe
     return spec
 
 
-def typed(series: pl.Series, spec: ColumnSpec) -> pl.Series:
-    """Return a text column as numbers, dates or moments where every cell is the canonical text of one; else as it is.
+def typed(series: pl.Series, spec: ColumnSpec, *, as_written: bool = False) -> pl.Series:
+    """Return a text column as numbers, dates or moments where every cell spells one, whatever its marks; else as it is.
 
     Parameters
     ----------
     series : polars.Series of text
     spec : ColumnSpec
         Categories stay text, and so does a column that writes missing cells in several ways.
+    as_written : bool
+        Only where every cell is the text by which its value would be written again: no 1,50 and no 1.50.
 
     Examples
     --------
-    >>> [typed(pl.Series(cells), ColumnSpec()).to_list() for cells in (["1.5", None, "20"], ["1.50"])]
-    [[1.5, None, 20.0], ['1.50']]
+    >>> for cells in (["1,50", None, "1.020,5"], ["31.12.2023"], ["01234", "1234"], ["0.12345678901234567890"]):
+    ...     print(typed(pl.Series(cells), ColumnSpec()).to_list())
+    [1.5, None, 1020.5]
+    [datetime.date(2023, 12, 31)]
+    ['01234', '1234']
+    ['0.12345678901234567890']
     """
-    if spec.order is not None or spec.kind in ("category", "ordered"):
+    if spec.order is not None or spec.kind in ("category", "ordered") or spec.separator is not None:
         return series
-    known = canonical(series, ColumnSpec(missing_values=spec.missing_values))
+    spec = (
+        ColumnSpec(spec.kind, missing_values=spec.missing_values)
+        if as_written
+        else settled(series, spec, is_typed=True)
+    )
+    known = canonical(series, spec)
     if series.filter(known.is_null()).n_unique() > 1:
         return series
     distinct = known.drop_nulls().unique()
@@ -304,9 +330,22 @@ def typed(series: pl.Series, spec: ColumnSpec) -> pl.Series:
     except ColumnError:
         return series
     # A time of day is read back as the text that it was.
-    if not column.is_measured or column.kind == "time" or [column.text(code) for code in codes.tolist()] != texts:
+    if not column.is_measured or column.kind == "time":
+        return series
+    is_same = str.__eq__ if as_written else _are_equal
+    if not all(map(is_same, (column.text(code) for code in codes.tolist()), texts)):
         return series
     return known.replace_strict(distinct, pl.Series(column.values).gather(codes), default=None)
+
+
+def _are_equal(value: str, text: str) -> bool:
+    """Tell whether a text spells a value with all its digits: 1.50 does 1.5. A plus begins a number of a telephone."""
+    if value == text:
+        return True
+    try:
+        return Decimal(value) == Decimal(text) and not text.startswith("+")
+    except InvalidOperation:
+        return False
 
 
 def _encode_texts(name: str, series: pl.Series, spec: ColumnSpec) -> tuple[Column, CodeArray]:

@@ -13,39 +13,21 @@ from typing import Final, NamedTuple, TypeVar
 
 import polars as pl
 
-from hushtable._types import CountArray
 from hushtable.columns.cells import SUPPRESSED
 from hushtable.columns.column import Column, ColumnSpec
 from hushtable.columns.date_formats import has_time, read_moments
 from hushtable.columns.item_sets import set_text
 
 __all__ = [
-    "MISSING_CODES",
     "begins_with_numbers",
     "canonical",
-    "count_missing_codes",
-    "count_missing_numbers",
     "count_near_duplicates",
     "count_odd_texts",
     "doubts",
-    "ends_with_codes",
     "fold",
     "found",
 ]
 
-MISSING_CODES: Final = (
-    *("NA", "N/A", "n/a", "#N/A", "NaN", "nan", "NULL", "null", "None", "none", "nil", "?", "-", "--", ".", "..."),
-    *("-9", "-99", "-999", "-9999", "missing", "Missing", "MISSING", "k.A.", "k. A.", "keine Angabe"),
-    *("unknown", "Unknown", "UNKNOWN", "unbekannt", "Unbekannt", "inconnu", "desconocido", "sconosciuto", "onbekend"),
-)
-"""What often stands for a missing value; it stays what it is until someone says so."""
-
-_NUMBERS_OF_MISSING: Final = frozenset(
-    [
-        *(int(digit * length) for digit in "789" for length in range(1, 7)),
-        *(int("9" * length + digit) for digit in "678" for length in range(1, 6)),
-    ]
-)
 _FEWEST_NUMBERS: Final = 3
 _MOSTLY: Final = 0.9  # of the filled cells, numbers
 _LOOKED_AT: Final = 1_000  # cells that tell whether a column is of numbers
@@ -192,52 +174,6 @@ def canonical(series: pl.Series, spec: ColumnSpec) -> pl.Series:
     return _replaced(series, texts, _with_point(texts, fitting[0]).set(~is_number, None))
 
 
-def count_missing_codes(series: pl.Series) -> dict[str, int]:
-    """Count the cells of a text column that are a usual code of a missing value, code by code."""
-    if not isinstance(series.dtype, pl.String):
-        return {}
-    codes = series.str.strip_chars()
-    counted = codes.filter(codes.is_in(MISSING_CODES)).rename("code").value_counts(sort=True, name="n")
-    return dict(counted.iter_rows())
-
-
-def count_missing_numbers(column: Column, counts: CountArray) -> dict[str, int]:
-    """Count the cells of a column of numbers that hold usual codes of a missing value, far from all its other numbers.
-
-    Parameters
-    ----------
-    column : Column
-    counts : ndarray of int64, shape (n_values,)
-        Records of each value.
-
-    Notes
-    -----
-    Codes such as 98 and 99, or -9, are the largest or the smallest numbers, and lie further from the next one than all
-    others lie from one another: an age of 99 is none beside one of 97. A negative code beside numbers that are all
-    0 or more is one at any distance.
-
-    Examples
-    --------
-    >>> from hushtable.columns.column import Column
-    >>> import numpy as np
-    >>> count_missing_numbers(Column("educ", "integer", np.array([8, 12, 16, 99])), np.array([5, 9, 4, 2]))
-    {'99': 2}
-    """
-    if column.kind not in ("integer", "decimal"):
-        return {}
-    values = [float(value) for value in column.values]
-    is_code = [abs(value) in _NUMBERS_OF_MISSING for value in values]
-    # What is left when all that may be codes are taken away at both ends.
-    low = next((i for i, value in enumerate(values) if value >= 0 or not is_code[i]), len(values))
-    high = next((i for i in range(len(values), 0, -1) if values[i - 1] < 0 or not is_code[i - 1]), 0)
-    if high - low < _FEWEST_NUMBERS:
-        return {}
-    span = values[high - 1] - values[low]
-    below = next((i for i in range(low, 0, -1) if values[low] >= 0 or values[i] - values[i - 1] > span), 0)
-    above = next((i for i in range(high, len(values)) if values[i] - values[i - 1] > span), len(values))
-    return {f"{values[i]:.0f}": int(counts[i]) for i in (*range(below), *range(above, len(values)))}
-
-
 def begins_with_numbers(series: pl.Series) -> bool:
     """Tell whether most of the first cells of a text column are numbers, whatever their marks.
 
@@ -248,21 +184,6 @@ def begins_with_numbers(series: pl.Series) -> bool:
     """
     first = series.drop_nulls().head(_LOOKED_AT).str.strip_chars()
     return 2 * int(first.str.contains(f"^(?:{_NUMBERLIKE.pattern})$").sum()) > len(first)
-
-
-def ends_with_codes(series: pl.Series) -> bool:
-    """Tell whether the smallest or the largest number of a column is a usual code of a missing value.
-
-    Examples
-    --------
-    >>> ends_with_codes(pl.Series(["1", "99"])), ends_with_codes(pl.Series([1, 98, 100]))
-    (True, False)
-    """
-    if not (series.dtype.is_numeric() or isinstance(series.dtype, pl.String)):
-        return False
-    numbers = series.cast(pl.Float64, strict=False)
-    low, high = numbers.arg_min(), numbers.arg_max()
-    return any(place is not None and abs(numbers[place]) in _NUMBERS_OF_MISSING for place in (low, high))
 
 
 def count_odd_texts(series: pl.Series) -> dict[str, int]:

@@ -29,10 +29,10 @@ from hushtable.io import (
     RowKeys,
     Scan,
     Values,
+    as_declared,
     changed,
     distinct_rows,
     frames,
-    in_sets,
     scan,
     to_arrow,
 )
@@ -187,7 +187,7 @@ class Files(Origin):
 
     def told(self, specs: Mapping[str, ColumnSpec]) -> Files:
         """Return the files with more said of how columns are read."""
-        return replace(self, source=in_sets(self.source, specs), specs={**self.specs, **specs})
+        return replace(self, source=as_declared(self.source, specs), specs={**self.specs, **specs})
 
     def published(self, cells: PublishedCells) -> Any:
         """Return what is published as a LazyFrame of polars.
@@ -203,9 +203,10 @@ class Files(Origin):
                 "write the release, and scan it.",
             )
             raise InputError(msg)
-        if self.source.sets:
+        parted = [name for name, spec in self.source.declared.items() if spec.separator is not None]
+        if parted:
             msg = with_hint(
-                f"there is no lazy frame of a release with sets of items: {listed(list(self.source.sets))}.",
+                f"there is no lazy frame of a release with sets of items: {listed(parted)}.",
                 "write the release, and scan it.",
             )
             raise InputError(msg)

@@ -59,6 +59,22 @@ leave columns out, use a machine with more memory, or write the query as Parquet
 whose records are cut one by one."
 
 
+def _without(name: str, dtype: Any, texts: Sequence[str]) -> nw.Expr:
+    """Return a column whose cells that some texts stand for are missing, as `columns.without_declared` has it."""
+    column = nw.col(name)
+    if dtype.is_numeric():
+        numbers = pl.Series(texts, dtype=pl.String).str.strip_chars().cast(pl.Float64, strict=False).drop_nulls()
+        is_missing = column.cast(nw.Float64).is_in(numbers.to_list())
+    elif isinstance(dtype, (nw.Date, nw.Datetime)):
+        days = pl.Series(texts, dtype=pl.String).str.strip_chars().str.to_date("%Y-%m-%d", strict=False).drop_nulls()
+        is_missing = column.is_in(days.to_list())
+    elif isinstance(dtype, (nw.String, nw.Categorical, nw.Enum)):
+        is_missing = column.cast(nw.String).str.strip_chars().is_in([text.strip() for text in texts])
+    else:
+        return column
+    return nw.when(~is_missing).then(column).alias(name)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Lazy(Origin):
     """A lazy frame of an engine that is asked for little: some rows, distinct rows with counts, what is published.
@@ -118,8 +134,14 @@ class Lazy(Origin):
         return self._frame(_named(rows, self.columns))
 
     def told(self, specs: Mapping[str, ColumnSpec]) -> Lazy:
-        """Return the frame with more said of how columns are read."""
-        return replace(self, specs={**self.specs, **specs})
+        """Return the frame with more said of how columns are read; cells that were said to be missing are."""
+        said = {name: specs.get(name, ColumnSpec()).completed(self.dialect.spec) for name in self.columns}
+        missing = {self.columns.index(name): spec.missing_values for name, spec in said.items() if spec.missing_values}
+        data = self.data
+        if missing:
+            dtypes = data.collect_schema()
+            data = data.with_columns(*(_without(f"c{i}", dtypes[f"c{i}"], texts) for i, texts in missing.items()))
+        return replace(self, data=data, specs={**self.specs, **specs})
 
     def collapse(
         self,

@@ -12,6 +12,7 @@ from .ladder import Ladder as Ladder, NamedSets as NamedSets, Rule as Rule, by_l
 from .proposal import (
     Rounding as Rounding,
     code_lengths as code_lengths,
+    length_of_codes as length_of_codes,
     prefix_lengths as prefix_lengths,
     prefix_lengths_of as prefix_lengths_of,
     propose_tails as propose_tails,

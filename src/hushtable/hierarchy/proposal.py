@@ -5,6 +5,7 @@ Round intervals: what classes publish of numbers and dates, on a grid that no re
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -41,7 +42,16 @@ from hushtable.hierarchy.rules import (
     places_of,
 )
 
-__all__ = ["Rounding", "code_lengths", "finest_grid", "prefix_lengths", "prefix_lengths_of", "propose", "propose_tails"]
+__all__ = [
+    "Rounding",
+    "code_lengths",
+    "finest_grid",
+    "length_of_codes",
+    "prefix_lengths",
+    "prefix_lengths_of",
+    "propose",
+    "propose_tails",
+]
 
 _MOST_CELLS: Final = 200
 _ANSWERS: Final = 3  # values of a column of answers
@@ -292,6 +302,7 @@ _MOST_LISTED: Final = 256  # beyond it, a label that lists its values is no long
 _TAIL: Final = 0.01
 _FINEST_CELLS: Final = 16
 _N_WIDTHS: Final = 4
+_NEARLY_ALL: Final = 0.95  # of the values of a column of codes
 _END_CELLS: Final = 50  # of the grid that ends of tails lie on, about so many lie between the ends
 _UNIT_DAYS: Final = {"day": 1, "month": 30, "quarter": 91, "year": 365}  # about as many as a calendar unit has
 
@@ -306,7 +317,7 @@ def propose(column: Column, counts: CountArray | None = None) -> Rule:
                                           outermost hundredths on either side in open cells
     date, datetime                        month (day), quarter, year, decade
     time                                  15 minutes, an hour, six hours
-    category, digits of equal length      prefix
+    category, digits of equal length      prefix; a twentieth may be words
     ordered                               runs of 2, 4, 8 ... neighbours
     other category, up to 256 values      groups of similar frequency, in about three steps
     else, and columns of one value        suppression
@@ -401,10 +412,23 @@ def _end(column: Column, place: Exact) -> Number:
 
 
 def code_lengths(column: Column) -> tuple[int, ...]:
-    """Return the prefix lengths of codes, such as ZIPs: texts of digits, all of one length."""
+    """Return the prefix lengths of codes, such as ZIPs: texts of digits, nearly all of one length."""
     texts = column.texts()
-    is_number = len(texts[0]) > 2 and all(text.isascii() and text.isdigit() for text in texts)
-    return prefix_lengths_of(column) if is_number else ()
+    length = length_of_codes(texts)
+    n_codes = sum(len(text) == length and text.isascii() and text.isdigit() for text in texts)
+    return prefix_lengths(length) if length > 2 and n_codes >= _NEARLY_ALL * len(texts) else ()
+
+
+def length_of_codes(texts: list[str]) -> int:
+    """Return the length that nearly all codes reach at most; words among them, which hold no digit, have no say.
+
+    Examples
+    --------
+    >>> length_of_codes(["01067", "80331", "unbekannt"])
+    5
+    """
+    lengths = sorted(len(text) for text in texts if any(map(str.isdigit, text))) or sorted(map(len, texts))
+    return lengths[math.ceil(_NEARLY_ALL * (len(lengths) - 1))]
 
 
 def prefix_lengths_of(column: Column) -> tuple[int, ...]:

@@ -414,8 +414,8 @@ class Prefix:
     Parameters
     ----------
     lengths : int or sequence of int
-        How many characters each level keeps, decreasing. A text that is not longer
-        stays as it is; the rest of a longer one becomes one ``*``.
+        How many characters each level keeps, decreasing. A text of that length or longer is under the ``*`` of its
+        first characters if a longer one is: ``01*`` holds ``01`` and ``011``. Other texts stay as they are.
     """
 
     lengths: tuple[int, ...]
@@ -432,15 +432,10 @@ class Prefix:
             raise HierarchyError(msg)
 
     def ladder(self, column: Column, counts: CountArray | None = None) -> Ladder:
-        """Return the prefixes of the canonical texts."""
+        """Return the prefixes of the canonical texts; a code that longer ones begin with is under its own prefix."""
         del counts
         texts = column.texts()
-        return Ladder(
-            [
-                by_label([cells.value(text) if len(text) <= length else f"{text[:length]}*" for text in texts])
-                for length in self.lengths
-            ]
-        )
+        return Ladder([by_label(_begins(texts, length)) for length in self.lengths])
 
     def titles(self, n_levels: int) -> list[str]:
         """Return ``first 4`` and so on."""
@@ -457,12 +452,6 @@ class Codes(Prefix):
     """
 
     name: ClassVar[str] = "codes"
-
-    def ladder(self, column: Column, counts: CountArray | None = None) -> Ladder:
-        """Return the prefixes of the canonical texts; what is as short as a prefix is under it."""
-        del counts
-        texts = column.texts()
-        return Ladder([by_label(_begins(texts, length)) for length in self.lengths])
 
 
 def _begins(texts: list[str], length: int) -> list[str]:

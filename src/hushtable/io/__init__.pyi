@@ -4,7 +4,7 @@ from .batches import (
     Parts as Parts,
     Scan as Scan,
     ahead as ahead,
-    in_sets as in_sets,
+    as_declared as as_declared,
     scan as scan,
     to_arrow as to_arrow,
 )
@@ -44,4 +44,9 @@ from .row_codes import (
 )
 from .sources import Source as Source, check_secrets as check_secrets, located as located
 from .stale_values import without_remnants as without_remnants
-from .statistics_files import Variable as Variable, published as published
+from .statistics_files import (
+    Variable as Variable,
+    measures as measures,
+    program_of as program_of,
+    published as published,
+)

@@ -17,14 +17,14 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from hushtable.columns import ColumnSpec, canonical, no_sets
+from hushtable.columns import ColumnSpec, canonical, no_sets, without_declared
 from hushtable.errors import ColumnError, InputError, listed, with_hint
 from hushtable.io.csv import Dialect, scan_csv
 from hushtable.io.databases import Database, connect
 from hushtable.io.files import FILE_KINDS, Snapshot
 from hushtable.io.sources import Source, located
 
-__all__ = ["NO_KEY", "Lines", "Parts", "Queried", "Scan", "ahead", "in_sets", "scan", "to_arrow"]
+__all__ = ["NO_KEY", "Lines", "Parts", "Queried", "Scan", "ahead", "as_declared", "scan", "to_arrow"]
 
 _BATCH: Final = 2**20  # rows
 NO_KEY: Final = "__HIVE_DEFAULT_PARTITION__"
@@ -55,8 +55,8 @@ class Parts:
         What begins with ``_`` or ``.`` in the folder and those of a Hive data set, of which nothing is read.
     keys : polars.DataFrame
         What the folders of a Hive data set say of each input, a column a key; they come behind the files' own columns.
-    sets : mapping of column to ColumnSpec
-        Columns of sets: whoever reads batches reads every set in its one text.
+    declared : mapping of column to ColumnSpec
+        Columns of sets, or with cells that were said to be missing: whoever reads batches reads them so.
     """
 
     inputs: tuple[Path, ...]
@@ -67,7 +67,7 @@ class Parts:
     snapshot: Snapshot = field(default_factory=Snapshot, repr=False)
     passed_over: tuple[str, ...] = ()
     keys: pl.DataFrame = field(default_factory=pl.DataFrame, repr=False)
-    sets: Mapping[str, ColumnSpec] = field(default_factory=dict, repr=False)
+    declared: Mapping[str, ColumnSpec] = field(default_factory=dict, repr=False)
 
     is_text = False
     has_order = True
@@ -87,7 +87,7 @@ class Parts:
         InputError
             A file is damaged, or changed since it was opened.
         """
-        return _with_sets(self._batches(names, coded), self.sets)
+        return _read(self._batches(names, coded), self.declared)
 
     def _batches(self, names: Sequence[str], coded: Sequence[str]) -> Iterator[pa.Table]:
         of_files = [name for name in names if name not in self.keys.columns]
@@ -152,7 +152,7 @@ class Parts:
             keys = self.keys.slice(self.inputs.index(path), 1)
             piece = piece.with_columns(pl.lit(each.item(), each.dtype).alias(each.name) for each in keys)
             pieces.append(pl.DataFrame([piece[:, piece.columns.index(name)] for name in self.columns]))
-        return _head_with_sets(pl.concat(pieces) if len(pieces) > 2 else pieces[-1], self.sets)
+        return _read_head(pl.concat(pieces) if len(pieces) > 2 else pieces[-1], self.declared)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -169,8 +169,8 @@ class Lines:
         How it spells its table.
     snapshot : Snapshot
         What the file was when it was opened; every pass compares.
-    sets : mapping of column to ColumnSpec
-        Columns of sets: whoever reads batches reads every set in its one text.
+    declared : mapping of column to ColumnSpec
+        Columns of sets, or with cells that were said to be missing: whoever reads batches reads them so.
     """
 
     inputs: tuple[Path, ...]
@@ -178,7 +178,7 @@ class Lines:
     n_bytes: int
     dialect: Dialect
     snapshot: Snapshot = field(default_factory=Snapshot, repr=False)
-    sets: Mapping[str, ColumnSpec] = field(default_factory=dict, repr=False)
+    declared: Mapping[str, ColumnSpec] = field(default_factory=dict, repr=False)
 
     is_text = True
     has_order = True
@@ -192,12 +192,12 @@ class Lines:
         """Yield the cells of some columns, in the order of the names; coded ones are coded by whoever codes them."""
         places = [self.columns.index(name) for name in names]
         made = (pa.table([to_arrow(piece[:, j]) for j in places], names=list(names)) for piece in self._pieces())
-        return _with_sets(made, self.sets)
+        return _read(made, self.declared)
 
     def head(self, n_rows: int) -> pl.DataFrame:
         """Return the first rows."""
         piece = next(self._pieces(), pl.DataFrame(schema=self.schema))
-        return _head_with_sets(piece.head(n_rows), self.sets)
+        return _read_head(piece.head(n_rows), self.declared)
 
     def check_unchanged(self) -> None:
         """Raise InputError where the file changed since it was opened."""
@@ -218,13 +218,13 @@ class Queried:
     database : Database
     dialect : Dialect
         What was said of cells.
-    sets : mapping of column to ColumnSpec
-        Columns of sets: whoever reads batches reads every set in its one text.
+    declared : mapping of column to ColumnSpec
+        Columns of sets, or with cells that were said to be missing: whoever reads batches reads them so.
     """
 
     database: Database
     dialect: Dialect = field(default_factory=Dialect)
-    sets: Mapping[str, ColumnSpec] = field(default_factory=dict, repr=False)
+    declared: Mapping[str, ColumnSpec] = field(default_factory=dict, repr=False)
 
     is_text = False
     has_order = False
@@ -254,11 +254,11 @@ class Queried:
         """Yield the cells of some columns, in the order of the names; coded ones are coded by whoever codes them."""
         pieces = self.database.pieces(names)
         made = (pa.table([to_arrow(column) for column in piece], names=list(names)) for piece in pieces)
-        return _with_sets(made, self.sets)
+        return _read(made, self.declared)
 
     def head(self, n_rows: int) -> pl.DataFrame:
         """Return the first rows."""
-        return _head_with_sets(pl.concat(list(self.database.pieces(self.columns, n_rows))), self.sets)
+        return _read_head(pl.concat(list(self.database.pieces(self.columns, n_rows))), self.declared)
 
     def check_unchanged(self) -> None:
         """Do nothing: the database keeps what it was asked for as it was."""
@@ -322,38 +322,43 @@ def scan(data: Any, dialect: Dialect | None = None) -> Scan:
     return Parts(inputs, schema, n_bytes, dialect.marks, folder, snapshot, passed_over, keys)
 
 
-def in_sets(source: Scan, specs: Mapping[str, ColumnSpec]) -> Scan:
-    """Return files whose columns with a separator are read with every set in its one text.
+def as_declared(source: Scan, specs: Mapping[str, ColumnSpec]) -> Scan:
+    """Return files whose cells are read as was said: missing where they mean that, every set in its one text.
 
     Raises
     ------
     ColumnError
-        Such a column holds no texts.
+        A column with a separator holds no texts.
     """
-    parted = {name: spec for name, spec in specs.items() if spec.separator is not None and name in source.schema}
-    types = {name: source.schema[name] for name in parted if not isinstance(source.schema[name], pl.Null)}
-    for name, dtype in types.items():
-        if not _is_text(dtype):
-            raise no_sets(name, dtype)
-    said = {name: parted[name].completed(source.dialect.spec) for name in types}
-    return replace(source, sets={**source.sets, **said}) if said else source
+    said = {name: specs.get(name, ColumnSpec()).completed(source.dialect.spec) for name in source.schema}
+    said = {name: spec for name, spec in said.items() if spec.separator is not None or spec.missing_values}
+    said = {name: spec for name, spec in said.items() if not isinstance(source.schema[name], pl.Null)}
+    for name, spec in said.items():
+        if spec.separator is not None and not _is_text(source.schema[name]):
+            raise no_sets(name, source.schema[name])
+    return replace(source, declared={**source.declared, **said}) if said else source
 
 
-def _with_sets(tables: Iterable[pa.Table], sets: Mapping[str, ColumnSpec]) -> Iterator[pa.Table]:
+def _read(tables: Iterable[pa.Table], declared: Mapping[str, ColumnSpec]) -> Iterator[pa.Table]:
     for table in tables:
-        for name, spec in sets.items():
+        for name, spec in declared.items():
             if name in table.column_names:
                 place = table.column_names.index(name)
                 # Without a name, which may be a pattern.
-                cells = pl.Series("", pl.from_arrow(table.column(place))).cast(pl.String)
-                table = table.set_column(place, name, to_arrow(canonical(cells, spec)))
+                cells = _as_declared(pl.Series("", pl.from_arrow(table.column(place))), spec)
+                table = table.set_column(place, name, to_arrow(cells))
         yield table
 
 
-def _head_with_sets(rows: pl.DataFrame, sets: Mapping[str, ColumnSpec]) -> pl.DataFrame:
+def _read_head(rows: pl.DataFrame, declared: Mapping[str, ColumnSpec]) -> pl.DataFrame:
     columns = {each.name: each.alias("") for each in rows}
-    columns |= {name: canonical(columns[name].cast(pl.String), spec) for name, spec in sets.items()}
+    columns |= {name: _as_declared(columns[name], spec) for name, spec in declared.items()}
     return pl.DataFrame([each.alias(name) for name, each in columns.items()])
+
+
+def _as_declared(cells: pl.Series, spec: ColumnSpec) -> pl.Series:
+    cells = cells.cast(pl.String) if _is_text(cells.dtype) else cells
+    return without_declared(cells, spec.missing_values or ()) if spec.separator is None else canonical(cells, spec)
 
 
 def ahead(items: Iterable[Item], depth: int = 2) -> Generator[Item]:

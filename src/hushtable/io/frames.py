@@ -19,7 +19,17 @@ import numpy as np
 import polars as pl
 
 from hushtable._types import CodeArray, CountArray, frozen
-from hushtable.columns import ColumnSpec, canonical, doubts, no_sets, settled, to_polars, typed, without_categories
+from hushtable.columns import (
+    ColumnSpec,
+    canonical,
+    doubts,
+    no_sets,
+    settled,
+    to_polars,
+    typed,
+    without_categories,
+    without_declared,
+)
 from hushtable.errors import ColumnError, InputError, check_columns, listed, with_hint
 from hushtable.io.csv import Dialect
 from hushtable.io.files import check_workbook, file_kind, read_bytes, read_file, write_csv, write_workbook
@@ -200,6 +210,26 @@ class Frame:
         sets = {name: canonical(text, self.spec(name)) for name, text in texts.items() if text is not None}
         return self.with_columns(sets) if sets else self
 
+    def without_declared(self, program: str | None = "") -> Frame:
+        """Return the frame with the cells missing that were said to be.
+
+        Parameters
+        ----------
+        program : str, optional
+            Codes that a file of this statistics program can declare missing by itself stay; "" is any program, None is
+            no program.
+        """
+        missing = {name: self.spec(name).missing_values for name in self.columns}
+        columns = {}
+        for name, texts in missing.items():
+            column, variable = self.column(name), self.variables.get(name)
+            if variable is not None and program is not None and variable.can_declare(program):
+                texts = tuple({*(texts or ())} - {*missing_texts(column, variable)})
+            known = without_declared(column, texts or ())
+            if known is not column:
+                columns[name] = known
+        return self.with_columns(columns) if columns else self
+
     def drop(self, names: Sequence[str]) -> Frame:
         """Return the frame without some columns."""
         return self.select([name for name in self.columns if name not in names])
@@ -266,15 +296,16 @@ class Frame:
             new.append(column)
         return replace(self, data=self.data.with_columns(*new))
 
-    def typed(self, specs: Mapping[str, ColumnSpec | None]) -> Frame:
-        """Return the frame with text columns typed where no cell would change; None asks for what was said of one."""
+    def typed(self, specs: Mapping[str, ColumnSpec | None], *, as_written: bool = False) -> Frame:
+        """Return the frame with text columns typed as `columns.typed` does; None asks for what was said of one."""
         texts = {name: self.column(name) for name in specs}
         texts = {name: each for name, each in texts.items() if isinstance(each.dtype, pl.String)}
-        return self.with_columns({name: typed(each, specs[name] or self.spec(name)) for name, each in texts.items()})
+        said = {name: specs[name] or self.spec(name) for name in texts}
+        return self.with_columns({name: typed(each, said[name], as_written=as_written) for name, each in texts.items()})
 
     def typed_by_looks(self) -> Frame:
         """Return the frame of a file of text with its columns typed where no cell would change, else as it is."""
-        return self.typed(dict.fromkeys(self.columns)) if self.is_text else self
+        return self.typed(dict.fromkeys(self.columns), as_written=True) if self.is_text else self
 
     def alike(self, columns: Sequence[pl.Series]) -> Frame:
         """Return a new frame of the same library, with none of this one's rows, counts, index, types or labels."""

@@ -18,7 +18,17 @@ import polars as pl
 
 from hushtable.errors import ColumnError, InputError, listed, with_hint
 
-__all__ = ["READERS", "WRITERS", "Variable", "check_statistics", "published", "read_statistics", "write_statistics"]
+__all__ = [
+    "READERS",
+    "WRITERS",
+    "Variable",
+    "check_statistics",
+    "measures",
+    "program_of",
+    "published",
+    "read_statistics",
+    "write_statistics",
+]
 
 _NUMBERS: Final = 2**53  # whole numbers up to here are exact
 _INT32: Final = 2_147_483_600  # Stata's largest are missing values
@@ -102,6 +112,11 @@ class Variable:
             if isinstance(low, str) == isinstance(code, str) and low <= code <= high:  # type: ignore[operator]
                 return True
         return False
+
+    def can_declare(self, program: str) -> bool:
+        """Tell whether a file of a program can declare the same codes missing; of any program, where none is named."""
+        are_tags = bool(_tags(self))
+        return bool(self.missing) and (program == "" or program == ("stata" if are_tags else "spss"))
 
 
 def _library() -> Any:
@@ -261,6 +276,29 @@ def published(
             found[name] = Variable(f"{label} (coarsened{': ' if meanings else ''}{meanings})", values)
         else:
             found[name] = replace(variable, values=values)
+    return found
+
+
+def program_of(path: Path) -> str | None:
+    """Return the statistics program whose file has such a name; None for other files."""
+    return WRITERS.get(path.suffix.lower())
+
+
+def measures(columns: Mapping[str, pl.Series], kinds: Mapping[str, str | None]) -> dict[str, Variable]:
+    """Return the measure levels of columns that no file of a statistics program says anything of.
+
+    Examples
+    --------
+    >>> cells = {"age": pl.Series([31, 52]), "pain": pl.Series(["low", "high"])}
+    >>> {name: each.measure for name, each in measures(cells, {"pain": "ordered"}).items()}
+    {'age': 'scale', 'pain': 'ordinal'}
+    """
+    found = {}
+    for name, column in columns.items():
+        is_number = not isinstance(column.dtype, (pl.String, pl.Categorical, pl.Enum, pl.Null))
+        usual = "scale" if is_number and not isinstance(column.dtype, pl.Boolean) else "nominal"
+        measure = {"category": "nominal", "ordered": "ordinal"}.get(kinds.get(name) or "", usual)
+        found[name] = Variable(measure=measure, is_number=is_number)
     return found
 
 

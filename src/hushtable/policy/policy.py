@@ -411,10 +411,16 @@ class Policy(Record):
             self.models,
             sensitive=self.with_role("sensitive"),
             specs=self._published_specs(),
-            origins={name: self.columns[name].spec.spelling for name in self.quasi_identifiers},
+            origins=self._origins(),
             hierarchies=self._ladders(),
             **of_classes,
         )
+
+    def _origins(self) -> dict[str, ColumnSpec]:
+        """Say how the input spells quasi-identifiers, and which cells of the columns that nobody judges are missing."""
+        missing = {name: self.columns[name].missing_values for name in self.with_role("other")}
+        told = {name: ColumnSpec(missing_values=texts) for name, texts in missing.items() if texts}
+        return {name: self.columns[name].spec.spelling for name in self.quasi_identifiers} | told
 
     def verify(self, data: Any, *, original: Any = None) -> Verdict:
         """Judge a published table by what the policy asks.

@@ -14,7 +14,7 @@ from textwrap import fill, indent
 from types import MappingProxyType
 from typing import Final
 
-from hushtable.columns import ENGLISH, Column, ColumnSpec, count_missing_codes, fold
+from hushtable.columns import ENGLISH, Column, ColumnSpec, count_missing_codes, fold, is_missing_word
 from hushtable.discover import PROSE, ProposedRole, Roles
 from hushtable.errors import PolicyError
 from hushtable.hierarchy import (
@@ -25,6 +25,7 @@ from hushtable.hierarchy import (
     Rule,
     code_lengths,
     known_rate,
+    length_of_codes,
     plain,
     prefix_lengths,
     to_dict,
@@ -32,7 +33,7 @@ from hushtable.hierarchy import (
 from hushtable.io import Frame
 from hushtable.policy import plain_yaml
 from hushtable.policy.sections import ASK, MEANINGS
-from hushtable.tables import Table, find_missing_codes, nameable_codes, partitions
+from hushtable.tables import Table, count_open_ends, find_missing_codes, nameable_codes, partitions
 
 __all__ = ["language_of", "proposed", "proposed_rule"]
 
@@ -125,9 +126,8 @@ def proposed_rule(column: Column, topic: str) -> Rule | None:
     if column.kind == "datetime":
         return Dates(("day", "month", "year", "decade"))
     texts = column.texts()
-    longest = max(map(len, texts))
-    if topic == "postcode" and column.kind in ("category", "integer") and longest > 1:
-        return Prefix(prefix_lengths(longest))
+    if topic == "postcode" and column.kind in ("category", "integer") and (length := length_of_codes(texts)) > 1:
+        return Prefix(prefix_lengths(length))
     if column.kind != "category":
         return None
     if sum(_ILLNESS.fullmatch(text) is not None for text in texts) >= _FITTING * len(texts):
@@ -302,7 +302,7 @@ def _column(frame: Frame, column: ProposedRole) -> Iterator[str]:
     is_dated = isinstance(rule, Dates)
     if rule is not None and not is_dated:
         # Of numbers no text is the beginning of another.
-        entries |= {"kind": "category"} if column.kind == "integer" else {}
+        entries |= {"kind": "category"} if values is not None and values.kind == "integer" else {}
         entries["hierarchy"] = _flow(rule)
     name = _key(column.name)
     if len(name) > _LONGEST_KEY:
@@ -315,7 +315,7 @@ def _column(frame: Frame, column: ProposedRole) -> Iterator[str]:
         for entry, value in entries.items():
             told = f"one of {', '.join(map(repr, formats))}" if value == ASK and entry == "format" else ""
             if entry == "missing_values":
-                told = f"{_counted(codes)} records, among numbers; delete this line if they are values"
+                told = f"{_counted(codes)} records; if they are values, write missing_values: []"
             # Marks and formats are texts to be quoted, all else are words or written as YAML already.
             text = json.dumps(value) if entry in ("format", "decimal", "thousands") and value != ASK else value
             yield _noted(f"  {entry}: {text}", told)
@@ -326,20 +326,23 @@ def _column(frame: Frame, column: ProposedRole) -> Iterator[str]:
         grid = Rounding.of(values).grid
         coarser = f"method: {{mondrian: {{grid: {{{_key(column.name)}: {plain(5 * grid)}}}}}}}"
         yield _comment(f"published in intervals whose ends are multiples of {plain(grid)}; coarser: {coarser}", "  ")
+    n_open = count_open_ends(frame, column.name) if column.n_distinct and column.role != "identifier" else 0
+    if n_open:
+        told = f"{n_open:,} cells are open ends such as 90+, which are values: write the number alone (90), and say"
+        yield _comment(f"{told} hierarchy: {{tails: {{high: 90}}}}; until then the column is read as categories", "  ")
     if marks:
         told = f"its numbers could be read in {len(marks)} ways: say decimal: '.' or ','; until then they are text"
         yield _comment(told, "  ")
 
 
 def _missing_codes(frame: Frame, column: ProposedRole) -> dict[str, int]:
-    """Return what looks like codes of missing values among the numbers of a judged column; no text of few people."""
-    if column.role in ("identifier", "other") or not column.n_distinct:
+    """Return what looks like codes of missing values in a column that is published; no value of few people."""
+    if column.role == "identifier" or not column.n_distinct or column.topic == PROSE:
         return {}
-    return _nameable_codes(frame, column)
-
-
-def _nameable_codes(frame: Frame, column: ProposedRole) -> dict[str, int]:
-    return nameable_codes(find_missing_codes(frame, [column.name]).get(column.name, {}))
+    text = frame.text(column.name)
+    words = {} if text is None else count_missing_codes(text)
+    found = find_missing_codes(frame, [column.name]).get(column.name, {})
+    return nameable_codes({code: n for code, n in words.items() if is_missing_word(code)} | found)
 
 
 def _counted(codes: Mapping[str, int]) -> str:
@@ -371,8 +374,6 @@ def _why(frame: Frame, column: ProposedRole) -> str:
     said = frame.spec(column.name).missing_values or ()
     codes = count_missing_codes(frame.column(column.name)) if column.n_distinct else {}
     codes = nameable_codes({code: n for code, n in codes.items() if code not in said})
-    if column.role == "other":
-        codes |= _nameable_codes(frame, column) if column.n_distinct else {}
     if codes and column.role != "identifier":
         looks = ", ".join(f"{code} {n:,}" for code, n in codes.items())
         parts.append(f"careful, cells that look like a missing value: {looks}")

@@ -144,8 +144,16 @@ class Codebook:
             "n_records": int(self._weights.sum()),
             "holds": list(self.claim.conditions),
             **left_out,
-            "columns": [self._entry(name) | self._said(name) for name in self.edition.columns],
+            "columns": [self._entry(name) | self._missing(name) | self._said(name) for name in self.edition.columns],
         }
+
+    def _missing(self, name: str) -> dict[str, Any]:
+        """Return which texts of the source were declared to mean a missing value."""
+        source, hidden = self.edition.source, self.edition.pseudonyms
+        if isinstance(source, Table) or (hidden and name in hidden.columns):
+            return {}
+        declared = source.spec(name).missing_values
+        return {"missing_values": list(declared)} if declared else {}
 
     def _said(self, name: str) -> dict[str, Any]:
         """Return what a file of a statistics program says of a column, as far as the release may."""
@@ -384,7 +392,9 @@ def _row(column: Mapping[str, Any]) -> tuple[str, ...]:
     total = sum(counted.values())
     shares = ", ".join(f"{'`*`' if form == 'any' else form} {_rate(n / total)}" for form, n in counted.items())
     label = f": {_code(column['label'])}" if column.get("label") else ""
-    return f"{_code(column['name'])}{label}", column.get("kind", "as it came"), column["role"], column["how"], shares
+    missing = ", ".join(map(_code, column.get("missing_values", ())))
+    how = f"{column['how']}{f'; declared missing: {missing}' if missing else ''}"
+    return f"{_code(column['name'])}{label}", column.get("kind", "as it came"), column["role"], how, shares
 
 
 def _rate(share: float) -> str:

@@ -33,7 +33,20 @@ from hushtable.columns import (
     with_point,
 )
 from hushtable.errors import ColumnError, InputError, VerificationError, listed, with_hint
-from hushtable.io import Dialect, Formulas, Frame, Variable, Writing, csv, drafts, frames, published, without_remnants
+from hushtable.io import (
+    Dialect,
+    Formulas,
+    Frame,
+    Variable,
+    Writing,
+    csv,
+    drafts,
+    frames,
+    measures,
+    program_of,
+    published,
+    without_remnants,
+)
 from hushtable.models import PrivacyModel
 from hushtable.release import manifest, pseudonyms
 from hushtable.release.pseudonyms import Pseudonyms
@@ -143,7 +156,7 @@ class Edition:
         """The published table, of the kind that the source is; a dataframe has a row for every record."""
         if isinstance(self.source, Table):
             return self.table(self.source)
-        frame = self.frame()
+        frame = self.frame().without_declared(None)
         if frame.counts is not None:
             check_memory(
                 16.0 * frame.n_records * len(frame.columns),
@@ -264,7 +277,7 @@ class Edition:
             n_records = frame.n_records
             del frame, table, tables  # else the table would be held twice
             written = frames.read(draft, dialect=dialect)
-            self._check_kept(written, rows, with_comma)
+            self._check_kept(written, rows, with_comma, program_of(path))
             verdict = claim.verify(written, original=original).raise_if_failed()
             digest = manifest.sha256(draft)
             entries = manifest.of(path, digest, n_records, claim, facts, dialect, external=to.audience == "external")
@@ -304,23 +317,27 @@ class Edition:
                 assert isinstance(each, str), "folders have texts beside them"
                 other.write_text(each, encoding="utf-8", newline="\n")
             written, rows = hive.write_frame(frame, rows, draft, by)
-            self._check_kept(written, rows, ())
+            self._check_kept(written, rows, (), None)
             verdict = claim.verify(written, original=original).raise_if_failed()
             entries = manifest.of(path, manifest.sha256(draft), len(rows), claim, facts, external=is_external)
             text = json.dumps(entries, indent=2, ensure_ascii=False) + "\n"
             manifest.manifest_path(draft).write_text(text, encoding="utf-8")
         return verdict
 
-    def _check_kept(self, written: Frame, rows: CodeArray, with_comma: Sequence[str]) -> None:
+    def _check_kept(self, written: Frame, rows: CodeArray, with_comma: Sequence[str], program: str | None) -> None:
         """Raise VerificationError where a kept column of a draft, whose rows are given, has not the source's cells."""
         hidden = self.pseudonyms.columns if self.pseudonyms else ()
         taken = self._rows_written()[rows]
+        known = self.source if isinstance(self.source, Table) else self.source.without_declared(program)
         # By place: names may have been escaped.
         for name, place in zip(self.columns, written.columns, strict=False):
             if name in self.rewritten or name in hidden:
                 continue
-            column = self.source.values(name) if isinstance(self.source, Table) else self.source.column(name)
-            cells, source = written.column(place), column.gather(taken)
+            cells = written.column(place)
+            # A number or a date that was text is compared as what it spells.
+            is_as_it_came = isinstance(known, Frame) and not (known.is_text and written.text(place) is None)
+            column = known.column(name) if isinstance(known, Frame) and is_as_it_came else known.values(name)
+            source = column.gather(taken)
             if name in with_comma:
                 cells = cells.str.replace(",", ".", literal=True)
             starred = self.starred[name][taken] if name in self.starred else None
@@ -350,6 +367,9 @@ class Edition:
         """
         frame = self._of_kind(path)
         with_comma = self._numbers(frame) if writing.decimal == "," else ()
+        if frames.file_kind(path) != "csv":
+            # Other files hold numbers, which have no mark.
+            with_comma = tuple(name for name in with_comma if frame.text(name) is not None)
         frame = _with_commas(frame, with_comma) if with_comma else frame
         if frames.file_kind(path) == "csv" and writing.formulas != "keep":
             frame = _without_formulas(frame, writing.formulas)
@@ -357,15 +377,34 @@ class Edition:
 
     def _of_kind(self, path: Path) -> Frame:
         """Return the published table as a file of a kind has it: text, or what was read as text typed again."""
-        frame, texts = self.frame(), self.as_text
+        program = program_of(path)
+        frame, texts = self.frame().without_declared(program), self.as_text
         if frames.file_kind(path) == "csv":
             texts = (*texts, *(name for name, each in self.rewritten.items() if each.are_values))
         frame = frame.with_columns({name: spelled(frame.column(name), name) for name in texts})
-        if frames.file_kind(path) == "csv" or not frame.is_text:
-            return frame
-        hidden = self.pseudonyms.columns if self.pseudonyms else ()
-        specs = {name: ColumnSpec(each.kind) for name, each in self.rewritten.items()}
-        return frame.typed({name: specs.get(name) for name in frame.columns if name not in (*self.as_text, *hidden)})
+        if frames.file_kind(path) != "csv":
+            hidden = self.pseudonyms.columns if self.pseudonyms else ()
+            specs = {name: _spec_of(each.kind) for name, each in self.rewritten.items()}
+            names = [name for name in frame.columns if name not in (*self.as_text, *hidden)]
+            names = names if frame.is_text else [name for name in names if name in self._tagged]
+            frame = frame.typed({name: specs.get(name) for name in names})
+        return frame if program is None else replace(frame, variables=self._measured(frame))
+
+    @property
+    def _tagged(self) -> tuple[str, ...]:
+        """The kept columns of numbers that a statistics program's missing values made texts of."""
+        variables = self.source.variables if isinstance(self.source, Frame) else {}
+        return tuple(name for name, each in variables.items() if each.is_number and name not in self.rewritten)
+
+    def _measured(self, frame: Frame) -> Mapping[str, Variable]:
+        """Return what a statistics program is told of the columns: as its own file said, else by their kinds."""
+        kinds: dict[str, str | None] = {name: spec.kind for name, spec in frame.specs.items()}
+        kinds |= dict.fromkeys(self.as_text, "category")
+        if isinstance(self.source, Table):
+            kinds |= {column.name: column.kind for column in self.source.columns}
+        kinds |= {name: each.kind for name, each in self.rewritten.items()}
+        columns = {name: frame.column(name) for name in frame.columns}
+        return {**measures(columns, kinds), **frame.variables}
 
     def _numbers(self, frame: Frame) -> tuple[str, ...]:
         """Return the columns whose numbers are not written as they came: rewritten ones, and floats."""
@@ -387,7 +426,12 @@ class Edition:
 def _cells(rewritten: Rewritten, rows: Any) -> Any:
     """Return what a column publishes in some rows."""
     cells = gather(rewritten.texts, rewritten.codes[rows])
-    return typed(cells, ColumnSpec(rewritten.kind)) if rewritten.are_values else cells
+    return typed(cells, _spec_of(rewritten.kind)) if rewritten.are_values else cells
+
+
+def _spec_of(kind: Kind) -> ColumnSpec:
+    """Say how published values are spelled: with a point, dates as ISO has them."""
+    return ColumnSpec(kind, decimal="." if kind in ("integer", "decimal") else None)
 
 
 def _coded(name: str, rewritten: Rewritten, used: CodeArray) -> tuple[Column, CodeArray]:

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from hushtable.columns import cells, count_missing_codes, count_near_duplicates, gather
+from hushtable.columns import ColumnSpec, cells, count_missing_codes, count_near_duplicates, gather
 from hushtable.hierarchy import LEAST, Tails, propose_tails
 from hushtable.io import Frame, csv
 from hushtable.models import entries
@@ -32,7 +32,7 @@ _MOST: Final = 0.5  # of the range
 
 
 def missing_codes(release: Release) -> dict[str, dict[str, int]]:
-    """Count the cells of published columns that look like a missing value and were not said to be one.
+    """Count the cells of published columns that look like a missing value, where nobody has said what they are.
 
     Examples
     --------
@@ -47,7 +47,9 @@ def missing_codes(release: Release) -> dict[str, dict[str, int]]:
         return {}
     found = {}
     for name in release.edition.columns:
-        said = source.spec(name).missing_values or ()
+        if source.specs.get(name, ColumnSpec()).missing_values is not None:
+            continue
+        said = source.dialect.missing_values
         codes = {code: n for code, n in count_missing_codes(source.column(name)).items() if code not in said}
         if codes:
             found[name] = codes

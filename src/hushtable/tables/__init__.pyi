@@ -20,6 +20,7 @@ from .meeting import (
 )
 from .missing_codes import (
     FEWEST_RECORDS as FEWEST_RECORDS,
+    count_open_ends as count_open_ends,
     find_missing_codes as find_missing_codes,
     nameable_codes as nameable_codes,
     warn_of_missing_codes as warn_of_missing_codes,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
@@ -9,17 +10,26 @@ from typing import Final
 import numpy as np
 
 from hushtable.columns import (
-    MISSING_CODES,
     begins_with_numbers,
+    canonical,
+    count_missing_codes,
     count_missing_numbers,
     count_odd_texts,
+    count_sentinel_codes,
+    count_sentinel_dates,
+    count_spellings,
+    count_texts,
     ends_with_codes,
+    is_missing_word,
+    is_open_end,
+    spelled,
+    without_declared,
 )
 from hushtable.errors import ColumnError
 from hushtable.io import Frame
 from hushtable.tables.table import Table
 
-__all__ = ["FEWEST_RECORDS", "find_missing_codes", "nameable_codes", "warn_of_missing_codes"]
+__all__ = ["FEWEST_RECORDS", "count_open_ends", "find_missing_codes", "nameable_codes", "warn_of_missing_codes"]
 
 FEWEST_RECORDS: Final = 50
 """Below so many records what is counted may be so by chance."""
@@ -27,9 +37,15 @@ FEWEST_RECORDS: Final = 50
 _FEWEST_NAMED: Final = 5  # records that share a value which is named
 _FEWEST_OF_A_TEXT: Final = 20  # the same of a text that may be anything
 
+_NUMBER_OR_DAY: Final = re.compile(
+    r"-?[0-9]+([.,]0+)?|[0-9]{1,4}([./-])[0-9]{1,2}\2[0-9]{1,4}([ T][0-9:.]+)?", re.ASCII
+)
+
 
 def find_missing_codes(data: Frame | Table, names: Sequence[str] | None = None) -> dict[str, dict[str, int]]:
-    """Count by column the cells that look like a code of a missing value among numbers, and were not said to be one.
+    """Count by column the cells that look like a code of a missing value among numbers, dates or codes.
+
+    Columns whose ``missing_values`` were said, be it that there are none, are passed over.
 
     Parameters
     ----------
@@ -40,7 +56,8 @@ def find_missing_codes(data: Frame | Table, names: Sequence[str] | None = None) 
     Returns
     -------
     dict of column to dict of code to int
-        The records of every code: numbers far from all others, and the few texts of a column of numbers.
+        The records of every code, as it is spelled: numbers far from all others, days such as 1900-01-01, codes of
+        nothing but nines, and the few texts of a column of numbers that are no open ends.
 
     Examples
     --------
@@ -57,39 +74,65 @@ def find_missing_codes(data: Frame | Table, names: Sequence[str] | None = None) 
     return {name: codes for name, codes in counted if codes}
 
 
-def nameable_codes(codes: Mapping[str, int]) -> dict[str, int]:
-    """Return the codes that may be named: words for a missing value, which are nobody's, and what enough records share.
+def count_open_ends(data: Frame, name: str) -> int:
+    """Count the cells of a column of numbers that are an open end, such as ``90+``: values, and no missing ones."""
+    text = data.text(name)
+    odd = {} if text is None or not begins_with_numbers(text) else count_odd_texts(text)
+    return sum(n for code, n in odd.items() if is_open_end(code))
 
-    Examples
-    --------
-    >>> nameable_codes({"777": 1, "99": 5, "n/a": 1, "see file": 1})
-    {'99': 5, 'n/a': 1}
-    """
+
+def nameable_codes(codes: Mapping[str, int]) -> dict[str, int]:
+    """Return the codes that may be named: words for a missing value, and what enough records share."""
     least = {code: _fewest_named(code) for code in codes}
     return {code: n for code, n in codes.items() if n >= least[code]}
 
 
 def _fewest_named(code: str) -> int:
-    if _is_number(code):
+    if _is_number_or_day(code):
         return _FEWEST_NAMED
-    return 1 if code in MISSING_CODES else _FEWEST_OF_A_TEXT
+    # A word for a missing value is nobody's value.
+    return 1 if is_missing_word(code) else _FEWEST_OF_A_TEXT
 
 
 def _of_column(data: Frame | Table, name: str) -> dict[str, int]:
-    if isinstance(data, Frame):
-        try:
-            text = data.text(name)
-            if text is not None and not begins_with_numbers(text):
-                return {}
-            values = data.values(name)
-            odd = count_odd_texts(values)
-            # Only where an end is a code all values are counted, which takes longer.
-            if odd or (text is not None and not data.is_text) or not ends_with_codes(values):
-                return odd
-            data = Table.encode(data.select([name]), specs={name: data.spec(name)})
-        except ColumnError:
-            # Lists and the like, and what cannot be read, have no codes.
-            return {}
+    try:
+        return _of_frame(data, name) if isinstance(data, Frame) else _of_numbers(data, name)
+    except ColumnError:
+        # Lists and the like, and what cannot be read, have no codes.
+        return {}
+
+
+def _of_frame(data: Frame, name: str) -> dict[str, int]:
+    said = data.specs.get(name)
+    if said is not None and said.missing_values is not None:
+        return {}
+    text = data.text(name)
+    if text is None:
+        column = data.column(name)
+        if column.dtype.is_temporal():
+            texts = spelled(column, name)
+            return count_sentinel_dates(texts, texts)
+        return _of_numbers(Table.encode(data.select([name])), name) if ends_with_codes(column) else {}
+    words = [code for code in count_missing_codes(text) if is_missing_word(code)]
+    # Without its words a column may turn out to hold numbers or dates.
+    rest = without_declared(text, words)
+    data = data.with_columns({name: rest})
+    spelling = data.spelling(name)
+    values = canonical(rest, spelling)
+    days = count_sentinel_dates(rest, values)
+    if days or spelling.format is not None:
+        return days | count_texts(text, words)
+    if not begins_with_numbers(rest):
+        return count_sentinel_codes(rest)
+    odd = {code: n for code, n in count_odd_texts(canonical(text, spelling)).items() if not is_open_end(code)}
+    # Only where an end is a code all values are counted, which takes longer.
+    if not data.is_text or not ends_with_codes(values):
+        return odd | count_sentinel_codes(rest)
+    numbers = _of_numbers(Table.encode(data.select([name]), specs={name: data.spec(name)}), name)
+    return odd | count_spellings(rest, values, numbers) | count_sentinel_codes(rest)
+
+
+def _of_numbers(data: Table, name: str) -> dict[str, int]:
     column, codes = data.column(name), data.codes[data.index(name)]
     is_known = codes >= 0
     counts = np.bincount(codes[is_known], weights=data.counts[is_known], minlength=column.n_values)
@@ -101,29 +144,40 @@ def warn_of_missing_codes(data: Frame | Table, names: Sequence[str], stacklevel:
     for name, codes in find_missing_codes(data, names).items():
         for line in _lines(name, codes):
             warnings.warn(line, stacklevel=stacklevel)
+    open_ends = {name: count_open_ends(data, name) for name in names} if isinstance(data, Frame) else {}
+    for name, n in open_ends.items():
+        if n:
+            warnings.warn(
+                f"column {name!r} holds numbers, and open ends such as 90+ in {n:,} records: it is read as categories. "
+                "An open end is no missing value. To make numbers of the column, write the number alone (90), and say "
+                "hierarchy: {tails: {high: 90}}.",
+                stacklevel=stacklevel,
+            )
 
 
 def _lines(name: str, codes: Mapping[str, int]) -> Iterator[str]:
-    named = {code: n for code, n in nameable_codes(codes).items() if code in MISSING_CODES or _is_number(code)}
-    rare = sum(n for code, n in codes.items() if code not in named and _is_number(code))
-    others = sum(n for code, n in codes.items() if code not in named and not _is_number(code))
+    named = {code: n for code, n in nameable_codes(codes).items() if is_missing_word(code) or _is_number_or_day(code)}
+    others = {code: n for code, n in codes.items() if code not in named}
+    texts = sum(n for code, n in others.items() if not _is_number_or_day(code))
+    rare = sum(others.values()) - texts
     for code, n in named.items():
-        where = ", far from its other numbers" if _is_number(code) else ", where nearly all cells are numbers"
+        is_text = not _is_number_or_day(code)
+        where = ", where nearly all cells are numbers" if is_text else ", far from its other values"
         yield (
-            f"column {name!r} holds {code} in {n:,} records{where}: a code of a missing value? "
-            f"If so, make these cells missing first, or say missing_values=({code!r},)."
+            f"column {name!r} holds {code} in {n:,} records{where}: a code of a missing value? Answer once: "
+            f'missing_values: ["{code}"] if it is one, missing_values: [] if it is a value.'
         )
     if rare:
         yield (
-            f"column {name!r} holds numbers far from its others in {rare:,} records, too few to name them: codes of a "
-            "missing value? If so, make these cells missing first, or name the codes as missing_values."
+            f"column {name!r} holds days or numbers far from its others in {rare:,} records, too few to name them: "
+            "codes of a missing value? If so, name them as missing_values; missing_values: [] says that they are values."
         )
-    if others:
+    if texts:
         yield (
-            f"column {name!r} holds numbers, and other texts in {others:,} records: it is read as categories. If these "
-            "texts mean a missing value, name them as missing_values."
+            f"column {name!r} holds numbers, and other texts in {texts:,} records: it is read as categories. If these "
+            "texts mean a missing value, name them as missing_values; missing_values: [] says that they are values."
         )
 
 
-def _is_number(code: str) -> bool:
-    return code.lstrip("-").isdigit()
+def _is_number_or_day(code: str) -> bool:
+    return _NUMBER_OR_DAY.fullmatch(code) is not None

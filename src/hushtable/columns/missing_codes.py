@@ -1,0 +1,225 @@
+"""Cells that often stand for a missing value: words, numbers, codes and dates. And texts that look so and are none.
+
+Nothing here decides: such a cell is a value until somebody says that it is missing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Final
+
+import numpy as np
+import polars as pl
+
+from hushtable._types import CountArray
+from hushtable.columns.column import Column
+
+__all__ = [
+    "count_missing_codes",
+    "count_missing_numbers",
+    "count_sentinel_codes",
+    "count_sentinel_dates",
+    "count_spellings",
+    "count_texts",
+    "ends_with_codes",
+    "is_missing_number",
+    "is_missing_word",
+    "is_open_end",
+]
+
+_WORDS: Final = frozenset(
+    "".join(word.split())
+    for words in (
+        "na, n/a, #n/a, n.a., nan, null, missing, ?, ??, -, --, ---, ., .., ..., <na>",
+        "unknown, not known, not available, not stated, unspecified, not recorded, no data, no answer",
+        "k.a., ka., keine angabe, keine angaben, ohne angabe, o.a., unbekannt, nicht bekannt, fehlt, k.a",
+        "inconnu, inconnue, non renseigné, non renseignée, non renseigne, n.r., nd, n.d., sans réponse, manquant",
+        "desconocido, desconocida, no consta, sin datos, n/d, sin especificar, no sabe, se desconoce",
+        "sconosciuto, sconosciuta, non noto, non nota, non disponibile, ignoto, ignota, non indicato",
+        "onbekend, niet bekend, geen gegevens, ontbreekt, n.b., niet ingevuld",
+    )
+    for word in words.split(", ")
+)
+"""Words for a missing value in six languages, in small letters and without spaces."""
+
+_MAY_BE_VALUES: Final = frozenset(["none", "nil"])
+"""Words that often mean that nothing is known, and as often that there is nothing."""
+
+_DATES: Final = (
+    *("0001-01-01", "1111-11-11", "1753-01-01", "1800-01-01", "1899-12-30", "1899-12-31", "1900-01-01", "1901-01-01"),
+    *("2099-12-31", "2100-12-31", "2999-12-31", "4712-12-31", "9999-01-01", "9999-12-31"),
+)
+_FEWEST_NUMBERS: Final = 3
+_NUMBER: Final = re.compile(r"-?(?:7+|8+|9+[678]?)")
+_SHORTEST_CODE: Final = 3  # a code of two digits, 99 or 00, is as often a value
+_MOSTLY: Final = 0.9  # of the cells, codes of one length
+_OPEN_END: Final = re.compile(
+    r"[<>≤≥]\s*=?\s*[0-9]+|[0-9]+\s*(?:\+|plus|(?:and|or|und|oder|et|ou|y|o|e|en|of)\s+"
+    r"(?:more|over|older|above|mehr|älter|darüber|plus|más|oltre|più|meer|ouder))",
+    re.IGNORECASE,
+)
+
+
+def is_missing_word(text: str) -> bool:
+    """Tell whether a text is a word for a missing value, whatever its case and spaces.
+
+    Examples
+    --------
+    >>> [is_missing_word(text) for text in ("k. A.", "UNKNOWN", "non renseigné", "-99", "none", "90+")]
+    [True, True, True, False, False, False]
+    """
+    return "".join(text.lower().split()) in _WORDS
+
+
+def is_missing_number(value: float) -> bool:
+    """Tell whether a number is a usual code: 7, 88, 999 of any length, 96 to 98, and the same below 0.
+
+    Examples
+    --------
+    >>> [is_missing_number(value) for value in (9, -99, 9999999, 998, 77, 99.5, 90)]
+    [True, True, True, True, True, False, False]
+    """
+    return float(value).is_integer() and _NUMBER.fullmatch(f"{value:.0f}") is not None
+
+
+def is_open_end(text: str) -> bool:
+    """Tell whether a text is a number and all beyond it, which is a value and no missing one.
+
+    Examples
+    --------
+    >>> [is_open_end(text) for text in ("90+", ">= 90", "<18", "90 und älter", "90")]
+    [True, True, True, True, False]
+    """
+    return _OPEN_END.fullmatch(text.strip()) is not None
+
+
+def count_missing_codes(series: pl.Series) -> dict[str, int]:
+    """Count the cells of a text column that are a usual code of a missing value, code by code.
+
+    Examples
+    --------
+    >>> count_missing_codes(pl.Series(["cook", "k. A.", "k. A.", "none"]))
+    {'k. A.': 2, 'none': 1}
+    """
+    if not isinstance(series.dtype, pl.String):
+        return {}
+    texts = series.drop_nulls().unique()
+    words = texts.str.to_lowercase().str.replace_all(r"\s+", "")
+    is_code = words.is_in([*_WORDS, *_MAY_BE_VALUES]) | words.str.contains("^-9+$")
+    return _count_texts(series.filter(series.is_in(texts.filter(is_code).implode()).fill_null(False)))
+
+
+def count_missing_numbers(column: Column, counts: CountArray) -> dict[str, int]:
+    """Count the cells of a column of numbers that hold usual codes of a missing value, far from all its other numbers.
+
+    Parameters
+    ----------
+    column : Column
+    counts : ndarray of int64, shape (n_values,)
+        Records of each value.
+
+    Notes
+    -----
+    Codes such as 98 and 99, or -9, are the largest or the smallest numbers, and lie further from the next one than all
+    others lie from one another: an age of 99 is none beside one of 97. A negative code beside numbers that are all
+    0 or more is one at any distance.
+
+    Examples
+    --------
+    >>> from hushtable.columns.column import Column
+    >>> import numpy as np
+    >>> count_missing_numbers(Column("educ", "integer", np.array([8, 12, 16, 99])), np.array([5, 9, 4, 2]))
+    {'99': 2}
+    """
+    if column.kind not in ("integer", "decimal"):
+        return {}
+    values = column.values.astype(float)
+    # Codes are looked for at both ends only.
+    low = next((i for i, value in enumerate(values) if value >= 0 or not is_missing_number(value)), len(values))
+    high = next((i for i in range(len(values), 0, -1) if values[i - 1] < 0 or not is_missing_number(values[i - 1])), 0)
+    if high - low < _FEWEST_NUMBERS:
+        return {}
+    span = values[high - 1] - values[low]
+    below = next((i for i in range(low, 0, -1) if values[low] >= 0 or values[i] - values[i - 1] > span), 0)
+    above = next((i for i in range(high, len(values)) if values[i] - values[i - 1] > span), len(values))
+    return {f"{values[i]:.0f}": int(counts[i]) for i in (*range(below), *range(above, len(values)))}
+
+
+def count_sentinel_codes(series: pl.Series) -> dict[str, int]:
+    """Count the cells of a column of codes of one length that hold only nines or only zeros, and have no neighbour.
+
+    Examples
+    --------
+    >>> count_sentinel_codes(pl.Series(["01067", "80331", "99999", "99999"]))
+    {'99999': 2}
+    """
+    if not isinstance(series.dtype, pl.String):
+        return {}
+    filled = series.drop_nulls().str.strip_chars()
+    lengths = filled.filter(filled.str.contains("^[0-9]+$")).str.len_chars()
+    length = int(lengths.mode()[0]) if len(lengths) else 0
+    if length < _SHORTEST_CODE or (lengths == length).sum() < _MOSTLY * len(filled):
+        return {}
+    found = {}
+    for code in ("9" * length, "0" * length):
+        n = int((filled == code).sum())
+        if n and not (filled.str.starts_with(code[:-1]) & (filled != code)).any():
+            found[code] = n
+    return found
+
+
+def count_sentinel_dates(texts: pl.Series, values: pl.Series) -> dict[str, int]:
+    """Count the cells of a column of dates that hold a day which programs write where they know none.
+
+    Parameters
+    ----------
+    texts : polars.Series of str
+        The cells as they are spelled.
+    values : polars.Series of str
+        The same in ISO's form.
+
+    Examples
+    --------
+    >>> count_sentinel_dates(pl.Series(["01.01.1900", "02.03.1970"]), pl.Series(["1900-01-01", "1970-03-02"]))
+    {'01.01.1900': 1}
+    """
+    return _count_texts(texts.filter(values.str.slice(0, 10).is_in(_DATES).fill_null(False)))
+
+
+def ends_with_codes(series: pl.Series) -> bool:
+    """Tell whether the smallest or the largest number of a column is a usual code of a missing value.
+
+    Examples
+    --------
+    >>> ends_with_codes(pl.Series(["1", "99"])), ends_with_codes(pl.Series([1, 98, 100]))
+    (True, False)
+    """
+    if not (series.dtype.is_numeric() or isinstance(series.dtype, pl.String)):
+        return False
+    numbers = series.cast(pl.Float64, strict=False).drop_nulls().drop_nans()
+    ends = np.array([numbers.min(), numbers.max()], dtype=float) if len(numbers) else np.array([])
+    return any(np.isfinite(end) and is_missing_number(end) for end in ends)
+
+
+def count_spellings(texts: pl.Series, values: pl.Series, numbers: Iterable[str]) -> dict[str, int]:
+    """Count the cells of a column that hold some numbers, as they are spelled.
+
+    Examples
+    --------
+    >>> count_spellings(pl.Series(["999,00", "999", "5"]), pl.Series(["999.00", "999", "5"]), ["999"])
+    {'999': 1, '999,00': 1}
+    """
+    is_code = values.cast(pl.Float64, strict=False).is_in([*map(float, numbers)]).fill_null(False)
+    return dict(sorted(_count_texts(texts.filter(is_code)).items()))
+
+
+def count_texts(texts: pl.Series, codes: Iterable[str]) -> dict[str, int]:
+    """Count the cells of a column that are one of some texts, text by text."""
+    stripped = texts.str.strip_chars()
+    return {code: int((stripped == code).sum()) for code in sorted(codes)}
+
+
+def _count_texts(series: pl.Series) -> dict[str, int]:
+    counted = series.drop_nulls().str.strip_chars().rename("text").value_counts(sort=True, name="n")
+    return dict(counted.iter_rows())
