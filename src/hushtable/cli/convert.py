@@ -24,7 +24,7 @@ def convert(
     ],
     output: Annotated[
         Path, typer.Option("--output", "-o", metavar="FOLDER", help="Folder to write into. Default: here.")
-    ] = Path("."),
+    ] = Path(),
     force: Force = False,
 ) -> None:
     """Make a policy of an ARX project, or a hierarchy file of tau-Argus' or Amnesia's. Says what has no counterpart."""
