@@ -116,7 +116,7 @@ class Variable:
     def can_declare(self, program: str) -> bool:
         """Tell whether a file of a program can declare the same codes missing; of any program, where none is named."""
         are_tags = bool(_tags(self))
-        return bool(self.missing) and (program == "" or program == ("stata" if are_tags else "spss"))
+        return bool(self.missing) and (program in ("", "stata" if are_tags else "spss"))
 
 
 def _library() -> Any:

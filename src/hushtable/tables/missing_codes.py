@@ -170,7 +170,7 @@ def _lines(name: str, codes: Mapping[str, int]) -> Iterator[str]:
     if rare:
         yield (
             f"column {name!r} holds days or numbers far from its others in {rare:,} records, too few to name them: "
-            "codes of a missing value? If so, name them as missing_values; missing_values: [] says that they are values."
+            "codes of a missing value? If so, name them as missing_values; missing_values: [] says that they are not."
         )
     if texts:
         yield (
