@@ -180,7 +180,7 @@ def synthetic_figures(found: Attacks, limits: Mapping[str, float]) -> dict[str, 
         doubt = "no attack of this kind could be made or compared" if unknown else ""
         most = min((each.most for each in attacks), default=1.0)
         if not most > limits.get(kind.replace(" ", "-"), -1.0):
-            doubt = f"beside this control even a copy of the table would show a risk of {most:.4g}"
+            doubt = f"beside this control even a copy of the table would show a risk of {round(most, 3):g}"
         what = f"the upper end of the 95 % interval of the {kind} risk"
         figures[kind.replace(" ", "-")] = LimitedFigure(highest, what, doubt)
     for name, what in _OF_FIGURES.items():
@@ -191,7 +191,7 @@ def synthetic_figures(found: Attacks, limits: Mapping[str, float]) -> dict[str, 
         doubt = "it was not measured (dcr needs a control, the others a --secret)" if unknown else ""
         most = min((each.reach.most for each in measured if each.reach is not None), default=1.0)
         if not most > limits.get(name, -1.0):
-            doubt = doubt or f"beside this control even a copy of the table would show {most:.4g}"
+            doubt = doubt or f"beside this control even a copy of the table would show {round(most, 3):g}"
         figures[name] = LimitedFigure(math.nan if unknown else max(ends), what, doubt)
     return figures
 
