@@ -11,7 +11,8 @@ import pytest
 
 import hushtable as ht
 from command import done, run
-from hushtable.cli.arguments import scan_figures
+from hushtable.cli.arguments import names_of, scan_figures
+from hushtable.cli.terminal import join_some
 from hushtable.policy.limits import LimitedFigure, failures
 
 # 3 of 4 synthetic records are identified; all 4 originals are unique on both columns, 2 of them on age alone.
@@ -265,3 +266,24 @@ def test_nan_is_below_nothing():
         "limit": 1.0,
         "because": "rate cannot be said to be at most 1.0: it could not be computed",
     }
+
+
+@pytest.mark.parametrize(
+    ("option", "names"),
+    [
+        ('"Name, first",age', ["Name, first", "age"]),
+        ('age, "a, b"', ["age", "a, b"]),
+        ('"a ""b"", c"', ['a "b", c']),
+        ('"a, b"=20,age=0', ["a, b=20", "age=0"]),
+        ('5" pipe, age,', ['5" pipe', "age"]),
+        ('"open,age', ['"open', "age"]),
+        (" , ", []),
+    ],
+)
+def test_names_of_columns_with_a_comma_are_quoted(option, names):
+    assert names_of(option) == names
+
+
+def test_many_names_of_columns_are_cut_with_a_count():
+    assert join_some(["a", "b", "c"], 2) == "a, b and 1 more"
+    assert join_some(["a", "b"], 2) == "a, b"
