@@ -423,6 +423,10 @@ def test_options_outside_their_range_are_refused(options: Any) -> None:
         ht.MinGen(**options)
 
 
+def test_minus_one_draws_nothing_as_in_the_source() -> None:
+    assert ht.MinGen(iterations=-1) == ht.MinGen()
+
+
 def test_what_cannot_be_combined_is_refused() -> None:
     rows = [("a", 1), ("b", 2)]
     with pytest.raises(ht.InputError, match="goes alone"):

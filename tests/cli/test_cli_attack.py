@@ -91,3 +91,13 @@ def test_halves_are_given_twice(files):
     assert "given 1 times" in outcome.err
     done("attack", "original.csv", "unrelated.csv", "--aux", "age,city", "--aux", "job", "--attacks", "9",
          "--secret", "pay")  # fmt: skip
+
+
+def test_a_query_takes_all_columns_of_a_narrow_table_and_never_fewer_than_asked(files):
+    people(60, 1).select("age", "pay").write_csv("narrow.csv")
+    narrow = ("attack", "narrow.csv", "narrow.csv", "--attacks", "5")
+    attacks = json.loads(done(*narrow, "--json").out)["attacks"]
+    assert attacks[0]["settings"]["n_cols"] == 2
+    refused = run(*narrow, "--n-cols", "3")
+    assert refused.code == 2
+    assert "n_cols" in refused.err

@@ -11,7 +11,8 @@ import pytest
 
 import hushtable as ht
 from command import done, run
-from hushtable.cli.arguments import scan_figures
+from hushtable.cli.arguments import names_of, scan_figures
+from hushtable.cli.terminal import join_some
 from hushtable.policy.limits import LimitedFigure, failures, mpuccs_figures
 
 # 3 of 4 synthetic records are identified; all 4 originals are unique on both columns, 2 of them on age alone.
@@ -267,9 +268,9 @@ def test_nan_is_below_nothing():
     }
 
 
-@pytest.mark.parametrize(("n_compared", "is_in_doubt"), [(4, True), (5, True), (6, False)])
-def test_a_control_that_could_not_show_more_than_the_limit_is_doubted(n_compared, is_in_doubt):
-    control = {"n_compared": n_compared, "excess_risk": 0.0, "interval": (-0.01, 0.01)}
+@pytest.mark.parametrize(("most", "is_in_doubt"), [(0.04, True), (0.05, True), (0.06, False)])
+def test_a_control_that_could_not_show_more_than_the_limit_is_doubted(most, is_in_doubt):
+    control = {"most": most, "excess_risk": 0.0, "interval": (-0.01, 0.01)}
     summary = {
         "identification_rate": 0.0,
         "total_identified": 0,
@@ -279,3 +280,24 @@ def test_a_control_that_could_not_show_more_than_the_limit_is_doubted(n_compared
     }
     limits = {"excess": 0.05}
     assert bool(failures(mpuccs_figures(summary, limits), limits)) is is_in_doubt
+
+
+@pytest.mark.parametrize(
+    ("option", "names"),
+    [
+        ('"Name, first",age', ["Name, first", "age"]),
+        ('age, "a, b"', ["age", "a, b"]),
+        ('"a ""b"", c"', ['a "b", c']),
+        ('"a, b"=20,age=0', ["a, b=20", "age=0"]),
+        ('5" pipe, age,', ['5" pipe', "age"]),
+        ('"open,age', ['"open', "age"]),
+        (" , ", []),
+    ],
+)
+def test_names_of_columns_with_a_comma_are_quoted(option, names):
+    assert names_of(option) == names
+
+
+def test_many_names_of_columns_are_cut_with_a_count():
+    assert join_some(["a", "b", "c"], 2) == "a, b and 1 more"
+    assert join_some(["a", "b"], 2) == "a, b"

@@ -386,3 +386,15 @@ def test_a_signal_that_nobody_handles_waits_for_the_end_of_the_renames(monkeypat
     finally:
         signal.signal(signal.SIGTERM, before)
     assert raised == [signal.SIGTERM]
+
+
+def test_old_files_that_a_kill_left_go_with_the_next_write(tmp_path):
+    table, manifest = tmp_path / "out.csv", tmp_path / "out.csv.manifest.json"
+    for path, old in ((table, ".out.0123abcd.old.csv"), (manifest, ".out.csv.manifest.0123abcd.old.json")):
+        path.write_text("old")
+        path.with_name(old).hardlink_to(path)
+    with drafts.replacing(table, manifest) as both:
+        for draft in both:
+            draft.write_text("new")
+    assert sorted(tmp_path.iterdir()) == [table, manifest]
+    assert manifest.read_text() == "new"

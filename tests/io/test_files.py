@@ -117,6 +117,14 @@ def test_a_table_without_an_index_says_so(tmp_path):
     assert frames.read(tmp_path / "a.csv").dialect.index is False
 
 
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_records_that_end_in_a_delimiter_get_a_hint_of_their_own(tmp_path, end):
+    path = tmp_path / "trailing.csv"
+    path.write_bytes(end.join(["a,b", "1,2,", "3,4,", ""]).encode())
+    with pytest.raises(InputError, match="ends with a delimiter, and the header does not"):
+        frames.read(path)
+
+
 def test_a_header_that_lacks_the_name_of_the_row_names(tmp_path):
     (tmp_path / "a.csv").write_text('"age","job"\n"1",31,"clerk"\n"2",34,"cook"\n')
     with pytest.raises(InputError, match=r"line 2 of .* 3 fields, expected 2.*\n\n.*write\.table.*row\.names=FALSE"):

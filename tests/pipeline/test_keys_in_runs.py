@@ -38,3 +38,23 @@ def test_keys_are_counted_and_limited(tmp_path, error, n_keys):
 def test_what_is_refused(tmp_path, good, bad):
     with pytest.raises(ht.PipelineError):
         run(tmp_path, TEXT.replace("ERROR", "0.0").replace(good, bad))
+
+
+MERGED = """
+Loader: {people: {filepath: people.csv}}
+Synthesizer: {given: {method: custom_data, filepath: equal.csv}}
+Evaluator: {risk: {method: mpuccs, n_cols: 1, deduplicate: DO}}
+Reporter: {all: {method: save_report, granularity: global}}
+"""
+
+
+@pytest.mark.parametrize(("deduplicate", "identified"), [("false", 1), ("true", 2)])
+def test_mpuccs_merges_equal_records_where_it_is_asked_to(tmp_path, deduplicate, identified):
+    pl.concat([PEOPLE.tail(1), PEOPLE]).write_csv(tmp_path / "equal.csv")
+    (told,) = run(tmp_path, MERGED.replace("DO", deduplicate)).reports["hushtable[Report]_[global].csv"].to_dicts()
+    assert told["risk_total_identified"] == identified
+
+
+def test_mpuccs_merges_no_records_by_some_columns(tmp_path):
+    with pytest.raises(ht.PipelineError, match="deduplicate"):
+        run(tmp_path, MERGED.replace("DO", "true, columns: [age]"))

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import example, given, strategies as st
 
 from hushtable.claims import verify
-from hushtable.errors import ColumnError
+from hushtable.errors import ColumnError, InputError
 from hushtable.models import KAnonymity
 from hushtable.risk.assess import assess
 from hushtable.tables.table import ColumnSpec, Table
@@ -322,6 +322,14 @@ def test_odd_names_of_columns():
     frame = pl.DataFrame({"*": [1, 1, 2], "^a.*$": [1, 1, 1], 'it"s 🙂': ["x", "y", "y"], "": [1, 2, 3]}).drop("")
     risk = assess(frame, quasi_identifiers=["*", "^a.*$"], sensitive=['it"s 🙂'], population_size=None)
     assert (risk.n_unique, risk.distinct_sensitive) == (1, {'it"s 🙂': 1})
+
+
+def test_weights_that_could_mean_two_numbers_say_what_to_do():
+    frame = pl.DataFrame({"age": [1, 1, 2], "w": ["1,500", "2,000", "3,100"]})
+    with pytest.raises(InputError, match=r"ColumnSpec\(decimal=','\)"):
+        assess(frame, quasi_identifiers=["age"], weights="w")
+    spec = {"w": ColumnSpec(decimal=",")}
+    assert assess(frame, quasi_identifiers=["age"], weights="w", specs=spec).basis == "weights"
 
 
 def test_counts_may_be_of_any_size():

@@ -75,7 +75,7 @@ class MinGen:
     iterations : int, optional
         Instead of a search, draw so many tables and keep the best of those that pass, or the
         table of ``*``. Every cell of a drawn table publishes any of its candidates, each as likely
-        as any other: what guessing is worth.
+        as any other: what guessing is worth. -1 is a search, as in MG-GA.
     proof_rows : int
         Rows up to which a proof is tried for k-anonymity.
     seed : int
@@ -120,6 +120,8 @@ class MinGen:
         return Offers(losses, parts_equal_records=True, finds_matchings=True, merges_classes=True)
 
     def __post_init__(self) -> None:
+        if self.iterations == -1:
+            object.__setattr__(self, "iterations", None)
         for name, least in (("n_best", 1), ("iterations", 1), ("proof_rows", 0), ("seed", 0)):
             if name != "iterations" or self.iterations is not None:
                 check_whole(f"MinGen was given {name}", getattr(self, name), least)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import os
+import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -342,9 +343,17 @@ def precision_of(
         raise InputError(msg) from None
 
 
+# An entry up to the next comma; one that begins with a quote holds commas up to the quote that closes it.
+_ENTRY: Final = re.compile(r'\s*(?:"((?:[^"]|"")+)"([^,"]*)|([^,]*))(?:,|$)')
+
+
 def names_of(option: str) -> list[str]:
-    """Return the column names of an option like ``A,B``."""
-    return [name.strip() for name in option.split(",") if name.strip()]
+    """Return the column names of an option like ``A,B``; one with a comma is quoted, as in CSV: ``"A, B",C``."""
+    entries = [
+        quoted.replace('""', '"') + rest.strip() if quoted else plain.strip()
+        for quoted, rest, plain in _ENTRY.findall(option)
+    ]
+    return [entry for entry in entries if entry]
 
 
 def numbers_of(option: str, form: str = "COLUMN=NUMBER", example: str = "--weights job=20,age=0") -> dict[str, float]:

@@ -57,7 +57,15 @@ def attack(
             show_default=False,
         ),
     ] = None,
-    n_cols: Annotated[int, typer.Option("--n-cols", min=1, help="Number of columns of a query that singles out.")] = 3,
+    n_cols: Annotated[
+        int | None,
+        typer.Option(
+            "--n-cols",
+            min=1,
+            help="Number of columns of a query that singles out. Default: 3, or all of a table of fewer.",
+            show_default=False,
+        ),
+    ] = None,
     aux: Annotated[
         list[str] | None,
         typer.Option(
@@ -113,7 +121,7 @@ def _attacks(
     original: Any,
     synthetic: Any,
     asked: dict[str, Any],
-    n_cols: int,
+    n_cols: int | None,
     halves: tuple[list[str], list[str]],
     n_neighbors: int,
     secrets: list[str],
@@ -121,8 +129,7 @@ def _attacks(
     from hushtable.risk import Attacks, inference, linkability, singling_out
 
     with step("singling out"):
-        # A table of fewer columns is attacked by all.
-        n_used = min(n_cols, len(original.columns))
+        n_used = min(3, len(original.columns)) if n_cols is None else n_cols
         found = [singling_out(original, synthetic, n_cols=n_used, **asked)]
     if len(original.columns) > 1:
         with step("linking"):

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from hushtable.cli.arguments import names_of
-from hushtable.cli.terminal import tell
+from hushtable.cli.terminal import join_some, tell
 from hushtable.errors import InputError, PolicyError, listed, with_hint
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def policy_of_options(
                 f"--identifier {name} leaves it out; to keep it, --other {name} --set 'accept.{name}=a reason'.",
             )
             raise InputError(msg)
-        tell(f"Kept as they are, taken for unknown to anyone: {', '.join(undeclared)}.")
+        tell(f"Kept as they are, taken for unknown to anyone: {join_some(undeclared)}.")
     hidden = names_of(roles["identifier"])
     person = repeating_person(frame, hidden) if len(hidden) > 1 else None
     if person is not None:

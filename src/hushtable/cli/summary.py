@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from hushtable.cli.terminal import aligned
+from hushtable.cli.terminal import aligned, join_some
 from hushtable.models import entries
 
 if TYPE_CHECKING:
@@ -132,9 +132,9 @@ def release_facts(
     links = any(model.needs.histories for model in rules.models)
     again = " (make the next release with a new key: one key would join the histories of both)" if links else ""
     without = (
-        f"left out: {', '.join(summary['removed'])}" * bool(summary["removed"]),
-        f"keyed pseudonyms: {', '.join(summary['pseudonymized'])}{again}" * bool(summary["pseudonymized"]),
-        f"a new pseudonym for every record: {', '.join(summary['fresh'])}" * bool(summary["fresh"]),
+        f"left out: {join_some(summary['removed'])}" * bool(summary["removed"]),
+        f"keyed pseudonyms: {join_some(summary['pseudonymized'])}{again}" * bool(summary["pseudonymized"]),
+        f"a new pseudonym for every record: {join_some(summary['fresh'])}" * bool(summary["fresh"]),
     )
     kept = rules.with_role("other")
     lines = [
@@ -146,7 +146,7 @@ def release_facts(
         f"{count_of(verdict.smallest_class, who)}; {gone}.",
         f"  {_span(summary['quality']['set_ncp'])} (set-NCP {summary['quality']['set_ncp']:.4f}){lost}.",
         f"  {_sentence('; '.join(filter(None, without)))}" * any(without),
-        f"  Kept as they are, taken for unknown to anyone: {', '.join(kept)}." * bool(kept),
+        f"  Kept as they are, taken for unknown to anyone: {join_some(kept)}." * bool(kept),
     ]
     return [line for line in lines if line]
 
@@ -269,12 +269,12 @@ def spelling_lines(
         told = [f"{name} {n:,}" for name, n in formulas.items()]
         done = "got an apostrophe" if writing.formulas == "escape" else "stay as they are (write: {formulas: escape})"
         lines.append(
-            f"  careful: cells that a spreadsheet would run, beginning with =, +, - or @, {done}: {_few(told)}"
+            f"  careful: cells that a spreadsheet would run, beginning with =, +, - or @, {done}: {join_some(told)}"
         )
     if kept:
         form = "a decimal point" if writing.decimal == "." else "a decimal comma"
         lines.append(
-            f"  quasi-identifiers are written with {form} and ISO dates, other columns as they came: {_few(kept)}"
+            f"  quasi-identifiers are written with {form} and ISO dates, other columns as they came: {join_some(kept)}"
         )
     lines += [
         f"  careful: {n:,} values of {name} differ from another only in case, spaces or width"
@@ -283,25 +283,19 @@ def spelling_lines(
     if codes:
         told = [f"{name} ({', '.join(f'{code} {n:,}' for code, n in each.items())})" for name, each in codes.items()]
         lines.append(
-            f"  careful: cells that look like a missing value stay what they are (missing_values): {_few(told)}"
+            f"  careful: cells that look like a missing value stay what they are (missing_values): {join_some(told)}"
         )
     return lines
 
 
 def listed_lines(listed: Mapping[str, int], lacking: Sequence[str]) -> list[str]:
     """Say which columns list what a class holds, and which of them values that few records have."""
-    hint = f"  lists in {_few(lacking)} show which values a class lacks; recoding cut hides that"
+    hint = f"  lists in {join_some(lacking)} show which values a class lacks; recoding cut hides that"
     return [hint] * bool(lacking) + [
         f"  careful: the sets of {name} list {n:,} values that are nearly unique: who knows one finds its class; "
         "recoding cut or a hierarchy shows less"
         for name, n in listed.items()
     ]
-
-
-def _few(names: Sequence[str]) -> str:
-    """Join the first names, and say how many more there are."""
-    more = f" and {len(names) - _FEW_NAMES} more" if len(names) > _FEW_NAMES else ""
-    return f"{', '.join(names[:_FEW_NAMES])}{more}"
 
 
 def effort_lines(trace: Trace, unit: str) -> list[str]:

@@ -21,7 +21,19 @@ if TYPE_CHECKING:
     from hushtable._types import Progress
     from hushtable.tables import WalkProgress
 
-__all__ = ["Laid", "aligned", "bar", "complain", "leaving", "print_json", "say", "sets_bar", "step", "tell"]
+__all__ = [
+    "Laid",
+    "aligned",
+    "bar",
+    "complain",
+    "join_some",
+    "leaving",
+    "print_json",
+    "say",
+    "sets_bar",
+    "step",
+    "tell",
+]
 
 
 class Laid(str):
@@ -32,6 +44,12 @@ class Laid(str):
     def rstrip(self, signs: str | None = None, /) -> Laid:
         """Return them without what ends them."""
         return Laid(super().rstrip(signs))
+
+
+def join_some(names: Sequence[str], limit: int = 12) -> str:
+    """Join the first names, and say how many more there are."""
+    more = f" and {len(names) - limit:,} more" if len(names) > limit else ""
+    return f"{', '.join(names[:limit])}{more}"
 
 
 def print_json(entries: Mapping[str, Any]) -> None:

@@ -332,7 +332,7 @@ def _records_of(path: Path, raw: bytes, dialect: Dialect, *, first_line: int, wi
     delimiter = dialect.delimiter or ","
     _check_room(path, raw, delimiter)
     layout = _lay_out(raw, delimiter, width)
-    _check_layout(path, raw, layout, first_line=first_line, has_header=width is None)
+    _check_layout(path, raw, layout, delimiter, first_line=first_line, has_header=width is None)
     data = _parse(_without_blank_lines(raw, layout), delimiter, layout.width)
     if data is None or len(data) != layout.n_records:
         n_read = 0 if data is None else len(data)
@@ -443,7 +443,9 @@ def _first_stray(
     return int(candidates.min()) if len(candidates) else None
 
 
-def _check_layout(path: Path, raw: bytes, layout: _Layout, *, first_line: int, has_header: bool) -> None:
+def _check_layout(
+    path: Path, raw: bytes, layout: _Layout, delimiter: str, *, first_line: int, has_header: bool
+) -> None:
     """Raise InputError at the first place where polars would lose a record or a cell."""
     if layout.stray is not None:
         line = raw.count(b"\n", 0, layout.stray) + first_line
@@ -455,17 +457,24 @@ def _check_layout(path: Path, raw: bytes, layout: _Layout, *, first_line: int, h
     ragged = np.flatnonzero((layout.n_fields != layout.width) & ~layout.is_blank)
     if len(ragged):
         line = raw.count(b"\n", 0, int(layout.starts[ragged[0]])) + first_line
-        hint = "quote fields that hold the delimiter, or pass another delimiter."
-        is_every_record = has_header and len(ragged) == layout.n_records - 1
-        if is_every_record and (layout.n_fields[ragged] == layout.width + 1).all():
-            hint = (
-                "the header has one name fewer than every record, as R's write.table leaves it: "
-                "write it anew with row.names=FALSE, or col.names=NA."
-            )
-        msg = with_hint(
-            f"line {line} of {str(path)!r} has {layout.n_fields[ragged[0]]} fields, expected {layout.width}.", hint
-        )
-        raise InputError(msg)
+        msg = f"line {line} of {str(path)!r} has {layout.n_fields[ragged[0]]} fields, expected {layout.width}."
+        raise InputError(with_hint(msg, _explain_ragged(raw, layout, ragged, delimiter, has_header=has_header)))
+
+
+def _explain_ragged(raw: bytes, layout: _Layout, ragged: CountArray, delimiter: str, *, has_header: bool) -> str:
+    """Return a hint on records that have more or fewer fields than the header."""
+    is_every_record = has_header and len(ragged) == layout.n_records - 1
+    if not is_every_record or (layout.n_fields[ragged] != layout.width + 1).any():
+        return "quote fields that hold the delimiter, or pass another delimiter."
+    letters, ends = np.frombuffer(raw, dtype=np.uint8), layout.ends[ragged]
+    # A line may end in a carriage return and a newline.
+    last = np.where(letters[ends - 1] == ord("\r"), letters[ends - 2], letters[ends - 1])
+    if (last == ord(delimiter)).all():
+        return "every record ends with a delimiter, and the header does not: remove it from every record."
+    return (
+        "the header has one name fewer than every record, as R's write.table leaves it: "
+        "write it anew with row.names=FALSE, or col.names=NA."
+    )
 
 
 def _check_room(path: Path, raw: bytes, delimiter: str) -> None:

@@ -253,6 +253,7 @@ class MpuccsEvaluator(Evaluator):
     compat: Literal["petsard-1.6"] | None = None
     control: str | None = None
     columns: Names | None = None
+    deduplicate: bool = Field(default=False, strict=True)
     missing: Literal["category", "never"] = "category"
     values: bool = Field(default=False, strict=True)
     n_draws: int = Field(default=5, ge=1, strict=True)
@@ -270,10 +271,13 @@ class MpuccsEvaluator(Evaluator):
 
     @model_validator(mode="after")
     def _has_effect(self) -> MpuccsEvaluator:
-        idle = self.model_fields_set & {"control", "missing", "n_draws", "n_permutations"}
+        idle = self.model_fields_set & {"control", "deduplicate", "missing", "n_draws", "n_permutations"}
         if self.compat is not None and idle:
             msg = f"{min(idle)} has no effect with compat"
             raise MisplacedError(msg, (min(idle),))
+        if self.deduplicate and self.columns is not None:
+            msg = "deduplicate has no effect with columns: records that are equal on some columns are not equal"
+            raise MisplacedError(msg, ("deduplicate",))
         return self
 
     def inputs(self, files: NamedFiles) -> tuple[Path, ...]:
@@ -306,6 +310,7 @@ class MpuccsEvaluator(Evaluator):
             made,
             n_cols=self.n_cols,
             columns=self.columns,
+            deduplicate=self.deduplicate,
             control=None if made is None else control,
             missing=self.missing,
             numeric_precision=_precision(self.numeric_precision),

@@ -278,7 +278,11 @@ def _weights_of(table: Table, column: str) -> FloatArray:
     """Return the weight of every row."""
     known, codes = table.column(column), table.codes[table.index(column)]
     if known.n_values and known.kind not in ("integer", "decimal"):
-        msg = with_hint(f"weights = {column!r}, a column of kind {known.kind}.", "weights are numbers above 0.")
+        msg = with_hint(
+            f"weights = {column!r}, a column of kind {known.kind}.",
+            "weights are numbers above 0. If its cells could mean "
+            f"two numbers (1,500), say which: columns.{column}.decimal in a policy, ColumnSpec(decimal=',') in Python.",
+        )
         raise InputError(msg)
     weights = np.append(known.values.astype(np.float64), np.nan)[codes]
     # So written, a missing weight is not positive either.

@@ -383,7 +383,9 @@ class Attack:
         elif math.isnan(self.risk.value):
             notes.append(_ALWAYS)
         if self.most < 1:
-            notes.append(f"beside this control even a copy of the table would show a risk of {round(self.most, 3):g} only")
+            notes.append(
+                f"beside this control even a copy of the table would show a risk of {round(self.most, 3):g} only"
+            )
         if self.rates["baseline"].value >= self.rates["attack"].value:
             notes.append(_BELOW)
         asked = self.settings["n_attacks"]

@@ -31,7 +31,7 @@ _WITNESSES: Final = 10  # of every attack
 
 _ADVICE: Final[Mapping[str, str]] = {
     "homogeneity": "Ask for l-diversity of this column, or for a larger k.",
-    "intersection": "Publish the next batch by the cells of the earlier release (hushtable apply), or not again.",
+    "intersection": "Publish nobody twice: leave out the people of the earlier release, or replace it by one of all.",
     "joined": "Publish new people as a batch of their own, or wait until at least k have joined each class.",
     "left": "Do not publish again after few people left, or drop their classes.",
     "ends": 'Publish with recoding="cut", or by a hierarchy of fixed intervals: their ends come from no record.',
