@@ -193,6 +193,7 @@ CALLS: dict[str, Callable[[Any], Any]] = {
     "assess": lambda data: ht.assess(data, quasi_identifiers=names_of(data)[:1], sensitive=names_of(data)[1:]),
     "check_certificate": lambda data: ht.check_certificate(data, ht.Certificate.from_dict({"kind": "lattice"})),
     "collapse": lambda data: ht.collapse(data, names_of(data)[:1]),
+    "count_copies": lambda data: ht.count_copies(data, data),
     "dcr": lambda data: ht.dcr(data, data),
     "inference": lambda data: ht.inference(data, data, secret=names_of(data)[0], n_attacks=2),
     "linkability": lambda data: ht.linkability(
@@ -258,6 +259,7 @@ RIGHT: dict[str, dict[str, Any]] = {
     "assess": {"quasi_identifiers": ["a"]},
     "check_certificate": {"certificate": ht.Certificate.from_dict({"kind": "lattice"})},
     "collapse": {"columns": ["a"]},
+    "count_copies": SYNTHETIC,
     "dcr": SYNTHETIC,
     "inference": {**SYNTHETIC, "secret": "a", "n_attacks": 2},
     "linkability": {**SYNTHETIC, "aux_columns": (["a"], ["b"]), "n_attacks": 2},

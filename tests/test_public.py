@@ -165,6 +165,7 @@ def results() -> dict[str, Any]:
         "Column": ht.Table.encode(people, ["sex"]).columns[0],
         "ColumnSpec": ht.ColumnSpec("ordered", ("low", "high")),
         "Comparison": ht.compare(people[["sex", "diagnosis"]], POLICY, k=[2, 3], suppression=[0]),
+        "Copies": ht.count_copies(people, people),
         "Copula": ht.Copula("observed"),
         "FullDomain": ht.FullDomain(alternatives=2),
         "NonUniformEntropy": ht.NonUniformEntropy({"sex": 2.0}),
@@ -244,6 +245,7 @@ def test_repr_and_dict_are_plain_and_short(results: dict[str, Any], name: str) -
 
 RESULTS = [
     "Comparison",
+    "Copies",
     "JoinRisk",
     "Linking",
     "MaskedRelease",

@@ -26,7 +26,7 @@ from io_objects import azure, google, s3
 duckdb = pytest.importorskip("duckdb", reason="needs hushtable[database]")
 
 N = 60
-ODD = 'odd "name"; -- % ü'
+ODD = 'odd "word"; -- % ü'
 PEOPLE = pl.DataFrame(
     {
         "age": [20 + i * 7 % 40 for i in range(N)],

@@ -28,9 +28,9 @@ Synthesizer:
   cut: {{method: custom_data, filepath: '{made}', sample_num_rows: 26025}}
 Evaluator:
   one: {{method: mpuccs, n_cols: [1], compat: petsard-1.6}}
-  one-exact: {{method: mpuccs, n_cols: [1]}}
+  one-exact: {{method: mpuccs, n_cols: [1], deduplicate: true}}
   three: {{method: mpuccs, n_cols: [1, 2, 3], compat: petsard-1.6}}
-  three-exact: {{method: mpuccs, n_cols: [1, 2, 3]}}
+  three-exact: {{method: mpuccs, n_cols: [1, 2, 3], deduplicate: true}}
 Reporter: {{all: {{method: save_report}}}}
 """
     done = ht.Pipeline.parse(text, folder=tmp_path).run(tmp_path / "out", cache=False)

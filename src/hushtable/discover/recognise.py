@@ -31,6 +31,7 @@ __all__ = ["PROSE", "Proposal", "ProposedRole", "Roles", "find_quasi_identifiers
 _NUMBERS: Final = ("person", "number of a person")  # topics of columns that say whose a record is
 _NO_PERSONS: Final = "the rows are not taken to be about persons"
 
+_FEWEST_COUNTED: Final = 10  # records: among fewer, nearly anything occurs once
 _FEW_LISTS: Final = 10  # values from which on lists of codes are told of
 _SHARE_OF_LISTS: Final = 0.2  # of the values
 _LONGEST_CODE: Final = 12
@@ -92,10 +93,11 @@ def find_quasi_identifiers(
 def looks_identifying(data: Any, names: Sequence[str], *, by_count: bool = True) -> tuple[tuple[str, str], ...]:
     """Return which of some columns of a table of persons look like direct identifiers, each with the reason.
 
-    Cheaper than all roles: what columns tell apart is not looked at. With ``by_count=False``, names of columns and
-    looks of cells decide; that hardly any cell occurs twice does not.
+    Cheaper than all roles: what columns tell apart is not looked at. With ``by_count=False``, and of fewer than ten
+    records, names of columns and looks of cells decide; that hardly any cell occurs twice does not.
     """
     source = opened(data)
+    is_counted = by_count and source.n_rows >= _FEWEST_COUNTED
     found = [each.found for each in (_read(source, name, lexicon(None)) for name in names) if each.proposed.n_distinct]
     return tuple(
         (each.name, each.reason)
@@ -103,7 +105,7 @@ def looks_identifying(data: Any, names: Sequence[str], *, by_count: bool = True)
         if each is not None
         and each.topic is not None
         and each.topic.role == "identifier"
-        and (by_count or not each.is_counted)
+        and (is_counted or not each.is_counted)
     )
 
 

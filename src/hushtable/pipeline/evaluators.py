@@ -15,6 +15,7 @@ from pydantic import Field, field_validator, model_validator
 
 from hushtable._types import FloatArray
 from hushtable.claims import Classes, Matchings, Verdict
+from hushtable.columns import finite
 from hushtable.discover import DEFAULT_SCORES, compare_sets
 from hushtable.errors import InputError, check_columns, with_hint
 from hushtable.io import Frame, frames, read_alike
@@ -292,7 +293,7 @@ class MpuccsEvaluator(Evaluator):
             reports["details"] = _columns(found.details)
         if "tree" in wanted:
             reports["tree"] = _columns(found.tree)
-        judged = {name: found.summary[name] for name in _JUDGED if name in found.summary}
+        judged = finite({name: found.summary[name] for name in _JUDGED if name in found.summary})
         return Evaluation.of(reports, judged)
 
     def failures(self, found: Evaluation) -> list[str]:

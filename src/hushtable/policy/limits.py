@@ -68,6 +68,10 @@ def mpuccs_figures(summary: Mapping[str, Any], limits: Mapping[str, float]) -> d
             "excess": LimitedFigure(math.nan, "", "no control was compared, or the budget ended before it was"),
         }
     control = summary["control"]
+    # What a run keeps has null for NaN.
+    if control["excess_risk"] is None or math.isnan(control["excess_risk"]):
+        always = "the control always succeeds: nothing can be achieved beyond it"
+        return {**figures, "excess": LimitedFigure(math.nan, "", always)}
     if control["most"] <= limits["excess"]:
         doubt = (
             f"the control is too small; {summary['total_syn_records']:,} {rows} that copy each of the "

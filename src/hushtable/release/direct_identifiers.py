@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from hushtable._types import CountArray
 from hushtable.columns import Column, cells
 from hushtable.discover import enough_rows, looks_identifying
+from hushtable.errors import ColumnError
 from hushtable.io import Frame
 from hushtable.recoding import Recoding
 from hushtable.tables import Table
@@ -53,7 +55,7 @@ def find_shown_identifiers(
     if not names or not source.n_rows:
         return ()
     some, rows = source.select(names), enough_rows(source.n_rows)
-    looks = looks_identifying(some.take(rows), names, by_count=False)
+    looks = looks_identifying(_take(some, rows), names, by_count=False)
     if looks and len(rows) < source.n_rows:
         looks = looks_identifying(some, [name for name, _ in looks], by_count=False)
     return tuple(
@@ -61,6 +63,16 @@ def find_shown_identifiers(
         for name, reason in looks
         if name not in recoded or _publishes_values(recoding, recoded[name])
     )
+
+
+def _take(source: Frame | Table, rows: CountArray) -> Frame | Table:
+    """Return some rows; all of them where nothing is gained, or where pyarrow cannot pick rows of a type."""
+    if len(rows) == source.n_rows:
+        return source
+    try:
+        return source.take(rows)
+    except ColumnError:
+        return source
 
 
 def _publishes_values(recoding: Recoding, column: Column) -> bool:
