@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: install demo docs test test-fast test-bounds test-spark test-docs test-wheel check bench axe clean
+.PHONY: install demo docs test test-fast test-bounds test-spark test-docs test-wheel coverage check lock bench axe clean
 
 demo: $(VENV)/.installed
 	@$(BIN)/hushtable warm-up --for anonymize
@@ -35,6 +35,13 @@ test-spark: $(VENV)/.installed-spark
 check: $(VENV)/.installed-test
 	@PATH="$(CURDIR)/$(BIN):$$PATH" scripts/check
 
+coverage: $(VENV)/.installed-coverage
+	@PATH="$(CURDIR)/$(BIN):$$PATH" scripts/coverage
+
+# The versions of this environment, for whoever wants the same ones; CI takes the newest instead.
+lock: $(VENV)/.installed-test
+	@$(BIN)/python -m pip freeze --quiet --exclude-editable >requirements-dev.lock
+
 bench: $(VENV)/.installed-bench
 	@PATH="$(CURDIR)/$(BIN):$$PATH" scripts/bench
 
@@ -63,6 +70,10 @@ $(VENV)/.installed-spark: $(VENV)/.installed-test
 
 $(VENV)/.installed-docs: $(VENV)/.installed
 	@$(BIN)/python -m pip install --quiet --group docs
+	@touch $@
+
+$(VENV)/.installed-coverage: $(VENV)/.installed-test
+	$(BIN)/python -m pip install --quiet --group coverage
 	@touch $@
 
 $(VENV)/.installed-bench: $(VENV)/.installed

@@ -55,6 +55,17 @@ def test_a_name_that_begins_with_a_verb_or_a_noun_is_not(name):
     assert not list(check_limits.find_unclear_names(source))
 
 
+def test_a_door_offers_what_another_room_imports_or_names():
+    texts = {
+        "io/__init__.pyi": "from .files import (\n    read as read,\n    write as write,\n    scan as scan,\n)",
+        "io/files.py": "from hushtable.io import scan",
+        "risk/a.py": "from hushtable.io import read",
+        "risk/b.py": "from hushtable import io\nio.write()",
+    }
+    sources = [check_limits.parse(path, text) for path, text in texts.items()]
+    assert check_limits.find_unused_offers(sources) == {"io/__init__.pyi": [4]}
+
+
 def test_a_count_that_rose_tells_where_and_one_that_fell_asks_to_be_written():
     committed = {"a.py": 1, "b.py": 1}
     assert check_limits.compare("Any", {"b.py": [3], "c.py": [4]}, committed) == []
