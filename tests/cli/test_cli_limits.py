@@ -270,7 +270,7 @@ def test_nan_is_below_nothing():
 
 @pytest.mark.parametrize(("most", "is_in_doubt"), [(0.04, True), (0.05, True), (0.06, False)])
 def test_a_control_that_could_not_show_more_than_the_limit_is_doubted(most, is_in_doubt):
-    control = {"most": most, "excess_risk": 0.0, "interval": (-0.01, 0.01)}
+    control = {"most": most, "n_compared": 9, "excess_risk": 0.0, "interval": (-0.01, 0.01)}
     summary = {
         "identification_rate": 0.0,
         "total_identified": 0,

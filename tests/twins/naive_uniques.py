@@ -342,7 +342,7 @@ def petsard(
     renyi_alpha: float = 2.0,
 ) -> Reference:
     """Follow PETsARD on tables of whole numbers and texts, its pruning and its double records included."""
-    table = pair(original, synthetic)
+    table = pair(original, synthetic, deduplicate=True)
     sizes = allowed_sizes(n_cols, len(table.names))
     pruned: set[Combo] = set()
     held: dict[int, int] = {}
