@@ -70,7 +70,7 @@ def find_missing_codes(data: Frame | Table, names: Sequence[str] | None = None) 
     if data.n_records < FEWEST_RECORDS:
         return {}
     all_names = data.names
-    counted = ((name, _of_column(data, name)) for name in (all_names if names is None else names))
+    counted = ((name, _count_in_column(data, name)) for name in (all_names if names is None else names))
     return {name: codes for name, codes in counted if codes}
 
 
@@ -94,15 +94,15 @@ def _fewest_named(code: str) -> int:
     return 1 if is_missing_word(code) else _FEWEST_OF_A_TEXT
 
 
-def _of_column(data: Frame | Table, name: str) -> dict[str, int]:
+def _count_in_column(data: Frame | Table, name: str) -> dict[str, int]:
     try:
-        return _of_frame(data, name) if isinstance(data, Frame) else _of_numbers(data, name)
+        return _count_in_frame(data, name) if isinstance(data, Frame) else _count_in_numbers(data, name)
     except ColumnError:
         # Lists and the like, and what cannot be read, have no codes.
         return {}
 
 
-def _of_frame(data: Frame, name: str) -> dict[str, int]:
+def _count_in_frame(data: Frame, name: str) -> dict[str, int]:
     said = data.specs.get(name)
     if said is not None and said.missing_values is not None:
         return {}
@@ -112,7 +112,7 @@ def _of_frame(data: Frame, name: str) -> dict[str, int]:
         if column.dtype.is_temporal():
             texts = spelled(column, name)
             return count_sentinel_dates(texts, texts)
-        return _of_numbers(Table.encode(data.select([name])), name) if ends_with_codes(column) else {}
+        return _count_in_numbers(Table.encode(data.select([name])), name) if ends_with_codes(column) else {}
     words = [code for code in count_missing_codes(text) if is_missing_word(code)]
     # Without its words a column may turn out to hold numbers or dates.
     rest = without_declared(text, words)
@@ -128,11 +128,11 @@ def _of_frame(data: Frame, name: str) -> dict[str, int]:
     # Only where an end is a code all values are counted, which takes longer.
     if not data.is_text or not ends_with_codes(values):
         return odd | count_sentinel_codes(rest)
-    numbers = _of_numbers(Table.encode(data.select([name]), specs={name: data.spec(name)}), name)
+    numbers = _count_in_numbers(Table.encode(data.select([name]), specs={name: data.spec(name)}), name)
     return odd | count_spellings(rest, values, numbers) | count_sentinel_codes(rest)
 
 
-def _of_numbers(data: Table, name: str) -> dict[str, int]:
+def _count_in_numbers(data: Table, name: str) -> dict[str, int]:
     column, codes = data.column(name), data.codes[data.index(name)]
     is_known = codes >= 0
     counts = np.bincount(codes[is_known], weights=data.counts[is_known], minlength=column.n_values)
