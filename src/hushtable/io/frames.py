@@ -219,13 +219,16 @@ class Frame:
             Codes that a file of this statistics program can declare missing by itself stay; "" is any program, None is
             no program.
         """
-        missing = {name: self.spec(name).missing_values for name in self.columns}
         columns = {}
-        for name, texts in missing.items():
+        for name in self.columns:
+            texts = self.spec(name).missing_values
+            if not texts:
+                # Nothing is declared of it, be it of a type that cannot be read.
+                continue
             column, variable = self.column(name), self.variables.get(name)
             if variable is not None and program is not None and variable.can_declare(program):
-                texts = tuple({*(texts or ())} - {*missing_texts(column, variable)})
-            known = without_declared(column, texts or ())
+                texts = tuple({*texts} - {*missing_texts(column, variable)})
+            known = without_declared(column, texts)
             if known is not column:
                 columns[name] = known
         return self.with_columns(columns) if columns else self
