@@ -76,7 +76,11 @@ def find_missing_codes(data: Frame | Table, names: Sequence[str] | None = None) 
 
 def count_open_ends(data: Frame, name: str) -> int:
     """Count the cells of a column of numbers that are an open end, such as ``90+``: values, and no missing ones."""
-    text = data.text(name)
+    try:
+        text = data.text(name)
+    except ColumnError:
+        # What cannot be read has no ends.
+        return 0
     odd = {} if text is None or not begins_with_numbers(text) else count_odd_texts(text)
     return sum(n for code, n in odd.items() if is_open_end(code))
 
