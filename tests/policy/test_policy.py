@@ -838,7 +838,7 @@ KEY = bytes(range(32))
 )  # fmt: skip
 def test_a_python_call_carries_out_a_policy_file_as_the_command_does(here, options, text):
     (here / "carried.yaml").write_text(text)
-    outcome = run("anonymize", "in.csv", "-p", "carried.yaml", "-o", "out.csv", "--keep-order", "--json", *options)
+    outcome = run("anonymize", "in.csv", "-p", "carried.yaml", "-o", "out.csv", "--json", *options)
     key = KEY if options else None
     calls = [
         lambda: ht.anonymize("in.csv", policy="carried.yaml", key=key),
@@ -857,7 +857,8 @@ def test_a_python_call_carries_out_a_policy_file_as_the_command_does(here, optio
     claim = manifest.read(here / "out.csv")["claim"]
     for call in calls:
         release = call()
-        assert release.frame.cast(pl.String).rows() == written.rows()
+        # Rows of a file are shuffled.
+        assert sorted(release.frame.cast(pl.String).rows(), key=str) == sorted(written.rows(), key=str)
         assert release.claim.to_dict() == claim
         entries = release.to_dict()
         assert {**entries, "trace": None} == {name: told[name] for name in entries} | {"trace": None}

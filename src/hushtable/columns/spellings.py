@@ -264,7 +264,9 @@ def _is_grouped_by_points(series: pl.Series, spec: ColumnSpec) -> bool:
     ):
         return False
     texts = _filled(canonical(series, ColumnSpec(missing_values=spec.missing_values)).drop_nulls().unique())
-    return bool(texts.str.contains(r"^[+-]?[1-9][0-9]{0,2}(\.[0-9]{3})*$").all())
+    # A point may have stood in the text of a missing value alone.
+    grouped = texts.str.contains(r"^[+-]?[1-9][0-9]{0,2}(\.[0-9]{3})*$")
+    return bool(texts.str.contains(".", literal=True).any()) and bool(grouped.all())
 
 
 def _filled(texts: pl.Series) -> pl.Series:
