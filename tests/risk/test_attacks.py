@@ -106,6 +106,14 @@ def test_witnesses_show_values_when_asked():
     assert "(" in ht.inference(ORIGINAL, ORIGINAL, secret="job", n_attacks=5).queries(values=True)[0]
 
 
+def test_the_least_risk_is_the_first_whose_interval_leaves_0(attack):
+    found = attack(ORIGINAL, CONTROL)
+    risks = [beyond(Tries(n, found.n_attacks), found.control) for n in range(found.n_attacks + 1)]
+    assert found.least == next(risk.value for risk in risks if risk.low > 0)
+    assert 0 < found.least < 1
+    assert np.isnan(attack(ORIGINAL, None).least)
+
+
 def test_without_a_control_the_risk_is_the_rate_and_says_so(attack):
     found = attack(ORIGINAL, None)
     assert found.risk == found.rates["attack"]

@@ -7,6 +7,7 @@ privacy has the definition of a paper, and an interval where one is known.
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
@@ -363,8 +364,13 @@ class Attack:
         """The smallest risk that these numbers of attacks tell from none; NaN without a control."""
         if self.control is None or not self.n_attacks:
             return math.nan
-        told = [beyond(Tries(n, self.n_attacks), self.control) for n in range(self.n_attacks + 1)]
-        return next((rate.value for rate in told if rate.low > 0), math.nan)
+
+        def risk_of(n_success: int) -> Rate:
+            return beyond(Tries(n_success, self.n_attacks), self.control)
+
+        # The more attacks succeed, the higher is the low end.
+        n_told = bisect_right(range(self.n_attacks + 1), 0.0, key=lambda n_success: risk_of(n_success).low)
+        return risk_of(n_told).value if n_told <= self.n_attacks else math.nan
 
     @property
     def rates(self) -> Mapping[str, Rate]:
