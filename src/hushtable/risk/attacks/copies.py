@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -15,7 +15,7 @@ from hushtable.risk.assessment import percent
 from hushtable.risk.mpuccs import encoded
 from hushtable.tables import Joint, JointRows, code_together, find_mismatches, warn_of_mismatches
 
-__all__ = ["Copies", "copies_in", "count_copies", "count_equal"]
+__all__ = ["Copies", "count_copies", "count_equal"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,28 +106,21 @@ def count_copies(
     tables = encoded({name: data for name, data in given.items() if data is not None or name != "control"}, None, specs)
     joint = code_together(tables)
     warn_of_mismatches(find_mismatches(joint, tables), ("original", "synthetic"))
-    return copies_in(joint)
-
-
-def copies_in(joint: Joint) -> Copies:
-    """Count the people who stand in a synthetic table, of tables in one code: people, made, and a control or none."""
-    people, made, control = count_equal(joint)
+    people, made, *others = count_equal(joint)
     is_made = made > 0
-    found = Copies(int(people.sum()), int(people[is_made].sum()), int(np.count_nonzero(is_made & (people == 1))))
-    if len(joint.tables) < 3:
-        return found
-    return replace(found, n_control=int(control.sum()), n_control_copied=int(control[is_made].sum()))
+    of_control = tuple(int(n) for counts in others for n in (counts.sum(), counts[is_made].sum()))
+    n_unique_copied = int(np.count_nonzero(is_made & (people == 1)))
+    return Copies(int(people.sum()), int(people[is_made].sum()), n_unique_copied, *of_control)
 
 
-def count_equal(joint: Joint) -> tuple[CountArray, CountArray, CountArray]:
-    """Count, of every distinct row, the people, the synthetic and the control records that have it."""
+def count_equal(joint: Joint) -> list[CountArray]:
+    """Count for each table the records that have each distinct row of all tables."""
     tables = joint.tables
     codes = np.hstack([rows.codes for rows in tables])
     counts = np.concatenate([rows.counts for rows in tables])
     first = JointRows(codes, counts, np.arange(len(counts))).firsts(joint.widths)
     ends = np.cumsum([0, *(len(rows.counts) for rows in tables)])
-    people, made, *control = (
+    return [
         np.bincount(first[begin:end], counts[begin:end], len(counts)).astype(np.int64)
         for begin, end in pairwise(ends.tolist())
-    )
-    return people, made, control[0] if control else np.zeros_like(people)
+    ]
