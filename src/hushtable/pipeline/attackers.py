@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Final, Literal
 
 from pydantic import Field, model_validator
 
@@ -23,6 +23,7 @@ from hushtable.risk import (
     Attack,
     PrivacyFigure,
     attack_written,
+    count_copies,
     dcr,
     inference,
     join_risk,
@@ -37,6 +38,7 @@ from hushtable.risk import (
 
 __all__ = [
     "AttackEvaluator",
+    "CopiesEvaluator",
     "FigureEvaluator",
     "InferenceEvaluator",
     "JoinRiskEvaluator",
@@ -214,6 +216,14 @@ class AttackEvaluator(_Attacker):
         )
 
 
+_BEYOND_REACH: Final = "beside this control a copy shows no more"
+
+
+def _is_within_reach(limit: float, most: float | None) -> bool:
+    """Tell whether what a copy shows is above a limit; None is not known."""
+    return most is not None and most > limit
+
+
 class SyntheticAttackEvaluator(Evaluator):
     """An attack against its control: `hushtable.singling_out`, `hushtable.linkability`, `hushtable.inference`.
 
@@ -254,7 +264,7 @@ class SyntheticAttackEvaluator(Evaluator):
         known = {name: found.figures[name] for name in self.limit}
         most = found.judged["most"]
         doubts = {
-            name: "the control is too small" if most <= limit and name != "attack_rate" else ""
+            name: _BEYOND_REACH if name != "attack_rate" and not _is_within_reach(limit, most) else ""
             for name, limit in self.limit.items()
         }
         figures = {
@@ -308,7 +318,7 @@ class FigureEvaluator(Evaluator):
         found = self._measured(tables.people, tables.current, control, seed)
         shown = {"value": found.value, "low": found.low, "high": found.high, "n_records": found.n_records}
         columns = {name: [cell] for name, cell in (shown | dict(found.figures)).items()}
-        return Evaluation.of({"global": columns}, {"most": _known_most(found)})
+        return Evaluation.of({"global": columns}, {"most": 1.0 if found.reach is None else found.reach.most})
 
     def failures(self, found: Evaluation) -> list[str]:
         """Say which limits do not hold; a figure that is not known holds none."""
@@ -318,7 +328,7 @@ class FigureEvaluator(Evaluator):
             name: LimitedFigure(
                 math.nan if each is None else each,
                 f"of {self.method}",
-                "" if most is not None and most > self.limit[name] else "beside this control a copy shows no more",
+                "" if _is_within_reach(self.limit[name], most) else _BEYOND_REACH,
             )
             for name, each in known.items()
         }
@@ -334,10 +344,31 @@ class FigureEvaluator(Evaluator):
         return rapid(people, made, target=target, keys=self.keys, control=control, threshold=self.threshold, seed=seed)
 
 
-def _known_most(found: PrivacyFigure) -> float | None:
-    """Return what a copy would show; None where that is not known."""
-    most = 1.0 if found.reach is None else found.reach.most
-    return None if math.isnan(most) else most
+class CopiesEvaluator(Evaluator):
+    """People who stand in the synthetic table as they are: `hushtable.count_copies`."""
+
+    figures = ("n_copied", "n_unique_copied", "share")
+
+    method: Literal["copies"]
+    control: str | None = None
+
+    def inputs(self, files: NamedFiles) -> tuple[Path, ...]:
+        """Return the control's file."""
+        return () if self.control is None else (files.find(self.control),)
+
+    def evaluate(self, tables: Tables, files: NamedFiles, seed: int, wanted: Collection[str]) -> Evaluation:
+        """Count them, and those of the control."""
+        tables.check_made()
+        control = tables.control if self.control is None else read_beside(files.find(self.control), tables.people)
+        found = count_copies(
+            tables.people, tables.current, control=None if control is None else control.drop(tables.removed)
+        )
+        return Evaluation.of({"global": {name: [count] for name, count in found.to_dict().items()}})
+
+    def failures(self, found: Evaluation) -> list[str]:
+        """Say which limits do not hold."""
+        figures = {name: LimitedFigure(found.figures[name], "of people who are copied") for name in self.limit}
+        return [each["because"] for each in failures(figures, self.limit)]
 
 
 class SinglingOutEvaluator(SyntheticAttackEvaluator):

@@ -15,12 +15,12 @@ from pydantic import Field, field_validator, model_validator
 
 from hushtable._types import FloatArray
 from hushtable.claims import Classes, Matchings, Verdict
-from hushtable.columns import finite
 from hushtable.discover import DEFAULT_SCORES, compare_sets
 from hushtable.errors import InputError, check_columns, with_hint
 from hushtable.io import Frame, frames, read_alike
 from hushtable.pipeline.attackers import (
     AttackEvaluator,
+    CopiesEvaluator,
     FigureEvaluator,
     InferenceEvaluator,
     JoinRiskEvaluator,
@@ -293,7 +293,7 @@ class MpuccsEvaluator(Evaluator):
             reports["details"] = _columns(found.details)
         if "tree" in wanted:
             reports["tree"] = _columns(found.tree)
-        judged = finite({name: found.summary[name] for name in _JUDGED if name in found.summary})
+        judged = {name: found.summary[name] for name in _JUDGED if name in found.summary}
         return Evaluation.of(reports, judged)
 
     def failures(self, found: Evaluation) -> list[str]:
@@ -546,6 +546,7 @@ EVALUATORS: Final[dict[str, type[Evaluator]]] = {
     "link": LinkEvaluator,
     "join_risk": JoinRiskEvaluator,
     "attack": AttackEvaluator,
+    "copies": CopiesEvaluator,
     **dict.fromkeys(("default", "quality", "sdmetrics-qualityreport"), SimilarityEvaluator),
     **dict.fromkeys(("diagnosis", "sdmetrics-diagnosticreport"), DiagnosisEvaluator),
     "anonymeter-singlingout": SinglingOutEvaluator,

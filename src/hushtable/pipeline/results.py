@@ -12,6 +12,7 @@ from typing import Annotated, Any, ClassVar, Final, Protocol
 
 from pydantic import Field, field_validator
 
+from hushtable.columns import finite
 from hushtable.errors import InputError, with_hint
 from hushtable.io import Frame, frames
 from hushtable.policy import Record
@@ -110,7 +111,7 @@ class Evaluation:
             granularity: {name: [*map(_plain, cells)] for name, cells in columns.items()}
             for granularity, columns in tables.items()
         }
-        return cls(plain, judged)
+        return cls(plain, finite(judged))
 
     @property
     def figures(self) -> dict[str, Any]:
