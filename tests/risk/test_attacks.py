@@ -106,6 +106,12 @@ def test_witnesses_show_values_when_asked():
     assert "(" in ht.inference(ORIGINAL, ORIGINAL, secret="job", n_attacks=5).queries(values=True)[0]
 
 
+def test_a_copy_shows_what_a_copy_is_said_to_show(attack):
+    # Linking the second time, too, draws which of equally near records is the first.
+    found = attack(ORIGINAL, CONTROL)
+    assert found.risk.value == found.most
+
+
 def test_the_least_risk_is_the_first_whose_interval_leaves_0(attack):
     found = attack(ORIGINAL, CONTROL)
     risks = [beyond(Tries(n, found.n_attacks), found.control) for n in range(found.n_attacks + 1)]

@@ -378,7 +378,7 @@ def _margin_lines(rules: Policy) -> list[str]:
 
 def attack_lines(found: Attacks) -> list[str]:
     """Lay out attacks under WP29's three headings, and say what keeps their figures from being taken at their word."""
-    titles = ("attack", "made", "succeed", "by chance", "on the control", "risk", "95 % interval", "a copy")
+    titles = ("attack", "made", "succeed", "by chance", "control", "risk", "95 % interval", "a copy")
     lines = [] if found.copies is None else [found.copies.headline]
     for kind in ("singling out", "linkability", "inference"):
         attacks = found.of(kind)
