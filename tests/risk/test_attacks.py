@@ -107,9 +107,16 @@ def test_witnesses_show_values_when_asked():
 
 
 def test_a_copy_shows_what_a_copy_is_said_to_show(attack):
-    # Linking the second time, too, draws which of equally near records is the first.
     found = attack(ORIGINAL, CONTROL)
     assert found.risk.value == found.most
+
+
+def test_a_copy_of_people_who_are_alike_shows_what_a_copy_is_said_to_show():
+    # Which of equally near records is the first is drawn, once for both.
+    alike = pl.DataFrame({"age": [i // 3 for i in range(120)], "job": [f"j{i // 3}" for i in range(120)]})
+    others = pl.DataFrame({"age": [500] * 120, "job": ["nurse"] * 120})
+    found = ht.linkability(alike, alike, control=others, aux_columns=(["age"], ["job"]), n_attacks=120)
+    assert 0 < found.risk.value == found.most
 
 
 def test_the_least_risk_is_the_first_whose_interval_leaves_0(attack):
