@@ -61,17 +61,17 @@ def _draw(rng: np.random.Generator, n: int) -> pl.DataFrame:
     )
 
 
-def _half_copied(people: pl.DataFrame, rng: np.random.Generator) -> pl.DataFrame:
+def _copy_half(people: pl.DataFrame, rng: np.random.Generator) -> pl.DataFrame:
     """Return as many records, of which half are people and half are drawn as people are."""
     kept = people[: len(people) // 2]
     return pl.concat([kept, _draw(rng, len(people) - len(kept))])
 
 
-def _with_noise(people: pl.DataFrame, rng: np.random.Generator) -> pl.DataFrame:
+def _add_noise(people: pl.DataFrame, rng: np.random.Generator) -> pl.DataFrame:
     return people.with_columns((pl.col("pay") * pl.Series(rng.uniform(0.99, 1.01, len(people)))).round(0))
 
 
-def _with_gaps(people: pl.DataFrame, rng: np.random.Generator) -> pl.DataFrame:
+def _empty_cells(people: pl.DataFrame, rng: np.random.Generator) -> pl.DataFrame:
     gaps = {name: rng.random(len(people)) < 0.25 for name in people.columns}
     return people.with_columns(
         pl.when(pl.Series(gap)).then(None).otherwise(pl.col(name)).alias(name) for name, gap in gaps.items()
@@ -80,7 +80,7 @@ def _with_gaps(people: pl.DataFrame, rng: np.random.Generator) -> pl.DataFrame:
 
 LEAKS: dict[str, Callable[[pl.DataFrame, np.random.Generator], pl.DataFrame]] = {
     "copy": lambda people, _: people,
-    "half of a copy": _half_copied,
-    "copy with noise": _with_noise,
-    "copy with gaps": _with_gaps,
+    "half of a copy": _copy_half,
+    "copy with noise": _add_noise,
+    "copy with gaps": _empty_cells,
 }

@@ -48,7 +48,7 @@ def fails(model: Any, members: Sequence[frozenset[str]], whole: Sequence[frozens
     raise TypeError(model)
 
 
-def _folded(items: Iterable[str]) -> frozenset[str]:
+def _fold_items(items: Iterable[str]) -> frozenset[str]:
     """Return items without blanks that are too many, letters' case, width and Unicode form."""
     forms = (unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", item).casefold()) for item in items)
     return frozenset(" ".join(form.split()) for form in forms)
@@ -72,6 +72,6 @@ def failing_classes(
     """Return the labels of the classes that fail, sorted."""
     classes = defaultdict(list)
     for label, cell in zip(labels, cells, strict=True):
-        classes[label].append(_folded(items_of(cell, separator, missing)))
-    reference = [_folded(items_of(cell, separator, missing)) for cell in (cells if whole is None else whole)]
+        classes[label].append(_fold_items(items_of(cell, separator, missing)))
+    reference = [_fold_items(items_of(cell, separator, missing)) for cell in (cells if whole is None else whole)]
     return sorted(label for label, members in classes.items() if fails(model, members, reference))

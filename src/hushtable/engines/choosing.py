@@ -140,7 +140,7 @@ def _of_spark(path: Path | Source, session: Any, dialect: Dialect | None) -> Laz
     return replace(of_engine(frame, dialect=dialect), files=source.inputs, specs=orders_of(source.schema))
 
 
-def _with_orders(asked: Request, orders: Mapping[str, ColumnSpec]) -> Request:
+def _add_orders(asked: Request, orders: Mapping[str, ColumnSpec]) -> Request:
     """Return the request with the orders that files have, unless it declares another kind or order itself."""
     specs = dict(asked.specs)
     for name in {*asked.quasi_identifiers, *asked.judged} & set(orders):
@@ -210,7 +210,7 @@ def protect(origin: Files | Lazy, asked: Request) -> RemoteRelease:
             "pass the path of its files, or collect it.",
         )
         raise InputError(msg)
-    asked = _with_orders(asked, origin.specs)
+    asked = _add_orders(asked, origin.specs)
     origin = origin.told(asked.specs)
     linked = [model.name for model in asked.models if model.needs.histories]
     if linked:

@@ -59,7 +59,7 @@ leave columns out, use a machine with more memory, or write the query as Parquet
 whose records are cut one by one."
 
 
-def _without(name: str, dtype: Any, texts: Sequence[str]) -> nw.Expr:
+def _drop_declared(name: str, dtype: Any, texts: Sequence[str]) -> nw.Expr:
     """Return a column whose cells that some texts stand for are missing, as `columns.without_declared` has it."""
     column = nw.col(name)
     if dtype.is_numeric():
@@ -140,7 +140,7 @@ class Lazy(Origin):
         data = self.data
         if missing:
             dtypes = data.collect_schema()
-            data = data.with_columns(*(_without(f"c{i}", dtypes[f"c{i}"], texts) for i, texts in missing.items()))
+            data = data.with_columns(*(_drop_declared(f"c{i}", dtypes[f"c{i}"], texts) for i, texts in missing.items()))
         return replace(self, data=data, specs={**self.specs, **specs})
 
     def collapse(

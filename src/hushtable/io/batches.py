@@ -87,7 +87,7 @@ class Parts:
         InputError
             A file is damaged, or changed since it was opened.
         """
-        return _read(self._batches(names, coded), self.declared)
+        return _read_tables(self._batches(names, coded), self.declared)
 
     def _batches(self, names: Sequence[str], coded: Sequence[str]) -> Iterator[pa.Table]:
         of_files = [name for name in names if name not in self.keys.columns]
@@ -192,7 +192,7 @@ class Lines:
         """Yield the cells of some columns, in the order of the names; coded ones are coded by whoever codes them."""
         places = [self.columns.index(name) for name in names]
         made = (pa.table([to_arrow(piece[:, j]) for j in places], names=list(names)) for piece in self._pieces())
-        return _read(made, self.declared)
+        return _read_tables(made, self.declared)
 
     def head(self, n_rows: int) -> pl.DataFrame:
         """Return the first rows."""
@@ -254,7 +254,7 @@ class Queried:
         """Yield the cells of some columns, in the order of the names; coded ones are coded by whoever codes them."""
         pieces = self.database.pieces(names)
         made = (pa.table([to_arrow(column) for column in piece], names=list(names)) for piece in pieces)
-        return _read(made, self.declared)
+        return _read_tables(made, self.declared)
 
     def head(self, n_rows: int) -> pl.DataFrame:
         """Return the first rows."""
@@ -339,24 +339,24 @@ def as_declared(source: Scan, specs: Mapping[str, ColumnSpec]) -> Scan:
     return replace(source, declared={**source.declared, **said}) if said else source
 
 
-def _read(tables: Iterable[pa.Table], declared: Mapping[str, ColumnSpec]) -> Iterator[pa.Table]:
+def _read_tables(tables: Iterable[pa.Table], declared: Mapping[str, ColumnSpec]) -> Iterator[pa.Table]:
     for table in tables:
         for name, spec in declared.items():
             if name in table.column_names:
                 place = table.column_names.index(name)
                 # Without a name, which may be a pattern.
-                cells = _as_declared(pl.Series("", pl.from_arrow(table.column(place))), spec)
+                cells = _read_cells(pl.Series("", pl.from_arrow(table.column(place))), spec)
                 table = table.set_column(place, name, to_arrow(cells))
         yield table
 
 
 def _read_head(rows: pl.DataFrame, declared: Mapping[str, ColumnSpec]) -> pl.DataFrame:
     columns = {each.name: each.alias("") for each in rows}
-    columns |= {name: _as_declared(columns[name], spec) for name, spec in declared.items()}
+    columns |= {name: _read_cells(columns[name], spec) for name, spec in declared.items()}
     return pl.DataFrame([each.alias(name) for name, each in columns.items()])
 
 
-def _as_declared(cells: pl.Series, spec: ColumnSpec) -> pl.Series:
+def _read_cells(cells: pl.Series, spec: ColumnSpec) -> pl.Series:
     cells = cells.cast(pl.String) if _is_text(cells.dtype) else cells
     return without_declared(cells, spec.missing_values or ()) if spec.separator is None else canonical(cells, spec)
 

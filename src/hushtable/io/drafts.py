@@ -78,10 +78,10 @@ def check_outputs(outputs: Sequence[Path], inputs: Sequence[Path], *, overwrite:
             msg = with_hint(f"{str(output)!r} is a directory.", "name a file.")
             raise InputError(msg)
         if os.path.lexists(output) and not overwrite:
-            raise _existing(output)
+            raise _exists_error(output)
 
 
-def _existing(output: Path) -> InputError:
+def _exists_error(output: Path) -> InputError:
     msg = with_hint(
         f"{str(output)!r} exists.",
         "name another file, or overwrite it: --force on the command line, overwrite=True in Python.",
@@ -206,7 +206,7 @@ def replacing_folder(
                 if each.is_dir():
                     each.chmod(mode_of(usual=0o777))
             if not overwrite and os.path.lexists(path):
-                raise _existing(path)
+                raise _exists_error(path)
             _take_place(draft, path)
             path.chmod(mode_of(usual=0o777))
     except OSError as error:
@@ -394,7 +394,7 @@ def _rename_to_free_name(draft: Path, path: Path) -> None:
             path.touch(exist_ok=False)
             draft.replace(path)
     except FileExistsError:
-        raise _existing(path) from None
+        raise _exists_error(path) from None
 
 
 @contextlib.contextmanager

@@ -144,10 +144,12 @@ class Codebook:
             "n_records": int(self._weights.sum()),
             "holds": list(self.claim.conditions),
             **left_out,
-            "columns": [self._entry(name) | self._missing(name) | self._said(name) for name in self.edition.columns],
+            "columns": [
+                self._entry(name) | self._list_missing(name) | self._said(name) for name in self.edition.columns
+            ],
         }
 
-    def _missing(self, name: str) -> dict[str, Any]:
+    def _list_missing(self, name: str) -> dict[str, Any]:
         """Return which texts of the source were declared to mean a missing value."""
         source, hidden = self.edition.source, self.edition.pseudonyms
         if isinstance(source, Table) or (hidden and name in hidden.columns):

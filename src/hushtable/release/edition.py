@@ -386,17 +386,17 @@ class Edition:
             hidden = self.pseudonyms.columns if self.pseudonyms else ()
             specs = {name: _spec_of(each.kind) for name, each in self.rewritten.items()}
             names = [name for name in frame.columns if name not in (*self.as_text, *hidden)]
-            names = names if frame.is_text else [name for name in names if name in self._tagged]
+            names = names if frame.is_text else [name for name in names if name in self._columns_with_tags]
             frame = frame.typed({name: specs.get(name) for name in names})
-        return frame if program is None else replace(frame, variables=self._measured(frame))
+        return frame if program is None else replace(frame, variables=self._describe_measures(frame))
 
     @property
-    def _tagged(self) -> tuple[str, ...]:
+    def _columns_with_tags(self) -> tuple[str, ...]:
         """The kept columns of numbers that a statistics program's missing values made texts of."""
         variables = self.source.variables if isinstance(self.source, Frame) else {}
         return tuple(name for name, each in variables.items() if each.is_number and name not in self.rewritten)
 
-    def _measured(self, frame: Frame) -> Mapping[str, Variable]:
+    def _describe_measures(self, frame: Frame) -> Mapping[str, Variable]:
         """Return what a statistics program is told of the columns: as its own file said, else by their kinds."""
         kinds: dict[str, str | None] = {name: spec.kind for name, spec in frame.specs.items()}
         kinds |= dict.fromkeys(self.as_text, "category")

@@ -228,19 +228,19 @@ def tcap(
     """
     known, by = _known(original, synthetic, control, keys, target, specs)
     figures = {"chance": _chance(known, target)}
-    attributed = _attributed(known, by, target)
+    attributed = _share_attributed(known, by, target)
     on_people = attributed[0][~np.isnan(attributed[0])]
     figures["share_counted"] = len(on_people) / known.synthetic.codes.shape[1]
     if known.control is not None:
         beside = attributed[1][~np.isnan(attributed[1])]
         figures["control"] = float(beside.mean()) if len(beside) else np.nan
-    copied = _attributed(known.as_copy(), by, target)[0]
+    copied = _share_attributed(known.as_copy(), by, target)[0]
     reach = Reach(float(copied.mean()) if len(copied) else np.nan, np.nan)
     value = float(on_people.mean()) if len(on_people) else np.nan
     return PrivacyFigure("tcap", value, np.nan, np.nan, len(on_people), figures, target, reach)
 
 
-def _attributed(known: Coded, by: Sequence[str], target: str) -> list[FloatArray]:
+def _share_attributed(known: Coded, by: Sequence[str], target: str) -> list[FloatArray]:
     """Return the shares of the people, and of the control, that have the one target of each synthetic key that counts.
 
     NaN where none of them has the key.
