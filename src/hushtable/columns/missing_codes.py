@@ -54,6 +54,8 @@ _FEWEST_NUMBERS: Final = 3
 _NUMBER: Final = re.compile(r"-?(?:7+|8+|9+[678]?)")
 _SHORTEST_CODE: Final = 3  # a code of two digits, 99 or 00, is as often a value
 _MOSTLY: Final = 0.9  # of the cells, codes of one length
+_MOSTLY_OF_SOME: Final = 0.8
+_LOOKED_AT: Final = 1_000
 _OPEN_END: Final = re.compile(
     r"[<>≤≥]\s*=?\s*[0-9]+|[0-9]+\s*(?:\+|plus|(?:and|or|und|oder|et|ou|y|o|e|en|of)\s+"
     r"(?:more|over|older|above|mehr|älter|darüber|plus|más|oltre|più|meer|ouder))",
@@ -156,10 +158,13 @@ def count_sentinel_codes(series: pl.Series) -> dict[str, int]:
     """
     if not isinstance(series.dtype, pl.String):
         return {}
+    # Most columns are none of codes, which some of their cells tell.
+    some = series.gather_every(max(1, len(series) // _LOOKED_AT))
+    if not _length_of_most(some.drop_nulls().str.strip_chars(), _MOSTLY_OF_SOME):
+        return {}
     filled = series.drop_nulls().str.strip_chars()
-    lengths = filled.filter(filled.str.contains("^[0-9]+$")).str.len_chars()
-    length = int(lengths.mode()[0]) if len(lengths) else 0
-    if length < _SHORTEST_CODE or (lengths == length).sum() < _MOSTLY * len(filled):
+    length = _length_of_most(filled, _MOSTLY)
+    if not length:
         return {}
     found = {}
     for code in ("9" * length, "0" * length):
@@ -167,6 +172,14 @@ def count_sentinel_codes(series: pl.Series) -> dict[str, int]:
         if n and not (filled.str.starts_with(code[:-1]) & (filled != code)).any():
             found[code] = n
     return found
+
+
+def _length_of_most(texts: pl.Series, share: float) -> int:
+    """Return the length of digits that so many texts have at least; 0 where none is, or is that of a code."""
+    lengths = texts.filter(texts.str.contains("^[0-9]+$")).str.len_chars()
+    length = int(lengths.mode()[0]) if len(lengths) else 0
+    is_of_most = length >= _SHORTEST_CODE and (lengths == length).sum() >= share * len(texts)
+    return length if is_of_most else 0
 
 
 def count_sentinel_dates(texts: pl.Series, values: pl.Series) -> dict[str, int]:
