@@ -84,7 +84,7 @@ def drawn(rng: np.random.Generator) -> tuple[pl.DataFrame, dict[str, Any]]:
             asked |= {"pseudonyms": ht.Pseudonyms(fresh=["person"], key=KEY)}
         case _:
             asked |= {"identifiers": ["person"], "person": "person"}
-    if rng.random() < 0.3:
+    if rng.random() < 0.6:
         asked["roles"] = "trust"
     return table, asked
 
@@ -112,9 +112,10 @@ def sources(
     }
 
 
-def released(data: Any, asked: dict[str, Any], folder: Path) -> dict[str, Any]:
+def released(source: Callable[[], tuple[Any, dict[str, Any]]], asked: dict[str, Any], folder: Path) -> dict[str, Any]:
     """Return all that can be said of a release."""
-    release = ht.anonymize(data, **asked)
+    data, more = source()
+    release = ht.anonymize(data, **asked, **more)
     hidden = [*(asked["pseudonyms"].fresh if "pseudonyms" in asked else ())]
     found: dict[str, Any] = {"facts": release.to_dict(), "verdict": str(release.verify())}
     found["classes"] = str(pl.DataFrame(columns_of(release.classes()), strict=False))
@@ -198,10 +199,9 @@ def main() -> None:
         with tempfile.TemporaryDirectory() as place:
             folder = Path(place)
             for name, source in sources(table, asked, folder).items():
-                data, more = source()
                 with warnings.catch_warnings(record=True) as warned:
                     warnings.simplefilter("always")
-                    found = {"release": said(lambda: released(data, {**asked, **more}, folder))}
+                    found = {"release": said(partial(released, source, asked, folder))}
                 found["warnings"] = sorted({f"{each.category.__name__}: {each.message}" for each in warned})
                 text = json.dumps(steady(found, folder), indent=1, ensure_ascii=False, default=str, sort_keys=True)
                 (out / f"{number:03d} {name}.json").write_text(text + "\n", encoding="utf-8")
