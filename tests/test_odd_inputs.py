@@ -118,7 +118,7 @@ def protected(data: Any, **options: Any) -> Any:
 def released(data: Any, **options: Any) -> Any:
     """Release the first column, and look at what is told of it."""
     release = protected(data, **options)
-    if isinstance(release, ht.RemoteRelease):
+    if release.origin is not None:
         return release
     release.apply(data)
     release.classes()
@@ -135,7 +135,7 @@ def attacked(data: Any) -> Any:
         sensitive=names_of(data)[1:],
         roles="trust",
     )
-    return None if isinstance(release, ht.RemoteRelease) else [release.attack(release), release.attack(data)]
+    return None if release.origin is not None else [release.attack(release), release.attack(data)]
 
 
 def known(data: Any) -> Any:

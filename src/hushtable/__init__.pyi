@@ -24,7 +24,7 @@ from .discover import (
     find_quasi_identifiers as find_quasi_identifiers,
     select_columns as select_columns,
 )
-from .engines import RemoteRelease as RemoteRelease, collapse as collapse
+from .engines import collapse as collapse
 from .errors import (
     BudgetExceeded as BudgetExceeded,
     ColumnError as ColumnError,
@@ -79,7 +79,7 @@ from .quality import (
     SetNCP as SetNCP,
     Utility as Utility,
 )
-from .release import Pseudonyms as Pseudonyms, Release as Release
+from .release import Pseudonyms as Pseudonyms, Release as Release, RemoteRelease as RemoteRelease
 from .reporting import Report as Report, references as references, report as report
 from .risk import (
     Attack as Attack,

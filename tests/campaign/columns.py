@@ -78,7 +78,7 @@ def case(random: Random, folder: Path) -> Outcome:
             release = ht.anonymize(given, **asked)
             with outcome.guarded(f"write: {engine}"):
                 out = folder / f"out of {engine}"
-                out = out if isinstance(release, ht.RemoteRelease) else out.with_suffix(".parquet")
+                out = out if release.origin is not None else out.with_suffix(".parquet")
                 outcome.expect(release.write(out).passed, "a release does not hold what it claims", engine)
                 paths = sorted(out.glob("part-*")) if out.is_dir() else [out]
                 published[engine] = pl.concat([pl.read_parquet(path) for path in paths])

@@ -17,8 +17,9 @@ import hushtable as ht
 from campaign.outcome import Outcome
 from hushtable import anonymizers
 from hushtable.anonymizers import Request, RowByRow, in_parts, protect_in_parts, why_not_in_parts
-from hushtable.engines import choosing, release as remote
+from hushtable.engines import choosing
 from hushtable.io import RowCodes
+from hushtable.release import exposing
 from workers import Here
 
 _CELLS: dict[str, list[Any]] = {
@@ -47,7 +48,7 @@ def case(random: Random, folder: Path) -> Outcome:
     whole = release = None
     with outcome.guarded("memory"):
         whole = policy.protect(table, key=key)
-    held = mock.patch.object(remote, "_HELD", 10 if few else remote._HELD)
+    held = mock.patch.object(exposing, "_HELD", 10 if few else exposing._HELD)
     counted = mock.patch.object(choosing, "MOST_COUNTED", 1 if one_by_one else choosing.MOST_COUNTED)
     parted = mock.patch.object(anonymizers, "protect_row_by_row", _in_parts_too(random, folder, outcome))
     with outcome.guarded("remote"), held, counted, parted:

@@ -13,7 +13,7 @@ import polars as pl
 from hypothesis import strategies as st
 
 import hushtable as ht
-from hushtable.engines.published_cells import PublishedCells
+from hushtable.release.origin import PublishedCells
 from hushtable.tables.table import Table
 
 MOMENTS = [dt.datetime(1969, 12, 31, 23, 59, 59, 999000), dt.datetime(2000, 2, 29), dt.datetime(2024, 3, 31, 2, 30)]

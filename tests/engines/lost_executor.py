@@ -12,7 +12,7 @@ import polars as pl
 import hushtable as ht
 from hushtable.anonymizers import in_parts
 from hushtable.engines import choosing, lazy, spark
-from hushtable.engines.published_cells import PublishedCells
+from hushtable.release.origin import PublishedCells
 
 
 def die_once(armed, killed):

@@ -16,8 +16,8 @@ from hypothesis import given
 
 import hushtable as ht
 from hushtable.engines import is_lazy, lazy
-from hushtable.engines.published_cells import PublishedCells
 from hushtable.io.frames import read
+from hushtable.release.origin import PublishedCells
 from hushtable.release.pseudonyms import pseudonymize
 
 KEY = bytes(range(32))

@@ -13,13 +13,13 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, strategies as st
 
-from hushtable.engines import writing
 from hushtable.engines.files import Files
-from hushtable.engines.published_cells import PublishedCells
-from hushtable.engines.writing import Batches, write_file, write_parts
 from hushtable.errors import ColumnError, InputError
 from hushtable.io import batches, frames
 from hushtable.io.csv import Dialect
+from hushtable.release import batches as writing
+from hushtable.release.batches import Batches, write_file, write_parts
+from hushtable.release.origin import PublishedCells
 from hushtable.release.pseudonyms import Pseudonyms, pseudonymize
 from typed_frames import CELLS, rows_of, tables, written
 

@@ -12,7 +12,7 @@ from engine_tables import ASKED, people
 
 import hushtable as ht
 from command import done, run
-from hushtable.engines import release as remote
+from hushtable.release import exposing, release as remote
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:tight intervals"),
@@ -124,7 +124,7 @@ def test_more_rows_than_are_held_are_counted_by_hashes(engine, tmp_path, monkeyp
     frame = people(200, seed=5)
     policy = ht.Policy.make(POLICY)
     whole = policy.protect(frame).exposure
-    monkeypatch.setattr(remote, "_HELD", 20)
+    monkeypatch.setattr(exposing, "_HELD", 20)
     found = policy.protect(ENGINES[engine](frame, tmp_path)).exposure
     assert (found.told, found.told_to, found.n_unique) == (whole.told, whole.told_to, whole.n_unique)
 
@@ -149,7 +149,7 @@ def test_cells_that_a_reader_of_the_file_tells_apart_are_counted_apart(engine, t
     assert [tuple(each) for each in policy.protect(frame).exposure.sets] == [(("zeros",), 2)]
     data = ENGINES[engine](frame, tmp_path)
     for most in (2**20, 3):
-        monkeypatch.setattr(remote, "_HELD", most)
+        monkeypatch.setattr(exposing, "_HELD", most)
         found = policy.protect(data).exposure
         assert (found.n_unique, found.sets, found.told, found.told_to) == (4, whole.sets, whole.told, whole.told_to)
 
@@ -157,7 +157,7 @@ def test_cells_that_a_reader_of_the_file_tells_apart_are_counted_apart(engine, t
 def test_persons_are_not_told_apart_by_hashes_and_that_is_said(tmp_path, monkeypatch):
     frame = with_persons()
     policy = ht.Policy.make({**POLICY, "person": "who", "columns": {**POLICY["columns"], "who": "identifier"}})
-    monkeypatch.setattr(remote, "_HELD", 20)
+    monkeypatch.setattr(exposing, "_HELD", 20)
     release = policy.protect(as_folder(frame, tmp_path))
     assert (release.exposure.told, release.exposure.told_to) == ((), 0)
     assert "was not counted" in " ".join(release.exposure.lines())

@@ -31,8 +31,8 @@ import hushtable as ht
 from command import done, run
 from hushtable.anonymizers import in_parts
 from hushtable.engines import choosing, is_lazy, lazy
-from hushtable.engines.published_cells import PublishedCells
 from hushtable.io.frames import read as read_frame
+from hushtable.release.origin import PublishedCells
 from hushtable.release.pseudonyms import pseudonymize
 
 pytestmark = [

@@ -15,12 +15,11 @@ import pytest
 import hushtable as ht
 import hushtable.io
 from hushtable.claims import of_models, opened, seen
-from hushtable.engines import writing
 from hushtable.engines.files import Files
-from hushtable.engines.published_cells import PublishedCells
 from hushtable.errors import ColumnError, InputError, VerificationError
 from hushtable.io import drafts
-from hushtable.release import manifest
+from hushtable.release import batches as lower, manifest, writing
+from hushtable.release.origin import PublishedCells
 
 SECRET = "canary-7319"
 
@@ -45,9 +44,9 @@ def claim(k=5):
     return of_models(("age", "job"), (ht.KAnonymity(k),))
 
 
-def write(batches, path, claim, facts, *, delimiter=",", rows_per_part=writing.ROWS_PER_PART, **given):
-    request = writing.WriteRequest(path, claim, facts, **given)
-    return writing.write(batches, request, delimiter=delimiter, rows_per_part=rows_per_part)
+def write(batches, path, claim, facts, *, delimiter=",", rows_per_part=lower.ROWS_PER_PART, **given):
+    content = writing.BatchContent(batches, claim, delimiter=delimiter, rows_per_part=rows_per_part)
+    return writing.write(content, writing.Destination(path, **given), facts)
 
 
 def listing(folder):
@@ -56,8 +55,8 @@ def listing(folder):
 
 @pytest.fixture(autouse=True)
 def _by_way_of_the_disk(monkeypatch):
-    monkeypatch.setattr(writing, "_MOST_ROWS", 10)
-    monkeypatch.setattr(writing, "_BUCKETS", 3)
+    monkeypatch.setattr(lower, "_MOST_ROWS", 10)
+    monkeypatch.setattr(lower, "_BUCKETS", 3)
 
 
 def test_a_folder_is_written_verified_and_read_again(tmp_path, capsys):
@@ -144,14 +143,14 @@ def test_what_does_not_hold_leaves_the_old_release(tmp_path, name):
 def test_an_exception_leaves_no_spill_at_once(tmp_path, monkeypatch, error, place):
     files = source(tmp_path)
     batches = files.batches(cells_of(files))
-    done = getattr(writing, place)
+    done = getattr(lower, place)
 
     def failing(*arguments):
         done(*arguments)
         assert any(each.startswith(".out") for each in listing(tmp_path))
         raise error
 
-    monkeypatch.setattr(writing, place, failing)
+    monkeypatch.setattr(lower, place, failing)
     with pytest.raises((error, InputError)):
         write(batches, tmp_path / "out", claim(), {})
     assert listing(tmp_path) == ["in.parquet"]
@@ -195,10 +194,10 @@ sys.path[:0] = {paths!r}
 import test_writing as here
 from hushtable.io import drafts
 from hushtable.release import manifest
-from hushtable.engines import writing
+from hushtable.release import batches, writing
 
 for name in ("_MOST_ROWS", "_BUCKETS"):
-    setattr(writing, name, 10 if name == "_MOST_ROWS" else 3)
+    setattr(batches, name, 10 if name == "_MOST_ROWS" else 3)
 module, name, when = {module}, {name!r}, {when!r}
 real = getattr(module, name)
 
@@ -225,14 +224,15 @@ here.write(files.batches(here.cells_of(files)), folder / {out!r}, here.claim(), 
 
 MARKS = {
     "SIGKILL": [
-        *(("writing", name, "after") for name in ("_dealt", "_permuted", "_write_parquet")),
-        *(("writing", name, "before") for name in ("seen", "_say")),
+        *(("batches", name, "after") for name in ("_dealt", "_permuted", "_write_parquet")),
+        ("writing", "seen", "before"),
+        ("manifest", "of", "before"),
         *(("drafts", "_take_place", when) for when in ("before", "after")),
         ("drafts", "_open_to_others", "after"),
     ],
     "SIGTERM": [
-        ("writing", "_dealt", "after"),
-        ("writing", "_write_parquet", "after"),
+        ("batches", "_dealt", "after"),
+        ("batches", "_write_parquet", "after"),
         ("drafts", "_take_place", "before"),
         ("drafts", "_take_place", "after"),
     ],
@@ -281,7 +281,7 @@ def test_a_process_that_ends_leaves_the_old_folder_or_the_new_one(tmp_path, numb
 def test_a_kill_leaves_what_none_but_its_owner_may_read_and_the_next_write_removes_it(tmp_path):
     files = source(tmp_path)
     for out in ("out", "out.csv"):
-        killed_at(tmp_path, "writing", "_dealt", "after", "SIGKILL", out)
+        killed_at(tmp_path, "batches", "_dealt", "after", "SIGKILL", out)
         left = [each for each in tmp_path.iterdir() if each.name.startswith(".out")]
         assert any("spill" in each for each in listing(tmp_path))
         assert {stat.S_IMODE(each.stat().st_mode) for each in left if each.is_dir()} == {0o700}

@@ -56,24 +56,26 @@ class Learner:
             raise InputError(msg)
         cells, class_of_leaf = _combinations(release.recoding)
         routes = _routes(release, asked)
-        source, exposure = release.source, release.exposure
+        exposure = release.exposure
         return LearnedRecoding(
             asked=replace(
                 asked,
+                identifiers=release.removed,
+                pseudonyms=release.pseudonyms,
                 hierarchies=_lasting(release, asked.hierarchies),
                 unknown="suppress",
                 specs={**asked.specs, **_specs(release, asked)},
                 loss=asked.loss if isinstance(asked.loss, SetNCP) else SetNCP(),
                 inputs=release.inputs,
             ),
-            columns=source.names,
+            columns=release.input_columns,
             kinds={column.name: column.kind for column in release.recoding.columns},
             cells=cells,
             style=release.recoding.style,
             routes=routes,
             class_of_leaf=class_of_leaf,
-            hidden=release.pseudonyms.columns if release.pseudonyms else (),
-            fresh=release.pseudonyms.fresh if release.pseudonyms else (),
+            hidden=release.pseudonymized,
+            fresh=release.fresh,
             limit=exposure.limit if exposure else None,
             accepted=exposure.accepted if exposure else {},
             is_enforced=exposure is not None and exposure.is_enforced,

@@ -114,7 +114,7 @@ def _apply_streamed(
 ) -> None:
     """Write a release of a folder's rows batch by batch, by the cells of an earlier one."""
     from hushtable import engines
-    from hushtable.release import codebook_paths
+    from hushtable.release import check_output, codebook_paths
 
     if unsupported:
         msg = with_hint(f"{', '.join(unsupported)} with a folder, which is read batch by batch.", "leave it out.")
@@ -122,7 +122,7 @@ def _apply_streamed(
     origin = engines.opened(folder)
     assert origin is not None
     books = codebook_paths(output) if codebook else ()
-    engines.writing.check_output(output, origin.inputs, books, overwrite=force)
+    check_output(output, origin.inputs, books, overwrite=force)
     with step("placing rows"):
         release = engines.publish_next(learned, origin, key=None if key_file is None else key_in(key_file))
     with step("writing and verifying"):
@@ -130,7 +130,7 @@ def _apply_streamed(
     if as_json:
         print_json({"file": str(output), "verified": verdict.to_dict(), **release.to_dict()})
     else:
-        say(*_facts(output, release.distinct, verdict, codebook=codebook))
+        say(*_facts(output, release, verdict, codebook=codebook))
 
 
 def _facts(output: Path, release: Release, verdict: Verdict, *, codebook: bool) -> list[str]:

@@ -52,7 +52,7 @@ from hushtable.errors import InputError, with_hint
 
 if TYPE_CHECKING:
     from hushtable.claims import Claim, Verdict
-    from hushtable.engines import Files, Lazy, RemoteRelease
+    from hushtable.engines import Files, Lazy
     from hushtable.io import Dialect, Frame
     from hushtable.policy import Policy
     from hushtable.release import AppliedMapping, Release
@@ -130,9 +130,8 @@ def anonymize_streamed(
     seconds : float, optional
         For the proof of a floor.
     """
-    from hushtable.engines import writing
     from hushtable.io import drafts
-    from hushtable.release import codebook_paths
+    from hushtable.release import check_output, codebook_paths
     from hushtable.search import Budget
 
     if unsupported:
@@ -143,7 +142,7 @@ def anonymize_streamed(
         raise InputError(msg)
     read = (*origin.inputs, *inputs, *rules.inputs)
     books = codebook_paths(output) if codebook else ()
-    writing.check_output(output, read, books, overwrite=force)
+    check_output(output, read, books, overwrite=force)
     saved = [path for path in (save_recoding, certificate, mapping, *report_outputs(report)) if path is not None]
     drafts.check_outputs((*books, *saved), [*read, output], overwrite=force)
     with bar("searching") as progress:
@@ -173,7 +172,7 @@ def anonymize_streamed(
 def _say_streamed(
     output: Path,
     rules: Policy,
-    release: RemoteRelease,
+    release: Release,
     verdict: Verdict,
     *,
     as_json: bool,

@@ -1,4 +1,3 @@
-from . import writing as writing
 from .choosing import (
     LOOKED_AT as LOOKED_AT,
     EngineChoice as EngineChoice,
@@ -10,4 +9,3 @@ from .choosing import (
 from .files import Files as Files
 from .lazy import Lazy as Lazy, collapse as collapse, is_lazy as is_lazy
 from .originals import judged_rows as judged_rows
-from .release import MOST_ATTACKED as MOST_ATTACKED, RemoteRelease as RemoteRelease

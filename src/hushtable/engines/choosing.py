@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import sys
 import warnings
 from collections.abc import Mapping
 from contextlib import suppress
@@ -18,8 +19,6 @@ from hushtable.anonymizers import LearnedRecoding, Request, check_roles, doubt_o
 from hushtable.claims import Classes
 from hushtable.columns import ColumnSpec
 from hushtable.engines.lazy import Lazy, is_lazy, opened as of_engine, orders_of
-from hushtable.engines.published_cells import Origin
-from hushtable.engines.release import RemoteRelease
 from hushtable.errors import InputError, TooManyRowsError, listed, with_hint
 from hushtable.io import (
     FILE_KINDS,
@@ -32,7 +31,7 @@ from hushtable.io import (
     located,
     unpacked_size,
 )
-from hushtable.release import Release
+from hushtable.release import Pseudonyms, Release
 from hushtable.search import free_memory
 
 if TYPE_CHECKING:
@@ -78,8 +77,8 @@ def opened(
     """
     if engine not in ("auto", "memory", "stream", "spark"):
         raise InputError(with_hint(f"engine = {engine!r}.", "choose 'auto', 'memory', 'stream' or 'spark'."))
-    if isinstance(data, Origin):
-        known: Files | Lazy = data  # type: ignore[assignment]  # there are no others
+    if _is_opened(data):
+        known: Files | Lazy = data
         return known
     if not isinstance(data, (str, os.PathLike)):
         if engine != "auto" and is_lazy(data):
@@ -99,6 +98,12 @@ def opened(
     if engine == "memory" or (engine == "auto" and not is_many(path) and not _is_large(path)):
         return None
     return _files(path, dialect)
+
+
+def _is_opened(data: Any) -> bool:
+    """Tell whether something is where rows are; nothing is loaded to find out."""
+    files = sys.modules.get("hushtable.engines.files")
+    return isinstance(data, Lazy) or (files is not None and isinstance(data, files.Files))
 
 
 def session_of_spark(master: str | None = None) -> Any:
@@ -189,7 +194,7 @@ def _is_large(path: Path, *, is_database: bool = False) -> bool:
     return False
 
 
-def protect(origin: Files | Lazy, asked: Request) -> RemoteRelease:
+def protect(origin: Files | Lazy, asked: Request) -> Release[Any]:
     """Carry out a request for rows that are not in memory: for the distinct ones, with counts.
 
     Parameters
@@ -203,7 +208,7 @@ def protect(origin: Files | Lazy, asked: Request) -> RemoteRelease:
         As `hushtable.anonymize` says.
     """
     check_roles(origin.columns, asked)
-    if asked.parted and isinstance(origin, Lazy):
+    if asked.parted and origin.groups_by_itself:
         msg = with_hint(
             f"columns {listed(asked.parted)} have a separator, and a lazy frame has its own cells.",
             "pass the path of its files, or collect it.",
@@ -240,7 +245,7 @@ def protect(origin: Files | Lazy, asked: Request) -> RemoteRelease:
     if doubt is not None:
         warnings.warn(doubt, stacklevel=3)
     fresh = asked.pseudonyms.fresh if asked.pseudonyms else ()
-    if fresh and isinstance(origin, Lazy):
+    if fresh and not origin.draws_pseudonyms:
         msg = with_hint(
             f"columns {listed(fresh)} get a new pseudonym for every record, which a lazy frame cannot draw.",
             "leave them out, or write the lazy frame as files and pass their path.",
@@ -255,7 +260,15 @@ def protect(origin: Files | Lazy, asked: Request) -> RemoteRelease:
         made = anonymizers.protect(counted, of_distinct)
     if isinstance(made.claim, Classes):
         made = replace(made, claim=replace(made.claim, is_fresh=asked.person in fresh))
-    return RemoteRelease(made, origin, asked.identifiers, asked.pseudonyms)
+    return _of_all_rows(made, origin, asked.identifiers, asked.pseudonyms)
+
+
+def _of_all_rows(
+    of_distinct: Release[Any], origin: Files | Lazy, removed: tuple[str, ...], pseudonyms: Pseudonyms | None
+) -> Release[Any]:
+    """Return the release of all rows that are somewhere, from that of the distinct ones."""
+    others = tuple(_of_all_rows(each, origin, removed, pseudonyms) for each in of_distinct.alternatives)
+    return replace(of_distinct, origin=origin, removed=removed, pseudonyms=pseudonyms, alternatives=others)
 
 
 def _counted(origin: Files | Lazy, asked: Request, names: tuple[str, ...]) -> Frame | None:
@@ -290,7 +303,17 @@ def _row_by_row(origin: Files | Lazy, asked: Request, names: tuple[str, ...]) ->
     return made.release, replace(origin, numbered=NumberedRecords(records, made.row_of_record))
 
 
-def publish_next(learned: LearnedRecoding, origin: Files | Lazy, *, key: bytes | None = None) -> RemoteRelease:
+def publish_rows(learned: LearnedRecoding, rows: Any, *, key: bytes | None, session: Any) -> Release[Any]:
+    """Publish rows that are not in memory, and not opened yet, by the cells of an earlier release."""
+    engine: EngineChoice = "stream" if isinstance(rows, (str, Path)) else "auto"
+    origin = opened(rows, engine=engine, session=session)
+    if origin is None:
+        msg = with_hint("the new rows are in memory.", "write them as files, or save the recoding and read it there.")
+        raise InputError(msg)
+    return publish_next(learned, origin, key=key)
+
+
+def publish_next(learned: LearnedRecoding, origin: Files | Lazy, *, key: bytes | None = None) -> Release[Any]:
     """Publish rows that are not in memory by the cells of an earlier release; see `LearnedRecoding.apply`.
 
     The distinct rows are placed, with their counts, and judged by themselves; all records are published by them.
@@ -310,7 +333,7 @@ def publish_next(learned: LearnedRecoding, origin: Files | Lazy, *, key: bytes |
     asked = learned.asked
     learned.check_columns(origin.columns)
     pseudonyms = learned.pseudonyms(key)
-    if learned.fresh and isinstance(origin, Lazy):
+    if learned.fresh and not origin.draws_pseudonyms:
         msg = with_hint(
             f"columns {listed(learned.fresh)} get a new pseudonym for every record, which a lazy frame cannot draw.",
             "write the lazy frame as files and pass their path.",
@@ -323,7 +346,7 @@ def publish_next(learned: LearnedRecoding, origin: Files | Lazy, *, key: bytes |
     hidden = tuple(name for name in (*asked.identifiers, *learned.fresh) if name in names)
     of_distinct = replace(asked, identifiers=hidden, pseudonyms=None, inputs=(*asked.inputs, *origin.inputs))
     narrow = replace(learned, asked=of_distinct, columns=names, hidden=(), fresh=(), limit=None)
-    release: RemoteRelease = RemoteRelease(narrow.apply(origin.collapse(names)), origin, asked.identifiers, pseudonyms)
+    release = _of_all_rows(narrow.apply(origin.collapse(names)), origin, asked.identifiers, pseudonyms)
     if learned.limit is None:
         return release
     return release.with_exposure(learned.limit, accepted=learned.accepted, is_enforced=learned.is_enforced)

@@ -9,17 +9,15 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import polars as pl
 import pyarrow as pa
 
 from hushtable._types import CodeArray, CountArray
-from hushtable.columns import ColumnSpec, enumerated, without_categories
+from hushtable.columns import Column, ColumnSpec, enumerated, without_categories
 from hushtable.engines import lazy
-from hushtable.engines.published_cells import Origin, PublishedCells
-from hushtable.engines.writing import Batches, decoded
 from hushtable.errors import InputError, check_columns, listed, with_hint
 from hushtable.io import (
     Dialect,
@@ -37,9 +35,13 @@ from hushtable.io import (
     to_arrow,
 )
 from hushtable.kernels import group
-from hushtable.release import pseudonymize
+from hushtable.release import PublishedCells, Release, pseudonymize
+from hushtable.release.batches import Batches, decoded
+from hushtable.tables import encoded
 
 __all__ = ["Files", "NumberedRecords", "RawRows", "distinct"]
+
+_AT_ONCE: Final = 2**20  # records that are counted together
 
 
 class RawRows:
@@ -107,7 +109,7 @@ class NumberedRecords(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Files(Origin):
+class Files:
     """A folder, a pattern or a file of Parquet, a CSV, or a table of a database: never held whole.
 
     Attributes
@@ -143,6 +145,31 @@ class Files(Origin):
     def n_bytes(self) -> int:
         """How many bytes the files have."""
         return self.source.n_bytes
+
+    @property
+    def engine_name(self) -> str:
+        """What reads them."""
+        return "stream"
+
+    @property
+    def groups_by_itself(self) -> bool:
+        """Batches are grouped here."""
+        return False
+
+    @property
+    def writes_by_itself(self) -> bool:
+        """Batches are written here."""
+        return False
+
+    @property
+    def draws_pseudonyms(self) -> bool:
+        """Every record passes through here."""
+        return True
+
+    @property
+    def is_row_by_row(self) -> bool:
+        """Whether every record is told by its place."""
+        return self.numbered is not None
 
     @property
     def margins(self) -> Frame | None:
@@ -228,6 +255,46 @@ class Files(Origin):
                 for path, cells_ in of_files
             )
         return lazy.opened(frame, dialect=self.source.dialect).told(self.specs).published(cells)
+
+    def raw_batches(self, names: Sequence[str]) -> Iterator[pa.Table]:
+        """Return some columns of all records, batch by batch."""
+        return self.source.batches(names)
+
+    def write(self, cells: PublishedCells, folder: Path) -> int:
+        """Refuse: its batches are written here."""
+        raise InputError(with_hint("files do not write by themselves.", "take their batches."))
+
+    def draft(self, path: Path, dialect: Dialect | None) -> Files:
+        """Open what was written of them."""
+        return Files.open(path, dialect)
+
+    def count_by_record(
+        self, column: Column, group_of_row: CodeArray, n_groups: int, *, specs: Mapping[str, ColumnSpec]
+    ) -> CountArray:
+        """Count the records that have every value of a column, by groups of the rows they were put together to.
+
+        A row of a class holds the cells of one of its records, which say nothing of the others.
+        """
+        assert self.numbered is not None
+        records, row_of_record = self.numbered
+        margins, place = records.margins(), records.cells.names.index(column.name)
+        table = encoded(margins.frame.told(specs), [column.name], specs)
+        value_of_cell = np.full(records.cells.widths[place], column.n_values, dtype=np.int64)
+        codes = table.codes[table.index(column.name)]
+        value_of_cell[margins.places[place]] = np.where(codes < 0, column.n_values, codes)
+        width = column.n_values + 1
+        counts = np.zeros(n_groups * width, dtype=np.int64)
+        for begin in range(0, records.n_records, _AT_ONCE):
+            run = slice(begin, begin + _AT_ONCE)
+            pairs = group_of_row[row_of_record[run]].astype(np.int64) * width + value_of_cell[records.codes[place][run]]
+            counts += np.bincount(pairs, minlength=len(counts))
+        return np.asarray(counts.reshape(-1, width)[:, :-1])
+
+    def publish_next(self, learned: Any, rows: Any, *, key: bytes | None, session: Any) -> Release[Any]:
+        """Publish other rows that are not in memory by the cells of a release of these."""
+        from hushtable.engines.choosing import publish_rows
+
+        return publish_rows(learned, rows, key=key, session=session)
 
     def batches(self, cells: PublishedCells) -> Batches:
         """Return what is published of every record, batch by batch, in the order of the files.

@@ -13,11 +13,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import narwhals as nw
+import numpy as np
 import polars as pl
 
-from hushtable.columns import ColumnSpec, without_categories
+from hushtable._types import CodeArray, CountArray
+from hushtable.columns import Column, ColumnSpec, without_categories
 from hushtable.engines.backends import MARK, UNSEEN, Duckdb, Engine, Polars
-from hushtable.engines.published_cells import Origin, PublishedCells
 from hushtable.errors import (
     ColumnError,
     HushError,
@@ -29,13 +30,14 @@ from hushtable.errors import (
     with_hint,
 )
 from hushtable.io import Dialect, Frame, frames
-from hushtable.release import pseudonymize
+from hushtable.release import PublishedCells, Release, pseudonymize
 from hushtable.search import budget
-from hushtable.tables import Table
+from hushtable.tables import Table, encoded, totals
 
 if TYPE_CHECKING:
     from hushtable.anonymizers import InParts, Request
     from hushtable.engines.walked_cells import WalkedCells
+    from hushtable.release import Origin
 
 __all__ = ["Lazy", "collapse", "is_lazy", "opened", "orders_of"]
 
@@ -76,7 +78,7 @@ def _drop_declared(name: str, dtype: Any, texts: Sequence[str]) -> nw.Expr:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Lazy(Origin):
+class Lazy:
     """A lazy frame of an engine that is asked for little: some rows, distinct rows with counts, what is published.
 
     Inside, columns are named by their places: no name means anything to an engine.
@@ -116,6 +118,31 @@ class Lazy(Origin):
     def inputs(self) -> tuple[Path, ...]:
         """The files it was made from that no output may be; of a frame that somebody made, an engine does not tell."""
         return self.files
+
+    @property
+    def engine_name(self) -> str:
+        """The engine's name: "polars", "duckdb" or "pyspark"."""
+        return self.engine.name.lower()
+
+    @property
+    def groups_by_itself(self) -> bool:
+        """Every engine does."""
+        return True
+
+    @property
+    def writes_by_itself(self) -> bool:
+        """Spark does, whose executors hold the records."""
+        return self.engine.writes
+
+    @property
+    def draws_pseudonyms(self) -> bool:
+        """An engine has no randomness that tells nothing."""
+        return False
+
+    @property
+    def is_row_by_row(self) -> bool:
+        """Whether every record is published by its own cells."""
+        return self.walked is not None
 
     @property
     def margins(self) -> Frame | None:
@@ -211,6 +238,45 @@ class Lazy(Origin):
                 rows = pl.DataFrame([_plain(each) for each in batch.filter(batch[MARK]).drop(MARK)])
                 yield _named(rows, cells.columns).to_arrow()
         self._saw(n_records)
+
+    def raw_batches(self, names: Sequence[str]) -> Iterator[Any]:
+        """Return some columns of all records, as `batches` does."""
+        n_records = 0
+        with _asking(self.engine):
+            data = self.data.select(*(f"c{self.columns.index(name)}" for name in names))
+            for batch in self.engine.batches(data.to_native()):
+                n_records += batch.height
+                yield _named(pl.DataFrame([_plain(each) for each in batch]), names).to_arrow()
+        self._saw(n_records)
+
+    def draft(self, path: Path, dialect: Dialect | None) -> Origin:
+        """Open what was written of it."""
+        from hushtable.engines.files import Files
+
+        return Files.open(path, dialect)
+
+    def check_unchanged(self) -> None:
+        """Nothing to compare: every pass counts the records instead."""
+
+    def count_by_record(
+        self, column: Column, group_of_row: CodeArray, n_groups: int, *, specs: Mapping[str, ColumnSpec]
+    ) -> CountArray:
+        """Count the records that have every value of a column, where that is known here.
+
+        The records are not here: of a single group their margins tell, of several nothing is counted, so that no value
+        is listed.
+        """
+        found = np.zeros((n_groups, column.n_values), dtype=np.int64)
+        if n_groups == 1 and self.margins is not None:
+            table = encoded(self.margins.told(specs), [column.name], specs)
+            found[0] = totals(table, column.name)[1:]
+        return found
+
+    def publish_next(self, learned: Any, rows: Any, *, key: bytes | None, session: Any) -> Release[Any]:
+        """Publish other rows that are not in memory by the cells of a release of these."""
+        from hushtable.engines.choosing import publish_rows
+
+        return publish_rows(learned, rows, key=key, session=session)
 
     def write(self, cells: PublishedCells, folder: Path, n_parts: int | None = None) -> int:
         """Let Spark write what is published; see `hushtable.engines.spark.write`. Return how many records that is.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import base64
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
@@ -26,7 +26,7 @@ from hushtable.errors import InputError, with_hint
 from hushtable.io.batches import NO_KEY, scan, to_arrow
 from hushtable.io.frames import Frame, read
 
-__all__ = ["parquet_writer", "plain_schema", "write", "write_frame"]
+__all__ = ["parquet_writer", "plain_schema", "read_frame", "write", "write_frame"]
 
 _AT_ONCE: Final = 2**20  # rows
 _MOST_FOLDERS: Final = 500  # of which each has an open file
@@ -109,8 +109,8 @@ def write(tables: Iterable[pa.Table], folder: Path, by: str) -> None:
         )
 
 
-def write_frame(frame: Frame, rows: CodeArray, folder: Path, by: str) -> tuple[Frame, CodeArray]:
-    """Write a frame as `write` does; return what is read back, and the row that each of its records is.
+def write_frame(frame: Frame, rows: CodeArray, folder: Path, by: str) -> CodeArray:
+    """Write a frame as `write` does; return the row that each record is of what `read_frame` reads.
 
     Parameters
     ----------
@@ -123,12 +123,16 @@ def write_frame(frame: Frame, rows: CodeArray, folder: Path, by: str) -> tuple[F
     table = pa.table({name: to_arrow(frame.column(name)) for name in frame.columns})
     pieces = (table.take(rows[start : start + _AT_ONCE]) for start in range(0, max(1, len(rows)), _AT_ONCE))
     write(pieces, folder, by)
-    back = read(scan(folder).head(len(rows) + 1).select(frame.columns))
     # Folders are read in the order of their names.
     names = [_named(by, cell) for cell in _texts(frame.column(by), by).to_list()]
     place = {name: i for i, name in enumerate(sorted({*names}))}
     of_row = np.array([place[name] for name in names], dtype=np.int64)
-    return back, rows[np.argsort(of_row[rows], kind="stable")]
+    return rows[np.argsort(of_row[rows], kind="stable")]
+
+
+def read_frame(folder: Path, n_records: int, columns: Sequence[str]) -> Frame:
+    """Read back what `write_frame` wrote; of more records one more is read."""
+    return read(scan(folder).head(n_records + 1).select(columns))
 
 
 def _dealt(table: pa.Table, by: str) -> Iterator[tuple[str, pa.Table]]:

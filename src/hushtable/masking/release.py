@@ -33,7 +33,7 @@ from hushtable.errors import ColumnError
 from hushtable.io import Frame, Writing, frames
 from hushtable.masking import kept as measures
 from hushtable.plots import charts
-from hushtable.release import Destination, Edition, Rewritten
+from hushtable.release import Destination, Edition, Rewritten, TableContent, write
 from hushtable.search import Trace
 from hushtable.tables import Table
 
@@ -287,7 +287,6 @@ class MaskedRelease:
             rewritten={name: self._rewritten(name, stars) for name, stars in zip(self.a, self.stars, strict=True)},
             rows=self.kept,
             added={self.label: self.labels.astype(np.int64) + 1},
-            inputs=self.inputs,
         )
 
     @property
@@ -354,8 +353,9 @@ class MaskedRelease:
             order="kept" if keep_order else "shuffled",
             audience="external" if external else "internal",
             overwrite=overwrite,
+            inputs=self.inputs,
         )
-        return self.edition.write(to, self.claim, self.to_dict())
+        return write(TableContent(self.edition, self.claim), to, self.to_dict())
 
     def dependence(self) -> tuple[measures.Dependence, measures.Dependence]:
         """Measure how far the vectors of A are from independent of the cluster, before and after."""

@@ -42,7 +42,7 @@ from hushtable._types import Progress
 from hushtable.anonymizers import Request, protect
 from hushtable.claims import Claim, Classes, Limits, Matchings, Verdict, of_models, opened, seen
 from hushtable.columns import ROLES, ColumnSpec, Role
-from hushtable.engines import EngineChoice, RemoteRelease
+from hushtable.engines import EngineChoice
 from hushtable.errors import PolicyError, check_columns, listed, with_hint
 from hushtable.hierarchy import Hierarchy
 from hushtable.io import Frame, Snapshot, drafts, frames
@@ -259,7 +259,7 @@ class Policy(Record):
         progress: Progress | None = ...,
         engine: EngineChoice = ...,
         session: Any = ...,
-    ) -> RemoteRelease: ...
+    ) -> Release: ...
     @overload
     def protect(
         self,
@@ -269,7 +269,7 @@ class Policy(Record):
         progress: Progress | None = ...,
         engine: EngineChoice = ...,
         session: Any = ...,
-    ) -> RemoteRelease[IntoLazyFrameT]: ...
+    ) -> Release[IntoLazyFrameT]: ...
     @overload
     def protect(
         self,
@@ -299,7 +299,7 @@ class Policy(Record):
         progress: Progress | None = ...,
         engine: Literal["stream"],
         session: Any = ...,
-    ) -> RemoteRelease[pl.LazyFrame]: ...
+    ) -> Release[pl.LazyFrame]: ...
     @overload
     def protect(
         self,
@@ -318,7 +318,7 @@ class Policy(Record):
         progress: Progress | None = None,
         engine: EngineChoice = "auto",
         session: Any = None,
-    ) -> Release | RemoteRelease:
+    ) -> Release:
         """Carry out the policy.
 
         Parameters
@@ -340,7 +340,7 @@ class Policy(Record):
         self.check_decided()
         before = Snapshot.of(drafts.paths_among(data, *self.inputs))
         origin = engines.opened(data, engine=engine, session=session, dialect=self.read_as.dialect)
-        made: Release | RemoteRelease
+        made: Release
         if origin is None:
             made = protect(self.opened(data), self.request(data, key=key, progress=progress))
         else:

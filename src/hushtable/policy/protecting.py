@@ -15,7 +15,7 @@ from hushtable.anonymizers import METHODS, Method, Request, check_roles, doubt_o
 from hushtable.claims import Limits
 from hushtable.columns import ColumnSpec, check_specs
 from hushtable.discover import looks_identifying, repeating_person
-from hushtable.engines import EngineChoice, RemoteRelease
+from hushtable.engines import EngineChoice
 from hushtable.errors import ColumnError, ExposureWarning, InputError, check_type, listed, names_in, with_hint
 from hushtable.hierarchy import Hierarchy
 from hushtable.io import Frame, Snapshot, Writing, drafts
@@ -68,7 +68,7 @@ def anonymize(data: Table, *, engine: EngineChoice = ..., **options: Unpack[Anon
 @overload
 def anonymize(
     data: IntoLazyFrameT, *, engine: EngineChoice = ..., **options: Unpack[AnonymizeOptions]
-) -> RemoteRelease[IntoLazyFrameT]: ...
+) -> Release[IntoLazyFrameT]: ...
 @overload
 def anonymize(
     data: IntoDataFrameT, *, engine: EngineChoice = ..., **options: Unpack[AnonymizeOptions]
@@ -80,7 +80,7 @@ def anonymize(
 @overload
 def anonymize(
     data: str | os.PathLike[str], *, engine: Literal["stream"], **options: Unpack[AnonymizeOptions]
-) -> RemoteRelease[pl.LazyFrame]: ...
+) -> Release[pl.LazyFrame]: ...
 # A file in memory, or a folder in place: only the disk can tell which.
 @overload
 def anonymize(
@@ -114,7 +114,7 @@ def anonymize(
     language: str = "en",
     engine: EngineChoice = "auto",
     session: Any = None,
-) -> Release | RemoteRelease:
+) -> Release:
     """Generalize quasi-identifiers until every class satisfies the models, at little loss.
 
     Parameters
@@ -192,7 +192,7 @@ def anonymize(
 
     Returns
     -------
-    Release or RemoteRelease
+    Release
         The latter where the rows are not in memory: of a lazy frame, or where files are streamed.
         Its classes were judged anew after the search. `Release.verify` judges the
         published cells, `Release.write` the written file.
@@ -229,8 +229,7 @@ def anonymize(
             )
             raise InputError(msg)
         rules = policy if isinstance(policy, Policy) else Policy.read(policy)
-        carried_out: Release | RemoteRelease
-        carried_out = rules.protect(data, key=key, progress=progress, engine=engine, session=session)
+        carried_out: Release = rules.protect(data, key=key, progress=progress, engine=engine, session=session)
         return carried_out
     _check_plain(missing, key, specs, budget, pseudonyms, roles)
     check_type(accept, Mapping, "accept", 'a mapping, as {"note": "why it may be published"}')
@@ -259,8 +258,7 @@ def anonymize(
     request = replace(request, hierarchies=_hierarchies(hierarchies, request))
     if roles == "check":
         _check_identifiers(source if origin is None else origin.head(engines.LOOKED_AT), request, accept or {})
-    release: Release | RemoteRelease
-    release = protect(source, request) if origin is None else engines.protect(origin, request)
+    release: Release = protect(source, request) if origin is None else engines.protect(origin, request)
     before.check()
     if roles == "trust":
         return release

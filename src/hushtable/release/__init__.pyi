@@ -3,31 +3,32 @@ from .archives import ARCHIVES as ARCHIVES, archived as archived, archived_path 
 from .batch import Batch as Batch
 from .codebook import Codebook as Codebook, codebook_paths as codebook_paths, renamed as renamed
 from .direct_identifiers import ShownIdentifier as ShownIdentifier, find_shown_identifiers as find_shown_identifiers
-from .edition import (
-    Destination as Destination,
-    Edition as Edition,
-    Rewritten as Rewritten,
-    check_by as check_by,
-    check_order as check_order,
-    check_writing as check_writing,
-)
+from .edition import Edition as Edition, Rewritten as Rewritten
 from .exposure import (
     Exposure as Exposure,
     ExposureLimit as ExposureLimit,
     KeptColumns as KeptColumns,
     Uniques as Uniques,
     measure_exposure as measure_exposure,
-    most_told as most_told,
-    pairs_to as pairs_to,
     undoing as undoing,
 )
 from .manifest import external_facts as external_facts, manifest_path as manifest_path, sha256 as sha256
 from .mapping import AppliedMapping as AppliedMapping
 from .notes import FarOut as FarOut
+from .origin import Origin as Origin, PublishedCells as PublishedCells, frame_of as frame_of
 from .pseudonyms import Pseudonyms as Pseudonyms, pseudonymize as pseudonymize
 from .release import (
-    OfClaim as OfClaim,
+    MOST_ATTACKED as MOST_ATTACKED,
     Release as Release,
+    RemoteRelease as RemoteRelease,
     check_before_writing as check_before_writing,
     kept_columns_facts as kept_columns_facts,
+)
+from .writing import (
+    Destination as Destination,
+    TableContent as TableContent,
+    check_order as check_order,
+    check_output as check_output,
+    check_writing as check_writing,
+    write as write,
 )

@@ -1,18 +1,16 @@
-"""Edition: what is published of a source, and the one way from it to a frame, a table and a file."""
+"""Edition: what is published of a source in memory, and the one way from it to a frame, a table and a file's cells."""
 
 from __future__ import annotations
 
 import contextlib
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 import numpy as np
 
 from hushtable._types import BoolArray, CodeArray, CountArray, frozen
-from hushtable.claims import Claim, Verdict, with_commas
 from hushtable.columns import (
     SUPPRESSED,
     Column,
@@ -34,60 +32,25 @@ from hushtable.columns import (
 )
 from hushtable.errors import ColumnError, InputError, VerificationError, listed, with_hint
 from hushtable.io import (
-    Dialect,
     Formulas,
     Frame,
     Variable,
     Writing,
     csv,
-    drafts,
     frames,
     measures,
     program_of,
     published,
     without_remnants,
 )
-from hushtable.models import PrivacyModel
-from hushtable.release import manifest, pseudonyms
+from hushtable.release import pseudonyms
 from hushtable.release.pseudonyms import Pseudonyms
 from hushtable.search import check_memory
 from hushtable.tables import Table
 
-__all__ = ["Destination", "Edition", "Rewritten", "check_by", "check_order", "check_writing"]
-
-Order = Literal["shuffled", "kept"]
-Audience = Literal["internal", "external"]
+__all__ = ["Edition", "Rewritten"]
 
 _PLAIN: Final = Writing()
-_PART: Final = Path("part.parquet")
-
-
-@dataclass(frozen=True, slots=True)
-class Destination:
-    """Where a published table is written, and how.
-
-    Attributes
-    ----------
-    path : path
-        ``.csv``, ``.tsv``, ``.parquet``, ``.xlsx``, or of a statistics program; the manifest goes beside it.
-    beside : mapping of path to Frame or str
-        Other files that belong to it: tables, or texts in UTF-8.
-    writing : Writing
-        Of text: Parquet has neither encodings nor decimal marks.
-    order : {"shuffled", "kept"}
-        Shuffled with the operating system's randomness, because an order can identify people.
-    audience : {"internal", "external"}
-        Of the manifest; only its owner may read an internal one.
-    overwrite : bool
-        Replace files of these names. An input is never replaced, nor a link.
-    """
-
-    path: Path
-    beside: Mapping[Path, Frame | str] = field(default_factory=dict)
-    writing: Writing = _PLAIN
-    order: Order = "shuffled"
-    audience: Audience = "internal"
-    overwrite: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -137,8 +100,6 @@ class Edition:
         Columns whose cells become keyed pseudonyms.
     as_text : tuple of str
         Columns that are declared text: a file holds the texts of their values, whatever their type.
-    inputs : tuple of path
-        The files it was made from, none of which `write` touches.
     labels : mapping of column to str
         What columns are in words, where somebody said so, besides what the source says of its variables.
     """
@@ -151,7 +112,6 @@ class Edition:
     added: Mapping[str, CountArray] = field(default_factory=dict, repr=False)
     pseudonyms: Pseudonyms | None = None
     as_text: tuple[str, ...] = ()
-    inputs: tuple[Path, ...] = ()
     labels: Mapping[str, str] = field(default_factory=dict)
 
     def label(self, name: str) -> str:
@@ -237,104 +197,7 @@ class Edition:
         table = pseudonyms.pseudonymize_table(table, self.pseudonyms) if self.pseudonyms else table
         return table.without_unused()
 
-    def write(self, to: Destination, claim: Claim, facts: Mapping[str, Any], *, original: Any = None) -> Verdict:
-        """Write the published table with its manifest, whole and verified or not at all.
-
-        Parameters
-        ----------
-        to : Destination
-        claim : Claim
-            What the file must hold; it is read back and verified before it gets its name.
-        facts : mapping
-            What the manifest says besides the claim.
-        original : path or dataframe, optional
-            What the claim compares with.
-
-        Raises
-        ------
-        VerificationError
-            The written table does not hold the claim; nothing is left behind.
-        InputError
-            A file cannot be written, or must not be; or its order would link the records of a person.
-        """
-        if to.order == "kept":
-            check_order(getattr(claim, "person", None), getattr(claim, "models", ()))
-        path, writing, others = to.path, to.writing, to.beside
-        if writing.by is not None:
-            return self._write_folder(to, writing.by, claim, facts, original=original)
-        frames.file_kind(path)
-        outputs = (path, manifest.manifest_path(path), *others)
-        drafts.check_outputs(outputs, self.inputs, overwrite=to.overwrite)
-        frame, with_comma = self.for_file(path, writing)
-        claim = with_commas(claim, with_comma) if with_comma else claim
-        is_text = frames.file_kind(path) == "csv"
-        tables = {target: each for target, each in others.items() if isinstance(each, Frame)}
-        for target, table in {path: frame, **tables}.items():
-            check_writing(target, writing)
-            frames.check_writable(table, target, writing.encoding)
-        rows = frame.rows_of_records()
-        if to.order == "shuffled":
-            np.random.default_rng().shuffle(rows)
-        dialect = _dialect(writing, frames.written_delimiter(frame, path)) if is_text else None
-        internal = outputs[1:2] if to.audience == "internal" else ()
-        with drafts.replacing(*outputs, internal=internal, overwrite=to.overwrite) as (draft, sidecar, *further):
-            frames.write(frame, draft, writing.encoding, rows)
-            for each, other in zip(others.values(), further, strict=True):
-                if isinstance(each, Frame):
-                    frames.write(each, other, writing.encoding)
-                else:
-                    other.write_text(each, encoding="utf-8", newline="\n")
-            n_records = frame.n_records
-            del frame, table, tables  # else the table would be held twice
-            written = frames.read(draft, dialect=dialect)
-            self._check_kept(written, rows, with_comma, program_of(path))
-            verdict = claim.verify(written, original=original).raise_if_failed()
-            digest = manifest.sha256(draft)
-            entries = manifest.of(path, digest, n_records, claim, facts, dialect, external=to.audience == "external")
-            sidecar.write_text(json.dumps(entries, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-        return verdict
-
-    def _write_folder(
-        self, to: Destination, by: str, claim: Claim, facts: Mapping[str, Any], *, original: Any
-    ) -> Verdict:
-        """Write the published table as a Hive data set, with its manifest in it; else as `write`."""
-        path, is_external = to.path, to.audience == "external"
-        check_by(by, path, self.columns, self.pseudonyms)
-        check_writing(_PART, to.writing)
-        if to.order == "kept":
-            msg = with_hint(
-                f"the order of rows was to be kept, and {path.name!r} is a folder for each cell of {by!r}.",
-                "write one file, or leave the order to chance.",
-            )
-            raise InputError(msg)
-        try:
-            from hushtable.io import hive
-        except ModuleNotFoundError:
-            msg = with_hint("a folder of Parquet files needs pyarrow.", "pip install 'hushtable[stream]'.")
-            raise InputError(msg) from None
-        drafts.check_folder(path, self.inputs, manifest.IN_FOLDER, manifest.PART_NAMES, overwrite=to.overwrite)
-        drafts.check_outputs(tuple(to.beside), (*self.inputs, path), overwrite=to.overwrite)
-        frame, _ = self.for_file(_PART, to.writing)
-        rows = frame.rows_of_records()
-        np.random.default_rng().shuffle(rows)
-        internal_names = () if is_external else (manifest.IN_FOLDER,)
-        with (
-            # These get their names last: they speak of what is there.
-            drafts.replacing(*to.beside, overwrite=to.overwrite) as further,
-            drafts.replacing_folder(path, internal_names, overwrite=to.overwrite) as (draft, _),
-        ):
-            for each, other in zip(to.beside.values(), further, strict=True):
-                assert isinstance(each, str), "folders have texts beside them"
-                other.write_text(each, encoding="utf-8", newline="\n")
-            written, rows = hive.write_frame(frame, rows, draft, by)
-            self._check_kept(written, rows, (), None)
-            verdict = claim.verify(written, original=original).raise_if_failed()
-            entries = manifest.of(path, manifest.sha256(draft), len(rows), claim, facts, external=is_external)
-            text = json.dumps(entries, indent=2, ensure_ascii=False) + "\n"
-            manifest.manifest_path(draft).write_text(text, encoding="utf-8")
-        return verdict
-
-    def _check_kept(self, written: Frame, rows: CodeArray, with_comma: Sequence[str], program: str | None) -> None:
+    def check_kept(self, written: Frame, rows: CodeArray, with_comma: Sequence[str], program: str | None) -> None:
         """Raise VerificationError where a kept column of a draft, whose rows are given, has not the source's cells."""
         hidden = self.pseudonyms.columns if self.pseudonyms else ()
         taken = self._rows_written()[rows]
@@ -463,65 +326,6 @@ def _coded(name: str, rewritten: Rewritten, used: CodeArray) -> tuple[Column, Co
         with contextlib.suppress(ColumnError):
             return from_texts(name, ["" if text == SUPPRESSED else text for text in texts], rewritten.kind)
     return from_texts(name, texts, "category")
-
-
-def check_by(by: str, path: Path, columns: Sequence[str], hidden: Pseudonyms | None) -> None:
-    """Raise an error where a table cannot be written as folders by the published cells of a column.
-
-    Parameters
-    ----------
-    by : str
-    path : path
-        Of the folder.
-    columns : sequence of str
-        The published columns.
-    hidden : Pseudonyms, optional
-        Columns whose cells become pseudonyms.
-    """
-    if path.suffix and not path.is_dir():
-        msg = with_hint(
-            f"parts by column {by!r} are folders, and {path.name!r} names a file.", "name a folder, without an ending."
-        )
-        raise InputError(msg)
-    if by not in columns:
-        msg = with_hint(f"parts by column {by!r}, which is not published.", f"choose among {listed(columns)}.")
-        raise ColumnError(msg)
-    if hidden is not None and by in hidden.columns:
-        msg = with_hint(
-            f"parts by column {by!r}, which publishes pseudonyms: each folder would be a person's.",
-            "choose another column.",
-        )
-        raise ColumnError(msg)
-
-
-def check_order(person: str | None, models: Sequence[PrivacyModel]) -> None:
-    """Raise InputError where rows are to keep their order and nobody judges all records of a person together.
-
-    Tables of persons are sorted by person, so that rows beside each other are one person's more often than not.
-    """
-    if person is not None and not any(model.needs.histories for model in models):
-        msg = with_hint(
-            f"the rows would keep the order of the input, which can link the records of a person ({person!r}).",
-            "leave the order to chance; or ask for linked-k-anonymity or km-anonymity, which judge linked records.",
-        )
-        raise InputError(msg)
-
-
-def check_writing(path: Path, writing: Writing) -> None:
-    """Raise InputError where a file has neither an encoding nor a decimal mark, and one was asked for."""
-    if frames.file_kind(path) == "parquet" and not writing.spells_as_usual:
-        msg = with_hint(
-            f"{str(path)!r} is Parquet, in which an encoding, a decimal mark or a way to hide formulas has no effect.",
-            "write a CSV, or leave encoding, decimal and formulas (`write:` in a policy) out.",
-        )
-        raise InputError(msg)
-
-
-def _dialect(writing: Writing, delimiter: str) -> Dialect:
-    """Return how a CSV spells its table once it is written."""
-    return Dialect(
-        writing.encoding, delimiter, index=False, formulas="escape" if writing.formulas == "escape" else None
-    )
 
 
 def _with_commas(frame: Frame, names: tuple[str, ...]) -> Frame:

@@ -9,15 +9,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from hushtable._types import CodeArray, CountArray
 from hushtable.io import drafts, frames
 from hushtable.release.codebook import least_of
-from hushtable.release.release import Release
 from hushtable.tables import Table, persons_of
+
+if TYPE_CHECKING:
+    from hushtable.release.release import Release
 
 __all__ = ["AppliedMapping", "mapping_of"]
 
@@ -84,9 +86,9 @@ def mapping_of(release: Release) -> AppliedMapping:
     ((('age', '31', '31', 3), ('age', '38', '38', 2), ('age', '71', '[70, 71]', 2)), {'age': 1})
     """
     least = least_of(release.claim)
-    person = getattr(release.claim, "person", None)
+    person = release.person
     kept = np.flatnonzero(release.partition.labels >= 0)
-    counts = release.source.records[kept] if not isinstance(release.source, Table) else release.source.counts[kept]
+    counts = release.source.records[kept]
     persons = None if person is None else persons_of(release.source, person)[kept]
     rows: list[tuple[str, str | None, str | None, int]] = []
     left_out: dict[str, int] = {}

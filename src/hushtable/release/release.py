@@ -8,13 +8,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
 import numpy as np
 
 from hushtable._types import TOLERANCE, BoolArray, CodeArray, CountArray, FloatArray, FrameT, frozen
-from hushtable.claims import Certificate, Classes, Linkage, Matchings, Verdict, count_linked, pair_rows
-from hushtable.columns import SUPPRESSED, ColumnSpec, escaped
+from hushtable.claims import Certificate, Classes, Linkage, Matchings, Verdict
+from hushtable.columns import SUPPRESSED, ColumnSpec, enumerated, escaped
 from hushtable.errors import InputError, with_hint
 from hushtable.hierarchy import Hierarchy, NamedSets
 from hushtable.io import Formulas, Frame, Writing, frames
@@ -24,6 +24,7 @@ from hushtable.quality import (
     RegressionModel,
     SampledRows,
     Utility,
+    among,
     average_class_size,
     discernibility,
     measure,
@@ -34,9 +35,10 @@ from hushtable.quality import (
 from hushtable.recoding import PublishedIntervals, Recoding
 from hushtable.release.batch import Batch, Learns, NextBatch
 from hushtable.release.codebook import Codebook
-from hushtable.release.direct_identifiers import find_shown_identifiers
-from hushtable.release.edition import Destination, Edition, Rewritten
-from hushtable.release.exposure import Exposure, ExposureLimit, KeptColumns, measure_exposure, persons_of
+from hushtable.release.edition import Edition, Rewritten
+from hushtable.release.exposing import expose
+from hushtable.release.exposure import Exposure, ExposureLimit
+from hushtable.release.linking import linkage, linking_columns
 from hushtable.release.pseudonyms import Pseudonyms
 from hushtable.risk import size_bands
 from hushtable.search import Budget, Trace
@@ -44,53 +46,29 @@ from hushtable.tables import Partition, Table, encoded
 
 if TYPE_CHECKING:
     from hushtable.release.mapping import AppliedMapping
+    from hushtable.release.origin import Origin, PublishedCells
     from hushtable.risk import OwnAttacks
 
-__all__ = ["OfClaim", "Release", "check_before_writing", "kept_columns_facts"]
+__all__ = ["MOST_ATTACKED", "Release", "RemoteRelease", "check_before_writing", "kept_columns_facts"]
 
+
+MOST_ATTACKED: Final = 5_000_000
+"""Records that attacks look at, one by one, of a release whose rows are not in memory."""
 
 RowsT = TypeVar("RowsT")
 
-
-class _HasClaim(Protocol):
-    @property
-    def claim(self) -> Classes | Matchings: ...
-
-
-class OfClaim:
-    """What every release says of its columns: what its claim says, wherever its rows are."""
-
-    __slots__ = ()
-
-    @property
-    def quasi_identifiers(self: _HasClaim) -> tuple[str, ...]:
-        """The generalized columns."""
-        return self.claim.columns
-
-    @property
-    def models(self: _HasClaim) -> tuple[PrivacyModel, ...]:
-        """What the classes satisfy."""
-        return self.claim.models
-
-    @property
-    def sensitive(self: _HasClaim) -> tuple[str, ...]:
-        """The sensitive columns, those that a model judges among them."""
-        return self.claim.sensitive
-
-    @property
-    def specs(self: _HasClaim) -> Mapping[str, ColumnSpec]:
-        """How quasi-identifiers and sensitive columns were typed, those of the population included."""
-        return self.claim.specs
+_PART: Final = Path("part.parquet")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Release(OfClaim, Generic[FrameT]):
+class Release(Generic[FrameT]):
     """A protected table and how it came about.
 
     Attributes
     ----------
     source : Frame or Table
-        The input, untouched.
+        The input, untouched. Where its rows are not in memory: the distinct rows of the columns that were judged, each
+        with how many records it stands for.
     claim : Classes or Matchings
         What the release promises.
     partition : Partition
@@ -123,6 +101,8 @@ class Release(OfClaim, Generic[FrameT]):
     certificate : Certificate, optional
         Why no release of its kind loses less, for `hushtable.check_certificate`: a document about the input, which
         nothing writes but `Certificate.write`.
+    origin : Origin, optional
+        Where all rows are, if they are not in memory: in files, or in an engine.
     """
 
     source: Frame | Table = field(repr=False)
@@ -142,12 +122,123 @@ class Release(OfClaim, Generic[FrameT]):
     batch: Batch | None = None
     learner: Learns | None = field(default=None, repr=False)
     certificate: Certificate | None = field(default=None, repr=False)
+    origin: Origin | None = field(default=None, repr=False)
     _made: dict[str, Any] = field(default_factory=dict, init=False, repr=False)
+
+    @property
+    def quasi_identifiers(self) -> tuple[str, ...]:
+        """The generalized columns."""
+        return self.claim.columns
+
+    @property
+    def models(self) -> tuple[PrivacyModel, ...]:
+        """What the classes satisfy."""
+        return self.claim.models
+
+    @property
+    def sensitive(self) -> tuple[str, ...]:
+        """The sensitive columns, those that a model judges among them."""
+        return self.claim.sensitive
+
+    @property
+    def specs(self) -> Mapping[str, ColumnSpec]:
+        """How quasi-identifiers and sensitive columns were typed, those of the population included."""
+        return self.claim.specs
 
     @property
     def hierarchies(self) -> Mapping[str, Any]:
         """The hierarchies, aligned to the columns."""
         return self.claim.hierarchies
+
+    @property
+    def person(self) -> str | None:
+        """The column that says whose record a row is, where persons are counted."""
+        person: str | None = getattr(self.claim, "person", None)
+        return person
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The published columns, in order."""
+        return tuple(name for name in self.input_columns if name not in self.removed)
+
+    @property
+    def input_columns(self) -> tuple[str, ...]:
+        """The columns of the input, in order."""
+        return self.source.names if self.origin is None else self.origin.columns
+
+    @property
+    def pseudonymized(self) -> tuple[str, ...]:
+        """The columns whose cells become pseudonyms."""
+        return self.pseudonyms.columns if self.pseudonyms else ()
+
+    @property
+    def fresh(self) -> tuple[str, ...]:
+        """Those of them that have a new pseudonym for every record."""
+        return self.pseudonyms.fresh if self.pseudonyms else ()
+
+    @property
+    def generalized(self) -> tuple[str, ...]:
+        """The quasi-identifiers that lost something."""
+        return tuple(name for name, lost in self.quality.by_column.items() if lost)
+
+    @property
+    def engine(self) -> str:
+        """What holds the rows: "memory", "stream" for files, else "polars", "duckdb" or "pyspark"."""
+        return "memory" if self.origin is None else self.origin.engine_name
+
+    @property
+    def is_row_by_row(self) -> bool:
+        """Whether the distinct rows were too many to be counted: the source then has a row of every class alone."""
+        return self.origin is not None and self.origin.is_row_by_row
+
+    @property
+    def distinct(self) -> Release:
+        """The release of the rows of the source alone; itself, where they are all."""
+        if self.origin is None:
+            return self
+        if "distinct" not in self._made:
+            # A pseudonym that is no one's says as little as a column that is left out.
+            hidden = tuple(name for name in (*self.removed, *self.fresh) if name in self.source.names)
+            self._made["distinct"] = replace(self, origin=None, removed=hidden, pseudonyms=None, exposure=None)
+        distinct: Release = self._made["distinct"]
+        return distinct
+
+    @property
+    def counted(self) -> Release:
+        """The release of the rows of the source, as all records are published: with pseudonyms."""
+        if self.origin is None:
+            return self
+        keyed = [name for name in self.source.names if self.pseudonyms and name in self.pseudonyms.keyed]
+        return replace(self.distinct, pseudonyms=self.pseudonyms.of(keyed) if self.pseudonyms else None)
+
+    @property
+    def margins(self) -> Frame:
+        """Rows with counts whose columns hold each cell of the judged columns as often as all records do."""
+        margins = None if self.origin is None else self.origin.margins
+        return self.source.frame() if margins is None else margins.told(self.specs)
+
+    @property
+    def cells(self) -> PublishedCells:
+        """What is published of every row of the source, in Parquet."""
+        return self._cells(_PART)
+
+    def _cells(self, path: Path) -> PublishedCells:
+        """Return what is published of every row of the source in a file of a kind."""
+        from hushtable.release.origin import PublishedCells
+
+        suppressed, source = self.suppressed, self.source.frame()
+        edition = replace(self.distinct.edition, rows=None)
+        names = [name for name in self.columns if name in (*edition.rewritten, *edition.starred, *edition.as_text)]
+        # Column by column, because memory is short: rows may be many, and texts are long.
+        alone = ((name, edition.select([name]).for_file(path)[0].column(name)) for name in names)
+        return PublishedCells.of(
+            keys={name: source.column(name) for name in source.columns},
+            published={name: enumerated(cells) for name, cells in alone},
+            is_published=~suppressed if self.drops_suppressed else np.ones(len(suppressed), dtype=bool),
+            columns=self.columns,
+            pseudonyms=self.pseudonyms,
+            counts=source.records,
+        )
 
     @property
     def suppressed(self) -> BoolArray:
@@ -157,7 +248,7 @@ class Release(OfClaim, Generic[FrameT]):
     @property
     def n_suppressed(self) -> int:
         """How many records are suppressed."""
-        return int(self._records[self.suppressed].sum())
+        return int(self.source.records[self.suppressed].sum())
 
     @property
     def quality(self) -> Quality:
@@ -166,21 +257,20 @@ class Release(OfClaim, Generic[FrameT]):
 
     @property
     def edition(self) -> Edition:
-        """What is published of the source."""
-        suppressed, names = (
-            self.suppressed,
-            self.source.names,
-        )
+        """What is published of the source, and which columns of all rows."""
+        if self.origin is not None:
+            # The source lacks the columns that are kept: no cell of them is told.
+            return replace(self.distinct.edition, columns=self.columns, pseudonyms=self.pseudonyms)
+        suppressed = self.suppressed
         stars = self.sensitive if suppressed.any() and not self.drops_suppressed else ()
         return Edition(
             self.source,
-            columns=tuple(name for name in names if name not in self.removed),
-            rewritten={name: self._rewritten(name) for name in self.quasi_identifiers},
+            columns=self.columns,
+            rewritten={name: self.rewritten(name) for name in self.quasi_identifiers},
             starred=dict.fromkeys(stars, suppressed),
             rows=np.flatnonzero(~suppressed) if self.drops_suppressed else None,
             pseudonyms=self.pseudonyms,
             as_text=tuple(name for name in self.sensitive if self.specs[name].kind in ("category", "ordered")),
-            inputs=self.inputs,
             labels=self.writing.labels,
         )
 
@@ -188,11 +278,15 @@ class Release(OfClaim, Generic[FrameT]):
     def frame(self) -> FrameT:
         """The protected table, of the kind that went in: same columns, same row order, same index.
 
-        The order of rows can link the records of a person. Give the file of `write` away, whose rows are shuffled.
+        Of rows that are not in memory it is a lazy frame of their engine, and nothing is computed yet. The order of
+        rows can link the records of a person. Give the file of `write` away, whose rows are shuffled.
         ExposureError where a column of it looks like a direct identifier, and nobody accepted it.
         """
         if self.exposure is not None:
             self.exposure.raise_if_identifiers()
+        if self.origin is not None:
+            lazy: FrameT = self.origin.published(self.cells)
+            return lazy
         if "frame" not in self._made:
             self._made["frame"] = self.edition.native
         made: FrameT = self._made["frame"]
@@ -201,13 +295,29 @@ class Release(OfClaim, Generic[FrameT]):
     @property
     def codebook(self) -> Codebook:
         """What the readers of the release need to know of its columns; see `hushtable.release.codebook`."""
-        meanings = self.recoding.meanings().items()
-        grouped = [name for name, each in meanings if _is_of_data(each)]
-        return Codebook(self.edition, self.claim, self.recoding.columns, self.recoding.style, self.removed, grouped)
+        recoding = self.recoding
+        grouped = [name for name, each in recoding.meanings().items() if _is_of_data(each)]
+        count = None
+        if self.origin is not None and self.is_row_by_row:
+            count = partial(self.origin.count_by_record, specs=self.specs)
+        return Codebook(self.edition, self.claim, recoding.columns, recoding.style, self.removed, grouped, count)
 
     @property
     def learned(self) -> NextBatch:
-        """The cells of the release and where new rows go; see `hushtable.anonymizers.fitted.LearnedRecoding`."""
+        """The cells of the release and where new rows go; see `hushtable.anonymizers.fitted.LearnedRecoding`.
+
+        Raises
+        ------
+        InputError
+            It does not come from `anonymize`; or the records were cut one by one: their distinct rows are not known.
+        """
+        if self.is_row_by_row:
+            msg = with_hint(
+                "the rows hardly repeat, so that its records were cut one by one: what new rows are published by is "
+                "not kept.",
+                "anonymize a part of the files that fits, and publish the others by its cells.",
+            )
+            raise InputError(msg)
         if self.learner is None:
             msg = with_hint("the release knows of no way to publish new rows.", "take one that anonymize returned.")
             raise InputError(msg)
@@ -216,19 +326,24 @@ class Release(OfClaim, Generic[FrameT]):
         learned: NextBatch = self._made["learned"]
         return learned
 
-    def apply(self, rows: RowsT, *, together: bool = False, key: bytes | None = None) -> Release[RowsT]:
+    def apply(
+        self, rows: RowsT, *, together: bool = False, key: bytes | None = None, session: Any = None
+    ) -> Release[RowsT]:
         """Publish new rows by the cells of this release.
 
         Parameters
         ----------
         rows : path, dataframe or Table
-            With the columns that the source has.
+            With the columns that the input has. Where the input's rows are not in memory: a folder, a pattern, a file
+            or a lazy frame.
         together : bool
             Publish the earlier rows again with the new ones, and judge them as one: only for a release that
             replaces this one, and where nobody has this one. Else the new rows are judged by themselves, because
             whoever holds this release could subtract it.
         key : bytes, optional
             The secret of pseudonyms; the same as before when not given.
+        session : DuckDB connection or SparkSession, optional
+            Of lazy rows.
 
         Returns
         -------
@@ -241,6 +356,8 @@ class Release(OfClaim, Generic[FrameT]):
             The columns are not those of the source, or of other kinds.
         InfeasibleError
             No class is left.
+        InputError
+            Rows are in memory where the input's are not, or are to be judged together with such.
 
         Examples
         --------
@@ -252,8 +369,14 @@ class Release(OfClaim, Generic[FrameT]):
         >>> later.frame.rows(), later.batch
         ([('[31, 34]', 5), ('[31, 34]', 6)], Batch(replaces_earlier=False, n_unfit=0, n_failed=1, unfit_by_column={}))
         """
-        release: Release = self.learned.apply(rows, earlier=self.source if together else None, key=key)
-        return release
+        if self.origin is None:
+            release: Release = self.learned.apply(rows, earlier=self.source if together else None, key=key)
+            return release
+        if together:
+            msg = with_hint("earlier rows that are not in memory are not judged again.", "leave together out.")
+            raise InputError(msg)
+        later: Release = self.origin.publish_next(self.learned, rows, key=key, session=session)
+        return later
 
     def save_recoding(self, path: str | Path, *, overwrite: bool = False) -> None:
         """Write the cells and where rows go to a file, for `hushtable.Recoding.read` and ``hushtable apply``.
@@ -283,29 +406,22 @@ class Release(OfClaim, Generic[FrameT]):
             Columns that are told of only, and why.
         is_enforced : bool
             Whether `write` refuses a release above the limit.
+
+        Raises
+        ------
+        InputError
+            Columns of rows that are not in memory have more distinct rows together than can be held.
+        ExposureError
+            Pseudonyms of such rows repeat, and nobody said that they are persons: whom their records find cannot be
+            counted.
+
+        Notes
+        -----
+        Rows that are not in memory are counted by the distinct rows of all columns; where these are too many, by hashes
+        on the disk, one column or pair after the other. Within the classes nothing is counted where too many rows have
+        persons, or Spark holds them: `Exposure.told_to` is 0 then.
         """
-        names = self.source.names
-        named = {*self.quasi_identifiers, *self.sensitive, *self.removed, *self._pseudonymized}
-        suppressed = self.suppressed
-        classes = self.recoding.combinations()[self.partition.labels]
-        exposure = measure_exposure(
-            self.source,
-            np.where(suppressed, np.int32(-1), classes) if self.drops_suppressed else classes,
-            KeptColumns(
-                others=[name for name in names if name not in named],
-                sensitive=self.sensitive,
-                identifiers=[name for name in names if name in (*self.removed, *self._pseudonymized)],
-                generalized=[name for name, lost in self.quality.by_column.items() if lost],
-            ),
-            starred=suppressed,
-            person=getattr(self.claim, "person", None),
-            limit=limit,
-            accepted=accepted,
-            is_enforced=is_enforced,
-        )
-        kept = [name for name in names if name in self.sensitive or name not in named]
-        shown = find_shown_identifiers(self.source, kept, self.recoding)
-        exposure = replace(exposure, linkage=self.linkage(), identifiers=shown)
+        exposure = expose(self, limit, accepted, is_enforced=is_enforced)
         others = (each.with_exposure(limit, accepted=accepted, is_enforced=is_enforced) for each in self.alternatives)
         return replace(self, exposure=exposure, alternatives=tuple(others))
 
@@ -315,52 +431,7 @@ class Release(OfClaim, Generic[FrameT]):
         What links is the person's column, and every column of keyed pseudonyms: equal cells have equal ones. Of several
         it is the one that finds most.
         """
-        found = [self._linked_by(name) for name in self._linking] if isinstance(self.claim, Classes) else []
-        return max((each for each in found if each is not None), key=lambda each: each.rate, default=None)
-
-    @property
-    def _linking(self) -> list[str]:
-        """The published columns whose equal cells are one person's."""
-        person = getattr(self.claim, "person", None)
-        keyed, fresh = (self.pseudonyms.keyed, self.pseudonyms.fresh) if self.pseudonyms else ((), ())
-        named = dict.fromkeys((*([person] if person else []), *keyed))
-        return [name for name in named if name not in (*self.removed, *fresh)]
-
-    def _linked_by(self, name: str) -> Linkage | None:
-        persons = persons_of(self.source, name)
-        classes = self.recoding.combinations()[self.partition.labels]
-        shown = np.flatnonzero(~self.suppressed if self.drops_suppressed else persons >= 0)
-        records = np.bincount(persons[shown] + 1, weights=self._records[shown])[1:]
-        if not (records > 1).any():
-            return None
-        if self.drops_suppressed:
-            classes = np.where(self.suppressed, np.int32(-1), classes)
-        assert isinstance(self.claim, Classes)
-        others = partial(self._covering, classes)
-        found = count_linked(classes, persons, self._records, self.claim.k, name, others=others)
-        promised = self.claim.n_known if name == self.claim.person else None
-        return replace(found, most_known=min(found.most_known, promised or found.most_known))
-
-    def _covering(self, classes: CodeArray, rows: CountArray) -> tuple[CountArray, CountArray]:
-        """Return the pairs of a class and one of some rows that its published cells cover."""
-        table = Table.encode(self.source, self.quasi_identifiers, self.specs).take(rows)
-        used, first = np.unique(classes, return_index=True)
-        used, first = used[used >= 0], first[used >= 0]
-        rewritten = [self._rewritten(name) for name in self.quasi_identifiers]
-        try:
-            found, covered = pair_rows(
-                [each.texts for each in rewritten],
-                np.array([each.codes[first] for each in rewritten]),
-                [[None, *column.texts()] for column in table.columns],
-                table.codes + 1,
-                [column.spec for column in table.columns],
-                [self.hierarchies.get(name) for name in self.quasi_identifiers],
-                self.quasi_identifiers,
-            )
-        except InputError:
-            # Too many values to compare with cells. A record is looked for in its own class: that finds no fewer.
-            return rows[:0], rows[:0]
-        return used[found].astype(np.int64), rows[covered]
+        return linkage(self.counted)
 
     def with_bound(self, budget: Budget | None = None) -> Release[FrameT]:
         """Return the release with a proven floor under its loss (``trace.bound``, ``trace.gap``) and its certificate.
@@ -394,6 +465,7 @@ class Release(OfClaim, Generic[FrameT]):
         >>> release.with_bound().trace.gap
         0.0
         """
+        self._check_distinct("a floor under the loss")
         is_set_ncp = abs(self.loss - self.quality.set_ncp) <= TOLERANCE
         floor = release_bound(self.source, self.claim, self.recoding, is_set_ncp=is_set_ncp, budget=budget)
         value = min(self.loss, max(floor.value, self.trace.bound or 0.0))
@@ -427,7 +499,8 @@ class Release(OfClaim, Generic[FrameT]):
         Raises
         ------
         InputError
-            The earlier release has no class, or what its cells stand for cannot be told.
+            The earlier release has no class, or what its cells stand for cannot be told. Of rows that are not in
+            memory: there are more than 5,000,000 records, or their distinct rows are not known.
         ColumnError
             It lacks a quasi-identifier, or a source the person.
 
@@ -449,14 +522,23 @@ class Release(OfClaim, Generic[FrameT]):
         # What few callers ask for is not loaded with every release.
         from hushtable.risk import attack_release
 
-        own = getattr(self.claim, "person", None)
-        knows = own is not None and isinstance(earlier, Release) and own in _names(earlier.source)
+        self._check_distinct("an attack")
+        n_records, own = self.source.n_records, self.person
+        if self.origin is not None and n_records > MOST_ATTACKED:
+            msg = with_hint(
+                f"attacks look at records one by one, at most {MOST_ATTACKED:,}, and there are {n_records:,}.",
+                "attack the release of a part of them.",
+            )
+            raise InputError(msg)
+        attacked = self.counted
+        before = earlier.distinct if isinstance(earlier, Release) else earlier
+        knows = own is not None and isinstance(before, Release) and own in before.source.names
         return attack_release(
-            self,
-            earlier,
+            attacked,
+            before,
             k=getattr(self.claim, "k", 2),
-            linkage=self.linkage() if self.exposure is None else self.exposure.linkage,
-            linking=self._linking,
+            linkage=linkage(attacked) if attacked.exposure is None else attacked.exposure.linkage,
+            linking=linking_columns(attacked),
             person=own if person is None and knows else person,
             seed=seed,
         )
@@ -482,7 +564,8 @@ class Release(OfClaim, Generic[FrameT]):
         """
         from hushtable.plots import charts
 
-        table = encoded(self._input(), list(self.quasi_identifiers), self.claim.specs)
+        self._check_distinct("a chart of the classes before")
+        table = encoded(self.source.frame(), list(self.quasi_identifiers), self.claim.specs)
         before = Counter(Partition.of(table, self.quasi_identifiers).sizes.tolist())
         after = Counter(self.partition.sizes.tolist())
         if self.n_suppressed and not self.drops_suppressed:
@@ -533,7 +616,8 @@ class Release(OfClaim, Generic[FrameT]):
     ) -> Utility:
         """Measure what can still be learned from the release, beside the original.
 
-        Every published cell stands for its values equally: see `hushtable.quality.cell_values`.
+        Of rows that are not in memory, figures are of the columns that were judged. Every published cell stands for its
+        values equally: see `hushtable.quality.cell_values`.
 
         Parameters
         ----------
@@ -556,7 +640,8 @@ class Release(OfClaim, Generic[FrameT]):
             There is no such target.
         InputError
             What the cells of the target stand for cannot be told, there are too few rows to learn from or to test on,
-            a regression cannot be read or fitted, or what it needs is not installed.
+            a regression cannot be read or fitted, or what it needs is not installed. Of rows that are not in memory: a
+            target or a model was asked for, or their distinct rows are not known.
 
         Examples
         --------
@@ -567,13 +652,17 @@ class Release(OfClaim, Generic[FrameT]):
         >>> round(found.column("age").distance, 3), found.column("job").untold_rate
         (0.031, 0.6)
         """
+        if self.origin is not None:
+            self._check_distinct("utility")
+            _check_no_models(target=target, model=model)
+            return among(self.counted.utility(), self.columns)
         asked = RegressionModel.of(model, weights)
-        gone = np.repeat(self.suppressed & self.drops_suppressed, self._records)
-        original, published = self._input(), self.edition.frame()
+        gone = np.repeat(self.suppressed & self.drops_suppressed, self.source.records)
+        original, published = self.source.frame(), self.edition.frame()
         if target is not None or asked is not None:
             # Models learn from rows, of which each is a record.
             original, published = original.one_by_one(), published.one_by_one()
-        hidden = self._pseudonymized
+        hidden = self.pseudonymized
         found = measure_utility(
             original,
             published,
@@ -591,9 +680,17 @@ class Release(OfClaim, Generic[FrameT]):
         return replace(found, regression=fitted)
 
     def verify(self) -> Verdict:
-        """Judge the protected table anew, from its published cells alone."""
-        edition = self.edition
-        return self.claim.verify(edition.frame(), original=self._original(edition))
+        """Judge the protected table anew, from its published cells alone.
+
+        An engine groups them itself. Of files it is what is published of the distinct rows; `write` judges what was
+        written of all records.
+        """
+        if self.origin is None or not self.origin.groups_by_itself:
+            distinct = self.distinct
+            return self.claim.verify(distinct.edition.frame(), original=distinct.compared_with)
+        persons = (self.person,) if self.person in self.columns else ()
+        counted = self.origin.collapse((*self.claim.columns, *self.claim.sensitive, *persons), self.cells)
+        return self.claim.verify(counted, original=self.compared_with)
 
     def write(
         self,
@@ -651,10 +748,11 @@ class Release(OfClaim, Generic[FrameT]):
         InputError
             The file cannot be written, or must not be.
         """
+        from hushtable.release import writing
+
         check_before_writing(self.exposure, self.recoding)
-        edition, path = self.edition, Path(path)
-        by = by if by is not None else self.writing.by
-        to = Destination(
+        path, by = Path(path), by if by is not None else self.writing.by
+        to = writing.Destination(
             path,
             beside=self.codebook.texts(path, external=external) if codebook else {},
             writing=replace(
@@ -667,18 +765,26 @@ class Release(OfClaim, Generic[FrameT]):
             order="kept" if keep_order else "shuffled",
             audience="external" if external else "internal",
             overwrite=overwrite,
+            inputs=self.inputs,
         )
-        facts = {**self.to_dict(), "policy": dict(policy) if policy else None}
-        return edition.write(to, self.claim, facts, original=self._original(edition))
+        content: writing.Content
+        if self.origin is None:
+            content = writing.TableContent(self.edition, self.claim, self.compared_with)
+        else:
+            cells = self._cells(_PART if writing.is_folder(path) else path)
+            content = writing.ReleaseContent(self, self.origin, cells)
+        return writing.write(content, to, {**self.to_dict(), "policy": dict(policy) if policy else None})
 
     def mapping(self) -> AppliedMapping:
         """Return which value became which cell, column by column: for those who keep the input.
 
-        No pair is listed that fewer people have than a class holds.
+        No pair is listed that fewer people have than a class holds. InputError where records that are not in memory
+        were cut one by one: which values each cell has is not kept.
         """
         from hushtable.release.mapping import mapping_of
 
-        return mapping_of(self)
+        self._check_distinct("a mapping")
+        return mapping_of(self.distinct)
 
     def to_dict(self) -> dict[str, Any]:
         """Return what is known of the release as plain values, none of them a person's.
@@ -707,6 +813,7 @@ class Release(OfClaim, Generic[FrameT]):
             "loss": self.loss,
             "quality": quality.to_dict(),
             "trace": self.trace.to_dict(),
+            **({} if self.origin is None else {"engine": self.engine}),
         }
 
     def classes(self) -> Any:
@@ -752,13 +859,18 @@ class Release(OfClaim, Generic[FrameT]):
         )
 
     @property
-    def _records(self) -> CountArray:
-        """How many records each row of the source stands for."""
-        return self.source.records
+    def compared_with(self) -> Frame | None:
+        """The input, or its distinct rows, where the claim compares with it."""
+        return self.source.frame() if self.claim.compares(self.columns) else None
 
-    @property
-    def _pseudonymized(self) -> tuple[str, ...]:
-        return self.pseudonyms.columns if self.pseudonyms else ()
+    def _check_distinct(self, what: str) -> None:
+        """Raise InputError where the distinct rows are not known: what takes them."""
+        if self.is_row_by_row:
+            msg = with_hint(
+                f"{what} takes the distinct rows; these hardly repeat, so that the records were cut one by one.",
+                "ask it of the release of a part of the files that fits, or take engine='memory'.",
+            )
+            raise InputError(msg)
 
     def _published_sizes(self) -> CountArray:
         """Count the records of every distinct combination of published cells."""
@@ -767,7 +879,8 @@ class Release(OfClaim, Generic[FrameT]):
         sizes = np.bincount(classes, weights=self.partition.sizes).astype(np.int64)
         return sizes[sizes > 0]
 
-    def _rewritten(self, name: str) -> Rewritten:
+    def rewritten(self, name: str) -> Rewritten:
+        """Return what a quasi-identifier publishes."""
         label_of_class, labels = self.recoding.labels(name)
         # The entry behind the classes is that of suppressed records, whose label is -1.
         codes: CodeArray = np.append(label_of_class, np.int32(len(labels))).astype(np.int32)[self.partition.labels]
@@ -775,15 +888,9 @@ class Release(OfClaim, Generic[FrameT]):
         is_value = self.recoding.style == "central" and kind not in ("ordered", "category")
         return Rewritten(codes, (*labels, SUPPRESSED), kind, is_value)
 
-    def _original(self, edition: Edition) -> Any:
-        """Return the input where the claim compares with it."""
-        if not self.claim.compares(edition.columns):
-            return None
-        return self._input()
 
-    def _input(self) -> Frame:
-        """Return the input as a frame, whose rows stand for as many records as they did."""
-        return self.source.frame()
+RemoteRelease = Release
+"""The same: a name from when a table that is not in memory had a release of its own kind."""
 
 
 def check_before_writing(exposure: Exposure | None, recoding: Recoding) -> None:
@@ -818,8 +925,15 @@ def kept_columns_facts(
     }
 
 
-def _names(source: Frame | Table) -> tuple[str, ...]:
-    return source.names
+def _check_no_models(**asked: str | None) -> None:
+    """Raise InputError where a model was asked of rows that are not in memory."""
+    for name, value in asked.items():
+        if value is not None:
+            msg = with_hint(
+                f"{name} = {value!r} learns from records one by one, which takes the rows in memory.",
+                "leave it out; or write one file, and pass it with its original to hushtable utility.",
+            )
+            raise InputError(msg)
 
 
 def _is_of_data(meaning: Any) -> bool:

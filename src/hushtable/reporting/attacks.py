@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from hushtable.claims import Classes
-from hushtable.engines import MOST_ATTACKED, RemoteRelease
 from hushtable.errors import HushError, InputError, with_hint
-from hushtable.release import Release
+from hushtable.release import MOST_ATTACKED, Release
 from hushtable.reporting.document import (
     Block,
     CellContent,
@@ -97,10 +96,10 @@ def of_attacks(found: OwnAttacks) -> tuple[Section, ...]:
     return Section("summary", "In short", (Paragraph(found.headline),)), _tried(found)
 
 
-def of_release(release: Release | RemoteRelease | Released) -> Section:
+def of_release(release: Release | Released) -> Section:
     """Return the section of attacks on a release, in memory or read back, that its internal report has."""
     try:
-        if isinstance(release, (Release, RemoteRelease)):
+        if isinstance(release, Release):
             return _tried(release.attack())
         assert isinstance(release.claim, Classes)
         if release.published.counts is not None and release.published.n_records > MOST_ATTACKED:

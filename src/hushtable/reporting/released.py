@@ -29,7 +29,7 @@ from hushtable.claims import (
     opened,
     seen,
 )
-from hushtable.engines import RemoteRelease, judged_rows
+from hushtable.engines import judged_rows
 from hushtable.errors import InputError, VerificationError, with_hint
 from hushtable.io import Frame, drafts, frames, is_many
 from hushtable.masking import MaskedRelease
@@ -49,7 +49,6 @@ __all__ = [
     "of_file",
     "of_masked",
     "of_release",
-    "of_remote",
     "three_tests",
     "unprotected",
 ]
@@ -354,7 +353,7 @@ def of_release(
     verdict: Verdict | None = None,
     inputs: Sequence[str | os.PathLike[str]] = (),
 ) -> Released:
-    """Gather what is known of a release in memory.
+    """Gather what is known of a release; where its rows are not in memory, of its distinct rows with their counts.
 
     Parameters
     ----------
@@ -369,44 +368,18 @@ def of_release(
         Files that it was made from, besides those that it knows.
     """
     name, digest = _written(file)
-    book = release.codebook.to_dict(name or "", external=False)
+    book, published = release.codebook.to_dict(name or "", external=False), release.counted.edition.frame()
     return Released(
-        release.edition.frame().one_by_one(),
+        published.one_by_one() if release.origin is None else published,
         release.claim,
         verdict or release.verify(),
         {**release.to_dict(), "policy": None if policy is None else policy.to_dict()},
         tuple(book["columns"]),
-        _frame(release.source),
+        None if release.is_row_by_row else _frame(release.source),
         name,
         digest,
         _files(*release.inputs, *inputs),
-    )
-
-
-def of_remote(
-    release: RemoteRelease,
-    *,
-    file: str | os.PathLike[str] | None = None,
-    policy: Policy | None = None,
-    verdict: Verdict | None = None,
-    inputs: Sequence[str | os.PathLike[str]] = (),
-) -> Released:
-    """Gather what is known of a release whose rows are not in memory: of its distinct rows, with their counts.
-
-    Parameters are those of `of_release`.
-    """
-    name, digest = _written(file)
-    return Released(
-        release.counted.edition.frame(),
-        release.claim,
-        verdict or release.verify(),
-        {**release.to_dict(), "policy": None if policy is None else policy.to_dict()},
-        tuple(release.codebook.to_dict(name or "", external=False)["columns"]),
-        None if release.is_row_by_row else release.distinct.source.frame(),
-        name,
-        digest,
-        _files(*release.distinct.inputs, *inputs),
-        release.origin.head(MOST_LOOKED_AT),
+        None if release.origin is None else release.origin.head(MOST_LOOKED_AT),
     )
 
 

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any, Final
 
 from hushtable.claims import Classes, Verdict
-from hushtable.engines import RemoteRelease
 from hushtable.errors import InputError, check_type, with_hint
 from hushtable.io import drafts
 from hushtable.masking import MaskedRelease, MaskingTradeoff
@@ -119,7 +118,7 @@ def report(
 
     Parameters
     ----------
-    result : Release, RemoteRelease, MaskedRelease, path of a written release, RiskAssessment, Mpuccs, Attack, \
+    result : Release, MaskedRelease, path of a written release, RiskAssessment, Mpuccs, Attack, \
 MinimalUniques, Keys, Unicity, Linking, JoinRisk, OwnAttacks, Comparison, MaskingTradeoff or PipelineRun
     audience : {"internal", "external"}
         Who reads: those who make a release, or whoever receives it. Only a release has an external form, and only
@@ -170,7 +169,7 @@ MinimalUniques, Keys, Unicity, Linking, JoinRisk, OwnAttacks, Comparison, Maskin
     check_type(verdict, Verdict, "verdict", "what Release.write or Release.verify returned")
     check_type(title, str, "title", "a text")
     policy_file = policy
-    if isinstance(result, (str, os.PathLike, Release, RemoteRelease)):
+    if isinstance(result, (str, os.PathLike, Release)):
         policy = _opened(policy)
     named = policy.inputs if isinstance(policy, Policy) else ()
     others = drafts.paths_among(policy_file, *named, *_written(result), *_written(file))
@@ -179,12 +178,8 @@ MinimalUniques, Keys, Unicity, Linking, JoinRisk, OwnAttacks, Comparison, Maskin
         known = released.of_file(result, original=original, policy=_opened(policy))
         return _of_released(known, _inside, audience, title, others)
     if isinstance(result, Release):
-        _check_unused(given, ("original",), "a release in memory, which has it")
+        _check_unused(given, ("original",), "a release, which knows it")
         known = released.of_release(result, file=file, policy=_opened(policy), verdict=verdict, inputs=inputs)
-        return _of_released(known, lambda each: _attacked(inside.sections(each), result), audience, title, others)
-    if isinstance(result, RemoteRelease):
-        _check_unused(given, ("original",), "a release that knows where its rows are")
-        known = released.of_remote(result, file=file, policy=_opened(policy), verdict=verdict, inputs=inputs)
         return _of_released(known, lambda each: _attacked(inside.sections(each), result), audience, title, others)
     if isinstance(result, MaskedRelease):
         _check_unused(given, ("original", "policy", "verdict"), "a masked table")
@@ -192,7 +187,7 @@ MinimalUniques, Keys, Unicity, Linking, JoinRisk, OwnAttacks, Comparison, Maskin
         return _of_released(known, lambda each: masking.sections(result, each), audience, title, others)
     _check_unused(given, tuple(given), "such a result")
     if type(result) not in _INTERNAL:
-        known_kinds = ", ".join(kind.__name__ for kind in (Release, RemoteRelease, MaskedRelease, *_INTERNAL))
+        known_kinds = ", ".join(kind.__name__ for kind in (Release, MaskedRelease, *_INTERNAL))
         msg = f"there is no report of a {type(result).__name__}."
         raise InputError(with_hint(msg, f"pass a {known_kinds}, or the path of a release."))
     if audience == "external":
@@ -210,9 +205,7 @@ def _inside(known: released.Released) -> tuple[Section, ...]:
     return _attacked(sections, known) if isinstance(known.claim, Classes) else sections
 
 
-def _attacked(
-    sections: tuple[Section, ...], release: Release | RemoteRelease | released.Released
-) -> tuple[Section, ...]:
+def _attacked(sections: tuple[Section, ...], release: Release | released.Released) -> tuple[Section, ...]:
     """Return the sections of a release with what attacks find, before the tests that sum it up."""
     place = next(i for i, section in enumerate(sections) if section.name == "tests")
     return (*sections[:place], attacks.of_release(release), *sections[place:])

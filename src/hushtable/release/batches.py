@@ -1,6 +1,4 @@
-"""From batches to a release on the disk: whole and verified, or nothing.
-
-Rows written in an order that says nothing: dealt to random buckets on the disk, each of which is then shuffled.
+"""Batches of rows written in an order that says nothing: dealt to random buckets on the disk, each then shuffled.
 
 An order can identify people, and rows that do not fit memory cannot be shuffled there. A bucket that is too large
 is dealt once more. Randomness is the operating system's.
@@ -9,51 +7,24 @@ is dealt once more. Randomness is the operating system's.
 from __future__ import annotations
 
 import codecs
-import json
 import os
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from itertools import accumulate, chain, islice, pairwise
 from pathlib import Path
-from typing import IO, Any, Final, Literal
+from typing import IO, Any, Final
 
 import numpy as np
 import polars as pl
 import pyarrow as pa
 
-from hushtable.claims import Claim, Verdict, opened, seen
-from hushtable.errors import InputError, with_hint
-from hushtable.io import (
-    Dialect,
-    ahead,
-    drafts,
-    file_kind,
-    frames,
-    header_line,
-    hive,
-    parquet_writer,
-    plain_schema,
-)
-from hushtable.release import manifest
+from hushtable.io import ahead, file_kind, header_line, hive, parquet_writer, plain_schema
 
-__all__ = [
-    "PART_NAMES",
-    "ROWS_PER_PART",
-    "Batches",
-    "WriteRequest",
-    "check_output",
-    "decoded",
-    "is_folder",
-    "write",
-    "write_file",
-    "write_folder",
-    "write_parts",
-]
+__all__ = ["ROWS_PER_PART", "Batches", "decoded", "write_file", "write_parts"]
 
 ROWS_PER_PART: Final = 5_000_000
-PART_NAMES: Final = manifest.PART_NAMES
 
 _GROUP: Final = 2**20  # rows that are written together
 _BUCKETS: Final = 64
@@ -292,166 +263,3 @@ def _write_csv(tables: Iterator[pa.Table], file: IO[bytes], delimiter: str, enco
 def _made(path: Path, mode: str = "xb") -> IO[bytes]:
     """Open a file to be written; none but its owner may read a new one."""
     return open(path, mode, opener=partial(os.open, mode=0o600))
-
-
-LookAtDraft = Callable[[Path, Dialect | None], Mapping[str, Any]]
-
-
-def is_folder(path: Path) -> bool:
-    """Tell whether a release of this name is a folder of Parquet files: its name has no ending, or it is one."""
-    return not path.suffix or path.is_dir()
-
-
-def check_output(path: Path, inputs: Sequence[Path], others: Sequence[Path] = (), *, overwrite: bool) -> None:
-    """Raise InputError where a release of this name must not be written, before any work is done for it.
-
-    Parameters
-    ----------
-    path : path
-    inputs : sequence of path
-    others : sequence of path
-        Files that are written with it, beside it.
-    overwrite : bool
-    """
-    if is_folder(path):
-        drafts.check_folder(path, inputs, manifest.IN_FOLDER, PART_NAMES, overwrite=overwrite)
-        drafts.check_outputs(others, (*inputs, path), overwrite=overwrite)
-    else:
-        frames.file_kind(path)
-        drafts.check_outputs((path, manifest.manifest_path(path), *others), inputs, overwrite=overwrite)
-
-
-@dataclass(frozen=True, slots=True)
-class WriteRequest:
-    """Where a release is written, and what must hold before it gets its name.
-
-    Attributes
-    ----------
-    path : path
-        ``.parquet``, ``.csv`` or ``.tsv``, with the manifest beside it; without an ending a folder of Parquet files,
-        with the manifest in it.
-    claim : Claim
-        What must hold of what was written: it is read back and judged before it gets its name.
-    facts : mapping
-        What the manifest says besides the claim.
-    inputs : sequence of path
-        The files it was made from, none of which is overwritten.
-    original : path or dataframe, optional
-        What the claim compares with.
-    audience : {"internal", "external"}
-        Of the manifest.
-    overwrite : bool
-        Replace a release of this name.
-    beside : mapping of path to str
-        Texts that are written with it, beside it.
-    by : str, optional
-        A column whose cells name the folders of a Hive data set.
-    look : callable, optional
-        Looks at the draft, or the folder of drafts, and how a CSV spells it, once all is verified: returns what the
-        manifest says of it, in place of facts of the same name, or raises what keeps it from getting its name.
-    """
-
-    path: Path
-    claim: Claim
-    facts: Mapping[str, Any]
-    inputs: Sequence[Path] = ()
-    original: Any = None
-    audience: Literal["internal", "external"] = "internal"
-    overwrite: bool = False
-    beside: Mapping[Path, str] = field(default_factory=dict)
-    by: str | None = None
-    look: LookAtDraft | None = None
-
-    def verify_draft(self, draft: Path, dialect: Dialect | None = None) -> tuple[Verdict, dict[str, Any]]:
-        """Read a draft back and verify it; return the verdict and the manifest's facts."""
-        published = opened(draft, dialect, is_large=True)
-        verdict = self.claim.verify(seen(self.claim, published), original=self.original).raise_if_failed()
-        return verdict, {**self.facts, **(self.look(draft, dialect) if self.look else {})}
-
-
-def write(
-    batches: Iterable[pa.Table],
-    request: WriteRequest,
-    *,
-    delimiter: str = ",",
-    encoding: str = "utf-8",
-    rows_per_part: int = ROWS_PER_PART,
-) -> Verdict:
-    """Write what is published, shuffled, with its manifest, whole and verified or not at all.
-
-    Parameters
-    ----------
-    batches : iterable of pyarrow.Table
-        One at least, of one schema; see `hushtable.engines.writing.Batches`.
-    request : WriteRequest
-    delimiter, encoding : str
-        Of a CSV.
-    rows_per_part : int
-        How many rows a file of a folder has at most.
-
-    Raises
-    ------
-    VerificationError
-        The written table does not hold the claim; nothing is left behind.
-    InputError
-        Something cannot be written, or must not be.
-    """
-    path = request.path
-    if is_folder(path):
-
-        def fill(draft: Path, spill: Path) -> int:
-            return write_parts(batches, draft, spill, rows_per_part=rows_per_part, by=request.by)
-
-        return write_folder(fill, request)
-    if request.by is not None:
-        msg = with_hint(f"cells of {request.by!r} name folders.", f"name a folder, not {path.name!r}.")
-        raise InputError(msg)
-    check_output(path, request.inputs, tuple(request.beside), overwrite=request.overwrite)
-    is_text = frames.file_kind(path) == "csv"
-    dialect = Dialect(encoding, "\t" if path.suffix.lower() == ".tsv" else delimiter, index=False) if is_text else None
-    outputs = (path, manifest.manifest_path(path), *request.beside)
-    is_external = request.audience == "external"
-    internal = () if is_external else outputs[1:2]
-    replaced = drafts.replacing(*outputs, internal=internal, overwrite=request.overwrite)
-    with drafts.workplace(path) as place, replaced as (draft, sidecar, *further):
-        spelled = dialect or Dialect(delimiter=delimiter)
-        n_rows = write_file(batches, draft, place / "spill", delimiter=spelled.delimiter or ",", encoding=encoding)
-        verdict, facts = request.verify_draft(draft, dialect)
-        digest = manifest.sha256(draft)
-        _say(sidecar, manifest.of(path, digest, n_rows, request.claim, facts, dialect, external=is_external))
-        _write_texts(further, request)
-    return verdict
-
-
-def write_folder(fill: Callable[[Path, Path], int], request: WriteRequest) -> Verdict:
-    """Write a folder of Parquet files with its manifest, whole and verified or not at all; else as `write`.
-
-    Parameters
-    ----------
-    fill : callable
-        Writes the files into an empty folder, with room for a spill in another, and returns how many rows there are.
-    request : WriteRequest
-    """
-    path, is_external = request.path, request.audience == "external"
-    check_output(path, request.inputs, tuple(request.beside), overwrite=request.overwrite)
-    internal_names = () if is_external else (manifest.IN_FOLDER,)
-    with (
-        # These get their names last: they speak of what is there.
-        drafts.replacing(*request.beside, overwrite=request.overwrite) as further,
-        drafts.replacing_folder(path, internal_names, overwrite=request.overwrite) as (draft, spill),
-    ):
-        _write_texts(further, request)
-        n_rows = fill(draft, spill)
-        verdict, facts = request.verify_draft(draft)
-        entries = manifest.of(path, manifest.sha256(draft), n_rows, request.claim, facts, external=is_external)
-        _say(manifest.manifest_path(draft), entries)
-    return verdict
-
-
-def _write_texts(files: Sequence[Path], request: WriteRequest) -> None:
-    for file, text in zip(files, request.beside.values(), strict=True):
-        file.write_text(text, encoding="utf-8", newline="\n")
-
-
-def _say(path: Path, entries: Mapping[str, Any]) -> None:
-    path.write_text(json.dumps(entries, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")

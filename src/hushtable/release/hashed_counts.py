@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from hushtable._types import BoolArray
 from hushtable.columns import without_categories
-from hushtable.release import Uniques, most_told, pairs_to
+from hushtable.release.exposure import Uniques, most_told, pairs_to
 
 __all__ = ["unique_records", "unique_within"]
 

@@ -1,0 +1,276 @@
+"""Who can be found in a release by the columns that are kept as they are: measured before it is written, and after.
+
+Where all rows are in memory they are counted there. Else distinct rows are asked of where the rows are, and where these
+are too many, hashes on the disk.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from hushtable.claims import group
+from hushtable.discover import MOST_ROWS, Determined, Named, added, has_room_for_names, look_for_names
+from hushtable.errors import ColumnError, ExposureError, TooManyRowsError, with_hint
+from hushtable.io import Dialect
+from hushtable.release import linking
+from hushtable.release.direct_identifiers import find_shown_identifiers
+from hushtable.release.exposure import Exposure, ExposureLimit, KeptColumns, Uniques, measure_exposure, undoing
+
+if TYPE_CHECKING:
+    from hushtable.release.origin import Origin, PublishedCells
+    from hushtable.release.release import Release
+
+__all__ = ["expose", "look_at_draft"]
+
+_HELD: Final = 2**20  # distinct rows of kept columns past which they are counted on the disk
+
+
+def expose(
+    release: Release, limit: ExposureLimit, accepted: Mapping[str, str] | None, *, is_enforced: bool
+) -> Exposure:
+    """Measure who is found by the columns that are kept; see `Release.with_exposure`."""
+    if release.origin is None:
+        return _expose_rows(release, limit, accepted, is_enforced=is_enforced)
+    return _Counting(release, release.origin, limit, accepted or {}, is_enforced).exposure()
+
+
+def look_at_draft(release: Release, draft: Path, dialect: Dialect | None) -> dict[str, Any]:
+    """Return what a manifest says of what was written instead of what was planned, once the input is as it was.
+
+    Raises
+    ------
+    InputError
+        The input changed since it was first read.
+    ExposureError
+        The columns that are kept as they are single out more people than the policy allows.
+    """
+    assert release.origin is not None
+    release.origin.check_unchanged()
+    known = release.exposure
+    # Whose record a row is, the draft may not tell.
+    if known is None or not known.columns or release.person not in (None, *release.columns):
+        return {}
+    written = release.origin.draft(draft, dialect)
+    counting = _Counting(release, written, known.limit, known.accepted, known.is_enforced)
+    exposure = replace(
+        counting.alone(None),
+        told=known.told,
+        told_to=known.told_to,
+        named=known.named,
+        determined=known.determined,
+        linkage=known.linkage,
+        identifiers=known.identifiers,
+    )
+    exposure.raise_if_refused()
+    return {"exposure": exposure.to_dict()}
+
+
+def _expose_rows(
+    release: Release, limit: ExposureLimit, accepted: Mapping[str, str] | None, *, is_enforced: bool
+) -> Exposure:
+    """Measure a release whose rows are all in memory."""
+    names, suppressed = release.source.names, release.suppressed
+    gone = (*release.removed, *release.pseudonymized)
+    others = [name for name in names if name not in (*release.quasi_identifiers, *release.sensitive, *gone)]
+    classes = release.recoding.combinations()[release.partition.labels]
+    exposure = measure_exposure(
+        release.source,
+        np.where(suppressed, np.int32(-1), classes) if release.drops_suppressed else classes,
+        KeptColumns(
+            others=others,
+            sensitive=release.sensitive,
+            identifiers=[name for name in names if name in gone],
+            generalized=release.generalized,
+        ),
+        starred=suppressed,
+        person=release.person,
+        limit=limit,
+        accepted=accepted,
+        is_enforced=is_enforced,
+    )
+    kept = [name for name in names if name in (*release.sensitive, *others)]
+    shown = find_shown_identifiers(release.source, kept, release.recoding)
+    return replace(exposure, linkage=linking.linkage(release), identifiers=shown)
+
+
+@dataclass(frozen=True, slots=True)
+class _Counting:
+    """What is counted of a release where its rows are: of its input, or of what was written of it."""
+
+    release: Release
+    origin: Origin
+    limit: ExposureLimit
+    accepted: Mapping[str, str]
+    is_enforced: bool
+
+    def exposure(self) -> Exposure:
+        """Measure all of it: alone, within the classes, and what names people."""
+        release = self.release
+        self._check_pseudonyms()
+        cells = replace(release.cells, pseudonyms=None)
+        measured = self._together(cells)
+        if measured is None:
+            told, told_to = self._told_by_hashes(cells)
+            measured = replace(self.alone(None if cells.is_published.all() else cells), told=told, told_to=told_to)
+        if cells.counts is not None and measured.n_records != int(cells.counts[cells.is_published].sum()):
+            from hushtable.io import changed
+
+            raise changed()
+        is_linked = release.person in release.columns and release.person not in release.fresh
+        return replace(
+            measured,
+            named=self._naming(),
+            determined=self._undoing(),
+            identifiers=find_shown_identifiers(
+                self.origin.head(MOST_ROWS).told(release.specs), self._kept, release.recoding
+            ),
+            linkage=linking.linkage(release.distinct) if is_linked else None,
+        )
+
+    def _check_pseudonyms(self) -> None:
+        """Raise ExposureError where a keyed pseudonym repeats that is not the person's: it links records uncounted."""
+        release = self.release
+        for name in release.pseudonyms.keyed if release.pseudonyms else ():
+            if name in (release.person, *self.accepted):
+                continue
+            counted = self.origin.collapse((name,)).told(release.specs)
+            is_known = counted.values(name).is_not_null().to_numpy()
+            if (counted.records[is_known] > 1).any():
+                msg = with_hint(
+                    f"pseudonyms of column {name!r} repeat and link records, which is not counted of rows that are not "
+                    "in memory.",
+                    f"name it as the person's column (person: {name}), give every record a new pseudonym "
+                    f'(`action: fresh`), or say why nobody knows several records, as accept: {{{name!r}: "a reason"}}.',
+                )
+                raise ExposureError(msg)
+
+    @property
+    def _kept(self) -> tuple[str, ...]:
+        """The published columns that are told of, in order: all but quasi-identifiers and pseudonyms."""
+        hidden = (*self.release.quasi_identifiers, *self.release.pseudonymized)
+        return tuple(name for name in self.release.columns if name not in hidden)
+
+    def _together(self, cells: PublishedCells) -> Exposure | None:
+        """Measure on the distinct rows of all columns, alone and within the classes; None where these are too many."""
+        release, kept = self.release, self._kept
+        person, quasi_identifiers = release.person, release.quasi_identifiers
+        if not kept:
+            # Only how many records are published is counted.
+            return replace(self.alone(cells), told_to=2)
+        persons = [person] if person and person not in kept else []
+        names = tuple(dict.fromkeys((*quasi_identifiers, *kept, *persons)))
+        shown = [name for name in kept if name != person]
+        # In the judged rows 0 has no sign and NaN is missing; what is kept travels as it is.
+        is_held = {*names} <= {*cells.keys.columns} and not any(cells.keys.schema[name].is_float() for name in shown)
+        try:
+            rows = (
+                cells.frame(names)
+                if is_held
+                else self.origin.collapse(names, replace(cells, columns=names), most_rows=_HELD, as_written=shown)
+            )
+        except (TooManyRowsError, ColumnError):
+            return None
+        return measure_exposure(
+            rows.told(release.source.frame().specs),
+            group(rows, quasi_identifiers, (), None).labels.astype(np.int32),
+            KeptColumns([name for name in kept if name not in release.sensitive], release.sensitive),
+            person=person,
+            limit=self.limit,
+            accepted=self.accepted,
+            is_enforced=self.is_enforced,
+        )
+
+    def _told_by_hashes(self, cells: PublishedCells) -> tuple[tuple[Uniques, ...], int]:
+        """Count who is unique within the classes where too many rows would be held; up to 0 columns where nobody can.
+
+        Hashes tell no persons apart, and what writes by itself hands out no records.
+        """
+        if self.release.person or self.origin.writes_by_itself:
+            return (), 0
+        from hushtable.release.hashed_counts import unique_within
+
+        names = (*self.release.quasi_identifiers, *self._kept)
+        batches = self.origin.batches(replace(cells, columns=names))
+        return unique_within(batches, self.release.quasi_identifiers, self._kept)
+
+    def alone(self, cells: PublishedCells | None) -> Exposure:
+        """Measure what the kept columns find by themselves, in what an origin holds or publishes by cells."""
+        release, origin, person = self.release, self.origin, self.release.person
+        judged = {*release.quasi_identifiers, *release.sensitive, *release.pseudonymized, *self.accepted}
+        others = [name for name in release.columns if name not in judged]
+        persons = [person] if person and person not in others else []
+        source, names = release.source.frame(), (*others, *persons)
+        narrow = cells and replace(cells, columns=names)
+        # By persons nothing is counted on the disk, and an engine groups by itself.
+        held: dict[str, Any] = {} if persons or origin.groups_by_itself else {"most_rows": _HELD}
+        try:
+            counted = (
+                origin.collapse(names, narrow, **held, as_written=[name for name in others if name != person])
+                if others
+                else source.take(np.flatnonzero(release.cells.is_published))
+            )
+        except (TooManyRowsError, ColumnError) as error:
+            if persons or origin.writes_by_itself:
+                msg = f"while counting who is unique on the columns that are kept: {error}"
+                raise type(error)(msg) from None
+            return self._on_disk(origin.raw_batches(names) if narrow is None else origin.batches(narrow), names)
+        measured = measure_exposure(
+            counted.told(source.specs),
+            np.zeros(counted.n_rows, dtype=np.int32),
+            KeptColumns(others),
+            person=person,
+            limit=self.limit,
+            is_enforced=self.is_enforced,
+        )
+        return replace(measured, told=(), told_to=0, accepted=dict(self.accepted))
+
+    def _on_disk(self, batches: Iterable[Any], names: tuple[str, ...]) -> Exposure:
+        """Measure columns that have too many rows to hold, or types that cannot be grouped."""
+        from hushtable.release.hashed_counts import unique_records
+
+        limit, most = self.limit, self.limit.rate if self.is_enforced else 1.0
+        n_records, n_unique, sets, complete_to = unique_records(batches, names, limit.columns, most)
+        return Exposure(
+            n_records=n_records,
+            columns=names,
+            n_unique=n_unique,
+            sets=sets,
+            told=(),
+            told_to=0,
+            limit=limit,
+            accepted=dict(self.accepted),
+            is_enforced=self.is_enforced,
+            complete=complete_to >= min(limit.columns, len(names)),
+            complete_to=complete_to,
+        )
+
+    def _undoing(self) -> tuple[Determined, ...]:
+        """Find kept columns that undo what was generalized, among the first rows."""
+        release = self.release
+        others = [name for name in self._kept if name not in release.sensitive]
+        columns = KeptColumns(others, release.sensitive, generalized=release.generalized)
+        return undoing(self.origin.head(MOST_ROWS).told(release.specs), columns)
+
+    def _naming(self) -> tuple[Named, ...]:
+        """Count the records that name people in kept columns, in a pass over those that hold text."""
+        from hushtable.release.origin import frame_of
+
+        head = self.origin.head(1)
+        texts = [name for name in self._kept if has_room_for_names(head.column(name).dtype)]
+        if not texts:
+            return ()
+        gone = (*self.release.removed, *self.release.pseudonymized)
+        identifiers = [name for name in self.origin.columns if name in gone]
+        cells = replace(self.release.cells, pseudonyms=None, columns=(*texts, *identifiers))
+        # What writes by itself hands out no records, but what of them is distinct.
+        parts = (
+            [self.origin.collapse(cells.columns, cells)]
+            if self.origin.writes_by_itself
+            else map(frame_of, self.origin.batches(cells))
+        )
+        return added(look_for_names(part, texts, identifiers) for part in parts)

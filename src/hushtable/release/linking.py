@@ -1,0 +1,76 @@
+"""Whom several records of a release find: through the columns that link them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from hushtable._types import CodeArray, CountArray
+from hushtable.claims import Classes, Linkage, count_linked, pair_rows
+from hushtable.errors import InputError
+from hushtable.release.exposure import persons_of
+from hushtable.tables import Table
+
+if TYPE_CHECKING:
+    from hushtable.release.release import Release
+
+__all__ = ["linkage", "linking_columns"]
+
+
+def linkage(release: Release) -> Linkage | None:
+    """Count whom several records find; None where no published column links records, or nobody has several.
+
+    What links is the person's column, and every column of keyed pseudonyms: equal cells have equal ones. Of several it
+    is the one that finds most.
+    """
+    claim = release.claim
+    found = (
+        [_linked_by(release, claim, name) for name in linking_columns(release)] if isinstance(claim, Classes) else []
+    )
+    return max((each for each in found if each is not None), key=lambda each: each.rate, default=None)
+
+
+def linking_columns(release: Release) -> list[str]:
+    """Return the published columns whose equal cells are one person's."""
+    keyed = release.pseudonyms.keyed if release.pseudonyms else ()
+    named = dict.fromkeys((*([release.person] if release.person else []), *keyed))
+    return [name for name in named if name not in (*release.removed, *release.fresh)]
+
+
+def _linked_by(release: Release, claim: Classes, name: str) -> Linkage | None:
+    persons, suppressed, records = persons_of(release.source, name), release.suppressed, release.source.records
+    classes = release.recoding.combinations()[release.partition.labels]
+    shown = np.flatnonzero(~suppressed if release.drops_suppressed else persons >= 0)
+    if not (np.bincount(persons[shown] + 1, weights=records[shown])[1:] > 1).any():
+        return None
+    if release.drops_suppressed:
+        classes = np.where(suppressed, np.int32(-1), classes)
+    others = partial(_covering, release, classes)
+    found = count_linked(classes, persons, records, claim.k, name, others=others)
+    promised = claim.n_known if name == claim.person else None
+    return replace(found, most_known=min(found.most_known, promised or found.most_known))
+
+
+def _covering(release: Release, classes: CodeArray, rows: CountArray) -> tuple[CountArray, CountArray]:
+    """Return the pairs of a class and one of some rows that its published cells cover."""
+    table = Table.encode(release.source, release.quasi_identifiers, release.specs).take(rows)
+    used, first = np.unique(classes, return_index=True)
+    used, first = used[used >= 0], first[used >= 0]
+    rewritten = [release.rewritten(name) for name in release.quasi_identifiers]
+    try:
+        found, covered = pair_rows(
+            [each.texts for each in rewritten],
+            np.array([each.codes[first] for each in rewritten]),
+            [[None, *column.texts()] for column in table.columns],
+            table.codes + 1,
+            [column.spec for column in table.columns],
+            [release.hierarchies.get(name) for name in release.quasi_identifiers],
+            release.quasi_identifiers,
+        )
+    except InputError:
+        # Too many values to compare with cells. A record is looked for in its own class: that finds no fewer.
+        return rows[:0], rows[:0]
+    return used[found].astype(np.int64), rows[covered]

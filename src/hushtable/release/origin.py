@@ -1,0 +1,187 @@
+"""What is published of every distinct row of a table that is not in memory.
+
+Where the rows of a release are when they are not in memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+import polars as pl
+
+from hushtable._types import BoolArray, CodeArray, CountArray, frozen
+from hushtable.columns import Column, ColumnSpec
+from hushtable.io import Dialect, Frame, frames
+from hushtable.release.pseudonyms import Pseudonyms
+
+__all__ = ["Origin", "PublishedCells", "frame_of"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PublishedCells:
+    """What is published of every distinct row of the judged columns.
+
+    Attributes
+    ----------
+    keys : polars.DataFrame, n_rows
+        Raw cells of the judged columns, as `hushtable.io.distinct_rows.collapse` returns them, in any order.
+    published : polars.DataFrame, n_rows
+        Their published cells, of the same names but those that are left out, typed as in the written file; texts may
+        be an enumeration.
+    is_published : ndarray of bool, shape (n_rows,)
+        False: its records are left out.
+    columns : tuple of str
+        All published columns, in order, those that are kept as they are among them.
+    pseudonyms : Pseudonyms, optional
+        Columns that are kept, but for their cells, which become keyed pseudonyms.
+    counts : ndarray of int64, shape (n_rows,), optional
+        How many records each row stands for; a pass over files that meets another number is an error.
+    """
+
+    keys: pl.DataFrame = field(repr=False)
+    published: pl.DataFrame = field(repr=False)
+    is_published: BoolArray = field(repr=False)
+    columns: tuple[str, ...]
+    pseudonyms: Pseudonyms | None = None
+    counts: CountArray | None = None
+
+    def __post_init__(self) -> None:
+        frozen(self.is_published)
+        if self.counts is not None:
+            frozen(self.counts)
+
+    @classmethod
+    def of(cls, keys: Mapping[str, pl.Series], published: Mapping[str, pl.Series], **others: Any) -> PublishedCells:
+        """Make a record of columns of equally many rows."""
+        return cls(_frame(keys), _frame(published), **others)
+
+    @property
+    def kept(self) -> tuple[str, ...]:
+        """The published columns whose cells are those of the input, or pseudonyms of them."""
+        return tuple(name for name in self.columns if name not in self.published.columns)
+
+    def frame(self, names: Sequence[str]) -> Frame:
+        """Return what the distinct rows publish in some of the judged columns, with counts; they may be equal."""
+        shown = np.flatnonzero(self.is_published)
+        cells = {name: self.published if name in self.published.columns else self.keys for name in names}
+        rows = _frame({name: _text(each[:, each.columns.index(name)].gather(shown)) for name, each in cells.items()})
+        counts = np.ones(len(shown), dtype=np.int64) if self.counts is None else self.counts[shown]
+        return replace(frames.read(rows), counts=counts)
+
+
+def frame_of(batch: Any) -> Frame:
+    """Return a table of pyarrow as a frame, whose columns are read fast."""
+    return frames.read(pl.DataFrame(pl.from_arrow(batch)))
+
+
+def _frame(columns: Mapping[str, pl.Series]) -> pl.DataFrame:
+    return pl.DataFrame([each.alias(name) for name, each in columns.items()])
+
+
+def _text(cells: pl.Series) -> pl.Series:
+    return cells.cast(pl.String) if isinstance(cells.dtype, pl.Enum) else cells
+
+
+class Origin(Protocol):
+    """Rows that are not in memory: files that are read batch by batch, or a lazy frame.
+
+    Every pass raises InputError where it meets other records than the first one did.
+    """
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The column names, in order."""
+        ...
+
+    @property
+    def inputs(self) -> tuple[Path, ...]:
+        """What it was made from, which no output may be."""
+        ...
+
+    @property
+    def specs(self) -> Mapping[str, ColumnSpec]:
+        """What was said of how columns are read."""
+        ...
+
+    @property
+    def engine_name(self) -> str:
+        """What reads the rows: "stream" for files, else the engine's name."""
+        ...
+
+    @property
+    def groups_by_itself(self) -> bool:
+        """Whether it groups rows without handing them out."""
+        ...
+
+    @property
+    def writes_by_itself(self) -> bool:
+        """Whether it writes what is published, so that no record passes through this process."""
+        ...
+
+    @property
+    def draws_pseudonyms(self) -> bool:
+        """Whether it can give every record a pseudonym of its own."""
+        ...
+
+    @property
+    def is_row_by_row(self) -> bool:
+        """Whether each record is published by itself, because the distinct rows were too many to be counted."""
+        ...
+
+    @property
+    def margins(self) -> Frame | None:
+        """How frequent the cells of the judged columns are, where records are published one by one."""
+        ...
+
+    def head(self, n_rows: int) -> Frame:
+        """Return the first rows, or some."""
+        ...
+
+    def collapse(
+        self,
+        names: Sequence[str],
+        cells: PublishedCells | None = None,
+        *,
+        most_rows: int = ...,
+        as_written: Collection[str] = (),
+    ) -> Frame:
+        """Return the distinct rows of some columns with counts; with cells, of what is published."""
+        ...
+
+    def raw_batches(self, names: Sequence[str]) -> Iterable[Any]:
+        """Return some columns of all records, batch by batch."""
+        ...
+
+    def batches(self, cells: PublishedCells) -> Iterable[Any]:
+        """Return what is published of all records, batch by batch."""
+        ...
+
+    def published(self, cells: PublishedCells) -> Any:
+        """Return what is published as a lazy frame."""
+        ...
+
+    def write(self, cells: PublishedCells, folder: Path) -> int:
+        """Write what is published, where it writes by itself; return how many records that is."""
+        ...
+
+    def draft(self, path: Path, dialect: Dialect | None) -> Origin:
+        """Open what was written of it."""
+        ...
+
+    def check_unchanged(self) -> None:
+        """Raise InputError where what was read is no longer what it was, as far as it can tell."""
+        ...
+
+    def count_by_record(
+        self, column: Column, group_of_row: CodeArray, n_groups: int, *, specs: Mapping[str, ColumnSpec]
+    ) -> CountArray:
+        """Count the records that have every value of a column, by groups of the rows they were put together to."""
+        ...
+
+    def publish_next(self, learned: Any, rows: Any, *, key: bytes | None, session: Any) -> Any:
+        """Publish other rows that are not in memory by the cells of a release of these."""
+        ...

@@ -1,0 +1,467 @@
+"""The one way from a release to the disk: whole and verified, or nothing.
+
+A draft is filled, read back, judged, and gets its name last, together with its manifest and what lies beside it. Rows
+in memory fill it at once; others batch by batch, or by an engine that writes by itself.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Literal, Protocol
+
+import numpy as np
+
+from hushtable._types import CodeArray
+from hushtable.claims import Claim, Verdict, opened, seen, with_commas
+from hushtable.errors import ColumnError, InputError, listed, with_hint
+from hushtable.io import Dialect, Frame, Writing, drafts, frames, program_of
+from hushtable.models import PrivacyModel
+from hushtable.release import manifest
+from hushtable.release.edition import Edition
+from hushtable.release.exposing import look_at_draft
+from hushtable.release.pseudonyms import Pseudonyms
+
+if TYPE_CHECKING:
+    from hushtable.release.origin import Origin, PublishedCells
+    from hushtable.release.release import Release
+
+__all__ = [
+    "BatchContent",
+    "Content",
+    "Destination",
+    "Filled",
+    "ReleaseContent",
+    "TableContent",
+    "check_by",
+    "check_order",
+    "check_output",
+    "check_writing",
+    "is_folder",
+    "write",
+]
+
+Order = Literal["shuffled", "kept"]
+Audience = Literal["internal", "external"]
+
+_PART: Final = Path("part.parquet")
+
+
+@dataclass(frozen=True, slots=True)
+class Destination:
+    """Where a published table is written, and how.
+
+    Attributes
+    ----------
+    path : path
+        ``.csv``, ``.tsv``, ``.parquet``, ``.xlsx``, or of a statistics program, with the manifest beside it; or a
+        folder of Parquet files, with the manifest in it.
+    beside : mapping of path to Frame or str
+        Other files that belong to it: tables, or texts in UTF-8.
+    writing : Writing
+        Of text: Parquet has neither encodings nor decimal marks.
+    order : {"shuffled", "kept"}
+        Shuffled with the operating system's randomness, because an order can identify people.
+    audience : {"internal", "external"}
+        Of the manifest; only its owner may read an internal one.
+    overwrite : bool
+        Replace files of these names. An input is never replaced, nor a link.
+    inputs : sequence of path
+        The files that it was made from, none of which is written to.
+    """
+
+    path: Path
+    beside: Mapping[Path, Frame | str] = field(default_factory=dict)
+    writing: Writing = field(default_factory=Writing)
+    order: Order = "shuffled"
+    audience: Audience = "internal"
+    overwrite: bool = False
+    inputs: Sequence[Path] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Filled:
+    """What a draft was filled with.
+
+    Attributes
+    ----------
+    n_records : int
+    claim : Claim
+        What must hold of it, spelled as the draft is.
+    dialect : Dialect, optional
+        How a CSV spells it.
+    rows : ndarray of int32, shape (n_records,), optional
+        The published row that each record is, where these are in memory.
+    with_comma : tuple of str
+        Columns whose numbers have decimal commas.
+    """
+
+    n_records: int
+    claim: Claim
+    dialect: Dialect | None = None
+    rows: CodeArray | None = field(default=None, repr=False)
+    with_comma: tuple[str, ...] = ()
+
+
+class Content(Protocol):
+    """What is written: it fills a draft, and is judged by what was read back from there."""
+
+    @property
+    def may_be_folder(self) -> bool:
+        """Whether it becomes a folder where the name has no ending."""
+        ...
+
+    def check(self, to: Destination) -> None:
+        """Raise an error where it cannot be written there, before anything is done for it."""
+        ...
+
+    def fill(self, draft: Path, spill: Path, to: Destination) -> Filled:
+        """Write it into a draft, with room for a spill in another folder."""
+        ...
+
+    def judge(self, draft: Path, filled: Filled, to: Destination) -> tuple[Verdict, Mapping[str, Any]]:
+        """Read the draft back and judge it; return also what the manifest says of it in place of what was planned."""
+        ...
+
+
+def write(content: Content, to: Destination, facts: Mapping[str, Any]) -> Verdict:
+    """Write a published table with its manifest, whole and verified or not at all.
+
+    Parameters
+    ----------
+    content : Content
+    to : Destination
+    facts : mapping
+        What the manifest says besides the claim.
+
+    Raises
+    ------
+    VerificationError
+        The written table does not hold the claim; nothing is left behind.
+    InputError
+        Something cannot be written, or must not be.
+    """
+    content.check(to)
+    path, is_external, others = to.path, to.audience == "external", tuple(to.beside)
+    as_folder = to.writing.by is not None or (content.may_be_folder and is_folder(path))
+    check_output(path, to.inputs, others, overwrite=to.overwrite, as_folder=as_folder)
+    with ExitStack() as stack:
+        if as_folder:
+            # What lies beside it gets its names last: it speaks of what is there.
+            further = [*stack.enter_context(drafts.replacing(*others, overwrite=to.overwrite))]
+            internal = () if is_external else (manifest.IN_FOLDER,)
+            draft, spill = stack.enter_context(drafts.replacing_folder(path, internal, overwrite=to.overwrite))
+            sidecar = manifest.manifest_path(draft)
+        else:
+            sidecar = manifest.manifest_path(path)
+            internal_paths = () if is_external else (sidecar,)
+            spill = stack.enter_context(drafts.workplace(path)) / "spill" if content.may_be_folder else path
+            draft, sidecar, *further = stack.enter_context(
+                drafts.replacing(path, sidecar, *others, internal=internal_paths, overwrite=to.overwrite)
+            )
+        filled = content.fill(draft, spill, to)
+        for what, file in zip(to.beside.values(), further, strict=True):
+            if isinstance(what, Frame):
+                frames.write(what, file, to.writing.encoding)
+            else:
+                file.write_text(what, encoding="utf-8", newline="\n")
+        verdict, found = content.judge(draft, filled, to)
+        entries = manifest.of(
+            path,
+            manifest.sha256(draft),
+            filled.n_records,
+            filled.claim,
+            {**facts, **found},
+            filled.dialect,
+            external=is_external,
+        )
+        sidecar.write_text(json.dumps(entries, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    return verdict
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TableContent:
+    """A published table whose rows are in memory.
+
+    Attributes
+    ----------
+    edition : Edition
+    claim : Claim
+    original : path or dataframe, optional
+        What the claim compares with.
+    """
+
+    edition: Edition
+    claim: Claim
+    original: Any = None
+
+    @property
+    def may_be_folder(self) -> bool:
+        """Only where a column names folders."""
+        return False
+
+    def check(self, to: Destination) -> None:
+        """Refuse an order that links records, and folders that cannot be."""
+        if to.order == "kept":
+            check_order(getattr(self.claim, "person", None), getattr(self.claim, "models", ()))
+        if to.writing.by is not None:
+            _check_folders_of(to.writing.by, to, self.edition)
+
+    def fill(self, draft: Path, spill: Path, to: Destination) -> Filled:
+        """Write the table as its kind of file holds it."""
+        edition, by = self.edition, to.writing.by
+        path = to.path if by is None else _PART
+        frame, with_comma = edition.for_file(path, to.writing)
+        claim = with_commas(self.claim, with_comma) if with_comma else self.claim
+        tables = {target: each for target, each in to.beside.items() if isinstance(each, Frame)}
+        for target, table in {path: frame, **tables}.items():
+            check_writing(target, to.writing)
+            if by is None:
+                frames.check_writable(table, target, to.writing.encoding)
+        rows = frame.rows_of_records()
+        if to.order == "shuffled":
+            np.random.default_rng().shuffle(rows)
+        if by is not None:
+            from hushtable.io import hive
+
+            return Filled(frame.n_records, claim, rows=hive.write_frame(frame, rows, draft, by))
+        frames.write(frame, draft, to.writing.encoding, rows)
+        is_text = frames.file_kind(path) == "csv"
+        dialect = _dialect(to.writing, frames.written_delimiter(frame, path)) if is_text else None
+        return Filled(frame.n_records, claim, dialect, rows, with_comma)
+
+    def judge(self, draft: Path, filled: Filled, to: Destination) -> tuple[Verdict, Mapping[str, Any]]:
+        """Judge what was read back, and compare kept cells with the input's."""
+        assert filled.rows is not None
+        if to.writing.by is None:
+            written = frames.read(draft, dialect=filled.dialect)
+        else:
+            from hushtable.io import hive
+
+            written = hive.read_frame(draft, filled.n_records, self.edition.columns)
+        self.edition.check_kept(written, filled.rows, filled.with_comma, program_of(to.path))
+        return filled.claim.verify(written, original=self.original).raise_if_failed(), {}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BatchContent:
+    """A published table that comes batch by batch.
+
+    Attributes
+    ----------
+    batches : iterable of pyarrow.Table
+        One at least, of one schema; see `hushtable.release.batches.Batches`.
+    claim : Claim
+    original : path or dataframe, optional
+        What the claim compares with.
+    delimiter : str
+        Of a CSV.
+    rows_per_part : int
+        How many rows a file of a folder has at most.
+    """
+
+    batches: Iterable[Any]
+    claim: Claim
+    original: Any = None
+    delimiter: str = ","
+    rows_per_part: int = 5_000_000
+
+    @property
+    def may_be_folder(self) -> bool:
+        """It becomes a folder of Parquet files."""
+        return True
+
+    def check(self, to: Destination) -> None:
+        """Refuse what batches have no room for."""
+        if to.order == "kept" or not to.writing.spells_as_usual:
+            msg = with_hint(
+                "rows that are not in memory are shuffled, and published as they are: an order, an encoding, a decimal "
+                "mark or a way to hide formulas has no effect.",
+                "leave it out, or take engine='memory'.",
+            )
+            raise InputError(msg)
+
+    def fill(self, draft: Path, spill: Path, to: Destination) -> Filled:
+        """Write all records, shuffled on the disk."""
+        from hushtable.release.batches import write_file, write_parts
+
+        if draft.is_dir():
+            by, rows_per_part = to.writing.by, self.rows_per_part
+            return Filled(write_parts(self.batches, draft, spill, rows_per_part=rows_per_part, by=by), self.claim)
+        delimiter = "\t" if to.path.suffix.lower() == ".tsv" else self.delimiter
+        dialect = Dialect("utf-8", delimiter, index=False) if frames.file_kind(to.path) == "csv" else None
+        return Filled(write_file(self.batches, draft, spill, delimiter=delimiter), self.claim, dialect)
+
+    def judge(self, draft: Path, filled: Filled, to: Destination) -> tuple[Verdict, Mapping[str, Any]]:
+        """Judge the distinct rows of what was written."""
+        published = opened(draft, filled.dialect, is_large=True)
+        return filled.claim.verify(seen(filled.claim, published), original=self.original).raise_if_failed(), {}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ReleaseContent:
+    """A release whose rows are not in memory: written batch by batch, or by the engine that holds them.
+
+    Attributes
+    ----------
+    release : Release
+    origin : Origin
+        Where its rows are.
+    cells : PublishedCells
+        What is published of its distinct rows, as the file holds it.
+    """
+
+    release: Release
+    origin: Origin
+    cells: PublishedCells
+
+    @property
+    def may_be_folder(self) -> bool:
+        """It becomes a folder of Parquet files."""
+        return True
+
+    def check(self, to: Destination) -> None:
+        """Refuse what these rows cannot be written as."""
+        path, by, engine = to.path, to.writing.by, self.origin.engine_name
+        if by is not None:
+            check_by(by, path, self.release.columns, self.release.pseudonyms)
+        self._in_batches(()).check(to)
+        if self.origin.writes_by_itself and not is_folder(path):
+            raise InputError(with_hint(f"{engine} writes folders.", f"name one without an ending, not {path.name!r}."))
+        if self.origin.writes_by_itself and by is not None:
+            msg = with_hint(
+                f"{engine} writes by itself, and no folders by the cells of {by!r}.",
+                "leave it out, and write the release anew by its own means: it has the column.",
+            )
+            raise InputError(msg)
+        if not is_folder(path) and frames.file_kind(path) == "csv" and not self.release.source.frame().is_text:
+            msg = with_hint(
+                "rows that are not in memory, and no text, are published as Parquet.",
+                "name a folder, or a file that ends in .parquet.",
+            )
+            raise InputError(msg)
+        if find_spec("pyarrow") is None:
+            msg = with_hint("writing tables that are not in memory needs pyarrow.", "pip install 'hushtable[stream]'.")
+            raise InputError(msg)
+
+    def fill(self, draft: Path, spill: Path, to: Destination) -> Filled:
+        """Write all records."""
+        if self.origin.writes_by_itself:
+            return Filled(self.origin.write(self.cells, draft), self.release.claim)
+        return self._in_batches(self.origin.batches(self.cells)).fill(draft, spill, to)
+
+    def judge(self, draft: Path, filled: Filled, to: Destination) -> tuple[Verdict, Mapping[str, Any]]:
+        """Judge what was read back, and measure anew what its kept columns find."""
+        verdict, _ = self._in_batches(()).judge(draft, filled, to)
+        return verdict, look_at_draft(self.release, draft, filled.dialect)
+
+    def _in_batches(self, batches: Iterable[Any]) -> BatchContent:
+        release = self.release
+        return BatchContent(batches, release.claim, release.compared_with, release.source.frame().delimiter)
+
+
+def is_folder(path: Path) -> bool:
+    """Tell whether a release of this name is a folder of Parquet files: its name has no ending, or it is one."""
+    return not path.suffix or path.is_dir()
+
+
+def check_output(
+    path: Path, inputs: Sequence[Path], others: Sequence[Path] = (), *, overwrite: bool, as_folder: bool | None = None
+) -> None:
+    """Raise InputError where a release of this name must not be written, before any work is done for it.
+
+    Parameters
+    ----------
+    path : path
+    inputs : sequence of path
+    others : sequence of path
+        Files that are written with it, beside it.
+    overwrite : bool
+    as_folder : bool, optional
+        What its name says when not given.
+    """
+    if is_folder(path) if as_folder is None else as_folder:
+        drafts.check_folder(path, inputs, manifest.IN_FOLDER, manifest.PART_NAMES, overwrite=overwrite)
+        drafts.check_outputs(others, (*inputs, path), overwrite=overwrite)
+    else:
+        frames.file_kind(path)
+        drafts.check_outputs((path, manifest.manifest_path(path), *others), inputs, overwrite=overwrite)
+
+
+def check_by(by: str, path: Path, columns: Sequence[str], hidden: Pseudonyms | None) -> None:
+    """Raise an error where a table cannot be written as folders by the published cells of a column.
+
+    Parameters
+    ----------
+    by : str
+    path : path
+        Of the folder.
+    columns : sequence of str
+        The published columns.
+    hidden : Pseudonyms, optional
+        Columns whose cells become pseudonyms.
+    """
+    if path.suffix and not path.is_dir():
+        msg = with_hint(
+            f"parts by column {by!r} are folders, and {path.name!r} names a file.", "name a folder, without an ending."
+        )
+        raise InputError(msg)
+    if by not in columns:
+        msg = with_hint(f"parts by column {by!r}, which is not published.", f"choose among {listed(columns)}.")
+        raise ColumnError(msg)
+    if hidden is not None and by in hidden.columns:
+        msg = with_hint(
+            f"parts by column {by!r}, which publishes pseudonyms: each folder would be a person's.",
+            "choose another column.",
+        )
+        raise ColumnError(msg)
+
+
+def check_order(person: str | None, models: Sequence[PrivacyModel]) -> None:
+    """Raise InputError where rows are to keep their order and nobody judges all records of a person together.
+
+    Tables of persons are sorted by person, so that rows beside each other are one person's more often than not.
+    """
+    if person is not None and not any(model.needs.histories for model in models):
+        msg = with_hint(
+            f"the rows would keep the order of the input, which can link the records of a person ({person!r}).",
+            "leave the order to chance; or ask for linked-k-anonymity or km-anonymity, which judge linked records.",
+        )
+        raise InputError(msg)
+
+
+def check_writing(path: Path, writing: Writing) -> None:
+    """Raise InputError where a file has neither an encoding nor a decimal mark, and one was asked for."""
+    if frames.file_kind(path) == "parquet" and not writing.spells_as_usual:
+        msg = with_hint(
+            f"{str(path)!r} is Parquet, in which an encoding, a decimal mark or a way to hide formulas has no effect.",
+            "write a CSV, or leave encoding, decimal and formulas (`write:` in a policy) out.",
+        )
+        raise InputError(msg)
+
+
+def _dialect(writing: Writing, delimiter: str) -> Dialect:
+    """Return how a CSV spells its table once it is written."""
+    return Dialect(
+        writing.encoding, delimiter, index=False, formulas="escape" if writing.formulas == "escape" else None
+    )
+
+
+def _check_folders_of(by: str, to: Destination, edition: Edition) -> None:
+    """Raise an error where a table in memory cannot be written as folders."""
+    check_by(by, to.path, edition.columns, edition.pseudonyms)
+    if to.order == "kept":
+        msg = with_hint(
+            f"the order of rows was to be kept, and {to.path.name!r} is a folder for each cell of {by!r}.",
+            "write one file, or leave the order to chance.",
+        )
+        raise InputError(msg)
+    try:
+        from hushtable.io import hive  # noqa: F401  # asked whether it is there
+    except ModuleNotFoundError:
+        msg = with_hint("a folder of Parquet files needs pyarrow.", "pip install 'hushtable[stream]'.")
+        raise InputError(msg) from None
