@@ -35,7 +35,7 @@ METHODS = (
     "full_domain",
     "local_recoding",
 )
-_VARYING = ("seconds", "created", "sha256", "hushtable", "n_bytes", "version", "host", "user", "number")
+_VARYING = ("seconds", "created", "sha256", "hushtable", "n_bytes", "version", "host", "user", "number", "history")
 
 
 def drawn(rng: np.random.Generator) -> tuple[pl.DataFrame, dict[str, Any]]:

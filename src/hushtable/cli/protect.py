@@ -57,7 +57,7 @@ if TYPE_CHECKING:
     from hushtable.policy import Policy
     from hushtable.release import AppliedMapping, Release
 
-__all__ = ["anonymize", "anonymize_streamed", "head_of", "origin_of", "verify"]
+__all__ = ["anonymize", "head_of", "origin_of", "verify"]
 
 
 def origin_of(file: Path, engine: str, dialect: Dialect, master: str | None = None) -> Files | Lazy | None:
@@ -82,129 +82,6 @@ def head_of(origin: Files | Lazy) -> Frame:
     from hushtable import engines
 
     return origin.head(engines.LOOKED_AT)
-
-
-def anonymize_streamed(
-    origin: Files | Lazy,
-    output: Path,
-    rules: Policy,
-    key: bytes | None,
-    inputs: Sequence[Path],
-    unsupported: Sequence[str],
-    *,
-    external: bool,
-    force: bool,
-    verbose: bool,
-    as_json: bool,
-    save_recoding: Path | None = None,
-    codebook: bool = True,
-    certificate: Path | None = None,
-    mapping: Path | None = None,
-    report: Path | None = None,
-    key_file: Path | None = None,
-    seconds: float | None = None,
-) -> None:
-    """Write a release batch by batch, as Parquet, and say what it is.
-
-    Parameters
-    ----------
-    origin : Files
-    output : path
-        Of a folder of Parquet parts, or of one Parquet file.
-    rules : Policy
-    key : bytes, optional
-        Of pseudonyms.
-    inputs : sequence of path
-        What else was read, none of which is overwritten.
-    unsupported : sequence of str
-        Options that were given, and need the whole table in memory.
-    external, force, verbose, as_json : bool
-        As the command takes them.
-    save_recoding : path, optional
-        Where the cells are saved for later rows.
-    codebook : bool
-    certificate, mapping, report : path, optional
-        Where they are written, after the release.
-    key_file : path, optional
-        Of the key: no report tells its hash.
-    seconds : float, optional
-        For the proof of a floor.
-    """
-    from hushtable.io import drafts
-    from hushtable.release import check_output, codebook_paths
-    from hushtable.search import Budget
-
-    if unsupported:
-        msg = with_hint(
-            f"{', '.join(unsupported)} with an input that is read batch by batch.",
-            "leave it out, or take --engine memory.",
-        )
-        raise InputError(msg)
-    read = (*origin.inputs, *inputs, *rules.inputs)
-    books = codebook_paths(output) if codebook else ()
-    check_output(output, read, books, overwrite=force)
-    saved = [path for path in (save_recoding, certificate, mapping, *report_outputs(report)) if path is not None]
-    drafts.check_outputs((*books, *saved), [*read, output], overwrite=force)
-    with bar("searching") as progress:
-        release = rules.protect(origin, key=key, progress=progress)
-    if certificate is not None and release.certificate is None:
-        with step("proving a floor"):
-            release = release.with_bound(Budget(seconds=seconds or _FLOOR_SECONDS))
-    applied = None if mapping is None else release.mapping()
-    if save_recoding is not None:
-        # Before anything is written: a recoding that may not be saved is what was asked for, too.
-        release.save_recoding(save_recoding, overwrite=force)
-    with step("writing and verifying"):
-        verdict = release.write(output, external=external, policy=rules.to_dict(), codebook=codebook, overwrite=force)
-    made_from = [path for path in inputs if path != key_file]
-    told = {"file": output, "policy": rules, "verdict": verdict, "inputs": made_from}
-    try:
-        with after_writing(output):
-            if certificate is not None and release.certificate is not None:
-                release.certificate.write(certificate, overwrite=force)
-            if applied is not None and mapping is not None:
-                _write_mapping(applied, mapping, force=force)
-            write_report(release, report, force=force, audience="external" if external else "internal", **told)
-    finally:
-        _say_streamed(output, rules, release, verdict, as_json=as_json, verbose=verbose, codebook=codebook)
-
-
-def _say_streamed(
-    output: Path,
-    rules: Policy,
-    release: Release,
-    verdict: Verdict,
-    *,
-    as_json: bool,
-    verbose: bool,
-    codebook: bool,
-) -> None:
-    from hushtable.release import notes
-
-    summary, distinct = release.to_dict(), release.distinct
-    listed, lacking = notes.listed_values(distinct), notes.lacking_values(distinct)
-    far_out = notes.far_out(distinct, release.margins)
-    if as_json:
-        looks = {
-            "listed_values": listed,
-            "lacking_values": lacking,
-            "far_out": {name: each.to_dict() for name, each in far_out.items()},
-        }
-        print_json({"file": str(output), "verified": verdict.to_dict(), **summary, **looks})
-        return
-    lists = [*listed_lines(listed, lacking), *far_out_lines(far_out)]
-    say(
-        "Read by Spark, never as a whole."
-        if release.engine == "spark"
-        else "Read batch by batch, never as a whole (--engine memory reads it into memory).",
-        *(["Its rows hardly repeat, so that its records were cut one by one."] if release.is_row_by_row else []),
-        *abridged(
-            release_facts(output, rules, verdict, summary, codebook=codebook),
-            release_notes(rules, verdict, release.exposure, lists),
-            release_details(rules, summary, release.exposure),
-            verbose=verbose,
-        ),
-    )
 
 
 _FLOOR_SECONDS: Final = 10.0
@@ -376,7 +253,7 @@ def anonymize(
     use_threads(threads)
     from hushtable.anonymizers import check_learnable, doubts_of_saving
     from hushtable.io import Snapshot, drafts
-    from hushtable.release import check_order, check_writing, codebook_paths, manifest
+    from hushtable.release import check_order, check_writing, is_folder
     from hushtable.search import Budget
     from hushtable.tables import Table
 
@@ -392,14 +269,10 @@ def anonymize(
     inputs = [place_of(file), *(path for path in (policy, key_file, domains, population) if path is not None)]
     before = Snapshot.of(drafts.paths_among(*inputs))
     by = by if by is not None or rules is None else rules.writing.by
-    if origin is None:
-        sources = [*inputs, *(rules.inputs if rules else ())]
-        if by is not None:
-            drafts.check_folder(output, sources, manifest.IN_FOLDER, manifest.PART_NAMES, overwrite=force)
-        saved = tuple(path for path in (save_recoding, certificate, mapping) if path is not None)
-        books = codebook_paths(output) if codebook else ()
-        of_release = outputs_of(output, codebook=codebook) if by is None else books
-        drafts.check_outputs((*of_release, *saved, *report_outputs(report)), sources, overwrite=force)
+    sources = [*inputs, *(rules.inputs if rules else ()), *(() if origin is None else origin.inputs)]
+    others = (*(path for path in (save_recoding, certificate, mapping) if path is not None), *report_outputs(report))
+    as_folder = by is not None or (origin is not None and is_folder(output))
+    _check_outputs(output, others, sources, codebook=codebook, force=force, as_folder=as_folder)
     with step("reading"):
         frame = table_of(file, encoding, delimiter, known) if origin is None else head_of(origin)
     roles = {"quasi-identifier": qi, "identifier": identifier, "other": other}
@@ -431,45 +304,32 @@ def anonymize(
     rules.check_decided()
     rules.check_covers(frame.columns)
     key = key_of(key_file, rules)
-    if origin is not None:
-        given = ["--keep-order"] if keep_order else []
-        anonymize_streamed(
-            origin,
-            output,
-            rules,
-            key,
-            inputs,
-            given,
-            external=external,
-            force=force,
-            verbose=verbose,
-            as_json=as_json,
-            save_recoding=save_recoding,
-            codebook=codebook,
-            certificate=certificate,
-            mapping=mapping,
-            report=report,
-            key_file=key_file,
-            seconds=seconds,
+    if origin is not None and keep_order:
+        msg = with_hint(
+            "--keep-order with an input that is read batch by batch.", "leave it out, or take --engine memory."
         )
-        return
-    if by is None:
+        raise InputError(msg)
+    if origin is None and by is None:
         check_writing(output, rules.writing.made)
     if keep_order:
         check_order(rules.person, rules.models)
-    if save_recoding is not None:
+    if save_recoding is not None and origin is None:
         style = getattr(rules.method, "recoding", "")
         check_learnable(rules.models, style)
         coded = Table.encode(frame.told(rules.specs), rules.quasi_identifiers, rules.specs)
         for name, doubt in doubts_of_saving(coded, rules.hierarchies(), style).items():
             tell(f"The recoding may not be saved for column {name!r}: {doubt}.")
     with bar("searching") as progress:
-        release = rules.protect(frame, key=key, progress=progress, engine="memory")
+        release = rules.protect(frame if origin is None else origin, key=key, progress=progress)
     if certificate is not None and release.certificate is None:
         with step("proving a floor"):
             release = release.with_bound(Budget(seconds=seconds or _FLOOR_SECONDS))
     # A report tells the hash of the input.
     before.check()
+    applied = None if mapping is None else release.mapping()
+    if save_recoding is not None and origin is not None:
+        # Before anything is written: a recoding that may not be saved is what was asked for, too.
+        release.save_recoding(save_recoding, overwrite=force)
     with step("writing and verifying"):
         verdict = release.write(
             output,
@@ -486,11 +346,11 @@ def anonymize(
         with after_writing(output):
             if certificate is not None and release.certificate is not None:
                 release.certificate.write(certificate, overwrite=force)
-            if mapping is not None:
-                _write_mapping(release.mapping(), mapping, force=force)
+            if applied is not None and mapping is not None:
+                _write_mapping(applied, mapping, force=force)
             write_report(release, report, force=force, audience="external" if external else "internal", **told)
             # Last: of all, this may fail by what the release holds.
-            if save_recoding is not None:
+            if save_recoding is not None and origin is None:
                 release.save_recoding(save_recoding, overwrite=force)
     finally:
         _say_released(output, rules, release, verdict, as_json=as_json, verbose=verbose, codebook=codebook)
@@ -512,36 +372,40 @@ def _say_released(
     from hushtable.io import frames
     from hushtable.release import manifest, notes
 
-    summary = release.to_dict()
-    codes, alike = notes.missing_codes(release), notes.near_duplicates(release)
-    listed, lacking = notes.listed_values(release), notes.lacking_values(release)
-    far_out = notes.far_out(release)
-    formulas = notes.formula_cells(release) if not output.is_dir() and frames.file_kind(output) == "csv" else {}
+    summary, distinct, is_here = release.to_dict(), release.distinct, release.origin is None
+    listed, lacking = notes.listed_values(distinct), notes.lacking_values(distinct)
+    far_out = notes.far_out(distinct, release.margins)
+    # What is said of kept columns is looked for where all rows are.
+    codes, alike = (notes.missing_codes(release), notes.near_duplicates(release)) if is_here else ({}, {})
+    has_formulas = is_here and not output.is_dir() and frames.file_kind(output) == "csv"
+    formulas = notes.formula_cells(release) if has_formulas else {}
     if as_json:
         looks = {
-            "missing_codes": codes,
-            "near_duplicates": alike,
+            **({"missing_codes": codes, "near_duplicates": alike} if is_here else {}),
             "listed_values": listed,
             "lacking_values": lacking,
             "far_out": {name: each.to_dict() for name, each in far_out.items()},
-            "formulas": formulas,
+            **({"formulas": formulas} if is_here else {}),
         }
         print_json({"file": str(output), "verified": verdict.to_dict(), **summary, **looks})
         return
-    kept = notes.as_they_came(release, decimal=release.writing.decimal)
+    kept = notes.as_they_came(release, decimal=release.writing.decimal) if is_here else ()
     further = (
         *listed_lines(listed, lacking),
-        *spelling_lines(release.writing, codes, alike, kept, formulas),
+        *(spelling_lines(release.writing, codes, alike, kept, formulas) if is_here else ()),
         *far_out_lines(far_out),
     )
     say(
+        *_how_it_was_read(release),
         *abridged(
             release_facts(output, rules, verdict, summary, codebook=codebook),
             release_notes(rules, verdict, release.exposure, further),
             release_details(rules, summary, release.exposure),
             verbose=verbose,
-        )
+        ),
     )
+    if not is_here:
+        return
     if release.trace.effort is not None:
         # A partition may publish several tables; of what matches row by row, tables themselves are counted.
         unit = "table" if isinstance(release.claim, Matchings) else "partition"
@@ -551,6 +415,31 @@ def _say_released(
         )
         for alternative in release.alternatives:
             say(*published_lines(alternative.edition.frame()))
+
+
+def _check_outputs(
+    output: Path, others: Sequence[Path], sources: Sequence[Path], *, codebook: bool, force: bool, as_folder: bool
+) -> None:
+    """Refuse files that must not be written, before anything is done for them."""
+    from hushtable.io import drafts
+    from hushtable.release import check_output, codebook_paths
+
+    if not as_folder:
+        drafts.check_outputs((*outputs_of(output, codebook=codebook), *others), sources, overwrite=force)
+        return
+    books = codebook_paths(output) if codebook else ()
+    check_output(output, sources, books, overwrite=force, as_folder=True)
+    drafts.check_outputs((*books, *others), [*sources, output], overwrite=force)
+
+
+def _how_it_was_read(release: Release) -> list[str]:
+    """Say where the rows are, if they are not in memory."""
+    if release.origin is None:
+        return []
+    in_batches = "Read batch by batch, never as a whole (--engine memory reads it into memory)."
+    cut = "Its rows hardly repeat, so that its records were cut one by one."
+    said = ["Read by Spark, never as a whole." if release.engine == "spark" else in_batches]
+    return [*said, cut] if release.is_row_by_row else said
 
 
 def verify(

@@ -31,7 +31,7 @@ from hushtable.io import (
     located,
     unpacked_size,
 )
-from hushtable.release import Pseudonyms, Release
+from hushtable.release import NextBatch, Pseudonyms, Release
 from hushtable.search import free_memory
 
 if TYPE_CHECKING:
@@ -194,7 +194,7 @@ def _is_large(path: Path, *, is_database: bool = False) -> bool:
     return False
 
 
-def protect(origin: Files | Lazy, asked: Request) -> Release[Any]:
+def protect(origin: Files | Lazy, asked: Request) -> Release:
     """Carry out a request for rows that are not in memory: for the distinct ones, with counts.
 
     Parameters
@@ -264,8 +264,8 @@ def protect(origin: Files | Lazy, asked: Request) -> Release[Any]:
 
 
 def _of_all_rows(
-    of_distinct: Release[Any], origin: Files | Lazy, removed: tuple[str, ...], pseudonyms: Pseudonyms | None
-) -> Release[Any]:
+    of_distinct: Release, origin: Files | Lazy, removed: tuple[str, ...], pseudonyms: Pseudonyms | None
+) -> Release:
     """Return the release of all rows that are somewhere, from that of the distinct ones."""
     others = tuple(_of_all_rows(each, origin, removed, pseudonyms) for each in of_distinct.alternatives)
     return replace(of_distinct, origin=origin, removed=removed, pseudonyms=pseudonyms, alternatives=others)
@@ -303,17 +303,18 @@ def _row_by_row(origin: Files | Lazy, asked: Request, names: tuple[str, ...]) ->
     return made.release, replace(origin, numbered=NumberedRecords(records, made.row_of_record))
 
 
-def publish_rows(learned: LearnedRecoding, rows: Any, *, key: bytes | None, session: Any) -> Release[Any]:
+def publish_rows(learned: NextBatch, rows: object, *, key: bytes | None, session: object) -> Release:
     """Publish rows that are not in memory, and not opened yet, by the cells of an earlier release."""
     engine: EngineChoice = "stream" if isinstance(rows, (str, Path)) else "auto"
     origin = opened(rows, engine=engine, session=session)
     if origin is None:
         msg = with_hint("the new rows are in memory.", "write them as files, or save the recoding and read it there.")
         raise InputError(msg)
+    assert isinstance(learned, LearnedRecoding)
     return publish_next(learned, origin, key=key)
 
 
-def publish_next(learned: LearnedRecoding, origin: Files | Lazy, *, key: bytes | None = None) -> Release[Any]:
+def publish_next(learned: LearnedRecoding, origin: Files | Lazy, *, key: bytes | None = None) -> Release:
     """Publish rows that are not in memory by the cells of an earlier release; see `LearnedRecoding.apply`.
 
     The distinct rows are placed, with their counts, and judged by themselves; all records are published by them.

@@ -35,8 +35,7 @@ from hushtable.io import (
     to_arrow,
 )
 from hushtable.kernels import group
-from hushtable.release import PublishedCells, Release, pseudonymize
-from hushtable.release.batches import Batches, decoded
+from hushtable.release import Batches, NextBatch, PublishedCells, Release, decoded, pseudonymize
 from hushtable.tables import encoded
 
 __all__ = ["Files", "NumberedRecords", "RawRows", "distinct"]
@@ -290,7 +289,7 @@ class Files:
             counts += np.bincount(pairs, minlength=len(counts))
         return np.asarray(counts.reshape(-1, width)[:, :-1])
 
-    def publish_next(self, learned: Any, rows: Any, *, key: bytes | None, session: Any) -> Release[Any]:
+    def publish_next(self, learned: NextBatch, rows: object, *, key: bytes | None, session: object) -> Release:
         """Publish other rows that are not in memory by the cells of a release of these."""
         from hushtable.engines.choosing import publish_rows
 

@@ -30,7 +30,7 @@ from hushtable.errors import (
     with_hint,
 )
 from hushtable.io import Dialect, Frame, frames
-from hushtable.release import PublishedCells, Release, pseudonymize
+from hushtable.release import NextBatch, PublishedCells, Release, pseudonymize
 from hushtable.search import budget
 from hushtable.tables import Table, encoded, totals
 
@@ -272,7 +272,7 @@ class Lazy:
             found[0] = totals(table, column.name)[1:]
         return found
 
-    def publish_next(self, learned: Any, rows: Any, *, key: bytes | None, session: Any) -> Release[Any]:
+    def publish_next(self, learned: NextBatch, rows: object, *, key: bytes | None, session: object) -> Release:
         """Publish other rows that are not in memory by the cells of a release of these."""
         from hushtable.engines.choosing import publish_rows
 

@@ -33,7 +33,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, overload
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypedDict, overload
 
 from pydantic import BeforeValidator, Field, PlainSerializer, PrivateAttr, ValidationError, model_validator
 
@@ -76,10 +76,17 @@ from hushtable.tables import Table
 if TYPE_CHECKING:
     import polars as pl
     from narwhals.typing import IntoDataFrameT, IntoLazyFrameT
-
-    from hushtable.engines import Files, Lazy
+    from typing_extensions import Unpack
 
 __all__ = ["Policy"]
+
+
+class ProtectOptions(TypedDict, total=False):
+    """What `Policy.protect` takes besides the data and their engine."""
+
+    key: bytes | None
+    progress: Progress | None
+    session: Any
 
 
 class Policy(Record):
@@ -242,74 +249,22 @@ class Policy(Record):
 
     @overload
     def protect(
-        self,
-        data: Table | Frame,
-        *,
-        key: bytes | None = ...,
-        progress: Progress | None = ...,
-        engine: EngineChoice = ...,
-        session: Any = ...,
-    ) -> Release: ...
-    @overload
-    def protect(
-        self,
-        data: Files | Lazy,
-        *,
-        key: bytes | None = ...,
-        progress: Progress | None = ...,
-        engine: EngineChoice = ...,
-        session: Any = ...,
-    ) -> Release: ...
-    @overload
-    def protect(
-        self,
-        data: IntoLazyFrameT,
-        *,
-        key: bytes | None = ...,
-        progress: Progress | None = ...,
-        engine: EngineChoice = ...,
-        session: Any = ...,
+        self, data: IntoLazyFrameT, *, engine: EngineChoice = ..., **options: Unpack[ProtectOptions]
     ) -> Release[IntoLazyFrameT]: ...
     @overload
     def protect(
-        self,
-        data: IntoDataFrameT,
-        *,
-        key: bytes | None = ...,
-        progress: Progress | None = ...,
-        engine: EngineChoice = ...,
-        session: Any = ...,
+        self, data: IntoDataFrameT, *, engine: EngineChoice = ..., **options: Unpack[ProtectOptions]
     ) -> Release[IntoDataFrameT]: ...
     @overload
     def protect(
-        self,
-        data: str | os.PathLike[str],
-        *,
-        key: bytes | None = ...,
-        progress: Progress | None = ...,
-        engine: Literal["memory"],
-        session: Any = ...,
+        self, data: str | os.PathLike[str], *, engine: Literal["memory"], **options: Unpack[ProtectOptions]
     ) -> Release[pl.DataFrame]: ...
     @overload
     def protect(
-        self,
-        data: str | os.PathLike[str],
-        *,
-        key: bytes | None = ...,
-        progress: Progress | None = ...,
-        engine: Literal["stream"],
-        session: Any = ...,
+        self, data: str | os.PathLike[str], *, engine: Literal["stream"], **options: Unpack[ProtectOptions]
     ) -> Release[pl.LazyFrame]: ...
     @overload
-    def protect(
-        self,
-        data: str | os.PathLike[str],
-        *,
-        key: bytes | None = ...,
-        progress: Progress | None = ...,
-        engine: Literal["auto"] = ...,
-        session: Any = ...,
-    ) -> Release[pl.DataFrame] | Any: ...
+    def protect(self, data: Any, *, engine: EngineChoice = ..., **options: Unpack[ProtectOptions]) -> Release[Any]: ...
     def protect(
         self,
         data: Any,

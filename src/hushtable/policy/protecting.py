@@ -85,7 +85,7 @@ def anonymize(
 @overload
 def anonymize(
     data: str | os.PathLike[str], *, engine: Literal["auto"] = ..., **options: Unpack[AnonymizeOptions]
-) -> Release[pl.DataFrame] | Any: ...
+) -> Release[Any]: ...
 def anonymize(
     data: Any,
     *,

@@ -1,28 +1,22 @@
 from . import manifest as manifest, notes as notes
 from .archives import ARCHIVES as ARCHIVES, archived as archived, archived_path as archived_path
-from .batch import Batch as Batch
+from .batch import Batch as Batch, NextBatch as NextBatch
+from .batches import Batches as Batches, decoded as decoded
 from .codebook import Codebook as Codebook, codebook_paths as codebook_paths, renamed as renamed
-from .direct_identifiers import ShownIdentifier as ShownIdentifier, find_shown_identifiers as find_shown_identifiers
 from .edition import Edition as Edition, Rewritten as Rewritten
 from .exposure import (
     Exposure as Exposure,
     ExposureLimit as ExposureLimit,
-    KeptColumns as KeptColumns,
-    Uniques as Uniques,
-    measure_exposure as measure_exposure,
-    undoing as undoing,
 )
 from .manifest import external_facts as external_facts, manifest_path as manifest_path, sha256 as sha256
 from .mapping import AppliedMapping as AppliedMapping
 from .notes import FarOut as FarOut
-from .origin import Origin as Origin, PublishedCells as PublishedCells, frame_of as frame_of
+from .origin import Origin as Origin, PublishedCells as PublishedCells
 from .pseudonyms import Pseudonyms as Pseudonyms, pseudonymize as pseudonymize
 from .release import (
     MOST_ATTACKED as MOST_ATTACKED,
     Release as Release,
     RemoteRelease as RemoteRelease,
-    check_before_writing as check_before_writing,
-    kept_columns_facts as kept_columns_facts,
 )
 from .writing import (
     Destination as Destination,
@@ -30,5 +24,6 @@ from .writing import (
     check_order as check_order,
     check_output as check_output,
     check_writing as check_writing,
+    is_folder as is_folder,
     write as write,
 )

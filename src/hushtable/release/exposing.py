@@ -22,6 +22,8 @@ from hushtable.release.direct_identifiers import find_shown_identifiers
 from hushtable.release.exposure import Exposure, ExposureLimit, KeptColumns, Uniques, measure_exposure, undoing
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from hushtable.release.origin import Origin, PublishedCells
     from hushtable.release.release import Release
 
@@ -207,7 +209,7 @@ class _Counting:
         source, names = release.source.frame(), (*others, *persons)
         narrow = cells and replace(cells, columns=names)
         # By persons nothing is counted on the disk, and an engine groups by itself.
-        held: dict[str, Any] = {} if persons or origin.groups_by_itself else {"most_rows": _HELD}
+        held = {} if persons or origin.groups_by_itself else {"most_rows": _HELD}
         try:
             counted = (
                 origin.collapse(names, narrow, **held, as_written=[name for name in others if name != person])
@@ -229,7 +231,7 @@ class _Counting:
         )
         return replace(measured, told=(), told_to=0, accepted=dict(self.accepted))
 
-    def _on_disk(self, batches: Iterable[Any], names: tuple[str, ...]) -> Exposure:
+    def _on_disk(self, batches: Iterable[pa.Table], names: tuple[str, ...]) -> Exposure:
         """Measure columns that have too many rows to hold, or types that cannot be grouped."""
         from hushtable.release.hashed_counts import unique_records
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import polars as pl
@@ -17,6 +17,12 @@ from hushtable._types import BoolArray, CodeArray, CountArray, frozen
 from hushtable.columns import Column, ColumnSpec
 from hushtable.io import Dialect, Frame, frames
 from hushtable.release.pseudonyms import Pseudonyms
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from hushtable.release.batch import NextBatch
+    from hushtable.release.release import Release
 
 __all__ = ["Origin", "PublishedCells", "frame_of"]
 
@@ -152,15 +158,15 @@ class Origin(Protocol):
         """Return the distinct rows of some columns with counts; with cells, of what is published."""
         ...
 
-    def raw_batches(self, names: Sequence[str]) -> Iterable[Any]:
+    def raw_batches(self, names: Sequence[str]) -> Iterable[pa.Table]:
         """Return some columns of all records, batch by batch."""
         ...
 
-    def batches(self, cells: PublishedCells) -> Iterable[Any]:
+    def batches(self, cells: PublishedCells) -> Iterable[pa.Table]:
         """Return what is published of all records, batch by batch."""
         ...
 
-    def published(self, cells: PublishedCells) -> Any:
+    def published(self, cells: PublishedCells) -> object:
         """Return what is published as a lazy frame."""
         ...
 
@@ -182,6 +188,6 @@ class Origin(Protocol):
         """Count the records that have every value of a column, by groups of the rows they were put together to."""
         ...
 
-    def publish_next(self, learned: Any, rows: Any, *, key: bytes | None, session: Any) -> Any:
+    def publish_next(self, learned: NextBatch, rows: object, *, key: bytes | None, session: object) -> Release:
         """Publish other rows that are not in memory by the cells of a release of these."""
         ...

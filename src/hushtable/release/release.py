@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar, cast
 
 import numpy as np
 
@@ -19,19 +19,7 @@ from hushtable.errors import InputError, with_hint
 from hushtable.hierarchy import Hierarchy, NamedSets
 from hushtable.io import Formulas, Frame, Writing, frames
 from hushtable.models import PrivacyModel, model_to_dict
-from hushtable.quality import (
-    Quality,
-    RegressionModel,
-    SampledRows,
-    Utility,
-    among,
-    average_class_size,
-    discernibility,
-    measure,
-    measure_utility,
-    regress,
-    release_bound,
-)
+from hushtable.quality import Quality, average_class_size, discernibility, measure, release_bound
 from hushtable.recoding import PublishedIntervals, Recoding
 from hushtable.release.batch import Batch, Learns, NextBatch
 from hushtable.release.codebook import Codebook
@@ -40,11 +28,11 @@ from hushtable.release.exposing import expose
 from hushtable.release.exposure import Exposure, ExposureLimit
 from hushtable.release.linking import linkage, linking_columns
 from hushtable.release.pseudonyms import Pseudonyms
-from hushtable.risk import size_bands
 from hushtable.search import Budget, Trace
 from hushtable.tables import Partition, Table, encoded
 
 if TYPE_CHECKING:
+    from hushtable.quality import Utility
     from hushtable.release.mapping import AppliedMapping
     from hushtable.release.origin import Origin, PublishedCells
     from hushtable.risk import OwnAttacks
@@ -285,8 +273,7 @@ class Release(Generic[FrameT]):
         if self.exposure is not None:
             self.exposure.raise_if_identifiers()
         if self.origin is not None:
-            lazy: FrameT = self.origin.published(self.cells)
-            return lazy
+            return cast("FrameT", self.origin.published(self.cells))
         if "frame" not in self._made:
             self._made["frame"] = self.edition.native
         made: FrameT = self._made["frame"]
@@ -375,8 +362,7 @@ class Release(Generic[FrameT]):
         if together:
             msg = with_hint("earlier rows that are not in memory are not judged again.", "leave together out.")
             raise InputError(msg)
-        later: Release = self.origin.publish_next(self.learned, rows, key=key, session=session)
-        return later
+        return self.origin.publish_next(self.learned, rows, key=key, session=session)
 
     def save_recoding(self, path: str | Path, *, overwrite: bool = False) -> None:
         """Write the cells and where rows go to a file, for `hushtable.Recoding.read` and ``hushtable apply``.
@@ -563,6 +549,7 @@ class Release(Generic[FrameT]):
         '100 % of records were alone; now the smallest class holds 2'
         """
         from hushtable.plots import charts
+        from hushtable.risk import size_bands
 
         self._check_distinct("a chart of the classes before")
         table = encoded(self.source.frame(), list(self.quasi_identifiers), self.claim.specs)
@@ -652,6 +639,9 @@ class Release(Generic[FrameT]):
         >>> round(found.column("age").distance, 3), found.column("job").untold_rate
         (0.031, 0.6)
         """
+        # What few callers ask for is not loaded with every release.
+        from hushtable.quality import RegressionModel, SampledRows, among, measure_utility, regress
+
         if self.origin is not None:
             self._check_distinct("utility")
             _check_no_models(target=target, model=model)

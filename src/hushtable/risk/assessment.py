@@ -15,7 +15,6 @@ from hushtable._types import CodeArray, CountArray, FloatArray, Missing
 from hushtable.columns import escaped
 from hushtable.errors import InputError, with_hint
 from hushtable.io import frames
-from hushtable.plots import charts
 from hushtable.risk.bands import record_bands, stair
 from hushtable.risk.counted import Homogeneity, HouseholdRisk
 from hushtable.risk.hipaa import SafeHarborFinding
@@ -303,6 +302,8 @@ class RiskAssessment:
         InputError
             Another kind, or no records.
         """
+        from hushtable.plots import charts
+
         if kind not in _PICTURES:
             raise InputError(with_hint(f"kind = {kind!r}.", f"choose one of {', '.join(map(repr, _PICTURES))}."))
         if not self.n_records:
