@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final, Literal
 
+from hushtable.anonymizers.centuries import ask_for_latest_year, check_centuries, warn_of_centuries
 from hushtable.anonymizers.method import Method
 from hushtable.anonymizers.mondrian import Mondrian
 from hushtable.claims import Limits
@@ -220,9 +221,10 @@ def check_spelling(source: Frame, names: Sequence[str], judged: Sequence[str] = 
     for name in (*names, *judged):
         formats, marks = source.doubts(name)
         if formats:
-            what = (
-                f"the dates of column {name!r} fit several formats, or have years of two digits: {', '.join(formats)}."
-            )
+            if len(formats) == 1:
+                what = f"the dates of column {name!r}, {formats[0]}, have years of two digits."
+                raise ColumnError(with_hint(what, f"{ask_for_latest_year(name)[:-1]}; or that it is of kind category."))
+            what = f"the dates of column {name!r} fit several formats: {', '.join(formats)}."
             entry, example = "format", formats[0]
         elif marks:
             what = f"the numbers of column {name!r} could be read in {len(marks)} ways."
@@ -276,6 +278,7 @@ def warn_of_doubts(source: Frame | Table, table: Table, asked: Request) -> None:
     hidden = (*asked.identifiers, *(asked.pseudonyms.columns if asked.pseudonyms else ()))
     names = source.names
     warn_of_missing_codes(source, [name for name in names if name not in hidden], stacklevel=5)
+    warn_of_centuries(source, table.columns, stacklevel=5)
     doubt = doubt_of_persons(source, asked)
     if doubt is not None:
         warnings.warn(doubt, stacklevel=4)
@@ -429,6 +432,7 @@ def _read(data: Any, asked: Request) -> tuple[Frame | Table, Table]:
         # Whoever reads the file tells persons apart by their cells.
         source = source.told({name: ColumnSpec("category") for name in persons if source.text(name) is not None})
         check_spelling(source, asked.quasi_identifiers if source.is_text else (), judged)
+        check_centuries(source, (*asked.quasi_identifiers, *judged))
         # From here on, a missing cell is missing to whoever measures, publishes or reports.
         source = source.without_declared().with_sets()
     elif any(name in source.names and source.column(name).separator is None for name in asked.parted):

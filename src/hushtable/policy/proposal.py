@@ -12,12 +12,14 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from textwrap import fill, indent
 from types import MappingProxyType
-from typing import Final
+from typing import Any, Final
 
+from hushtable.anonymizers import describe_impossible_dates
 from hushtable.columns import ENGLISH, Column, ColumnSpec, count_missing_codes, fold, is_missing_word
 from hushtable.discover import PROSE, ProposedRole, Roles
 from hushtable.errors import PolicyError
 from hushtable.hierarchy import (
+    UNITS,
     Dates,
     Dictionary,
     Prefix,
@@ -32,6 +34,7 @@ from hushtable.hierarchy import (
 )
 from hushtable.io import Frame
 from hushtable.policy import plain_yaml
+from hushtable.policy.dating import Dating, describe_century, propose_dating
 from hushtable.policy.sections import ASK, MEANINGS
 from hushtable.tables import Table, count_open_ends, find_missing_codes, nameable_codes, partitions
 
@@ -122,7 +125,7 @@ def proposed_rule(column: Column, topic: str) -> Rule | None:
     if column.n_values < 3:
         return None
     if column.kind == "date":
-        return Dates()
+        return Dates(tuple(UNITS)[max(1, list(UNITS).index(column.precision)) :])
     if column.kind == "datetime":
         return Dates(("day", "month", "year", "decade"))
     texts = column.texts()
@@ -180,8 +183,9 @@ _OPTIONS: Final = """\
 # tails: {high: 200000} puts who lies far out into one group);
 # order: [low, high] of a category;
 # method: {mondrian: {grid: {COLUMN: 5}}} cuts numbers at multiples of 5;
-# format: '%d.%m.%Y', decimal, thousands, missing_values where they are not
-# those of the file;
+# format: '%d.%m.%Y' (or '%d. %B %Y', '%m/%Y', 'Q%q %Y', '%Y', excel), and
+# latest_year: 2026 where years have two digits;
+# decimal, thousands, missing_values where they are not those of the file;
 # {role: identifier, action: pseudonym} keeps a keyed pseudonym, by which the
 # records of a person are linked; action: fresh, a new one for every record.
 """
@@ -287,11 +291,14 @@ def _column(frame: Frame, column: ProposedRole) -> Iterator[str]:
     codes = _missing_codes(frame, column)
     if codes:
         frame = frame.told({column.name: ColumnSpec(missing_values=tuple(codes))})
-    formats, marks = frame.doubts(column.name) if frame.is_text else ((), ())
-    entries: dict[str, str] = {"role": column.role}
-    said = frame.specs.get(column.name, ColumnSpec())
-    if column.role not in ("identifier", "other"):
-        own = {"format": ASK if formats else said.format, "decimal": said.decimal, "thousands": said.thousands}
+    is_read = column.role not in ("identifier", "other")
+    dating = propose_dating(frame, column.name, column.topic) if is_read and column.n_distinct else Dating()
+    frame = frame if dating.spec == ColumnSpec() else frame.told({column.name: dating.spec})
+    entries: dict[str, Any] = {"role": column.role}
+    if is_read:
+        said = frame.specs.get(column.name, ColumnSpec())
+        own = {name: getattr(said, name) for name in ("format", "latest_year", "decimal", "thousands")}
+        own |= {"format": ASK} if dating.formats else {}
         entries |= {entry: value for entry, value in own.items() if value is not None}
     if codes:
         entries["missing_values"] = json.dumps(list(codes), ensure_ascii=False)
@@ -313,13 +320,25 @@ def _column(frame: Frame, column: ProposedRole) -> Iterator[str]:
     else:
         yield _noted(f"{name}:", _why(frame, column))
         for entry, value in entries.items():
-            told = f"one of {', '.join(map(repr, formats))}" if value == ASK and entry == "format" else ""
-            if entry == "missing_values":
+            told = ""
+            if entry == "format" and value == ASK:
+                told = f"one of {', '.join(map(repr, dating.formats))}"
+            elif entry == "latest_year":
+                told = describe_century(value, column.topic)
+            elif entry == "missing_values":
                 told = f"{_counted(codes)} records; if they are values, write missing_values: []"
             # Marks and formats are texts to be quoted, all else are words or written as YAML already.
-            text = json.dumps(value) if entry in ("format", "decimal", "thousands") and value != ASK else value
+            is_quoted = entry in ("format", "decimal", "thousands") and value != ASK
+            text = json.dumps(value, ensure_ascii=False) if is_quoted else value
             yield _noted(f"  {entry}: {text}", told)
-    if rule is not None and is_dated:
+    yield from _remarks(frame, column, values, rule)
+    if dating.are_years:
+        yield _comment('its numbers may be years: format: "%Y" reads them as dates', "  ")
+
+
+def _remarks(frame: Frame, column: ProposedRole, values: Column | None, rule: Rule | None) -> Iterator[str]:
+    """Write comments on what else can be said of a column in a policy."""
+    if isinstance(rule, Dates):
         # Not asked for: a class that spans two decades would publish `*`, where a cut has two round days for ends.
         yield _noted(f"  # hierarchy: {_flow(rule)}", "to publish these units only; cuts at round days lose less")
     if values and rule is None and values.kind in ("integer", "decimal") and values.n_values > 1:
@@ -330,6 +349,9 @@ def _column(frame: Frame, column: ProposedRole) -> Iterator[str]:
     if n_open:
         told = f"{n_open:,} cells are open ends such as 90+, which are values: write the number alone (90), and say"
         yield _comment(f"{told} hierarchy: {{tails: {{high: 90}}}}; until then the column is read as categories", "  ")
+    for impossible in describe_impossible_dates(values) if values else ():
+        yield _comment(f"careful, {impossible}: look how its dates are written", "  ")
+    marks = frame.doubts(column.name)[1] if frame.is_text else ()
     if marks:
         told = f"its numbers could be read in {len(marks)} ways: say decimal: '.' or ','; until then they are text"
         yield _comment(told, "  ")

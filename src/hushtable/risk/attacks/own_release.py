@@ -12,7 +12,17 @@ import numpy as np
 
 from hushtable._types import BoolArray, CountArray
 from hushtable.claims import Classes, Grouped, Linkage, cover, group, linked_in, published_cells, untold
-from hushtable.columns import SUPPRESSED, Column, ColumnSpec, escaped, fold_spelling, from_texts, listed, read
+from hushtable.columns import (
+    SUPPRESSED,
+    Column,
+    ColumnSpec,
+    escaped,
+    fold_spelling,
+    from_texts,
+    listed,
+    read,
+    whole_days,
+)
 from hushtable.errors import InputError, check_columns, check_whole, with_hint
 from hushtable.hierarchy import to_exact
 from hushtable.io import Frame
@@ -503,7 +513,7 @@ def _on_axis(bound: str, column: Column) -> Any:
     if column.kind == "time":
         return int(from_texts(column.name, [bound], "time")[0].values[0].astype(np.int64))
     if column.is_temporal:
-        return int(np.datetime64(bound.replace(" ", "T"), "us").astype(np.int64))
+        return int(np.datetime64(whole_days([bound])[0].replace(" ", "T"), "us").astype(np.int64))
     exact = to_exact(bound)
     return exact if isinstance(exact, int) else float(exact)
 
