@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
@@ -12,7 +11,7 @@ from hushtable.columns import Column, encode, has_two_digits, this_day
 from hushtable.errors import ColumnError, with_hint
 from hushtable.io import Frame
 
-__all__ = ["ask_for_latest_year", "check_centuries", "describe_impossible_dates", "warn_of_centuries"]
+__all__ = ["ask_for_latest_year", "check_centuries", "describe_impossible_dates", "doubts_of_centuries"]
 
 _EARLIEST: Final = np.datetime64("1000-01-01")
 
@@ -27,18 +26,17 @@ def check_centuries(source: Frame, names: Iterable[str]) -> None:
             raise ColumnError(with_hint(what, ask_for_latest_year(name)))
 
 
-def warn_of_centuries(source: object, columns: Sequence[Column], *, stacklevel: int) -> None:
-    """Warn of years of two digits that nobody explained, and of dates of an impossible century."""
+def doubts_of_centuries(source: object, columns: Sequence[Column]) -> Iterator[str]:
+    """Say which columns have years of two digits that nobody explained, or dates of an impossible century."""
     names = [column.name for column in columns if column.is_temporal]
     for name in _without_century(source, names) if isinstance(source, Frame) else ():
         what = f"column {name!r} has years of two digits, which are read as 1969 to 2068."
-        warnings.warn(with_hint(what, ask_for_latest_year(name)), stacklevel=stacklevel)
+        yield with_hint(what, ask_for_latest_year(name))
     for column in columns:
         for told in describe_impossible_dates(column):
-            warnings.warn(
+            yield (
                 f"column {column.name!r} has {told}: look how its dates are written (`format:`, `latest_year:`), or "
-                "declare these as missing.",
-                stacklevel=stacklevel,
+                "declare these as missing."
             )
 
 

@@ -28,8 +28,7 @@ from .column import (
     from_texts as from_texts,
     value_text as value_text,
 )
-from .date_formats import has_two_digits as has_two_digits, this_day as this_day
-from .date_patterns import precision_of as precision_of
+from .date_formats import has_two_digits as has_two_digits, precision_of as precision_of, this_day as this_day
 from .escaping import escaped as escaped, finite as finite, legible as legible, legible_json as legible_json
 from .item_sets import held_items as held_items, how_to_part as how_to_part, set_text as set_text
 from .meeting import (

@@ -32,7 +32,7 @@ from typing import Any, Final, Literal, get_args
 import numpy as np
 
 from hushtable._types import CodeArray, FloatArray, ValueArray, frozen, remade
-from hushtable.columns.date_patterns import Precision, precision_of
+from hushtable.columns.date_formats import CalendarUnit, precision_of
 from hushtable.errors import ColumnError, InputError, check_type, with_hint
 
 __all__ = [
@@ -69,7 +69,7 @@ _UNITS: Final = (
     (re.compile(r"[0-9]{4}", re.ASCII), np.dtype("datetime64[Y]")),
 )
 """Texts of dates that are no days, and what holds them."""
-_PRECISIONS: Final[dict[Any, Precision]] = {
+_PRECISIONS: Final[dict[Any, CalendarUnit]] = {
     ("D", 1): "day",
     ("M", 1): "month",
     ("M", 3): "quarter",
@@ -287,7 +287,7 @@ class Column:
         return self.kind in _TEMPORAL
 
     @property
-    def precision(self) -> Precision:
+    def precision(self) -> CalendarUnit:
         """The calendar unit that dates are given in, which is a day but for months, quarters and years."""
         return _PRECISIONS[np.datetime_data(self.values.dtype)] if self.kind == "date" else "day"
 

@@ -7,14 +7,21 @@ from __future__ import annotations
 
 import datetime as dt
 import re
-from typing import Final
+from functools import cache
+from typing import Final, Literal
 
 import numpy as np
 import polars as pl
 
-from hushtable.columns.date_patterns import EXCEL, precision_of, read_serials, to_strptime
+__all__ = ["EXCEL", "CalendarUnit", "has_time", "has_two_digits", "precision_of", "read_moments", "this_day", "to_iso"]
 
-__all__ = ["has_time", "has_two_digits", "read_moments", "this_day", "to_iso"]
+EXCEL: Final = "excel"
+"""The format of days that are written as Excel counts them."""
+
+CalendarUnit = Literal["day", "month", "quarter", "year"]
+_YEARS: Final = ("%Y", "%y")
+_MONTHS: Final = ("%m", "%b", "%B")
+_A_MOMENT: Final = dt.datetime(2003, 11, 25, 13, 14, 15)
 
 _AGREED: Final = {
     "%d": "(?:0[1-9]|[12][0-9]|3[01])",
@@ -53,11 +60,14 @@ def read_moments(texts: pl.Series, format_: str, latest_year: int | None = None)
     >>> read_moments(pl.Series(["05-Oct-43"]), "%d-%b-%y", 2026).to_list()
     [datetime.datetime(1943, 10, 5, 0, 0)]
     """
+    # Most columns hold no such dates.
+    from hushtable.columns.date_patterns import read_serials, to_strptime
+
     texts = texts.str.strip_chars()
     if format_ == EXCEL:
         return read_serials(texts)
-    moments = _read(*to_strptime(texts, format_))
-    return moments if latest_year is None or "%y" not in format_ else _in_century(moments, latest_year)
+    moments = _read(*to_strptime(texts, format_, precision_of(format_) or "day"))
+    return moments if latest_year is None or "%y" not in format_ else _move_to_century(moments, latest_year)
 
 
 def to_iso(texts: pl.Series, format_: str, latest_year: int | None = None) -> pl.Series:
@@ -87,6 +97,39 @@ def this_day() -> np.datetime64:
     return np.datetime64(dt.datetime.now(dt.UTC).date(), "D")
 
 
+@cache
+def precision_of(format_: str) -> CalendarUnit | None:
+    """Return how exactly a format names a day; None where it is no format of dates.
+
+    Examples
+    --------
+    >>> [precision_of(each) for each in ("%d. %B %Y", "%m/%Y", "Q%q %Y", "%Y", "excel", "%d.%m.")]
+    ['day', 'month', 'quarter', 'year', 'day', None]
+    """
+    if format_ == EXCEL:
+        return "day"
+    directives = sorted(re.findall("%.", format_))
+    for year in _YEARS:
+        if directives == [year]:
+            return "year"
+        if directives == sorted([year, "%q"]):
+            return "quarter"
+        if any(directives == sorted([year, month]) for month in _MONTHS):
+            return "month"
+    return "day" if _names_a_day(format_) else None
+
+
+def _names_a_day(format_: str) -> bool:
+    # Without a year, Python warns of what it makes of a day and month.
+    if not any(sign in format_ for sign in ("%Y", "%y", "%G", "%x", "%c")):
+        return False
+    try:
+        moment = _A_MOMENT.replace(tzinfo=dt.UTC) if "%z" in format_ else _A_MOMENT
+        return dt.datetime.strptime(moment.strftime(format_), format_).date() == moment.date()
+    except (ValueError, re.error):
+        return False
+
+
 def has_time(format_: str) -> bool:
     """Tell whether a format of dates names a time of the day too."""
     return any(directive in format_ for directive in ("%H", "%I", "%T", "%R", "%X", "%c"))
@@ -103,7 +146,7 @@ def _read(texts: pl.Series, format_: str) -> pl.Series:
     return moments.zip_with(moments.is_not_null(), others)
 
 
-def _in_century(moments: pl.Series, latest_year: int) -> pl.Series:
+def _move_to_century(moments: pl.Series, latest_year: int) -> pl.Series:
     """Move moments by centuries, to the last that ends with the latest year; null where it has no such day."""
     year = latest_year - (latest_year - moments.dt.year()) % 100
     is_leap = (year % 4 == 0) & ((year % 100 != 0) | (year % 400 == 0))

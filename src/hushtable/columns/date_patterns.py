@@ -14,22 +14,16 @@ no day        a month (``%m/%Y``), a quarter or a year (``%Y``): a date of that 
 
 from __future__ import annotations
 
-import datetime as dt
 import re
 import unicodedata
 from collections.abc import Mapping
 from functools import cache
 from types import MappingProxyType
-from typing import Final, Literal
+from typing import Final
 
 import polars as pl
 
-__all__ = ["EXCEL", "Precision", "precision_of", "read_serials", "to_strptime"]
-
-EXCEL: Final = "excel"
-"""The format of days that are written as Excel counts them."""
-
-Precision = Literal["day", "month", "quarter", "year"]
+__all__ = ["read_serials", "to_strptime"]
 
 # Of each month the names, then the abbreviations; those of several languages are of one month.
 _NAMES: Final = """\
@@ -47,47 +41,21 @@ november novembre noviembre | nov
 december dezember décembre diciembre dicembre | dec dez déc dic
 """
 _LETTER: Final = r"[^\p{L}]"
-_YEARS: Final = ("%Y", "%y")
-_MONTHS: Final = ("%m", "%b", "%B")
-_A_MOMENT: Final = dt.datetime(2003, 11, 25, 13, 14, 15)
 _LAST_SERIAL: Final = 2_958_465  # 9999-12-31
 _NO_DAY: Final = 60  # 29 February 1900, which Excel counts and which never was
 
 
-@cache
-def precision_of(format_: str) -> Precision | None:
-    """Return how exactly a format names a day; None where it is no format of dates.
-
-    Examples
-    --------
-    >>> [precision_of(each) for each in ("%d. %B %Y", "%m/%Y", "Q%q %Y", "%Y", "excel", "%d.%m.")]
-    ['day', 'month', 'quarter', 'year', 'day', None]
-    """
-    if format_ == EXCEL:
-        return "day"
-    directives = sorted(re.findall("%.", format_))
-    for year in _YEARS:
-        if directives == [year]:
-            return "year"
-        if directives == sorted([year, "%q"]):
-            return "quarter"
-        if any(directives == sorted([year, month]) for month in _MONTHS):
-            return "month"
-    return "day" if _names_a_day(format_) else None
-
-
-def to_strptime(texts: pl.Series, format_: str) -> tuple[pl.Series, str]:
+def to_strptime(texts: pl.Series, format_: str, precision: str) -> tuple[pl.Series, str]:
     """Rewrite texts and their format, so that the standard library reads them; null where a text has no such month.
 
-    A month, quarter or year becomes its first day.
+    A month, quarter or year, as the precision says, becomes its first day.
 
     Examples
     --------
-    >>> texts, format_ = to_strptime(pl.Series(["5. Oktober 1943", "1 mai 1950"]), "%d. %B %Y")
+    >>> texts, format_ = to_strptime(pl.Series(["5. Oktober 1943", "1 mai 1950"]), "%d. %B %Y", "day")
     >>> texts.to_list(), format_
     (['5. |10| 1943', '1 |05| 1950'], '%d. |%m| %Y')
     """
-    precision = precision_of(format_)
     if "%q" in format_:
         return _quarters_as_months(texts, format_)
     for directive in ("%b", "%B"):
@@ -116,17 +84,6 @@ def read_serials(texts: pl.Series) -> pl.Series:
     days = days.set(~days.is_between(1, _LAST_SERIAL) | (days == _NO_DAY), None)
     from_1970 = days - (days > _NO_DAY).cast(pl.Int64) - 25_568
     return from_1970.cast(pl.Int32).cast(pl.Date).cast(pl.Datetime("us"))
-
-
-def _names_a_day(format_: str) -> bool:
-    # Without a year, Python warns of what it makes of a day and month.
-    if not any(sign in format_ for sign in ("%Y", "%y", "%G", "%x", "%c")):
-        return False
-    try:
-        moment = _A_MOMENT.replace(tzinfo=dt.UTC) if "%z" in format_ else _A_MOMENT
-        return dt.datetime.strptime(moment.strftime(format_), format_).date() == moment.date()
-    except (ValueError, re.error):
-        return False
 
 
 @cache

@@ -17,8 +17,7 @@ import polars as pl
 
 from hushtable.columns.cells import SUPPRESSED
 from hushtable.columns.column import Column, ColumnSpec
-from hushtable.columns.date_formats import has_two_digits, read_moments, to_iso
-from hushtable.columns.date_patterns import EXCEL, precision_of
+from hushtable.columns.date_formats import EXCEL, has_two_digits, precision_of, read_moments, to_iso
 from hushtable.columns.item_sets import set_text
 
 __all__ = [

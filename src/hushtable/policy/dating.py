@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-import polars as pl
-
 from hushtable.columns import (
     ColumnSpec,
     canonical,
     date_formats_of_digits,
-    dates_as_text,
     doubts,
     found,
     has_two_digits,
@@ -56,15 +53,23 @@ def propose_dating(frame: Frame, name: str, topic: str) -> Dating:
     spec, text = frame.spec(name), frame.text(name)
     if spec.format is not None:
         return Dating()
+    formats: tuple[str, ...] = ()
     if text is not None:
-        formats, known = doubts(text, spec)[0], found(text, spec)
-        if formats or known.format is not None:
-            return _of_formats(formats or (known.format or "",), text, topic)
-    digits = dates_as_text(frame.column(name)) if text is None else text
-    if topic not in _TOPICS or not isinstance(digits.dtype, pl.String):
-        return Dating()
-    formats = date_formats_of_digits(canonical(digits, ColumnSpec(missing_values=spec.missing_values)))
-    return Dating(are_years=True) if _YEARS in formats else _of_formats(formats, digits, topic)
+        known = found(text, spec).format
+        formats = doubts(text, spec)[0] if known is None else (known,)
+    # Whole numbers are read as text where they are dates.
+    digits = frame.told({name: ColumnSpec(format=_YEARS)}).text(name) if text is None else text
+    if digits is not None and not formats and topic in _TOPICS:
+        formats = date_formats_of_digits(canonical(digits, ColumnSpec(missing_values=spec.missing_values)))
+    if not formats or _YEARS in formats:
+        return Dating(are_years=bool(formats))
+    year = None
+    if digits is not None and has_two_digits(formats[0]):
+        this_year = int(str(this_day())[:4])
+        year = latest_year_of(digits, formats[0], this_year, is_birth=topic == "birth")
+    if len(formats) > 1:
+        return Dating(ColumnSpec(latest_year=year), formats)
+    return Dating(ColumnSpec(format=formats[0], latest_year=year))
 
 
 def describe_century(latest_year: int, topic: str) -> str:
@@ -78,14 +83,3 @@ def describe_century(latest_year: int, topic: str) -> str:
     years = f"{latest_year % 100:02} is {latest_year}, {(latest_year + 1) % 100:02} is {latest_year - 99}"
     why = "no birth lies in the future" if topic == "birth" else "its dates lie closest together so"
     return f"two digits: {years}, as {why}; say another year if that is wrong"
-
-
-def _of_formats(formats: tuple[str, ...], text: pl.Series, topic: str) -> Dating:
-    if not formats:
-        return Dating()
-    year = None
-    if has_two_digits(formats[0]):
-        this_year = int(str(this_day())[:4])
-        year = latest_year_of(text, formats[0], this_year, is_birth=topic == "birth")
-    one = formats[0] if len(formats) == 1 else None
-    return Dating(ColumnSpec(format=one, latest_year=year), formats if one is None else ())

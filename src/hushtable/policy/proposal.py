@@ -12,9 +12,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from textwrap import fill, indent
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Final
 
-from hushtable.anonymizers import describe_impossible_dates
 from hushtable.columns import ENGLISH, Column, ColumnSpec, count_missing_codes, fold, is_missing_word
 from hushtable.discover import PROSE, ProposedRole, Roles
 from hushtable.errors import PolicyError
@@ -34,7 +33,6 @@ from hushtable.hierarchy import (
 )
 from hushtable.io import Frame
 from hushtable.policy import plain_yaml
-from hushtable.policy.dating import Dating, describe_century, propose_dating
 from hushtable.policy.sections import ASK, MEANINGS
 from hushtable.tables import Table, count_open_ends, find_missing_codes, nameable_codes, partitions
 
@@ -288,18 +286,21 @@ def _reading(frame: Frame) -> str:
 
 def _column(frame: Frame, column: ProposedRole) -> Iterator[str]:
     """Write the lines of a column."""
+    # Only a policy that is written needs it.
+    from hushtable.policy.dating import Dating, describe_century, propose_dating
+
     codes = _missing_codes(frame, column)
     if codes:
         frame = frame.told({column.name: ColumnSpec(missing_values=tuple(codes))})
     is_read = column.role not in ("identifier", "other")
     dating = propose_dating(frame, column.name, column.topic) if is_read and column.n_distinct else Dating()
     frame = frame if dating.spec == ColumnSpec() else frame.told({column.name: dating.spec})
-    entries: dict[str, Any] = {"role": column.role}
+    entries: dict[str, str] = {"role": column.role}
     if is_read:
         said = frame.specs.get(column.name, ColumnSpec())
         own = {name: getattr(said, name) for name in ("format", "latest_year", "decimal", "thousands")}
         own |= {"format": ASK} if dating.formats else {}
-        entries |= {entry: value for entry, value in own.items() if value is not None}
+        entries |= {entry: str(value) for entry, value in own.items() if value is not None}
     if codes:
         entries["missing_values"] = json.dumps(list(codes), ensure_ascii=False)
     values = _values(frame, column)
@@ -324,7 +325,7 @@ def _column(frame: Frame, column: ProposedRole) -> Iterator[str]:
             if entry == "format" and value == ASK:
                 told = f"one of {', '.join(map(repr, dating.formats))}"
             elif entry == "latest_year":
-                told = describe_century(value, column.topic)
+                told = describe_century(int(value), column.topic)
             elif entry == "missing_values":
                 told = f"{_counted(codes)} records; if they are values, write missing_values: []"
             # Marks and formats are texts to be quoted, all else are words or written as YAML already.
@@ -338,6 +339,8 @@ def _column(frame: Frame, column: ProposedRole) -> Iterator[str]:
 
 def _remarks(frame: Frame, column: ProposedRole, values: Column | None, rule: Rule | None) -> Iterator[str]:
     """Write comments on what else can be said of a column in a policy."""
+    from hushtable.anonymizers import describe_impossible_dates
+
     if isinstance(rule, Dates):
         # Not asked for: a class that spans two decades would publish `*`, where a cut has two round days for ends.
         yield _noted(f"  # hierarchy: {_flow(rule)}", "to publish these units only; cuts at round days lose less")
