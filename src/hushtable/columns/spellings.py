@@ -6,6 +6,7 @@ and `canonical` rewrites them as `hushtable.columns.column` reads them: with a p
 
 from __future__ import annotations
 
+import itertools
 import re
 import unicodedata
 from collections.abc import Mapping
@@ -376,13 +377,10 @@ def latest_year_of(series: pl.Series, format_: str, this_year: int, *, is_birth:
     years = read_moments(_filled(series.drop_nulls()), format_, this_year).dt.year().drop_nulls().unique().sort()
     if is_birth or not len(years):
         return this_year
-    later = [*years.to_list()[1:], years[0] + 100]
-    gap, year = max((after - year, year) for year, after in zip(years.to_list(), later, strict=True))
-    if gap < _HALF_OF_CENTURY:
-        return this_year
-    # What follows this year by less than the gap before it is ahead of it.
-    ahead = year + 100
-    return ahead if ahead - this_year < _HALF_OF_CENTURY else this_year
+    # What lies before the longest stretch without dates is ahead of this year, with the dates before it.
+    gap, year = max((after - year, year) for year, after in itertools.pairwise([*years.to_list(), years[0] + 100]))
+    is_ahead = gap >= _HALF_OF_CENTURY and year < years[-1]
+    return year + 100 if is_ahead else this_year
 
 
 def _marks(texts: pl.Series, spec: ColumnSpec) -> tuple[_Marks, ...]:
