@@ -288,7 +288,13 @@ class Column:
 
     @property
     def precision(self) -> CalendarUnit:
-        """The calendar unit that dates are given in, which is a day but for months, quarters and years."""
+        """The calendar unit that dates are given in, which is a day but for months, quarters and years.
+
+        Examples
+        --------
+        >>> from_texts("seen", ["2024-Q1", "2024-Q3"], "date")[0].precision
+        'quarter'
+        """
         return _PRECISIONS[np.datetime_data(self.values.dtype)] if self.kind == "date" else "day"
 
     @property
