@@ -19,6 +19,7 @@ ALLOWED = {
     "polars": {
         "claims/grouping.py",
         "columns/date_formats.py",
+        "columns/date_patterns.py",
         "columns/meeting.py",
         "columns/series.py",
         "columns/missing_codes.py",

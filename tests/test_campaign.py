@@ -35,6 +35,7 @@ PARTS = {
     "pairs": 1,
     "gates": 1,
     "roles": 1,
+    "dates": 1,
 }
 CASES = {
     "releases": 80,
@@ -63,6 +64,7 @@ CASES = {
     "pairs": 40,
     "gates": 4,
     "roles": 40,
+    "dates": 60,
 }
 
 

@@ -353,6 +353,7 @@ DEGENERATE = {
 }
 
 
+@pytest.mark.filterwarnings("ignore:column 'a' has 1 dates before the year 1000")
 @pytest.mark.parametrize("k", [1, 2, 4])
 @pytest.mark.parametrize("recoding", ["tight", "cut"])
 @pytest.mark.parametrize("table", DEGENERATE.values(), ids=DEGENERATE)

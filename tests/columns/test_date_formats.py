@@ -34,9 +34,9 @@ CELLS = [
 
 
 def parse(cell: str, format_: str) -> dt.datetime | None:
-    """Ask the standard library."""
+    """Ask the standard library, which knows English names alone."""
     try:
-        moment = dt.datetime.strptime(cell.strip(), format_)
+        moment = dt.datetime.strptime(cell.strip().replace("Okt", "Oct"), format_)
         return moment if moment.tzinfo is None else moment.astimezone(dt.UTC).replace(tzinfo=None)
     except (ValueError, OverflowError):
         return None

@@ -220,9 +220,12 @@ def check_spelling(source: Frame, names: Sequence[str], judged: Sequence[str] = 
     for name in (*names, *judged):
         formats, marks = source.doubts(name)
         if formats:
-            what = (
-                f"the dates of column {name!r} fit several formats, or have years of two digits: {', '.join(formats)}."
-            )
+            if len(formats) == 1:
+                from hushtable.anonymizers.centuries import ask_for_latest_year
+
+                what = f"the dates of column {name!r}, {formats[0]}, have years of two digits."
+                raise ColumnError(with_hint(what, f"{ask_for_latest_year(name)[:-1]}; or that it is of kind category."))
+            what = f"the dates of column {name!r} fit several formats: {', '.join(formats)}."
             entry, example = "format", formats[0]
         elif marks:
             what = f"the numbers of column {name!r} could be read in {len(marks)} ways."
@@ -276,9 +279,25 @@ def warn_of_doubts(source: Frame | Table, table: Table, asked: Request) -> None:
     hidden = (*asked.identifiers, *(asked.pseudonyms.columns if asked.pseudonyms else ()))
     names = source.names
     warn_of_missing_codes(source, [name for name in names if name not in hidden], stacklevel=5)
-    doubt = doubt_of_persons(source, asked)
-    if doubt is not None:
-        warnings.warn(doubt, stacklevel=4)
+    for doubt in (*_doubts_of_centuries(source, table), doubt_of_persons(source, asked)):
+        if doubt is not None:
+            warnings.warn(doubt, stacklevel=4)
+
+
+def _check_centuries(source: Frame, names: Sequence[str]) -> None:
+    if any(source.spec(name).format is not None for name in names):
+        from hushtable.anonymizers.centuries import check_centuries
+
+        check_centuries(source, names)
+
+
+def _doubts_of_centuries(source: Frame | Table, table: Table) -> list[str]:
+    dated = [column for column in table.columns if column.kind in ("date", "datetime")]
+    if not dated:
+        return []
+    from hushtable.anonymizers.centuries import doubts_of_centuries
+
+    return [*doubts_of_centuries(source, dated)]
 
 
 def _mark_of_several(column: Column) -> str | None:
@@ -429,6 +448,7 @@ def _read(data: Any, asked: Request) -> tuple[Frame | Table, Table]:
         # Whoever reads the file tells persons apart by their cells.
         source = source.told({name: ColumnSpec("category") for name in persons if source.text(name) is not None})
         check_spelling(source, asked.quasi_identifiers if source.is_text else (), judged)
+        _check_centuries(source, (*asked.quasi_identifiers, *judged))
         # From here on, a missing cell is missing to whoever measures, publishes or reports.
         source = source.without_declared().with_sets()
     elif any(name in source.names and source.column(name).separator is None for name in asked.parted):

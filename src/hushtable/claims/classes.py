@@ -58,7 +58,7 @@ __all__ = [
     "untold",
 ]
 
-_SPELLINGS: Final = ("format", "decimal", "thousands", "missing_values", "separator")
+_SPELLINGS: Final = ("format", "decimal", "thousands", "missing_values", "separator", "latest_year")
 _PLAIN: Final = ColumnSpec()
 _OWN: Final = {Codes.name, Dictionary.name}
 _UNTOLD: Final = {"frequency", "runs", "tree"}

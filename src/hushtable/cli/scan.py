@@ -101,7 +101,9 @@ def scan(
             lines = [] if joint is None or not roles.of_persons else joint_key_lines(joint)
             say(*role_table(roles), *risk_lines(risk.to_dict(), roles), *lines)
         if policy is not None:
-            undated = [name for name in known if frame.doubts(name) != ((), ())]
+            doubts = {name: frame.doubts(name) for name in known}
+            # Of a single format nothing is to be chosen: the policy proposes the century of its years.
+            undated = [name for name, (formats, marks) in doubts.items() if len(formats) > 1 or marks]
             is_ready = not (undated or not known or roles.prose)
             run = _next(file, str(file), policy, roles) if is_ready else None
             _write_policy(policy, proposed(frame, roles, k=k, source=file.name, run=run))

@@ -28,6 +28,7 @@ from .column import (
     from_texts as from_texts,
     value_text as value_text,
 )
+from .date_formats import has_two_digits as has_two_digits, precision_of as precision_of, this_day as this_day
 from .escaping import escaped as escaped, finite as finite, legible as legible, legible_json as legible_json
 from .item_sets import held_items as held_items, how_to_part as how_to_part, set_text as set_text
 from .meeting import (
@@ -39,6 +40,7 @@ from .meeting import (
     meet_columns as meet_columns,
     merge_items as merge_items,
     merge_spellings as merge_spellings,
+    spell_ends as spell_ends,
 )
 from .missing_codes import (
     count_missing_codes as count_missing_codes,
@@ -53,6 +55,7 @@ from .missing_codes import (
 )
 from .series import (
     cell_codes as cell_codes,
+    dates_as_text as dates_as_text,
     digits as digits,
     encode as encode,
     enumerated as enumerated,
@@ -81,7 +84,9 @@ from .spellings import (
     canonical as canonical,
     count_near_duplicates as count_near_duplicates,
     count_odd_texts as count_odd_texts,
+    date_formats_of_digits as date_formats_of_digits,
     doubts as doubts,
     fold as fold,
     found as found,
+    latest_year_of as latest_year_of,
 )

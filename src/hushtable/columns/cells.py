@@ -7,7 +7,7 @@ cell                meaning
 ``[17, 25)``        at least 17 and below 25 (the cell of a cut)
 ``[17, 24]``        from 17 to 24, both of them present (a tight interval)
 ``[1958, 1969)``    of dates: from the first day of 1958 to the last of
-                    1968; ``[1958-04, 1959-01)``: of months
+                    1968; ``[1958-04, 1959-01)``: of months; ``[1958-Q2, 1958-Q4]``: quarters, both of them present
 ``[08:00, 12:00)``  of times of a day: from 08:00 to before 12:00
 ``<20``             below 20
 ``>=90``            90 or above
@@ -119,6 +119,7 @@ SUPPRESSED: Final = "*"
 _POINT: Final = re.compile(r"(?<=[0-9])\.(?=[0-9])")
 _COMMA: Final = re.compile(r"(?<=[0-9]),(?=[0-9])")
 _PART_OF_DATE: Final = re.compile(r"[0-9]{4}(-[0-9]{2})?", re.ASCII)
+_QUARTER: Final = re.compile(r"([0-9]{4})-Q([1-4])", re.ASCII)
 _BOUND: Final = r"-?[0-9][0-9:. \-]*"
 # A code has a digit, or is told to be the begin of one: `[red, green]` is a value.
 _CODE: Final = r"(?=[^,\]]*[0-9*])[0-9A-Za-z][0-9A-Za-z./ \-]*\*?"
@@ -243,13 +244,14 @@ def without_first_days(days: Sequence[str]) -> list[str]:
 
 
 def whole_days(bounds: Iterable[str]) -> list[str]:
-    """Read the ends of intervals of dates: years and months begin with their first day.
+    """Read the ends of intervals of dates: years, quarters and months begin with their first day.
 
     Examples
     --------
-    >>> whole_days(["1958", "1969-04", "1970-12-31"])
-    ['1958-01-01', '1969-04-01', '1970-12-31']
+    >>> whole_days(["1958", "1969-04", "1970-Q4", "1970-12-31"])
+    ['1958-01-01', '1969-04-01', '1970-10-01', '1970-12-31']
     """
+    bounds = (_QUARTER.sub(lambda quarter: f"{quarter[1]}-{3 * int(quarter[2]) - 2:02}", bound) for bound in bounds)
     parts = [(bound, _PART_OF_DATE.fullmatch(bound)) for bound in bounds]
     return [bound if part is None else f"{bound}-01" if part[1] else f"{bound}-01-01" for bound, part in parts]
 

@@ -7,7 +7,9 @@ kind       values                   order
 =========  =======================  ==========================================
 integer    int64                    numeric
 decimal    float64, finite          numeric
-date       datetime64[D]            calendar
+date       datetime64[D], or [M],   calendar
+           [3M], [Y]: as precise
+           as the dates are
 datetime   datetime64[us]           calendar
 time       datetime64[us], all of   the clock
            1970-01-01
@@ -21,14 +23,16 @@ from __future__ import annotations
 
 import datetime as dt
 import re
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import Any, Final, Literal, get_args
 
 import numpy as np
 
 from hushtable._types import CodeArray, FloatArray, ValueArray, frozen, remade
+from hushtable.columns.date_formats import CalendarUnit, precision_of
 from hushtable.errors import ColumnError, InputError, check_type, with_hint
 
 __all__ = [
@@ -41,7 +45,6 @@ __all__ = [
     "check_marks",
     "check_specs",
     "from_texts",
-    "names_a_day",
 ]
 
 Kind = Literal["integer", "decimal", "date", "datetime", "time", "ordered", "category"]
@@ -59,6 +62,20 @@ _DECIMAL: Final = re.compile(r"[+-]?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]{1,
 _CODES: Final = (re.compile(r"[0-9]+E[0-9]+", re.ASCII), re.compile(r"[0-9]+e[0-9]+", re.ASCII))
 _DATE: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", re.ASCII)
 _DATETIME: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,6})?)?", re.ASCII)
+_QUARTERS: Final = np.dtype("datetime64[3M]")
+_UNITS: Final = (
+    (re.compile(r"[0-9]{4}-(0[1-9]|1[0-2])", re.ASCII), np.dtype("datetime64[M]")),
+    (re.compile(r"[0-9]{4}-Q[1-4]", re.ASCII), _QUARTERS),
+    (re.compile(r"[0-9]{4}", re.ASCII), np.dtype("datetime64[Y]")),
+)
+"""Texts of dates that are no days, and what holds them."""
+_PRECISIONS: Final[dict[Any, CalendarUnit]] = {
+    ("D", 1): "day",
+    ("M", 1): "month",
+    ("M", 3): "quarter",
+    ("Y", 1): "year",
+}
+_LENGTH_OF_DAY: Final = len("2024-05-31")
 _TIME: Final = re.compile(r"([01]?[0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9](\.[0-9]{1,6})?)?", re.ASCII)
 
 
@@ -74,6 +91,7 @@ class ColumnSpec:
     format : str, optional
         How dates are written in text, as strptime has it: ``"%d.%m.%Y"``. Found where only one of
         the common ones fits all cells, when not given. Moments with an offset (``%z``) are read in UTC.
+        Names of months, quarters and days of Excel: see `hushtable.columns.date_patterns`.
     decimal : {".", ","}, optional
         The decimal mark of numbers in text; found where the cells leave no doubt, when not given.
     thousands : {".", ",", " ", "'"}, optional
@@ -83,6 +101,8 @@ class ColumnSpec:
     separator : str, optional
         What stands between the items of a cell such as ``I10;E11``: such a column is a category whose values are
         sets, see `hushtable.columns.item_sets`.
+    latest_year : int, optional
+        The latest year that two digits (``%y``) stand for: with 2026, 26 is 2026 and 27 is 1927.
     """
 
     kind: Kind | None = None
@@ -92,6 +112,7 @@ class ColumnSpec:
     thousands: str | None = None
     missing_values: tuple[str, ...] | None = None
     separator: str | None = None
+    latest_year: int | None = None
 
     def __post_init__(self) -> None:
         if self.kind is not None and self.kind not in KINDS:
@@ -117,7 +138,7 @@ class ColumnSpec:
     @property
     def spelling(self) -> ColumnSpec:
         """What it says of how cells are spelled, not what their values are."""
-        return ColumnSpec(None, None, self.format, self.decimal, self.thousands, self.missing_values, self.separator)
+        return replace(self, kind=None, order=None)
 
     def completed(self, other: ColumnSpec) -> ColumnSpec:
         """Return this spec, with what it does not say taken from another; texts that mean missing are those of both."""
@@ -129,12 +150,12 @@ class ColumnSpec:
         missing = tuple(dict.fromkeys((*(self.missing_values or ()), *(other.missing_values or ()))))
         # That there are none is an answer, too.
         said["missing_values"] = None if self.missing_values is other.missing_values is None else missing
-        said["format"] = said["format"] if is_date else None
+        said |= {} if is_date else {"format": None, "latest_year": None}
         if self.order is not None or self.kind not in (None, "category"):
             said["separator"] = self.separator
         if said["separator"] is not None:
             # The marks of a file are those of its numbers.
-            said |= {"kind": None, "order": None, "format": None, "decimal": None, "thousands": None}
+            said |= dict.fromkeys(("kind", "order", "format", "decimal", "thousands", "latest_year"))
         return ColumnSpec(**said)
 
     def _check_separator(self) -> None:
@@ -144,7 +165,7 @@ class ColumnSpec:
                 f"separator = {sign!r}.", "it is one sign that no item holds, and no letter, digit or '*': ';'."
             )
             raise InputError(msg)
-        others = {name: getattr(self, name) for name in ("order", "format", "decimal", "thousands")}
+        others = {name: getattr(self, name) for name in ("order", "format", "decimal", "thousands", "latest_year")}
         others |= {"kind": None if self.kind == "category" else self.kind}
         said = [f"{name} = {value!r}" for name, value in others.items() if value is not None]
         if said:
@@ -156,31 +177,34 @@ class ColumnSpec:
 
     def _check_reading(self) -> None:
         check_marks(self.decimal, self.thousands, self.missing_values)
-        if self.format is None:
-            return
-        if self.kind not in (None, "date", "datetime") or self.order is not None:
-            msg = with_hint(f"a format was given to a column of kind {self.kind or 'ordered'}.", "it is for dates.")
-            raise InputError(msg)
-        if not names_a_day(self.format):
+        is_date = self.kind in (None, "date", "datetime") and self.order is None
+        for entry in ("format", "latest_year"):
+            if getattr(self, entry) is not None and not is_date:
+                what = f"a {entry} was given to a column of kind {self.kind or 'ordered'}."
+                raise InputError(with_hint(what, "it is for dates."))
+        if self.format is not None and (not isinstance(self.format, str) or precision_of(self.format) is None):
             msg = with_hint(
-                f"format = {self.format!r} does not name a day, month and year.", "as strptime has it: '%d.%m.%Y'."
+                f"format = {self.format!r} does not name a day, month and year, nor a month, quarter or year.",
+                "as strptime has it: '%d.%m.%Y', '%m/%Y', 'Q%q %Y', '%Y'.",
+            )
+            raise InputError(msg)
+        if self.latest_year is not None:
+            self._check_latest_year()
+
+    def _check_latest_year(self) -> None:
+        year = self.latest_year
+        if type(year) is not int or not _FIRST_CENTURY <= year <= dt.MAXYEAR:
+            hint = "it is a year of four digits, the latest that dates may be of: 2026."
+            raise InputError(with_hint(f"latest_year = {year!r}.", hint))
+        if self.format is not None and "%y" not in self.format:
+            msg = with_hint(
+                f"latest_year = {year} was given with format = {self.format!r}, whose years are not of two digits.",
+                "it says of which century years of two digits (%y) are: leave it out.",
             )
             raise InputError(msg)
 
 
-_A_MOMENT: Final = dt.datetime(2003, 11, 25, 13, 14, 15)
-
-
-def names_a_day(format_: Any) -> bool:
-    """Tell whether a format of strptime names day, month and year."""
-    # Without a year, Python warns of what it makes of a day and month.
-    if not isinstance(format_, str) or not any(sign in format_ for sign in ("%Y", "%y", "%G", "%x", "%c")):
-        return False
-    try:
-        moment = _A_MOMENT.replace(tzinfo=dt.UTC) if "%z" in format_ else _A_MOMENT
-        return dt.datetime.strptime(moment.strftime(format_), format_).date() == moment.date()
-    except (ValueError, re.error):
-        return False
+_FIRST_CENTURY: Final = 1000
 
 
 def check_marks(decimal: Any, thousands: Any, missing_values: Any) -> None:
@@ -263,6 +287,17 @@ class Column:
         return self.kind in _TEMPORAL
 
     @property
+    def precision(self) -> CalendarUnit:
+        """The calendar unit that dates are given in, which is a day but for months, quarters and years.
+
+        Examples
+        --------
+        >>> from_texts("seen", ["2024-Q1", "2024-Q3"], "date")[0].precision
+        'quarter'
+        """
+        return _PRECISIONS[np.datetime_data(self.values.dtype)] if self.kind == "date" else "day"
+
+    @property
     def spec(self) -> ColumnSpec:
         """How it is typed, for whoever types the same texts again."""
         order = tuple(self.texts()) or None if self.kind == "ordered" else None
@@ -294,14 +329,18 @@ class Column:
 
 
 def value_text(kind: Kind, value: Any) -> str:
-    """Write one value of a kind: no exponent, no trailing zeros, ISO dates, times of whole minutes as ``08:15``."""
+    """Write one value of a kind: no exponent, no trailing zeros, ISO dates, times of whole minutes as ``08:15``.
+
+    Months, quarters and years are ``2024-03``, ``2024-Q1`` and ``2024``.
+    """
     if kind == "integer":
         return str(int(value))
     if kind == "decimal":
         text = np.format_float_positional(value, trim="-")
         return "0" if text == "-0" else text
     if kind == "date":
-        return str(value)
+        text = str(value)
+        return f"{text[:-2]}Q{int(text[-2:]) // 3 + 1}" if value.dtype == _QUARTERS else text
     if kind == "datetime":
         moment = value.astype("datetime64[us]").item()
         # Outside the years 1 to 9999 numpy has no datetime to give, but writes one.
@@ -399,7 +438,10 @@ def _parse(name: str, kind: Kind, texts: Sequence[str]) -> ValueArray:
         return np.array(texts, dtype=object)
     values = _read(kind, texts)
     if values is None:
-        misfits = sum(_read(kind, [text]) is None for text in texts)
+        # Days, months, quarters and years are of one column only where all are of one unit.
+        alone = [_read(kind, [text]) for text in texts]
+        units = Counter(each.dtype for each in alone if each is not None)
+        misfits = len(texts) - max(units.values(), default=0)
         msg = with_hint(
             f"column {name!r} is declared {kind}, but {misfits} of its {len(texts)} distinct values are not.",
             "correct those cells or declare the column as category.",
@@ -410,12 +452,23 @@ def _parse(name: str, kind: Kind, texts: Sequence[str]) -> ValueArray:
 
 def _read(kind: Kind, texts: Sequence[str]) -> ValueArray | None:
     """Read texts as numbers or moments; None where one of them is none, or none that is finite."""
+    if kind == "date" and texts and len(texts[0].strip()) < _LENGTH_OF_DAY:
+        return _read_units([text.strip() for text in texts])
     read, dtype = _READERS[kind]
     try:
         values = np.array([read(text.strip()) for text in texts], dtype=dtype)
     except (ValueError, OverflowError):
         return None
     return values if np.isfinite(values).all() else None
+
+
+def _read_units(texts: Sequence[str]) -> ValueArray | None:
+    """Read texts as months, quarters or years."""
+    for pattern, dtype in _UNITS:
+        if all(pattern.fullmatch(text) and not text.startswith("0000") for text in texts):
+            months = [f"{text[:5]}{3 * int(text[-1]) - 2:02}" for text in texts] if dtype == _QUARTERS else texts
+            return np.array(months, dtype=dtype)
+    return None
 
 
 def _read_integer(text: str) -> int:

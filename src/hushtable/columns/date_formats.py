@@ -1,19 +1,31 @@
-"""Dates and moments in text, read as `datetime.strptime` reads them, as fast as polars where both agree."""
+"""Dates and moments in text, read as `datetime.strptime` reads them, as fast as polars where both agree.
+
+What the standard library does not know, `hushtable.columns.date_patterns` rewrites for it.
+"""
 
 from __future__ import annotations
 
 import datetime as dt
 import re
-from typing import Final
+from functools import cache
+from typing import Final, Literal
 
+import numpy as np
 import polars as pl
 
-__all__ = ["has_time", "read_moments"]
+__all__ = ["EXCEL", "CalendarUnit", "has_time", "has_two_digits", "precision_of", "read_moments", "this_day", "to_iso"]
+
+EXCEL: Final = "excel"
+"""The format of days that are written as Excel counts them."""
+
+CalendarUnit = Literal["day", "month", "quarter", "year"]
+_YEARS: Final = ("%Y", "%y")
+_MONTHS: Final = ("%m", "%b", "%B")
+_A_MOMENT: Final = dt.datetime(2003, 11, 25, 13, 14, 15)
 
 _AGREED: Final = {
     "%d": "(?:0[1-9]|[12][0-9]|3[01])",
     "%m": "(?:0[1-9]|1[0-2])",
-    "%b": "(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)",
     "%Y": "(?:[1-9][0-9]{3})",
     # Polars takes 69 for 2069.
     "%y": "(?:[0-57-9][0-9]|6[0-8])",
@@ -31,20 +43,100 @@ _IN_POLARS: Final = {".%f": "%.f", "%z": "%#z"}
 """How polars writes the directives that it has under other names."""
 
 _LENIENT_SECONDS: Final = rf"{_AGREED['%S']}(?:\.[0-9]{{1,9}})?", "%S%.f"
+_FEBRUARY, _LEAP_DAY = 2, 29
 _PARTS: Final = re.compile(r"\.%f|%.|[^%]", re.DOTALL)
 
 
-def read_moments(texts: pl.Series, format_: str) -> pl.Series:
-    """Read texts by a format of strptime; moments with an offset in UTC, null where a text is none of the format.
+def read_moments(texts: pl.Series, format_: str, latest_year: int | None = None) -> pl.Series:
+    """Read texts by a format of dates; moments with an offset in UTC, null where a text is none of the format.
 
-    Seconds before an offset may have decimals: in ISO, one column writes both.
+    Seconds before an offset may have decimals: in ISO, one column writes both. Years of two digits are the latest that
+    they may be until `latest_year`; where that is not given, those from 1969 to 2068, as strptime has it.
 
     Examples
     --------
     >>> read_moments(pl.Series(["31.1.69", "31.2.69"]), "%d.%m.%y").to_list()
     [datetime.datetime(1969, 1, 31, 0, 0), None]
+    >>> read_moments(pl.Series(["05-Oct-43"]), "%d-%b-%y", 2026).to_list()
+    [datetime.datetime(1943, 10, 5, 0, 0)]
     """
+    # Most columns hold no such dates.
+    from hushtable.columns.date_patterns import read_serials, to_strptime
+
     texts = texts.str.strip_chars()
+    if format_ == EXCEL:
+        return read_serials(texts)
+    moments = _read(*to_strptime(texts, format_, precision_of(format_) or "day"))
+    return moments if latest_year is None or "%y" not in format_ else _move_to_century(moments, latest_year)
+
+
+def to_iso(texts: pl.Series, format_: str, latest_year: int | None = None) -> pl.Series:
+    """Write dates as ISO does, as precisely as they are given; null where a text is none of the format.
+
+    Examples
+    --------
+    >>> to_iso(pl.Series(["10/1943"]), "%m/%Y")[0], to_iso(pl.Series(["Q4 1943"]), "Q%q %Y")[0]
+    ('1943-10', '1943-Q4')
+    """
+    moments = read_moments(texts, format_, latest_year)
+    if precision_of(format_) == "quarter":
+        return moments.dt.to_string("%Y-Q") + moments.dt.quarter().cast(pl.String)
+    if not has_time(format_):
+        return moments.dt.to_string({"year": "%Y", "month": "%Y-%m"}.get(precision_of(format_) or "day", "%Y-%m-%d"))
+    has_decimals = "%f" in format_ or "%z" in format_
+    return moments.dt.to_string("%Y-%m-%d %H:%M:%S%.6f" if has_decimals else "%Y-%m-%d %H:%M:%S")
+
+
+def has_two_digits(format_: str | None) -> bool:
+    """Tell whether a format of dates has years of two digits, which name no century."""
+    return format_ is not None and "%y" in format_
+
+
+def this_day() -> np.datetime64:
+    """Return the current day, after which nobody was born."""
+    return np.datetime64(dt.datetime.now(dt.UTC).date(), "D")
+
+
+@cache
+def precision_of(format_: str) -> CalendarUnit | None:
+    """Return how exactly a format names a day; None where it is no format of dates.
+
+    Examples
+    --------
+    >>> [precision_of(each) for each in ("%d. %B %Y", "%m/%Y", "Q%q %Y", "%Y", "excel", "%d.%m.")]
+    ['day', 'month', 'quarter', 'year', 'day', None]
+    """
+    if format_ == EXCEL:
+        return "day"
+    directives = sorted(re.findall("%.", format_))
+    for year in _YEARS:
+        if directives == [year]:
+            return "year"
+        if directives == sorted([year, "%q"]):
+            return "quarter"
+        if any(directives == sorted([year, month]) for month in _MONTHS):
+            return "month"
+    return "day" if _names_a_day(format_) else None
+
+
+def _names_a_day(format_: str) -> bool:
+    # Without a year, Python warns of what it makes of a day and month.
+    if not any(sign in format_ for sign in ("%Y", "%y", "%G", "%x", "%c")):
+        return False
+    try:
+        moment = _A_MOMENT.replace(tzinfo=dt.UTC) if "%z" in format_ else _A_MOMENT
+        return dt.datetime.strptime(moment.strftime(format_), format_).date() == moment.date()
+    except (ValueError, re.error):
+        return False
+
+
+def has_time(format_: str) -> bool:
+    """Tell whether a format of dates names a time of the day too."""
+    return any(directive in format_ for directive in ("%H", "%I", "%T", "%R", "%X", "%c"))
+
+
+def _read(texts: pl.Series, format_: str) -> pl.Series:
+    """Read texts by a format of strptime."""
     moments = _read_agreed(texts, format_)
     rest = texts.filter(moments.is_null() & texts.is_not_null()).unique()
     if not len(rest):
@@ -54,9 +146,12 @@ def read_moments(texts: pl.Series, format_: str) -> pl.Series:
     return moments.zip_with(moments.is_not_null(), others)
 
 
-def has_time(format_: str) -> bool:
-    """Tell whether a format of dates names a time of the day too."""
-    return any(directive in format_ for directive in ("%H", "%I", "%T", "%R", "%X", "%c"))
+def _move_to_century(moments: pl.Series, latest_year: int) -> pl.Series:
+    """Move moments by centuries, to the last that ends with the latest year; null where it has no such day."""
+    year = latest_year - (latest_year - moments.dt.year()) % 100
+    is_leap = (year % 4 == 0) & ((year % 100 != 0) | (year % 400 == 0))
+    is_none = (moments.dt.month() == _FEBRUARY) & (moments.dt.day() == _LEAP_DAY) & ~is_leap
+    return moments.set(is_none, None).dt.replace(year=year)
 
 
 def _read_agreed(texts: pl.Series, format_: str) -> pl.Series:

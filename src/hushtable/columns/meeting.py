@@ -38,6 +38,7 @@ __all__ = [
     "meet_columns",
     "merge_items",
     "merge_spellings",
+    "spell_ends",
 ]
 
 _NUMBERS: Final = frozenset({"integer", "decimal"})
@@ -205,19 +206,38 @@ def column_of_cells(name: str, cells: Iterable[str | None], kind: Kind | None = 
     >>> column_of_cells("age", ["[30, 40)", "52", "*"]).texts()
     ['30', '40', '52']
     """
-    texts: dict[str, None] = {}
+    members: dict[str, None] = {}
+    bounds: dict[str, None] = {}
     for cell in cells:
         parsed = None if cell is None else read(cell)
         if parsed is None or parsed.form == "any":
             continue
-        ends = [] if parsed.ends is None else [end for end in parsed.ends[:2] if end is not None]
-        ends = whole_days(ends) if kind in ("date", "datetime") else ends
-        members = (cell,) if parsed.form == "value" else parsed.members
-        texts |= dict.fromkeys(text for text in (*ends, *members) if text is not None)
+        bounds |= dict.fromkeys(end for end in parsed.ends[:2] if end is not None) if parsed.ends else {}
+        named = (cell,) if parsed.form == "value" else parsed.members
+        members |= dict.fromkeys(text for text in named if text is not None)
+    texts = list(dict.fromkeys([*spell_ends(list(bounds), list(members), kind), *members]))
     try:
-        return from_texts(name, list(texts), kind)[0]
+        return from_texts(name, texts, kind)[0]
     except ColumnError:
-        return from_texts(name, list(texts), "category")[0]
+        return from_texts(name, texts, "category")[0]
+
+
+def spell_ends(ends: Sequence[str], values: Sequence[str], kind: str | None) -> list[str]:
+    """Write the ends of intervals as values of a kind are written: of dates as days, or as the months that values are.
+
+    Examples
+    --------
+    >>> spell_ends(["2024", "2024-04"], ["2024-05"], "date"), spell_ends(["2024"], [], "date")
+    (['2024-01', '2024-04'], ['2024-01-01'])
+    """
+    if kind not in ("date", "datetime"):
+        return list(ends)
+    days = whole_days(ends)
+    try:
+        dtype = from_texts("", values, "date")[0].values.dtype if kind == "date" and values else None
+        return days if dtype is None else [value_text("date", np.datetime64(day).astype(dtype)) for day in days]
+    except (ColumnError, ValueError):
+        return days
 
 
 def _meet_days(columns: Sequence[Column]) -> list[Met] | None:

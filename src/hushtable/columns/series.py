@@ -27,6 +27,7 @@ from hushtable.errors import ColumnError, with_hint
 
 __all__ = [
     "cell_codes",
+    "dates_as_text",
     "digits",
     "encode",
     "enumerated",
@@ -228,6 +229,8 @@ def encode(series: pl.Series, spec: ColumnSpec, *, is_typed: bool, name: str) ->
         series = series.cast(pl.String)
     elif isinstance(dtype, pl.Null):
         series = series.cast(pl.String)
+    elif spec.format is not None:
+        series = dates_as_text(series)
     if isinstance(series.dtype, pl.String):
         spec = settled(series, spec, is_typed=is_typed)
         return _encode_texts(name, canonical(series, spec), spec)
@@ -245,6 +248,20 @@ def encode(series: pl.Series, spec: ColumnSpec, *, is_typed: bool, name: str) ->
         raise ColumnError(msg)
     texts = pl.Series([None if code < 0 else column.text(code) for code in codes.tolist()], dtype=pl.String)
     return _encode_texts(name, texts, spec)
+
+
+def dates_as_text(series: pl.Series) -> pl.Series:
+    """Write the whole numbers of a column whose format of dates is declared as texts: 19431005. Others stay.
+
+    Examples
+    --------
+    >>> dates_as_text(pl.Series([19431005.0, None])).to_list()
+    ['19431005', None]
+    """
+    if series.dtype.is_float() and (series.drop_nulls() % 1 == 0).all() and (series.abs() < 2**53).all():
+        # pandas holds integers beside missing cells as floats.
+        series = series.cast(pl.Int64)
+    return series.cast(pl.String) if series.dtype.is_integer() else series
 
 
 def without_declared(series: pl.Series, texts: Sequence[str]) -> pl.Series:
@@ -329,8 +346,8 @@ def typed(series: pl.Series, spec: ColumnSpec, *, as_written: bool = False) -> p
         column, codes = from_texts("", texts, spec.kind)
     except ColumnError:
         return series
-    # A time of day is read back as the text that it was.
-    if not column.is_measured or column.kind == "time":
+    # A time of day is read back as the text that it was, and a month has no type.
+    if not column.is_measured or column.kind == "time" or column.precision != "day":
         return series
     is_same = str.__eq__ if as_written else _are_equal
     if not all(map(is_same, (column.text(code) for code in codes.tolist()), texts)):

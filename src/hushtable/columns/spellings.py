@@ -6,16 +6,19 @@ and `canonical` rewrites them as `hushtable.columns.column` reads them: with a p
 
 from __future__ import annotations
 
+import itertools
 import re
 import unicodedata
+from collections.abc import Mapping
 from dataclasses import replace
+from functools import cache
 from typing import Final, NamedTuple, TypeVar
 
 import polars as pl
 
 from hushtable.columns.cells import SUPPRESSED
 from hushtable.columns.column import Column, ColumnSpec
-from hushtable.columns.date_formats import has_time, read_moments
+from hushtable.columns.date_formats import EXCEL, has_two_digits, precision_of, read_moments, to_iso
 from hushtable.columns.item_sets import set_text
 
 __all__ = [
@@ -23,15 +26,18 @@ __all__ = [
     "canonical",
     "count_near_duplicates",
     "count_odd_texts",
+    "date_formats_of_digits",
     "doubts",
     "fold",
     "found",
+    "latest_year_of",
 ]
 
 _FEWEST_NUMBERS: Final = 3
 _MOSTLY: Final = 0.9  # of the filled cells, numbers
 _LOOKED_AT: Final = 1_000  # cells that tell whether a column is of numbers
 _FEW_ODD: Final = 3  # texts among them
+_HALF_OF_CENTURY: Final = 50
 
 Key = TypeVar("Key")
 
@@ -52,45 +58,68 @@ _NUMBERLIKE: Final = re.compile(rf"[+-]?[0-9][0-9.,'{_SPACES}]*([eE][+-]?[0-9]+)
 _MARKED: Final = rf"[,'{_SPACES}]|\..*\."
 """What no number holds that is written with a point and nothing else."""
 
-_DAY: Final = "[0-9]{1,2}"
-_MONTH: Final = "[A-Za-z]{3,9}"
-_YEAR: Final = "[0-9]{4}"
 _ISO: Final = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}"
-_CLOCKS: Final = {
-    f"{between}[0-9]{{1,2}}:[0-9]{{2}}{seconds}": f"{between}%H:%M{clock}"
-    for between in " T"
-    for seconds, clock in (("", ""), (":[0-9]{2}", ":%S"))
+_PATTERNS: Final = {
+    **{f"%{letter}": "[0-9]{1,2}" for letter in "dmHIMS"},
+    "%Y": "[0-9]{4}",
+    "%y": "[0-9]{2}",
+    "%q": "[1-4]",
+    "%b": r"\p{L}{3,10}\.?",
+    "%B": r"\p{L}{3,10}",
+    "%p": r"(?i:[ap]\.?\s?m\.?)",
+    "%z": r"(?:\.[0-9]{1,9})?(?:Z|[+-][0-9]{2}:?[0-9]{2})",
 }
+"""Texts of the directives of common formats, as polars has patterns; several offsets may stand in one column."""
+_WRITTEN: Final = re.compile(r"[^\W\d_]+\.?|[0-9]+")
+_OFFSET: Final = re.compile(r"(?<=:[0-9]{2})(\.[0-9]+)?(Z|[+-][0-9]{2}:?[0-9]{2})$", re.ASCII)
+_HALF_OF_DAY: Final = re.compile(r"[ap]\.?\s?m\.?$", re.ASCII | re.IGNORECASE)
+_RECENT: Final = 1900, 2100
+"""Years of months, quarters and digits that are taken for dates: 07/1011 may be the number of a file."""
 
 
-def _days() -> dict[str, tuple[str, ...]]:
-    """Return the patterns of dates in text, each with the formats that it may be of."""
-    days = {}
-    for sign in "./-":
-        one = re.escape(sign)
-        orders = f"%d{sign}%m{sign}", f"%m{sign}%d{sign}"
-        days[f"{_DAY}{one}{_DAY}{one}{_YEAR}"] = tuple(f"{order}%Y" for order in orders)
-        days[f"{_DAY}{one}{_DAY}{one}[0-9]{{2}}"] = (*(f"{order}%y" for order in orders), f"%y{sign}%m{sign}%d")
-        days[f"{_YEAR}{one}{_DAY}{one}{_DAY}"] = (f"%Y{sign}%m{sign}%d",)
-    for sign in " -":
-        days[f"{_DAY}{sign}{_MONTH}{sign}{_YEAR}"] = tuple(f"%d{sign}{month}{sign}%Y" for month in ("%b", "%B"))
-    days[f"{_MONTH} {_DAY}, {_YEAR}"] = ("%b %d, %Y", "%B %d, %Y")
-    return days
+@cache
+def _common_formats() -> Mapping[str, tuple[str, ...]]:
+    """Return the common formats of dates by the shape of their texts; ISO itself needs none."""
+    orders = [order for sign in "./-" for order in (f"%d{sign}%m{sign}", f"%m{sign}%d{sign}")]
+    numbers = [f"{order}{year}" for order in orders for year in _Y]
+    numbers += [f"{year}{sign}%m{sign}%d" for sign in "./-" for year in _Y]
+    numbers += ["%d. %m. %Y", "%d. %m. %y", "%Y年%m月%d日", "%Y년 %m월 %d일"]
+    names = [f"%d{sign}%b{sign}{year}" for sign in (" ", "-", "/", "") for year in _Y]
+    names += ["%d. %b %Y", "%d.%b.%Y", "%b %d, %Y", "%d de %b de %Y"]
+    days = [*numbers, *names, *(name.replace("%b", "%B") for name in names)]
+    clocks = [clock for hours in _CLOCKS for clock in (hours, hours.replace("%M", "%M:%S"))]
+    moments = [f"{day}{between}{clock}" for day in days for between in " T" for clock in clocks]
+    moments += [f"%d%b%Y:{clock}" for clock in clocks]
+    moments += [f"%Y-%m-%d{between}{clock}%z" for between in " T" for clock in clocks if "%p" not in clock]
+    months = ["%m/%Y", "%m-%Y", "%Y-%m", "%Y/%m", "%Y年%m月", "%b-%y", "%B-%y"]
+    months += [f"{name}{sign}%Y" for sign in (" ", "-", "/", "") for name in ("%b", "%B")]
+    quarters = [f"%Y{sign}{letter}%q" for letter in "QT" for sign in ("-", " ", "/")]
+    quarters += [f"{letter}%q{sign}%Y" for letter in "QT" for sign in ("-", " ", "/")]
+    quarters += ["%YQ%q", "%q. Quartal %Y", "%qe kwartaal %Y"]
+    found: dict[str, list[str]] = {}
+    for format_ in (*days, *moments, *months, *quarters):
+        found.setdefault(_shape(_DIRECTIVE.sub(_write_sample, format_)), []).append(format_)
+    return {shape: tuple(formats) for shape, formats in found.items()}
 
 
-_OFFSET: Final = "(?:Z|[+-][0-9]{2}:?[0-9]{2})"
-_ZONED: Final = {
-    f"{_ISO[1:]}{between}[0-9]{{2}}:[0-9]{{2}}{seconds}{_OFFSET}": (f"%Y-%m-%d{between}%H:%M{clock}%z",)
-    for between in " T"
-    for seconds, clock in (("", ""), (r":[0-9]{2}(?:\.[0-9]{1,9})?", ":%S"))
-}
-"""Moments in ISO with an offset from UTC; several offsets may stand in one column."""
+_Y: Final = "%Y", "%y"
+_CLOCKS: Final = "%H:%M", "%I:%M %p", "%I:%M%p"
+_DIRECTIVE: Final = re.compile("%[a-zA-Z]")
 
-_DATES: Final = _ZONED | {
-    day + time: tuple(each + clock for each in formats)
-    for day, formats in _days().items()
-    for time, clock in {"": "", **_CLOCKS}.items()
-}
+
+def _write_sample(directive: re.Match[str]) -> str:
+    return {"%b": "May", "%B": "May", "%p": "AM", "%z": "Z"}.get(directive[0], "10")
+
+
+def _shape(text: str) -> str:
+    """Return a text with one sign for each word and number."""
+    text = _HALF_OF_DAY.sub("M", _OFFSET.sub("Z", text))
+    return _WRITTEN.sub(lambda part: "9" if part[0].isdigit() else "a", text)
+
+
+def _pattern_of_format(format_: str) -> str:
+    pattern = _DIRECTIVE.sub(lambda directive: _PATTERNS[directive[0]], re.escape(format_))
+    return f"^(?:{pattern})$"
 
 
 def found(series: pl.Series, spec: ColumnSpec) -> ColumnSpec:
@@ -107,14 +136,15 @@ def found(series: pl.Series, spec: ColumnSpec) -> ColumnSpec:
     >>> found(pl.Series(["31.01.2023", "1.2.2023"]), ColumnSpec()).format
     '%d.%m.%Y'
     >>> found(pl.Series(["1.234,50", "7"]), ColumnSpec())
-    ColumnSpec(kind=None, order=None, format=None, decimal=',', thousands='.', missing_values=None, separator=None)
+    ColumnSpec(kind=None, order=None, format=None, decimal=',', thousands='.', missing_values=None, separator=None, \
+latest_year=None)
     """
     texts = _telling(series, spec)
     if texts is None:
         return spec
     formats = _formats(texts, spec)
     if formats:
-        is_settled = len(formats) == 1 and "%y" not in formats[0]
+        is_settled = len(formats) == 1 and not _asks_for_century(formats[0], spec)
         return replace(spec, format=formats[0]) if is_settled else spec
     marks = _marks(texts, spec)
     if len(marks) != 1 or marks[0] == _PLAIN:
@@ -136,7 +166,7 @@ def doubts(
         return (), ()
     formats = _formats(texts, spec)
     if formats:
-        return (formats, ()) if len(formats) > 1 or "%y" in formats[0] else ((), ())
+        return (formats, ()) if len(formats) > 1 or _asks_for_century(formats[0], spec) else ((), ())
     marks = _marks(texts, spec)
     return (), marks if len(marks) > 1 else ()
 
@@ -166,7 +196,7 @@ def canonical(series: pl.Series, spec: ColumnSpec) -> pl.Series:
         return series
     texts = series.drop_nulls().unique()
     if spec.format is not None:
-        return _replaced(series, texts, _moments(texts, spec.format))
+        return _replaced(series, texts, to_iso(texts, spec.format, spec.latest_year))
     fitting = _marks(_filled(texts), spec)
     if len(fitting) != 1:
         return series
@@ -250,7 +280,7 @@ def _telling(series: pl.Series, spec: ColumnSpec) -> pl.Series | None:
         return None
     if _NUMBERLIKE.fullmatch(first) and not series.str.contains(_MARKED).any():
         return None
-    if not _NUMBERLIKE.fullmatch(first) and not any(re.fullmatch(pattern, first) for pattern in _DATES):
+    if not _NUMBERLIKE.fullmatch(first) and _shape(first) not in _common_formats():
         return None
     return _filled(series.drop_nulls().unique())
 
@@ -278,11 +308,79 @@ def _formats(texts: pl.Series, spec: ColumnSpec) -> tuple[str, ...]:
     """Return the formats of which all texts are, one of those that mean the same."""
     if not len(texts) or spec.kind in ("integer", "decimal", "time"):
         return ()
-    for pattern, formats in (_ZONED if texts.str.contains(_ISO).all() else _DATES).items():
-        if re.fullmatch(pattern, texts[0]) and texts.str.contains(f"^(?:{pattern})$").all():
-            read = {each: read_moments(texts, each) for each in formats}
-            return _different({each: moments for each, moments in read.items() if not moments.null_count()})
-    return ()
+    formats = _common_formats().get(_shape(texts[0]), ())
+    if formats and texts.str.contains(_ISO).all():
+        # The rest of ISO is read without a format.
+        formats = tuple(each for each in formats if "%z" in each or "%p" in each)
+    fitting = [each for each in formats if texts.str.contains(_pattern_of_format(each)).all()]
+    read = {each: read_moments(texts, each, spec.latest_year) for each in fitting}
+    return _different({each: moments for each, moments in read.items() if _are_dates(moments, each)})
+
+
+def _are_dates(moments: pl.Series, format_: str) -> bool:
+    """Tell whether all texts of a column were read, as dates and not as numbers of another kind."""
+    if moments.null_count():
+        return False
+    if precision_of(format_) == "day":
+        return True
+    years, months = moments.dt.year(), moments.dt.month()
+    # 2010/11 is a year of a school, too.
+    return bool(years.is_between(*_RECENT).all()) and not bool(((years + 1) % 100 == months).all())
+
+
+def _asks_for_century(format_: str, spec: ColumnSpec) -> bool:
+    return has_two_digits(format_) and spec.latest_year is None
+
+
+def date_formats_of_digits(series: pl.Series) -> tuple[str, ...]:
+    """Return the formats of dates by which all texts of a column, numbers at first sight, are of 1900 to 2100.
+
+    Nothing but the column's name can tell that they are dates.
+
+    Examples
+    --------
+    >>> date_formats_of_digits(pl.Series(["05101943", "31121950"])), date_formats_of_digits(pl.Series(["15984"]))
+    (('%d%m%Y',), ('excel',))
+    """
+    texts = _filled(series.drop_nulls().unique())
+    found = {}
+    for format_, pattern in _OF_DIGITS.items() if len(texts) else ():
+        if texts.str.contains(pattern).all():
+            moments = read_moments(texts, format_)
+            if not moments.null_count() and moments.dt.year().is_between(*_RECENT).all():
+                found[format_] = moments
+    return _different(found)
+
+
+_OF_DIGITS: Final = {
+    "%Y%m%d": "^[0-9]{8}$",
+    "%d%m%Y": "^[0-9]{7,8}$",
+    "%m%d%Y": "^[0-9]{7,8}$",
+    "%m.%Y": r"^[0-9]{1,2}\.[0-9]{4}$",
+    "%Y": "^[0-9]{4}$",
+    EXCEL: r"^[0-9]{4,5}(\.0)?$",
+}
+
+
+def latest_year_of(series: pl.Series, format_: str, this_year: int, *, is_birth: bool) -> int:
+    """Propose the latest year that the two digits of a column's years stand for.
+
+    Births are never in the future. Other dates are read so that they stay together, where most of a century
+    has none of them: 98, 03 and 27 are of 1998 to 2027.
+
+    Examples
+    --------
+    >>> dates = pl.Series(["1.1.98", "1.1.03", "1.1.27"])
+    >>> [latest_year_of(dates, "%d.%m.%y", 2026, is_birth=is_birth) for is_birth in (True, False)]
+    [2026, 2027]
+    """
+    years = read_moments(_filled(series.drop_nulls()), format_, this_year).dt.year().drop_nulls().unique().sort()
+    if is_birth or not len(years):
+        return this_year
+    # What lies before the longest stretch without dates is ahead of this year, with the dates before it.
+    gap, year = max((after - year, year) for year, after in itertools.pairwise([*years.to_list(), years[0] + 100]))
+    is_ahead = gap >= _HALF_OF_CENTURY and year < years[-1]
+    return year + 100 if is_ahead else this_year
 
 
 def _marks(texts: pl.Series, spec: ColumnSpec) -> tuple[_Marks, ...]:
@@ -318,13 +416,6 @@ def _with_point(texts: pl.Series, marks: _Marks) -> pl.Series:
     texts = texts.str.strip_chars()
     plain = texts if marks.thousands is None else texts.str.replace_all(_sign(marks.thousands), "")
     return plain.str.replace(marks.decimal, ".", literal=True)
-
-
-def _moments(texts: pl.Series, format_: str) -> pl.Series:
-    """Write dates and moments in ISO; null where a text is none of the format."""
-    has_decimals = "%f" in format_ or "%z" in format_
-    clock = (" %H:%M:%S%.6f" if has_decimals else " %H:%M:%S") if has_time(format_) else ""
-    return read_moments(texts, format_).dt.to_string(f"%Y-%m-%d{clock}")
 
 
 def _replaced(series: pl.Series, texts: pl.Series, new: pl.Series) -> pl.Series:

@@ -23,6 +23,6 @@ from .recognise import (
 from .redundancy import find_redundancy as find_redundancy
 from .roles.decision import ProposedRole as ProposedRole, Roles as Roles
 from .roles.evidence import PROSE as PROSE, finding as finding
-from .roles.names import lexicon as lexicon
+from .roles.names import lexicon as lexicon, names_birth as names_birth
 from .roles.patterns import ColumnCells as ColumnCells, cells_of as cells_of, look_of as look_of
 from .select import Selection as Selection, select_columns as select_columns

@@ -28,6 +28,7 @@ __all__ = [
     "Times",
     "exact_numbers",
     "first_day",
+    "first_place",
     "plain",
     "to_exact",
     "unit_label",
@@ -211,7 +212,8 @@ class Dates:
     Notes
     -----
     Shares are days over the days from the first value to the last; a leaf is a day
-    in a date column and no time in a datetime column.
+    in a date column and no time in a datetime column. Of dates that are months, quarters or years,
+    those are counted, and are the finest level.
     """
 
     levels: tuple[str, ...] = ("month", "quarter", "year", "decade")
@@ -231,13 +233,16 @@ class Dates:
             raise unfit(self.name, column, "dates", "declare its kind as date if its texts are ISO dates")
         if not column.n_values:
             return Ladder([empty() for _ in self.levels])
+        finest = column.precision
         days = column.values.astype("datetime64[D]")
-        begin, end = days[0].astype(np.int64), days[-1].astype(np.int64) + 1
+        places = unit_of(days, finest)
+        begin, end = places[0], places[-1] + 1
         leaf_share = float(1 / (end - begin)) if column.kind == "date" else 0.0
         levels = []
-        for unit in self.levels:
+        for level in self.levels:
+            unit = max(level, finest, key=list(UNITS).index)
             units, codes = np.unique(unit_of(days, unit), return_inverse=True)
-            starts, ends = (first_day(each, unit).clip(begin, end) for each in (units, units + 1))
+            starts, ends = (first_place(each, unit, finest).clip(begin, end) for each in (units, units + 1))
             labels = tuple(unit_label(number, unit) for number in units.tolist())
             levels.append(Level(codes.astype(np.int32), labels, (ends - starts) / (end - begin)))
         return Ladder(levels, leaf_share)
@@ -329,6 +334,17 @@ def first_day(units: CountArray, unit: str) -> CountArray:
         return units
     months = (units * UNITS[unit] - 1970 * 12).astype("datetime64[M]")
     return np.asarray(months.astype("datetime64[D]").astype(np.int64))
+
+
+def first_place(units: CountArray, unit: str, finest: str) -> CountArray:
+    """Return the number of the first day, month, quarter or year of calendar units by number.
+
+    Examples
+    --------
+    >>> first_place(np.array([2024]), "year", "quarter").tolist()
+    [8096]
+    """
+    return first_day(units, unit) if finest == "day" else units * (UNITS[unit] // UNITS[finest])
 
 
 def unit_label(number: int, unit: str) -> str:

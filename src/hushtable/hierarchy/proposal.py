@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import partial
 from typing import Any, Final
 
 import numpy as np
@@ -23,6 +24,7 @@ from hushtable.hierarchy.grid import (
     clock,
     exact_numbers,
     first_day,
+    first_place,
     plain,
     to_exact,
     unit_label,
@@ -57,7 +59,8 @@ _MOST_CELLS: Final = 200
 _ANSWERS: Final = 3  # values of a column of answers
 _FITS: Final = 3  # times that a step goes into the intervals that are rounded to it
 _MOST_DECIMALS: Final = 9
-_DAYS: Final = (1, 30, 91, 365, 3_652)  # about as many as a calendar unit has
+_DAYS: Final = {"day": 1, "month": 30, "quarter": 91, "year": 365, "decade": 3_652}
+"""About as many as a calendar unit has."""
 _CLOCK: Final = (5, 15, 60, 300, 900, 3_600, 21_600)  # seconds of the units of a day
 _LONG: Final = 7_200  # seconds; of times further apart, minutes are enough
 _UNEVEN: Final = 2  # days by which a unit differs from that at most
@@ -77,9 +80,11 @@ class Rounding:
     kind : Kind
         Of the column.
     grid : int or Fraction
-        The width of a cell; of dates, in days.
+        The width of a cell; of dates, in units.
+    unit : str
+        Of dates, what a cell is: a day, or the month, quarter or year that all of them are given as.
     first : int
-        How many cells the first one is away from 0, or from 1970.
+        How many cells the first one is away from 0, or days from 1970.
     place : ndarray of int32, shape (n_values,)
         Of every value; values of one cell share one.
     cells : ndarray of int64, shape (n_places,)
@@ -101,6 +106,7 @@ class Rounding:
     steps: CountArray = field(repr=False)
     starts: CountArray = field(repr=False)
     ends: CountArray = field(repr=False)
+    unit: str = "day"
 
     @classmethod
     def of(cls, column: Column, grid: Exact | None = None) -> Rounding:
@@ -108,14 +114,16 @@ class Rounding:
 
         Notes
         -----
-        Dates have a grid of days, times of a day one of minutes (of seconds, where they have seconds and lie within two
-        hours), numbers one of 1, 2 or 5 times a power of ten, no finer than a
-        200th of their range and no finer than they are written. So the order of magnitude of the range
-        shows in it, and how many decimals the values have.
+        Dates have a grid of days, or of the months, quarters or years that they are given as; times of a day have one
+        of minutes (of seconds, where they have seconds and lie within two hours). Numbers have one of 1, 2 or 5 times a
+        power of ten, no finer than a 200th of their range and no finer than they are written. So the order of magnitude
+        of the range shows in it, and how many decimals the values have.
         """
         if column.kind in ("date", "datetime"):
-            days = column.values.astype("datetime64[D]").astype(np.int64)
-            return cls._of(column, 1, days, 1.0 if column.kind == "date" else 0.0, _calendar)
+            index = unit_of(column.values.astype("datetime64[D]"), column.precision)
+            calendar = partial(_calendar, unit=column.precision)
+            laid = cls._of(column, 1, index, 1.0 if column.kind == "date" else 0.0, calendar)
+            return replace(laid, unit=column.precision)
         if column.kind == "time":
             return cls._of(column, *_of_clock(column), _clock_steps)
         low, high = (_exact(column.values[end]) for end in (0, -1))
@@ -136,7 +144,7 @@ class Rounding:
 
     @property
     def is_calendar(self) -> bool:
-        """Whether the cells are days."""
+        """Whether the cells are days, or longer units of the calendar."""
         return self.kind in ("date", "datetime")
 
     @property
@@ -186,27 +194,32 @@ class Rounding:
 
     def _edge(self, cell: int) -> str:
         if self.is_calendar:
-            return str(np.datetime64(self.first + cell, "D"))
+            return unit_label(self.first + cell, self.unit)
         if self.kind == "time":
             return clock((self.first + cell) * int(self.grid))
         return plain((self.first + cell) * self.grid)
 
     def _ends(self, *at: int) -> list[str]:
         """Write the ends of an interval: of dates as years or months, where all of them are first days of such."""
-        edges = [self._edge(cell) for cell in at]
-        return cells.without_first_days(edges) if self.is_calendar else edges
+        if not self.is_calendar:
+            return [self._edge(cell) for cell in at]
+        return cells.without_first_days([str(self.first_day(cell)) for cell in at])
+
+    def first_day(self, cell: int) -> np.datetime64:
+        """Return the day that a cell of dates begins with."""
+        return np.datetime64(int(first_day(np.array(self.first + cell), self.unit)), "D")
 
     def _unit(self, begin: int, end: int) -> str | None:
         """Return the label of the calendar unit that an interval is, if it is one."""
         if not self.is_calendar:
             return None
-        days = np.array([self.first + begin, self.first + end])
-        for name, about in zip(UNITS, _DAYS, strict=True):
+        days = np.array([self.first_day(begin), self.first_day(end)])
+        for name, about in zip(_units_from(self.unit), self.steps.tolist(), strict=True):
             # Most intervals are no unit, which their length tells at once.
             if abs(end - begin - about) > _UNEVEN:
                 continue
-            unit, after = unit_of(days.astype("datetime64[D]"), name)
-            if after == unit + 1 and (first_day(np.array([unit, after]), name) == days).all():
+            unit, after = unit_of(days, name)
+            if after == unit + 1 and (first_day(np.array([unit, after]), name) == days.astype(np.int64)).all():
                 return unit_label(int(unit), name)
         return None
 
@@ -286,16 +299,20 @@ def _clock_steps(found: CountArray, first: int, grid: Exact) -> tuple[CountArray
     return steps.ravel(), starts, starts + steps
 
 
-def _calendar(found: CountArray, first: int, grid: Exact) -> tuple[CountArray, CountArray, CountArray]:
-    """Return the calendar units of days."""
+def _calendar(found: CountArray, first: int, grid: Exact, *, unit: str) -> tuple[CountArray, CountArray, CountArray]:
+    """Return the calendar units of days, months, quarters or years."""
     del grid
-    days = (found + first).astype("datetime64[D]")
-    units = [unit_of(days, name) for name in UNITS]
+    names = _units_from(unit)
+    days = first_day(found + first, unit).astype("datetime64[D]")
     starts, ends = (
-        np.stack([first_day(unit + after, name) - first for name, unit in zip(UNITS, units, strict=True)])
-        for after in (0, 1)
+        np.stack([first_place(unit_of(days, name) + after, name, unit) - first for name in names]) for after in (0, 1)
     )
-    return np.array(_DAYS), starts, ends
+    return np.array([_DAYS[name] if unit == "day" else UNITS[name] // UNITS[unit] for name in names]), starts, ends
+
+
+def _units_from(unit: str) -> list[str]:
+    """Return the calendar units that are no finer than one."""
+    return list(UNITS)[list(UNITS).index(unit) :]
 
 
 _MOST_LISTED: Final = 256  # beyond it, a label that lists its values is no longer read by anyone
@@ -315,7 +332,7 @@ def propose(column: Column, counts: CountArray | None = None) -> Rule:
     ====================================  ======================================================
     integer, decimal                      intervals: a round width, doubled three times; the
                                           outermost hundredths on either side in open cells
-    date, datetime                        month (day), quarter, year, decade
+    date, datetime                        month (day), quarter, year, decade; no finer than the dates
     time                                  15 minutes, an hour, six hours
     category, digits of equal length      prefix; a twentieth may be words
     ordered                               runs of 2, 4, 8 ... neighbours
@@ -328,7 +345,7 @@ def propose(column: Column, counts: CountArray | None = None) -> Rule:
     if column.kind in ("integer", "decimal"):
         return _round_intervals(column, counts)
     if column.kind == "date":
-        return Dates(("month", "quarter", "year", "decade"))
+        return Dates(tuple(UNITS)[max(1, list(UNITS).index(column.precision)) :])
     if column.kind == "datetime":
         return Dates(("day", "month", "year", "decade"))
     if column.kind == "time":

@@ -213,8 +213,8 @@ class _Centre:
         """Return the levels of round intervals or calendar units."""
         if is_calendar(self.column):
             days = self.places.astype("datetime64[D]")
-            # A day is a value already in a column of dates.
-            units = [unit for unit in UNITS if unit != "day" or self.column.kind == "datetime"]
+            # A day is a value already in a column of dates, and so is a month in one of months.
+            units = list(UNITS)[list(UNITS).index(self.column.precision) + (self.column.kind == "date") :]
             return [
                 self._cells(unit_of(days, unit), partial(first_day, unit=unit), partial(unit_label, unit=unit))
                 for unit in units

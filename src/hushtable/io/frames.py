@@ -22,6 +22,7 @@ from hushtable._types import CodeArray, CountArray, frozen
 from hushtable.columns import (
     ColumnSpec,
     canonical,
+    dates_as_text,
     doubts,
     no_sets,
     settled,
@@ -163,8 +164,9 @@ class Frame:
         return doubts(column, spec, points_may_group=is_continental)
 
     def text(self, name: str) -> pl.Series | None:
-        """Return one column as text; None where it holds no texts."""
+        """Return one column as text; None where it holds no texts, and no digits of dates whose format is declared."""
         column = self.column(name)
+        column = column if self.spec(name).format is None else dates_as_text(column)
         is_text = isinstance(column.dtype, (pl.String, pl.Categorical, pl.Enum))
         return column.cast(pl.String) if is_text else None
 

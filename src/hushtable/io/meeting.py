@@ -20,10 +20,11 @@ def read_alike(tables: Sequence[Frame]) -> tuple[Frame, ...]:
         settled = [tables[place].spelling(name) for place in holders if doubtful[place] == ((), ())]
         for place, (formats, marks) in doubtful.items():
             decimals = [decimal for decimal, _ in marks]
-            format_ = next((spec.format for spec in settled if spec.format in formats), None)
+            dated = next((spec for spec in settled if spec.format in formats), ColumnSpec())
             decimal = next((spec.decimal for spec in settled if spec.decimal in decimals), None)
-            if format_ is not None or decimal is not None:
-                told[place] = told[place].told({name: ColumnSpec(format=format_, decimal=decimal)})
+            if dated.format is not None or decimal is not None:
+                spec = ColumnSpec(format=dated.format, decimal=decimal, latest_year=dated.latest_year)
+                told[place] = told[place].told({name: spec})
     return tuple(told)
 
 

@@ -544,9 +544,9 @@ def _copied(frame: Frame, change: Change, rows: CodedRows, where: BoolArray) -> 
     return frame.with_columns({target.name: replaced(taking, where, given)})
 
 
-def _spelling(rows: CodedRows, name: str) -> tuple[str | None, str, str | None]:
+def _spelling(rows: CodedRows, name: str) -> tuple[str | None, int | None, str, str | None]:
     spec = rows.specs[name]
-    return spec.format, spec.decimal or ".", spec.thousands
+    return spec.format, spec.latest_year, spec.decimal or ".", spec.thousands
 
 
 def _read_group(column: str, given: Any) -> Iterator[Demand | Change]:

@@ -18,6 +18,7 @@ from hushtable.columns import ENGLISH, Column, ColumnSpec, count_missing_codes, 
 from hushtable.discover import PROSE, ProposedRole, Roles
 from hushtable.errors import PolicyError
 from hushtable.hierarchy import (
+    UNITS,
     Dates,
     Dictionary,
     Prefix,
@@ -122,7 +123,7 @@ def proposed_rule(column: Column, topic: str) -> Rule | None:
     if column.n_values < 3:
         return None
     if column.kind == "date":
-        return Dates()
+        return Dates(tuple(UNITS)[max(1, list(UNITS).index(column.precision)) :])
     if column.kind == "datetime":
         return Dates(("day", "month", "year", "decade"))
     texts = column.texts()
@@ -181,8 +182,9 @@ _OPTIONS: Final = """\
 # order: [low, high] of a category;
 # label: what the column is in words, for the codebook, SPSS, Stata and SAS;
 # method: {mondrian: {grid: {COLUMN: 5}}} cuts numbers at multiples of 5;
-# format: '%d.%m.%Y', decimal, thousands, missing_values where they are not
-# those of the file;
+# format: '%d.%m.%Y' (or '%d. %B %Y', '%m/%Y', 'Q%q %Y', '%Y', excel), and
+# latest_year: 2026 where years have two digits;
+# decimal, thousands, missing_values where they are not those of the file;
 # {role: identifier, action: pseudonym} keeps a keyed pseudonym, by which the
 # records of a person are linked; action: fresh, a new one for every record.
 """
@@ -285,15 +287,21 @@ def _reading(frame: Frame) -> str:
 
 def _column(frame: Frame, column: ProposedRole) -> Iterator[str]:
     """Write the lines of a column."""
+    # Only a policy that is written needs it.
+    from hushtable.policy.dating import Dating, describe_century, propose_dating
+
     codes = _missing_codes(frame, column)
     if codes:
         frame = frame.told({column.name: ColumnSpec(missing_values=tuple(codes))})
-    formats, marks = frame.doubts(column.name) if frame.is_text else ((), ())
+    is_read = column.role not in ("identifier", "other")
+    dating = propose_dating(frame, column.name, column.topic) if is_read and column.n_distinct else Dating()
+    frame = frame if dating.spec == ColumnSpec() else frame.told({column.name: dating.spec})
     entries: dict[str, str] = {"role": column.role}
-    said = frame.specs.get(column.name, ColumnSpec())
-    if column.role not in ("identifier", "other"):
-        own = {"format": ASK if formats else said.format, "decimal": said.decimal, "thousands": said.thousands}
-        entries |= {entry: value for entry, value in own.items() if value is not None}
+    if is_read:
+        said = frame.specs.get(column.name, ColumnSpec())
+        own = {name: getattr(said, name) for name in ("format", "latest_year", "decimal", "thousands")}
+        own |= {"format": ASK} if dating.formats else {}
+        entries |= {entry: str(value) for entry, value in own.items() if value is not None}
     if codes:
         entries["missing_values"] = json.dumps(list(codes), ensure_ascii=False)
     values = _values(frame, column)
@@ -314,13 +322,27 @@ def _column(frame: Frame, column: ProposedRole) -> Iterator[str]:
     else:
         yield _noted(f"{name}:", _why(frame, column))
         for entry, value in entries.items():
-            told = f"one of {', '.join(map(repr, formats))}" if value == ASK and entry == "format" else ""
-            if entry == "missing_values":
+            told = ""
+            if entry == "format" and value == ASK:
+                told = f"one of {', '.join(map(repr, dating.formats))}"
+            elif entry == "latest_year":
+                told = describe_century(int(value), column.topic)
+            elif entry == "missing_values":
                 told = f"{_counted(codes)} records; if they are values, write missing_values: []"
             # Marks and formats are texts to be quoted, all else are words or written as YAML already.
-            text = json.dumps(value) if entry in ("format", "decimal", "thousands") and value != ASK else value
+            is_quoted = entry in ("format", "decimal", "thousands") and value != ASK
+            text = json.dumps(value, ensure_ascii=False) if is_quoted else value
             yield _noted(f"  {entry}: {text}", told)
-    if rule is not None and is_dated:
+    yield from _remarks(frame, column, values, rule)
+    if dating.are_years:
+        yield _comment('its numbers may be years: format: "%Y" reads them as dates', "  ")
+
+
+def _remarks(frame: Frame, column: ProposedRole, values: Column | None, rule: Rule | None) -> Iterator[str]:
+    """Write comments on what else can be said of a column in a policy."""
+    from hushtable.anonymizers import describe_impossible_dates
+
+    if isinstance(rule, Dates):
         # Not asked for: a class that spans two decades would publish `*`, where a cut has two round days for ends.
         yield _noted(f"  # hierarchy: {_flow(rule)}", "to publish these units only; cuts at round days lose less")
     if values and rule is None and values.kind in ("integer", "decimal") and values.n_values > 1:
@@ -331,6 +353,9 @@ def _column(frame: Frame, column: ProposedRole) -> Iterator[str]:
     if n_open:
         told = f"{n_open:,} cells are open ends such as 90+, which are values: write the number alone (90), and say"
         yield _comment(f"{told} hierarchy: {{tails: {{high: 90}}}}; until then the column is read as categories", "  ")
+    for impossible in describe_impossible_dates(values) if values else ():
+        yield _comment(f"careful, {impossible}: look how its dates are written", "  ")
+    marks = frame.doubts(column.name)[1] if frame.is_text else ()
     if marks:
         told = f"its numbers could be read in {len(marks)} ways: say decimal: '.' or ','; until then they are text"
         yield _comment(told, "  ")

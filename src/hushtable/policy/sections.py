@@ -299,6 +299,8 @@ class ColumnPolicy(Record):
         Where the cells' looks mislead: a ZIP code is a ``category``, for instance.
     format : str, optional
         How dates are written in text, as strptime has it; ``"ask"`` is yet to be decided.
+    latest_year : int, optional
+        The latest year that two digits of a year stand for.
     decimal, thousands : str, optional
         The marks of numbers, where they are not those of the whole file.
     missing_values : tuple of str, optional
@@ -319,6 +321,7 @@ class ColumnPolicy(Record):
     action: Action | None = None
     kind: Kind | None = None
     format: str | None = None
+    latest_year: int | None = Field(default=None, strict=True)
     decimal: str | None = None
     thousands: str | None = None
     missing_values: tuple[str, ...] | None = None
@@ -354,7 +357,14 @@ class ColumnPolicy(Record):
         """How the column is read."""
         format_ = None if self.format == ASK else self.format
         return ColumnSpec(
-            self.kind, self.order, format_, self.decimal, self.thousands, self.missing_values, self.separator
+            self.kind,
+            self.order,
+            format_,
+            self.decimal,
+            self.thousands,
+            self.missing_values,
+            self.separator,
+            self.latest_year,
         )
 
 

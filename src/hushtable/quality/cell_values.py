@@ -97,7 +97,7 @@ class ValueAxis:
             exponent = int(np.frexp(np.abs(column.values).max())[1])
             scaled = np.ldexp(column.values, -exponent)
             return cls(column.kind, float(scaled[0]), exponent, float(scaled[-1] - scaled[0]), is_whole=False)
-        first, last = column.values[[0, -1]].astype(np.int64).tolist()
+        first, last = _to_integers(column.values[[0, -1]]).tolist()
         is_whole = column.kind not in ("datetime", "time") and last - first < _EXACT
         return cls(column.kind, first, 0, float(last - first), is_whole=is_whole)
 
@@ -108,7 +108,7 @@ class ValueAxis:
         if values.dtype == object:
             return np.arange(len(values), dtype=np.float64)
         # Exact in Python's integers, where a difference may not fit 64 bits.
-        return np.array([float(value - self.first) for value in values.astype(np.int64).tolist()])
+        return np.array([float(value - self.first) for value in _to_integers(values).tolist()])
 
     def bounds(self, texts: Sequence[str]) -> list[Fraction | float]:
         """Return the places of the ends of intervals."""
@@ -134,6 +134,12 @@ class ValueAxis:
         # Of numbers near the largest float it is infinite.
         with np.errstate(over="ignore"):
             return float(np.ldexp(of_places, 2 * self.exponent))
+
+
+def _to_integers(values: ValueArray) -> CountArray:
+    """Return whole numbers as they are, and moments as numbers; months, quarters and years as their first days."""
+    is_calendar = values.dtype.kind == "M" and np.datetime_data(values.dtype)[0] in ("M", "Y")
+    return (values.astype("datetime64[D]") if is_calendar else values).astype(np.int64)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -157,7 +157,8 @@ def _numbers(low: float, high: float, kind: str) -> tuple[list[str], list[str]]:
 
 def _calendar(column: Column, first: float, ends: list[float]) -> tuple[list[str], list[str]]:
     """Return first days of months, quarters or years between two days, at most so many."""
-    whole = np.array([int(place) + int(first) for place in ends]).astype(column.values.dtype)
+    dtype = "datetime64[D]" if column.kind == "date" else column.values.dtype
+    whole = np.array([int(place) + int(first) for place in ends]).astype(dtype)
     low, high = whole.astype("datetime64[M]").astype(np.int64) + 1970 * 12
     step = next((each for each in _MONTHS if (high - low) / each <= _MOST_PLACES - 2), _MONTHS[-1])
     months = np.arange(low // step + 1, high // step + 1) * step

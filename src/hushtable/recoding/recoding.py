@@ -99,6 +99,7 @@ _ROUND_STEPS: Final = (
     *(("us", digit * 10**power) for power in range(5, -1, -1) for digit in (5, 1)),
 )
 """Steps from one round moment to the next, in numpy's units, the widest first."""
+_STEPS_OF_QUARTERS: Final = (("Y", 10), ("Y", 1), ("M", 3))
 
 
 def cut_point(column: Column, code: int) -> str:
@@ -117,18 +118,22 @@ def cut_point(column: Column, code: int) -> str:
     if not all(isinstance(moment.item(), dt.datetime) for moment in moments):
         # Outside the years 1 to 9999, which the calendar of the standard library ends at.
         return column.text(code)
+    if column.precision == "quarter":
+        # An interval of quarters ends with a month: what stands between brackets is a number or a date.
+        return str(_roundest_moment(*moments, _STEPS_OF_QUARTERS).astype("datetime64[M]"))
     return value_text(column.kind, _roundest_moment(*moments).astype(column.values.dtype))
 
 
 def grid_point(rounding: Rounding, low: int, high: int) -> str:
     """Write the roundest point of the grid behind the cell of one place, and not behind the begin of another's."""
-    last, first = (rounding.first + int(cell) for cell in rounding.cells[[low, high]])
     if rounding.is_calendar:
-        moment = _roundest_moment(np.datetime64(last, "D"), np.datetime64(first, "D"))
+        before, after = (rounding.first_day(int(cell)) for cell in rounding.cells[[low, high]])
+        moment = _roundest_moment(before, after, _STEPS_OF_QUARTERS if rounding.unit == "quarter" else _ROUND_STEPS)
         return str(moment.astype("datetime64[D]"))
+    last, first = (rounding.first + int(cell) for cell in rounding.cells[[low, high]])
     if rounding.kind == "time":
-        seconds = (np.datetime64(cell * int(rounding.grid), "s") for cell in (last, first))
-        return value_text("time", _roundest_moment(*seconds))
+        before, after = (np.datetime64(cell * int(rounding.grid), "s") for cell in (last, first))
+        return value_text("time", _roundest_moment(before, after))
     ends = [Decimal(plain(cell * rounding.grid)) for cell in (last, last + 1, first)]
     return plain(Fraction(_roundest(ends[0], ends[2], lambda number: number >= ends[1])))
 
@@ -149,9 +154,11 @@ def _roundest(low: Decimal, high: Decimal, is_above: Callable[[Decimal], bool]) 
             power -= 1
 
 
-def _roundest_moment(low: np.datetime64, high: np.datetime64) -> np.datetime64:
+def _roundest_moment(
+    low: np.datetime64, high: np.datetime64, steps: Sequence[tuple[str, int]] = _ROUND_STEPS
+) -> np.datetime64:
     """Return a multiple of the widest step that has one above ``low``: below ``high``, or where none is, that."""
-    candidates = (each for unit, step in _ROUND_STEPS for each in _multiples(high, unit, step))
+    candidates = (each for unit, step in steps for each in _multiples(high, unit, step))
     roundest: np.datetime64 = next(each for each in candidates if each > low)
     return roundest
 
@@ -638,12 +645,12 @@ def _cell_ends(column: Column) -> FloatArray:
     if column.n_values < 2:
         return np.zeros(2)
     # The cut points become values of a column of the same range, whose positions are then theirs.
-    texts = [column.text(0), *(cut_point(column, code) for code in range(1, column.n_values))]
+    texts = [cut_point(column, code) for code in range(1, column.n_values)]
     if column.kind == "time":
         times, codes = from_texts(column.name, texts, "time")
         points = times.values[codes]
     else:
         points = np.array(texts, dtype=column.values.dtype)
-    ends = replace(column, values=np.append(points, column.values[-1])).positions()
+    ends = replace(column, values=np.concatenate([column.values[:1], points, column.values[-1:]])).positions()
     ends[-1] = 1.0
     return ends

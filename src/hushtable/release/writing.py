@@ -49,7 +49,7 @@ __all__ = [
 
 Order = Literal["shuffled", "kept"]
 Audience = Literal["internal", "external"]
-_Facts = Mapping[str, Any]
+ManifestEntries = Mapping[str, Any]
 
 _PART: Final = Path("part.parquet")
 
@@ -126,12 +126,12 @@ class Content(Protocol):
         """Write it into a draft, with room for a spill in another folder."""
         ...
 
-    def judge(self, draft: Path, filled: Filled, to: Destination) -> tuple[Verdict, _Facts]:
+    def judge(self, draft: Path, filled: Filled, to: Destination) -> tuple[Verdict, ManifestEntries]:
         """Read the draft back and judge it; return also what the manifest says of it in place of what was planned."""
         ...
 
 
-def write(content: Content, to: Destination, facts: _Facts) -> Verdict:
+def write(content: Content, to: Destination, facts: ManifestEntries) -> Verdict:
     """Write a published table with its manifest, whole and verified or not at all.
 
     Parameters
@@ -237,7 +237,7 @@ class TableContent:
         dialect = _dialect(to.writing, frames.written_delimiter(frame, path)) if is_text else None
         return Filled(frame.n_records, claim, dialect, rows, with_comma)
 
-    def judge(self, draft: Path, filled: Filled, to: Destination) -> tuple[Verdict, _Facts]:
+    def judge(self, draft: Path, filled: Filled, to: Destination) -> tuple[Verdict, ManifestEntries]:
         """Judge what was read back, and compare kept cells with the input's."""
         assert filled.rows is not None
         if to.writing.by is None:
@@ -299,7 +299,7 @@ class BatchContent:
         dialect = Dialect("utf-8", delimiter, index=False) if frames.file_kind(to.path) == "csv" else None
         return Filled(write_file(self.batches, draft, spill, delimiter=delimiter), self.claim, dialect)
 
-    def judge(self, draft: Path, filled: Filled, to: Destination) -> tuple[Verdict, _Facts]:
+    def judge(self, draft: Path, filled: Filled, to: Destination) -> tuple[Verdict, ManifestEntries]:
         """Judge the distinct rows of what was written."""
         published = opened(draft, filled.dialect, is_large=True)
         return filled.claim.verify(seen(filled.claim, published), original=self.original).raise_if_failed(), {}
@@ -357,7 +357,7 @@ class ReleaseContent:
             return Filled(self.origin.write(self.cells, draft), self.release.claim)
         return self._in_batches(self.origin.batches(self.cells)).fill(draft, spill, to)
 
-    def judge(self, draft: Path, filled: Filled, to: Destination) -> tuple[Verdict, _Facts]:
+    def judge(self, draft: Path, filled: Filled, to: Destination) -> tuple[Verdict, ManifestEntries]:
         """Judge what was read back, and measure anew what its kept columns find."""
         verdict, _ = self._in_batches(()).judge(draft, filled, to)
         return verdict, look_at_draft(self.release, draft, filled.dialect)

@@ -85,7 +85,7 @@ class _Moments:
     format: str
 
     def write(self, values: ValueArray) -> pl.Series:
-        moments = pl.Series(values).cast(pl.Datetime("us"))
+        moments = pl.Series(values.astype("datetime64[us]"))
         return (moments.dt.replace_time_zone("UTC") if "%z" in self.format else moments).dt.to_string(self.format)
 
 
@@ -174,6 +174,8 @@ def _styles(own: pl.Series, column: Column, spec: ColumnSpec) -> Iterator[_Numbe
         return
     if column.kind == "time":
         yield from map(_Moments, _CLOCKS)
+        return
+    if spec.format is not None and (spec.format == "excel" or "%q" in spec.format):
         return
     for each in _ISO if spec.format is None else (spec.format.replace("%f", "%6f"),):
         yield _Moments(each)

@@ -117,6 +117,18 @@ class Said(NamedTuple):
     is_own: bool = False
 
 
+def names_birth(name: str) -> bool:
+    """Tell whether a column is one of births by its name.
+
+    Examples
+    --------
+    >>> names_birth("Geburtsdatum"), names_birth("admission")
+    (True, False)
+    """
+    said = says(name, lexicon(), lambda _: True)
+    return said.topic is not None and said.topic.name == "birth"
+
+
 class _NameClaim(NamedTuple):
     topic: Topic
     needs_cells: bool

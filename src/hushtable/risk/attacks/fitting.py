@@ -17,7 +17,7 @@ import numpy as np
 
 from hushtable._types import BoolArray, CodeArray, CountArray
 from hushtable.claims import covered_by, listed_cells, published_cells, rules_of
-from hushtable.columns import SUPPRESSED, Column, ColumnSpec, column_of_cells, from_texts, read, whole_days
+from hushtable.columns import SUPPRESSED, Column, ColumnSpec, column_of_cells, from_texts, read, spell_ends, whole_days
 from hushtable.errors import ColumnError, InputError, check_columns, check_type, with_hint
 from hushtable.hierarchy import Hierarchy, to_exact
 from hushtable.io import Frame, spell_as
@@ -233,8 +233,10 @@ def _column_of(pair: tuple[str, str], parts: Sequence[_CellList], tables: Sequen
         if table.source is not None and name in table.source.columns:
             texts += Table.encode(table.source, [name], {name: ColumnSpec(spec.kind, spec.order)}).columns[0].texts()
         elif part.hierarchy is None:
-            spans = (span for cell in part.found if cell is not None for span in _spans_in(cell, spec.kind))
-            texts += [bound for span in spans for bound in (span.low, span.high) if bound is not None]
+            spans = [span for cell in part.found if cell is not None for span in _spans_in(cell, spec.kind)]
+            values = [span.low for span in spans if span.is_value]
+            ends = [end for span in spans if not span.is_value for end in (span.low, span.high) if end is not None]
+            texts += [*spell_ends(ends, values, spec.kind), *values]
     return from_texts(pair[0], list(dict.fromkeys(texts)), spec.kind, spec.order)[0]
 
 
@@ -473,7 +475,8 @@ def _numbers(texts: Sequence[str], column: Column) -> dict[str | None, Any]:
     if column.kind in ("integer", "decimal"):
         return {text: _number(text, is_whole=column.kind == "integer") for text in texts}
     try:
-        moments, codes = from_texts(column.name, list(texts), "time" if column.kind == "time" else "datetime")
+        whole = list(texts) if column.precision == "day" else whole_days(texts)
+        moments, codes = from_texts(column.name, whole, "time" if column.kind == "time" else "datetime")
     except ColumnError:
         # One of them is no moment: the others are found in ever smaller parts.
         if len(texts) == 1:

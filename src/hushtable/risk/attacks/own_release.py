@@ -500,10 +500,10 @@ def _ends_of(text: str | None, column: Column) -> _EndCodes | None:
 
 
 def _on_axis(bound: str, column: Column) -> Any:
-    if column.kind == "time":
-        return int(from_texts(column.name, [bound], "time")[0].values[0].astype(np.int64))
     if column.is_temporal:
-        return int(np.datetime64(bound.replace(" ", "T"), "us").astype(np.int64))
+        # Only a quarter is written as numpy does not read it.
+        value = from_texts("", [bound], "date")[0].values[0] if "Q" in bound else np.datetime64(bound.replace(" ", "T"))
+        return int(value.astype("datetime64[us]").astype(np.int64))
     exact = to_exact(bound)
     return exact if isinstance(exact, int) else float(exact)
 

@@ -1,0 +1,85 @@
+"""How a scan proposes to read the dates of a column: their format, and the century of years of two digits."""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+from hushtable.columns import (
+    ColumnSpec,
+    canonical,
+    date_formats_of_digits,
+    doubts,
+    found,
+    has_two_digits,
+    latest_year_of,
+    this_day,
+)
+from hushtable.io import Frame
+
+__all__ = ["Dating", "describe_century", "propose_dating"]
+
+_TOPICS: Final = ("birth", "date")
+_YEARS: Final = "%Y"
+
+
+class Dating(NamedTuple):
+    """What is proposed of a column of dates.
+
+    Attributes
+    ----------
+    spec : ColumnSpec
+        Its format, where only one fits, and the latest year.
+    formats : tuple of str
+        Several that fit: somebody has to choose.
+    are_years : bool
+        Its numbers may be years, which need no format.
+    """
+
+    spec: ColumnSpec = ColumnSpec()
+    formats: tuple[str, ...] = ()
+    are_years: bool = False
+
+
+def propose_dating(frame: Frame, name: str, topic: str) -> Dating:
+    """Propose how the dates of a column are read; digits are dates only where the column's name says so.
+
+    Parameters
+    ----------
+    frame : Frame
+    name : str
+    topic : str
+        What the column is about: ``"birth"``, ``"date"`` or something else.
+    """
+    spec, text = frame.spec(name), frame.text(name)
+    if spec.format is not None:
+        return Dating()
+    formats: tuple[str, ...] = ()
+    if text is not None:
+        known = found(text, spec).format
+        formats = doubts(text, spec)[0] if known is None else (known,)
+    # Whole numbers are read as text where they are dates.
+    digits = frame.told({name: ColumnSpec(format=_YEARS)}).text(name) if text is None else text
+    if digits is not None and not formats and topic in _TOPICS:
+        formats = date_formats_of_digits(canonical(digits, ColumnSpec(missing_values=spec.missing_values)))
+    if not formats or _YEARS in formats:
+        return Dating(are_years=bool(formats))
+    year = None
+    if digits is not None and has_two_digits(formats[0]):
+        this_year = int(str(this_day())[:4])
+        year = latest_year_of(digits, formats[0], this_year, is_birth=topic == "birth")
+    if len(formats) > 1:
+        return Dating(ColumnSpec(latest_year=year), formats)
+    return Dating(ColumnSpec(format=formats[0], latest_year=year))
+
+
+def describe_century(latest_year: int, topic: str) -> str:
+    """Say which years two digits mean, and why.
+
+    Examples
+    --------
+    >>> describe_century(2026, "birth")
+    'two digits: 26 is 2026, 27 is 1927, as no birth lies in the future; say another year if that is wrong'
+    """
+    years = f"{latest_year % 100:02} is {latest_year}, {(latest_year + 1) % 100:02} is {latest_year - 99}"
+    why = "no birth lies in the future" if topic == "birth" else "its dates lie closest together so"
+    return f"two digits: {years}, as {why}; say another year if that is wrong"
