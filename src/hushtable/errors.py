@@ -48,13 +48,35 @@ __all__ = [
 
 # What stands before the host of a URL, which may have gone through a path, or behind `password=`.
 _PASSWORD = re.compile(r"([a-z][a-z0-9+.-]*:/+)[^\s'\"]*:[^\s'\"]*@|(\w*password=)[^\s'\"&]+", re.IGNORECASE)
+_HINT = "\n\nHint: "
 _LONGEST_NAME = 100  # characters; of what is read wrong, the whole table may look like a name
 
 
 class HushError(Exception):
-    """Base of all errors of hushtable; ``exit_code`` is what the command returns for it."""
+    """Base of all errors of hushtable; ``exit_code`` is what the command returns for it.
+
+    Attributes
+    ----------
+    message : str
+        What is wrong, with which value, and what was expected.
+    hint : str
+        What to do next; empty where nothing can be said.
+    """
 
     exit_code: ClassVar[int] = 2
+
+    def __init__(self, message: str = "", *, hint: str = "") -> None:
+        super().__init__(with_hint(message, hint) if hint else message)
+
+    @property
+    def message(self) -> str:
+        """What is wrong."""
+        return str(self).partition(_HINT)[0]
+
+    @property
+    def hint(self) -> str:
+        """What to do next."""
+        return str(self).partition(_HINT)[2]
 
 
 class InputError(HushError, ValueError):
@@ -121,7 +143,7 @@ class ExposureWarning(UserWarning):
 
 def with_hint(message: str, hint: str) -> str:
     """Join a message and its hint the same way everywhere; of what was typed, no password of a URL is repeated."""
-    return _PASSWORD.sub(lambda found: f"{found[1] or found[2]}...", f"{message}\n\nHint: {hint}")
+    return _PASSWORD.sub(lambda found: f"{found[1] or found[2]}...", f"{message}{_HINT}{hint}")
 
 
 def listed(names: Iterable[str], limit: int = 8) -> str:

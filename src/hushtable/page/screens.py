@@ -482,7 +482,7 @@ def _ladder(desk: Desk, place: int, name: str, words: PageWords) -> Html:
     try:
         ladder = desk.ladder(name)
     except HushError as error:
-        return tag("p", str(error).partition("\n\nHint: ")[0], class_="careful", lang="en")
+        return tag("p", error.message, class_="careful", lang="en")
     if ladder is None:
         shared = desk.shared(name)
         assert shared is not None

@@ -490,7 +490,7 @@ class Pipeline:
         try:
             steps.files_of(parameters, self)
         except HushError as error:
-            return str(error).replace("\n\nHint: ", " ")
+            return f"{error.message} {error.hint}"
         return None
 
     def plan(self, *, cache: bool = True) -> list[tuple[Step, bool]]:

@@ -164,7 +164,7 @@ def _parameters(faults: _Faults, module: str, given: Mapping[str, Any], location
         try:
             kind = EVALUATORS[str(method)] = plugins.load("evaluators", str(method), ("model_fields", "evaluate"))
         except InputError as error:
-            faults.add((*location, "method"), str(error).replace(".\n\nHint: ", "; "))
+            faults.add((*location, "method"), _in_one_line(error))
             return None
     if kind is None:
         words = [word for word in by_method if word]
@@ -174,13 +174,17 @@ def _parameters(faults: _Faults, module: str, given: Mapping[str, Any], location
     return faults.record(kind, given, location)
 
 
+def _in_one_line(error: InputError) -> str:
+    return f"{error.message.rstrip('.')}; {error.hint}" if error.hint else error.message
+
+
 def _checked(faults: _Faults, record: Record | None, location: Place) -> Record | None:
     """Read the rules of a Constrainer, which need no table to be wrong."""
     if isinstance(record, Constraining):
         try:
             rules_of(record)
         except PipelineError as error:
-            faults.add(location, str(error).replace(".\n\nHint: ", "; "))
+            faults.add(location, _in_one_line(error))
             return None
     return record
 
@@ -223,7 +227,7 @@ def _releasing(faults: _Faults, given: Mapping[str, Any], location: Place, folde
         try:
             own["rules"] = Policy.make(entries, faults.name, plain_yaml.part_of(faults.tree, location), folder)
         except HushError as error:
-            told = str(error).partition("\n\nHint: ")[0].splitlines()
+            told = error.message.splitlines()
             faults.found += [f"{each} ({location[0]}[{location[1]}])" for each in told]
             return None
     return faults.record(Releasing, own, location)

@@ -592,7 +592,7 @@ def _figures(run: ComparedRun, prepared: Prepared, asked: Request, model: Regres
     try:
         release = carry_out(prepared, asked)
     except (InfeasibleError, BudgetExceeded, InputError) as error:
-        return replace(run, reason=str(error).partition("\n\nHint: ")[0])
+        return replace(run, reason=error.message)
     seconds = perf_counter() - began
     # What `Release.verify` does, with the cells written once for all figures.
     published, claim, source = release.edition, release.claim, release.source

@@ -187,8 +187,7 @@ PolicyUnknown = Literal["error", "suppress"]
 
 def _in_one_line(error: HushError) -> str:
     # The policy's own message adds the place and a hint of its own.
-    message, _, hint = str(error).partition("\n\nHint: ")
-    return f"{message} {hint}".rstrip(".")
+    return f"{error.message} {error.hint}".rstrip(".")
 
 
 def reading(make: Callable[[Any], Any]) -> Callable[[Any], Any]:
