@@ -58,5 +58,7 @@ def test_an_unknown_job_is_refused_and_told_what_there_is():
     assert all(job in done.stderr for job in DRILLS)
 
 
+# scripts/test does so before it begins.
+@pytest.mark.slow
 def test_every_job_can_be_compiled_for():
     compile_for([*DRILLS])
