@@ -1,6 +1,5 @@
 """What all tests share: hypothesis settings, what a test costs, and the real tables that the project does not carry."""
 
-import gc
 import json
 import os
 import sys
@@ -41,13 +40,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.nodeid in marks:
             item.add_marker(marks[item.nodeid])
-
-
-def pytest_collection_finish() -> None:
-    # What was imported and collected lives until the end: to look through it for garbage, again and again, took a fifth
-    # of the tests' time.
-    gc.collect()
-    gc.freeze()
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from drawing import equal_charts_drawn_once
+from equal_charts import equal_charts_drawn_once
 
 
 @pytest.fixture(scope="module", autouse=True)

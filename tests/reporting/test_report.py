@@ -13,7 +13,7 @@ import pytest
 
 import hushtable as ht
 from command import done, run
-from drawing import DRAWN
+from equal_charts import DRAWN
 from hushtable.io import frames
 from hushtable.release.exposure import ExposureLimit
 from hushtable.reporting import inside, outside, released
