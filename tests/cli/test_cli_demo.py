@@ -23,7 +23,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
             moved.chdir(folder)
             sys.stdout.write(done(*arguments).out)
 
-    monkeypatch.setattr(demo, "_N_PEOPLE", 500)
+    monkeypatch.setattr(demo, "_N_PEOPLE", 2_000)
     monkeypatch.setattr(demo, "_OTHER_KS", (2, 5))
     monkeypatch.setattr(demo, "_run", in_process)
 
