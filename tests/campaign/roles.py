@@ -56,7 +56,9 @@ def case(random: Random, folder: Path) -> Outcome:
     kind, role = random.choice([*IDENTIFIERS, *INNOCENT]), random.choice(["sensitive", "other", "quasi-identifier"])
     name, cell = (IDENTIFIERS | INNOCENT)[kind]
     n = random.choice([4, 7, 20, 48, 60, 200])
-    table = pl.DataFrame({"age": [20 + i % 2 for i in range(n)], name: [cell(random) for _ in range(n)]})
+    # Two names among few values are no evidence: a ward is called Maria, a month Jan.
+    drawn = [*(random.sample(FIRST, 3) if kind == "first names" else ()), *(cell(random) for _ in range(n))][:n]
+    table = pl.DataFrame({"age": [20 + i % 2 for i in range(n)], name: drawn})
     given = {"columns": {"age": "quasi-identifier", name: role}, "models": [{"k-anonymity": 2}]}
     door = random.choice(list(DOORS))
     outcome.secrets = tuple({*table[name].cast(pl.String)}) if kind in IDENTIFIERS else ()

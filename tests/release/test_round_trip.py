@@ -112,6 +112,27 @@ def test_measure_levels_are_those_of_the_kinds(folder: Path) -> None:
     }
 
 
+@pytest.mark.parametrize("ending", [".sav", ".dta"])
+def test_what_the_policy_calls_columns_stands_in_files_of_statistics_programs_and_in_the_codebook(
+    folder: Path, ending: str
+) -> None:
+    policy = ht.Policy.parse(POLICY).changed(
+        {("columns", "alter"): {"role": "quasi-identifier", "label": "Alter"}, ("columns", "tage", "label"): "Tage"}
+    )
+    release, path = policy.protect(folder / "in.csv"), folder / f"labelled{ending}"
+    release.write(path)
+    _, meta = {".sav": pyreadstat.read_sav, ".dta": pyreadstat.read_dta}[ending](path)
+    labels = meta.column_names_to_labels
+    assert labels["alter"].startswith("Alter (coarsened")
+    assert (labels["tage"], labels["kosten"] or "") == ("Tage", "")
+    book = release.codebook.to_dict(path.name, external=False)["columns"]
+    assert {entry["name"]: entry.get("label") for entry in book if entry["name"] in ("alter", "tage", "plz")} == {
+        "alter": "Alter",
+        "tage": "Tage",
+        "plz": None,
+    }
+
+
 @pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame])
 def test_a_declared_code_is_missing_in_the_dataframe_that_comes_out(kind: type) -> None:
     data = kind(

@@ -26,7 +26,6 @@ from hushtable.io import (
     Dialect,
     Frame,
     Source,
-    Writing,
     connect,
     is_many,
     lazy_objects,
@@ -226,7 +225,7 @@ def protect(origin: Files | Lazy, asked: Request) -> RemoteRelease:
             "take another one, such as 'mondrian', or engine='memory'.",
         )
         raise InputError(msg)
-    if asked.writing != Writing(language=asked.writing.language, by=asked.writing.by):
+    if not asked.writing.spells_as_usual:
         msg = with_hint(
             "rows that are not in memory are published as they are: an encoding, a decimal mark or a way to hide "
             "formulas has no effect.",

@@ -12,7 +12,7 @@ import io
 import itertools
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Final, Literal, get_args
 
@@ -116,6 +116,8 @@ class Writing:
         Of the words that are written into cells: names of groups, and labels of dictionaries.
     by : str, optional
         A published column whose cells name the folders of a Hive data set, where a release is written batch by batch.
+    labels : mapping of column to str
+        What columns are in words, for the codebook and for files of statistics programs.
     """
 
     encoding: str = "utf-8"
@@ -123,6 +125,7 @@ class Writing:
     formulas: Formulas = "keep"
     language: str = ENGLISH
     by: str | None = None
+    labels: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         check_language(self.language)
@@ -140,6 +143,11 @@ class Writing:
             raise InputError(msg) from None
         if name == "utf-8":
             object.__setattr__(self, "encoding", name)
+
+    @property
+    def spells_as_usual(self) -> bool:
+        """Whether no encoding, no decimal mark and no way to hide formulas was asked for."""
+        return (self.encoding, self.decimal, self.formulas) == ("utf-8", ".", "keep")
 
 
 _TEXTS: Final = (pl.String, pl.Categorical, pl.Enum)

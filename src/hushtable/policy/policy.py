@@ -31,6 +31,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, overload
 
@@ -377,8 +378,14 @@ class Policy(Record):
             limits=Limits(self.limits.highest_risk, self.limits.average_risk),
             clock=Clock(budget, progress),
             inputs=(*drafts.paths_among(data), *self.inputs),
-            writing=self.writing.made,
+            writing=replace(self.writing.made, labels=self._labels),
         )
+
+    @property
+    def _labels(self) -> dict[str, str]:
+        """What published columns are in words."""
+        columns = {name: each for name, each in self.columns.items() if name not in self.removed}
+        return {name: each.label for name, each in columns.items() if each.label}
 
     def check_decided(self) -> None:
         """Raise PolicyError where a role or a format is yet to be decided."""

@@ -179,6 +179,7 @@ _OPTIONS: Final = """\
 # (intervals, prefix, dates, dictionary: countries or education;
 # tails: {high: 200000} puts who lies far out into one group);
 # order: [low, high] of a category;
+# label: what the column is in words, for the codebook, SPSS, Stata and SAS;
 # method: {mondrian: {grid: {COLUMN: 5}}} cuts numbers at multiples of 5;
 # format: '%d.%m.%Y', decimal, thousands, missing_values where they are not
 # those of the file;

@@ -311,6 +311,8 @@ class ColumnPolicy(Record):
         How a quasi-identifier or sensitive column generalizes: ``"auto"``, the path of
         an ARX hierarchy file relative to the policy, or one rule or tree as
         `hushtable.Hierarchy.from_dict` reads it.
+    label : str, optional
+        What the column is in words, for the codebook and for files of SPSS, Stata and SAS.
     """
 
     role: PolicyRole
@@ -323,6 +325,7 @@ class ColumnPolicy(Record):
     order: tuple[str, ...] | None = None
     separator: str | None = None
     hierarchy: Annotated[Any, BeforeValidator(_hierarchy)] = None
+    label: str | None = None
 
     @model_validator(mode="before")
     @classmethod

@@ -158,12 +158,9 @@ class Codebook:
         return {"missing_values": list(declared)} if declared else {}
 
     def _said(self, name: str) -> dict[str, Any]:
-        """Return what a file of a statistics program says of a column, as far as the release may."""
-        variable = self._variables.get(name)
-        if variable is None:
-            return {}
-        values = {str(code): text for code, text in variable.values.items()}
-        label = self.edition.source.label(name) if isinstance(self.edition.source, Frame) else ""
+        """Return what the policy, or a file of a statistics program, says of a column, as far as the release may."""
+        variable, label = self._variables.get(name), self.edition.label(name)
+        values = {} if variable is None else {str(code): text for code, text in variable.values.items()}
         return ({"label": label} if label else {}) | ({"values": values} if values else {})
 
     @cached_property

@@ -139,6 +139,8 @@ class Edition:
         Columns that are declared text: a file holds the texts of their values, whatever their type.
     inputs : tuple of path
         The files it was made from, none of which `write` touches.
+    labels : mapping of column to str
+        What columns are in words, where somebody said so, besides what the source says of its variables.
     """
 
     source: Frame | Table = field(repr=False)
@@ -150,6 +152,11 @@ class Edition:
     pseudonyms: Pseudonyms | None = None
     as_text: tuple[str, ...] = ()
     inputs: tuple[Path, ...] = ()
+    labels: Mapping[str, str] = field(default_factory=dict)
+
+    def label(self, name: str) -> str:
+        """Return what a column is in words; empty where nobody says so."""
+        return self.labels.get(name) or (self.source.label(name) if isinstance(self.source, Frame) else "")
 
     @property
     def native(self) -> Any:
@@ -186,7 +193,7 @@ class Edition:
         frame = frame.one_by_one() if self.pseudonyms and self.pseudonyms.fresh else frame
         frame = pseudonyms.pseudonymize(frame, self.pseudonyms) if self.pseudonyms else frame
         frame = without_remnants(frame, rows_are_gone=self.rows is not None)
-        return replace(frame, variables=self._variables(frame)) if frame.variables else frame
+        return replace(frame, variables=self._variables(frame)) if frame.variables or self.labels else frame
 
     def _variables(self, frame: Frame) -> Mapping[str, Variable]:
         """Return what a file of a statistics program may say of what is published."""
@@ -195,7 +202,10 @@ class Edition:
         }
         forms |= {name: {"any"} for name in self.starred}
         forms |= {name: set() for name in (self.pseudonyms.columns if self.pseudonyms else ())}
-        known = {name: each for name, each in frame.variables.items() if name in frame.columns}
+        labelled = {
+            name: replace(frame.variables.get(name, Variable()), label=text) for name, text in self.labels.items()
+        }
+        known = {name: each for name, each in {**frame.variables, **labelled}.items() if name in frame.columns}
         return published(known, frame.column, forms)
 
     def select(self, names: Sequence[str]) -> Edition:
@@ -393,8 +403,8 @@ class Edition:
     @property
     def _columns_with_tags(self) -> tuple[str, ...]:
         """The kept columns of numbers that a statistics program's missing values made texts of."""
-        variables = self.source.variables if isinstance(self.source, Frame) else {}
-        return tuple(name for name, each in variables.items() if each.is_number and name not in self.rewritten)
+        said = self._said_of_variables
+        return tuple(name for name, each in said.items() if each.is_number and name not in self.rewritten)
 
     def _describe_measures(self, frame: Frame) -> Mapping[str, Variable]:
         """Return what a statistics program is told of the columns: as its own file said, else by their kinds."""
@@ -404,7 +414,17 @@ class Edition:
             kinds |= {column.name: column.kind for column in self.source.columns}
         kinds |= {name: each.kind for name, each in self.rewritten.items()}
         columns = {name: frame.column(name) for name in frame.columns}
-        return {**measures(columns, kinds), **frame.variables}
+        by_kind = measures(columns, kinds)
+        said = self._said_of_variables
+        return by_kind | {
+            name: each if name in said else replace(by_kind[name], label=each.label)
+            for name, each in frame.variables.items()
+        }
+
+    @property
+    def _said_of_variables(self) -> Mapping[str, Variable]:
+        """What a file of a statistics program says of the source's columns."""
+        return self.source.variables if isinstance(self.source, Frame) else {}
 
     def _numbers(self, frame: Frame) -> tuple[str, ...]:
         """Return the columns whose numbers are not written as they came: rewritten ones, and floats."""
@@ -489,7 +509,7 @@ def check_order(person: str | None, models: Sequence[PrivacyModel]) -> None:
 
 def check_writing(path: Path, writing: Writing) -> None:
     """Raise InputError where a file has neither an encoding nor a decimal mark, and one was asked for."""
-    if frames.file_kind(path) == "parquet" and writing != Writing(language=writing.language, by=writing.by):
+    if frames.file_kind(path) == "parquet" and not writing.spells_as_usual:
         msg = with_hint(
             f"{str(path)!r} is Parquet, in which an encoding, a decimal mark or a way to hide formulas has no effect.",
             "write a CSV, or leave encoding, decimal and formulas (`write:` in a policy) out.",

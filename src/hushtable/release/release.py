@@ -181,6 +181,7 @@ class Release(OfClaim, Generic[FrameT]):
             pseudonyms=self.pseudonyms,
             as_text=tuple(name for name in self.sensitive if self.specs[name].kind in ("category", "ordered")),
             inputs=self.inputs,
+            labels=self.writing.labels,
         )
 
     @property
@@ -656,12 +657,12 @@ class Release(OfClaim, Generic[FrameT]):
         to = Destination(
             path,
             beside=self.codebook.texts(path, external=external) if codebook else {},
-            writing=Writing(
-                encoding or self.writing.encoding,
-                decimal or self.writing.decimal,
-                formulas or self.writing.formulas,
-                self.writing.language,
-                by,
+            writing=replace(
+                self.writing,
+                encoding=encoding or self.writing.encoding,
+                decimal=decimal or self.writing.decimal,
+                formulas=formulas or self.writing.formulas,
+                by=by,
             ),
             order="kept" if keep_order else "shuffled",
             audience="external" if external else "internal",
