@@ -20,7 +20,7 @@ LIST = Path(__file__).parent.parent / "tests" / "dear_tests.txt"
 SLOW_SHARE = 0.03
 """Of the cases, the dearest: not run by CI."""
 FAST_SECONDS = 70
-"""CPU seconds of the cases of ``make test-fast``: two minutes on two cores, of which compiling every kernel takes one."""
+"""CPU seconds of the cases of ``make test-fast``: two minutes on two cores, one of them for compiling."""
 _EACH_JUDGES_ANOTHER = (
     "tests/anonymizers/test_methods.py",
     "tests/anonymizers/test_km_by_every_method.py",
