@@ -2,9 +2,13 @@
 
 Usage: python scripts/choose_dear_tests.py [--keep CASES.json] RECORD...
 
-Of every test one case stays that is neither: its cheapest. A test of one case is slow by its own marker only.
-No case is slow where each judges another method, door or kind (`_EACH_JUDGES_ANOTHER`), nor one that is to be kept
-because it alone covers a line or a branch.
+Record a second run: in the first one, a case pays for every kernel that it is the first to need.
+
+``slow`` are the dearest cases. Of every test one case stays that is not: its cheapest. A test of one case is slow by
+its own marker only. No case is slow where each judges another method, door or kind (`_EACH_JUDGES_ANOTHER`), nor one
+that is to be kept because it alone covers a line or a branch. What is listed as slow and was not recorded stays.
+
+``dear`` is what ``make test-fast`` has no time for: it takes the cheapest cases, whatever their tests.
 """
 
 import json
@@ -13,8 +17,10 @@ from collections import defaultdict
 from pathlib import Path
 
 LIST = Path(__file__).parent.parent / "tests" / "dear_tests.txt"
-SHARES = {"slow": 0.03, "dear": 0.1}
-"""Of the cases, the dearest: not run by CI; not run by ``make test-fast``."""
+SLOW_SHARE = 0.03
+"""Of the cases, the dearest: not run by CI."""
+FAST_SECONDS = 70
+"""CPU seconds of the cases of ``make test-fast``: two minutes on two cores, one of them for compiling."""
 _EACH_JUDGES_ANOTHER = (
     "tests/anonymizers/test_methods.py",
     "tests/anonymizers/test_km_by_every_method.py",
@@ -29,17 +35,37 @@ _EACH_JUDGES_ANOTHER = (
 
 def choose(costs: dict[str, float], to_keep: set[str]) -> dict[str, str]:
     """Return the mark of each case that gets one."""
-    cases_of = defaultdict(list)
-    for case in costs:
-        cases_of[case.partition("[")[0]].append(case)
-    kept = {min(cases, key=lambda case: (costs[case], case)) for cases in cases_of.values()}
     ranked = sorted(costs, key=lambda case: (-costs[case], case))
-    n_slow, n_dear = (int(share * len(ranked)) for share in SHARES.values())
-    marks = dict.fromkeys(ranked[:n_dear], "dear")
-    for case in ranked[:n_slow]:
-        if case not in to_keep and not case.startswith(_EACH_JUDGES_ANOTHER):
+    marks, left = {}, sum(costs.values())
+    for case in ranked:
+        if left <= FAST_SECONDS:
+            break
+        marks[case], left = "dear", left - costs[case]
+    kept = {min(cases, key=lambda case: (costs[case], case)) for cases in by_test(costs).values()} | to_keep
+    for case in ranked[: int(SLOW_SHARE * len(ranked))]:
+        if case not in kept and not case.startswith(_EACH_JUDGES_ANOTHER):
             marks[case] = "slow"
-    return {case: mark for case, mark in marks.items() if case not in kept}
+    return marks
+
+
+def by_test(cases: dict[str, float]) -> dict[str, list[str]]:
+    """Return the cases of each test."""
+    found = defaultdict(list)
+    for case in cases:
+        found[case.partition("[")[0]].append(case)
+    return found
+
+
+def to_lines(marks: dict[str, str], costs: dict[str, float]) -> list[str]:
+    """Return the lines of the list: a test where all of its cases are dear, else each case."""
+    whole = {
+        test
+        for test, cases in by_test(costs).items()
+        if all(marks.get(case) == "dear" for case in cases)
+        and not any(case.startswith(f"{test}[") and case not in costs for case in marks)
+    }
+    shown = {test if (test := case.partition("[")[0]) in whole else case: mark for case, mark in marks.items()}
+    return [f"{mark} {case}" for case, mark in sorted(shown.items())]
 
 
 def main(records: list[str]) -> int:
@@ -52,14 +78,13 @@ def main(records: list[str]) -> int:
         for line in Path(record).read_text(encoding="utf-8").splitlines():
             case, seconds = json.loads(line)
             costs[case] = min(seconds, costs.get(case, seconds))
-    marks = choose(costs, to_keep)
-    LIST.write_text("".join(f"{mark} {case}\n" for case, mark in sorted(marks.items())), encoding="utf-8")
-    for mark in SHARES:
-        spent = sum(costs[case] for case, given in marks.items() if given == mark)
-        print(
-            f"{mark}: {sum(given == mark for given in marks.values())} of {len(costs)} cases, {spent:.0f} of "
-            f"{sum(costs.values()):.0f} CPU s"
-        )
+    listed = [line.partition(" ") for line in LIST.read_text(encoding="utf-8").splitlines()]
+    marks = {case: "slow" for mark, _, case in listed if mark == "slow" and case not in costs} | choose(costs, to_keep)
+    LIST.write_text("".join(f"{line}\n" for line in to_lines(marks, costs)), encoding="utf-8")
+    for mark in ("slow", "dear"):
+        spent = sum(costs.get(case, 0) for case, given in marks.items() if given == mark)
+        print(f"{mark}: {sum(given == mark for given in marks.values())} cases, {spent:.0f} CPU s")
+    print(f"of {len(costs)} cases, {sum(costs.values()):.0f} CPU s")
     return 0
 
 

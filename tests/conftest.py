@@ -27,7 +27,7 @@ settings.register_profile(
 settings.load_profile("house")
 
 DEAR = Path(__file__).with_name("dear_tests.txt")
-"""Cases that cost most, each beside a cheaper case of its test: ``slow`` or ``dear``, and the case."""
+"""What costs most: ``slow`` and a case, of which a cheaper one of its test is not, or ``dear`` and a case or a test."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -38,8 +38,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     lines = DEAR.read_text(encoding="utf-8").splitlines()
     marks = {case: mark for mark, _, case in (line.partition(" ") for line in lines)}
     for item in items:
-        if item.nodeid in marks:
-            item.add_marker(marks[item.nodeid])
+        for case in {item.nodeid, item.nodeid.partition("[")[0]} & marks.keys():
+            item.add_marker(marks[case])
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)

@@ -78,6 +78,8 @@ def folder(tmp_path):
     closed(tmp_path, False)
 
 
+# That nothing is compiled after a warm-up is asked of one command by tests/cli/test_cli_warm_up.py, in every run.
+@pytest.mark.slow
 def test_the_commands_of_the_image_start_warm_and_write_the_data_folder_alone(folder):
     installed(folder, is_warm=True)
     (warm_up,) = WARM_UP

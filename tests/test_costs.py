@@ -1,4 +1,4 @@
-"""What is left out of a run is named, exists, and has a cheaper case that is run."""
+"""What is left out of a run is named and exists; what is slow has a cheaper case that is run."""
 
 import re
 from pathlib import Path
@@ -14,7 +14,7 @@ def test_every_dear_case_is_one_of_a_test_that_exists() -> None:
         mark, _, case = line.partition(" ")
         test, bracket, _ = case.partition("[")
         assert mark in ("slow", "dear")
-        assert bracket, f"{case} is the only case of its test: mark it in its file"
+        assert bracket or mark == "dear", f"{case} is the only case of its test: mark it in its file"
         functions.add(test)
     for test in functions:
         path, _, name = test.partition("::")

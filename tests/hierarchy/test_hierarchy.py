@@ -168,6 +168,11 @@ def test_intervals_are_exact_at_any_magnitude(texts: list[str], width: float, ex
     assert levels_of(Hierarchy.build(Hierarchy.intervals(width), column_of(texts)))[1] == expected
 
 
+def test_widths_that_are_proposed_for_decimals_are_numbers_that_yaml_writes_exactly() -> None:
+    column = column_of([f"{quarters / 4:.2f}" for quarters in range(1, 9)])
+    assert Hierarchy.auto(column).to_dict() == {"intervals": {"width": [0.1, 0.2, 0.4, 0.8], "low": 0, "high": 2.4}}
+
+
 def test_integer_widths_equal_the_listed_leaves() -> None:
     column = column_of([str(age) for age in range(100)])
     hierarchy = Hierarchy.build(Hierarchy.intervals([5, 10], low=0, high=100), column)
