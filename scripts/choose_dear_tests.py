@@ -27,6 +27,7 @@ _EACH_JUDGES_ANOTHER = (
     "tests/anonymizers/test_clocks.py",
     "tests/test_campaign.py",
     "tests/test_canary.py",
+    "tests/test_doors.py",
     "tests/test_examples.py",
     "tests/test_odd_inputs.py",
     "tests/test_pitfalls.py",
