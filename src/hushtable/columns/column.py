@@ -22,7 +22,7 @@ from __future__ import annotations
 import datetime as dt
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import Any, Final, Literal, get_args
 
@@ -33,10 +33,12 @@ from hushtable.errors import ColumnError, InputError, check_type, with_hint
 
 __all__ = [
     "KINDS",
+    "ODD_CELLS",
     "ROLES",
     "Column",
     "ColumnSpec",
     "Kind",
+    "OddCellsAnswer",
     "Role",
     "check_marks",
     "check_specs",
@@ -46,8 +48,10 @@ __all__ = [
 
 Kind = Literal["integer", "decimal", "date", "datetime", "time", "ordered", "category"]
 Role = Literal["identifier", "quasi-identifier", "sensitive", "other"]
+OddCellsAnswer = Literal["missing", "text", "refuse"]
 KINDS: Final[tuple[str, ...]] = get_args(Kind)
 ROLES: Final[tuple[str, ...]] = get_args(Role)
+ODD_CELLS: Final[tuple[str, ...]] = get_args(OddCellsAnswer)
 
 _TEMPORAL: Final = ("date", "datetime", "time")
 _MEASURED: Final = ("integer", "decimal", *_TEMPORAL)
@@ -83,6 +87,10 @@ class ColumnSpec:
     separator : str, optional
         What stands between the items of a cell such as ``I10;E11``: such a column is a category whose values are
         sets, see `hushtable.columns.item_sets`.
+    odd_cells : {"missing", "text", "refuse"}, optional
+        What the few cells mean that are not of the kind of nearly all others, see `hushtable.columns.odd_cells`:
+        missing values, or values of a column that is text. ``"refuse"`` releases nothing until that is decided, as if
+        nothing was said.
     """
 
     kind: Kind | None = None
@@ -92,8 +100,12 @@ class ColumnSpec:
     thousands: str | None = None
     missing_values: tuple[str, ...] | None = None
     separator: str | None = None
+    odd_cells: OddCellsAnswer | None = None
 
     def __post_init__(self) -> None:
+        if self.odd_cells is not None and self.odd_cells not in ODD_CELLS:
+            msg = with_hint(f"odd_cells = {self.odd_cells!r}.", f"say one of {', '.join(ODD_CELLS)}.")
+            raise InputError(msg)
         if self.kind is not None and self.kind not in KINDS:
             msg = with_hint(f"kind = {self.kind!r}.", f"a kind is one of {', '.join(KINDS)}.")
             raise InputError(msg)
@@ -117,7 +129,13 @@ class ColumnSpec:
     @property
     def spelling(self) -> ColumnSpec:
         """What it says of how cells are spelled, not what their values are."""
-        return ColumnSpec(None, None, self.format, self.decimal, self.thousands, self.missing_values, self.separator)
+        return replace(self, kind=None, order=None)
+
+    @property
+    def missing_cells(self) -> ColumnSpec:
+        """What it says of which cells are missing, and nothing else; that there are none is nothing, too."""
+        odd_cells = self.odd_cells if self.odd_cells == "missing" else None
+        return ColumnSpec(missing_values=self.missing_values or None, odd_cells=odd_cells)
 
     def completed(self, other: ColumnSpec) -> ColumnSpec:
         """Return this spec, with what it does not say taken from another; texts that mean missing are those of both."""
@@ -135,6 +153,7 @@ class ColumnSpec:
         if said["separator"] is not None:
             # The marks of a file are those of its numbers.
             said |= {"kind": None, "order": None, "format": None, "decimal": None, "thousands": None}
+            said["odd_cells"] = None
         return ColumnSpec(**said)
 
     def _check_separator(self) -> None:
@@ -144,7 +163,7 @@ class ColumnSpec:
                 f"separator = {sign!r}.", "it is one sign that no item holds, and no letter, digit or '*': ';'."
             )
             raise InputError(msg)
-        others = {name: getattr(self, name) for name in ("order", "format", "decimal", "thousands")}
+        others = {name: getattr(self, name) for name in ("order", "format", "decimal", "thousands", "odd_cells")}
         others |= {"kind": None if self.kind == "category" else self.kind}
         said = [f"{name} = {value!r}" for name, value in others.items() if value is not None]
         if said:
@@ -402,7 +421,8 @@ def _parse(name: str, kind: Kind, texts: Sequence[str]) -> ValueArray:
         misfits = sum(_read(kind, [text]) is None for text in texts)
         msg = with_hint(
             f"column {name!r} is declared {kind}, but {misfits} of its {len(texts)} distinct values are not.",
-            "correct those cells or declare the column as category.",
+            "correct those cells, make them missing (odd_cells: missing; for at most 5 % of the cells), or declare the "
+            "column as category.",
         )
         raise ColumnError(msg)
     return values

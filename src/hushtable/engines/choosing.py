@@ -235,9 +235,17 @@ def protect(origin: Files | Lazy, asked: Request) -> RemoteRelease:
         raise InputError(msg)
     persons = () if asked.person is None else (asked.person,)
     names = tuple(dict.fromkeys((*asked.quasi_identifiers, *asked.judged, *persons)))
+    first = origin.head(LOOKED_AT)
+    hidden = (*asked.identifiers, *(asked.pseudonyms.columns if asked.pseudonyms else ()))
+    # Columns that are kept as they are are not counted: their first cells tell.
+    _, undecided = first.without_odd_cells([name for name in first.names if name not in hidden])
+    if undecided:
+        from hushtable.tables import refuse_odd_cells
+
+        refuse_odd_cells(undecided)
     counted = _counted(origin, asked, names)
     # Records that are not told apart among the first are not told apart among all.
-    doubt = doubt_of_persons(origin.head(LOOKED_AT), asked)
+    doubt = doubt_of_persons(first, asked)
     if doubt is not None:
         warnings.warn(doubt, stacklevel=3)
     fresh = asked.pseudonyms.fresh if asked.pseudonyms else ()

@@ -18,7 +18,7 @@ import pyarrow as pa
 from hushtable._types import CodeArray, CountArray
 from hushtable.columns import ColumnSpec, enumerated, without_categories
 from hushtable.engines import lazy
-from hushtable.engines.published_cells import Origin, PublishedCells
+from hushtable.engines.published_cells import Origin, PublishedCells, name_odd_cells
 from hushtable.engines.writing import Batches, decoded
 from hushtable.errors import InputError, check_columns, listed, with_hint
 from hushtable.io import (
@@ -187,7 +187,8 @@ class Files(Origin):
 
     def told(self, specs: Mapping[str, ColumnSpec]) -> Files:
         """Return the files with more said of how columns are read."""
-        return replace(self, source=as_declared(self.source, specs), specs={**self.specs, **specs})
+        source = as_declared(self.source, name_odd_cells(self, specs))
+        return replace(self, source=source, specs={**self.specs, **specs})
 
     def published(self, cells: PublishedCells) -> Any:
         """Return what is published as a LazyFrame of polars.

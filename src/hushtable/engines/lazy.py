@@ -17,7 +17,7 @@ import polars as pl
 
 from hushtable.columns import ColumnSpec, without_categories
 from hushtable.engines.backends import MARK, UNSEEN, Duckdb, Engine, Polars
-from hushtable.engines.published_cells import Origin, PublishedCells
+from hushtable.engines.published_cells import Origin, PublishedCells, name_odd_cells
 from hushtable.errors import (
     ColumnError,
     HushError,
@@ -135,7 +135,8 @@ class Lazy(Origin):
 
     def told(self, specs: Mapping[str, ColumnSpec]) -> Lazy:
         """Return the frame with more said of how columns are read; cells that were said to be missing are."""
-        said = {name: specs.get(name, ColumnSpec()).completed(self.dialect.spec) for name in self.columns}
+        named = name_odd_cells(self, specs)
+        said = {name: named.get(name, ColumnSpec()).completed(self.dialect.spec) for name in self.columns}
         missing = {self.columns.index(name): spec.missing_values for name, spec in said.items() if spec.missing_values}
         data = self.data
         if missing:

@@ -7,16 +7,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
 from hushtable._types import BoolArray, CountArray, frozen
+from hushtable.columns import ColumnSpec
 from hushtable.io import Frame, frames
 from hushtable.release import Pseudonyms
 
-__all__ = ["Origin", "PublishedCells", "frame_of"]
+if TYPE_CHECKING:
+    from hushtable.engines.files import Files
+    from hushtable.engines.lazy import Lazy
+
+__all__ = ["Origin", "PublishedCells", "frame_of", "name_odd_cells"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -74,6 +79,22 @@ class PublishedCells:
 def frame_of(batch: Any) -> Frame:
     """Return a table of pyarrow as a frame, whose columns are read fast."""
     return frames.read(pl.DataFrame(pl.from_arrow(batch)))
+
+
+def name_odd_cells(origin: Files | Lazy, specs: Mapping[str, ColumnSpec]) -> dict[str, ColumnSpec]:
+    """Return specs by which odd cells that were declared missing are, whichever batch they stand in.
+
+    Batches and engines know texts that mean missing; which cells are odd, all cells of a column tell: one pass for each
+    column whose odd cells were not declared missing before.
+    """
+    known = {name for name, spec in origin.specs.items() if spec.odd_cells == "missing"}
+    named = dict(specs)
+    for name, spec in specs.items():
+        if spec.odd_cells == "missing" and name in origin.columns and name not in known:
+            odd = origin.collapse([name]).told({name: spec}).odd_cells(name)
+            texts = () if odd is None else sorted(odd.texts)
+            named[name] = replace(spec, missing_values=(*(spec.missing_values or ()), *texts) or None)
+    return named
 
 
 def _frame(columns: Mapping[str, pl.Series]) -> pl.DataFrame:
