@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from importlib import import_module
@@ -236,13 +236,7 @@ def protect(origin: Files | Lazy, asked: Request) -> RemoteRelease:
     persons = () if asked.person is None else (asked.person,)
     names = tuple(dict.fromkeys((*asked.quasi_identifiers, *asked.judged, *persons)))
     first = origin.head(LOOKED_AT)
-    hidden = (*asked.identifiers, *(asked.pseudonyms.columns if asked.pseudonyms else ()))
-    # Columns that are kept as they are are not counted: their first cells tell.
-    _, undecided = first.without_odd_cells([name for name in first.names if name not in hidden])
-    if undecided:
-        from hushtable.tables import refuse_odd_cells
-
-        refuse_odd_cells(undecided)
+    _refuse_odd_cells(first, (*asked.identifiers, *(asked.pseudonyms.columns if asked.pseudonyms else ())))
     counted = _counted(origin, asked, names)
     # Records that are not told apart among the first are not told apart among all.
     doubt = doubt_of_persons(first, asked)
@@ -265,6 +259,15 @@ def protect(origin: Files | Lazy, asked: Request) -> RemoteRelease:
     if isinstance(made.claim, Classes):
         made = replace(made, claim=replace(made.claim, is_fresh=asked.person in fresh))
     return RemoteRelease(made, origin, asked.identifiers, asked.pseudonyms)
+
+
+def _refuse_odd_cells(first: Frame, hidden: Sequence[str]) -> None:
+    """Refuse undecided odd cells of the first rows: columns that are kept as they are nobody counts."""
+    _, undecided = first.without_odd_cells([name for name in first.names if name not in hidden])
+    if undecided:
+        from hushtable.tables import refuse_odd_cells
+
+        refuse_odd_cells(undecided)
 
 
 def _counted(origin: Files | Lazy, asked: Request, names: tuple[str, ...]) -> Frame | None:
@@ -326,6 +329,7 @@ def publish_next(learned: LearnedRecoding, origin: Files | Lazy, *, key: bytes |
         )
         raise InputError(msg)
     origin = origin.told(asked.specs)
+    _refuse_odd_cells(origin.head(LOOKED_AT), (*asked.identifiers, *(pseudonyms.columns if pseudonyms else ())))
     persons = () if asked.person is None else (asked.person,)
     names = tuple(dict.fromkeys((*learned.cells, *asked.judged, *persons)))
     # A pseudonym that is no one's says as little as a column that is left out.

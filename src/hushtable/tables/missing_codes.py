@@ -133,6 +133,9 @@ def _count_in_frame(data: Frame, name: str) -> dict[str, int]:
     if not begins_with_numbers(rest):
         return count_sentinel_codes(rest)
     odd = {code: n for code, n in count_odd_texts(canonical(text, spelling)).items() if not is_open_end(code)}
+    if spelling.odd_cells == "text":
+        # That they are values was said.
+        odd = {code: n for code, n in odd.items() if is_missing_word(code)}
     # Only where an end is a code all values are counted, which takes longer.
     if not data.is_text or not ends_with_codes(values):
         return odd | count_sentinel_codes(rest)
