@@ -35,6 +35,7 @@ PARTS = {
     "pairs": 1,
     "gates": 1,
     "roles": 1,
+    "odd_cells": 1,
 }
 CASES = {
     "releases": 80,

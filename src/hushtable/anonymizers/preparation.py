@@ -437,7 +437,7 @@ def _read(data: Any, asked: Request) -> tuple[Frame | Table, Table]:
         hidden = (*asked.identifiers, *(asked.pseudonyms.columns if asked.pseudonyms else ()))
         source, undecided = source.without_odd_cells([name for name in source.names if name not in hidden])
         if undecided:
-            from hushtable.tables import refuse_odd_cells
+            from hushtable.io import refuse_odd_cells
 
             refuse_odd_cells(undecided)
         check_spelling(source, asked.quasi_identifiers if source.is_text else (), judged)

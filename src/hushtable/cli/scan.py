@@ -86,7 +86,7 @@ def scan(
         known = [name for name in known if name not in roles.prose] or known
         odd = {name: each for name, each in odd.items() if roles.roles[name] != "identifier"}
         if odd:
-            from hushtable.tables import warn_of_odd_cells
+            from hushtable.io import warn_of_odd_cells
 
             warn_of_odd_cells(odd)
         risk = assess(frame, quasi_identifiers=known, sensitive=sensitive)

@@ -74,7 +74,7 @@ def find_quasi_identifiers(
     if isinstance(source, frames.Frame):
         source, undecided = source.without_odd_cells()
         if undecided:
-            from hushtable.tables import warn_of_odd_cells
+            from hushtable.io import warn_of_odd_cells
 
             warn_of_odd_cells(undecided)
     words_known = lexicon(words)

@@ -265,7 +265,7 @@ def _refuse_odd_cells(first: Frame, hidden: Sequence[str]) -> None:
     """Refuse undecided odd cells of the first rows: columns that are kept as they are nobody counts."""
     _, undecided = first.without_odd_cells([name for name in first.names if name not in hidden])
     if undecided:
-        from hushtable.tables import refuse_odd_cells
+        from hushtable.io import refuse_odd_cells
 
         refuse_odd_cells(undecided)
 

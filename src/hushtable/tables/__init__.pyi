@@ -25,7 +25,6 @@ from .missing_codes import (
     nameable_codes as nameable_codes,
     warn_of_missing_codes as warn_of_missing_codes,
 )
-from .odd_cells import refuse_odd_cells as refuse_odd_cells, warn_of_odd_cells as warn_of_odd_cells
 from .partition import NO_HIERARCHIES as NO_HIERARCHIES, Partition as Partition, grounds as grounds, totals as totals
 from .splitting import persons_of as persons_of, split as split, split_rows as split_rows
 from .table import (

@@ -129,7 +129,7 @@ class Table:
         check_columns(names, frame.columns, "columns")
         frame, undecided = frame.without_odd_cells(names)
         if undecided:
-            from hushtable.tables.odd_cells import warn_of_odd_cells
+            from hushtable.io import warn_of_odd_cells
 
             warn_of_odd_cells(undecided)
         coded = []
