@@ -48,17 +48,13 @@ def _kinds(judged: dict[str, int]) -> Iterator[tuple[Callable[[str], bool], int,
     yield _is_time, 3, False
     forms = Counter[str]()
     for text, n in judged.items():
-        letters = sum(sign.isalpha() for sign in text)
-        if (
-            sum(sign.isdigit() for sign in text) >= 2
-            and letters <= 4
-            and (letters or text.isdigit())
-            and " " not in text
-        ):
+        n_letters, n_digits = sum(map(str.isalpha, text)), sum(map(str.isdigit, text))
+        is_short = n_digits >= 2 and n_letters <= 4 and " " not in text and "a" not in form(text)
+        if is_short and (n_letters or text.isdigit()):
             forms[_code(text)] += n
     if forms:
         usual = min(forms, key=lambda each: (-forms[each], each))
-        has_letters = "a" in usual.lower()
+        has_letters = "A" in usual
         yield (
             lambda text: _code(text) == usual or (has_letters and _is_coarser_or_finer(_code(text), usual)),
             20,

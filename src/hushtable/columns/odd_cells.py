@@ -229,7 +229,7 @@ def _list_codes(sample: pl.Series, spec: ColumnSpec) -> Iterator[_KindReading]:
         usual = forms.drop_nulls().mode().sort()[0]
         shown = _forms(sample.filter((forms == usual).fill_null(False))).mode().sort()[0]
         fits = partial(_match, pattern=_code_pattern(usual))
-        yield _KindReading(f"code of the form {shown}", fits, _FEWEST_CODES, has_letters="a" in usual.lower())
+        yield _KindReading(f"code of the form {shown}", fits, _FEWEST_CODES, has_letters="A" in usual)
 
 
 def _code_pattern(form: str) -> str:
@@ -239,7 +239,7 @@ def _code_pattern(form: str) -> str:
     """
     if set(form) == {"9"}:
         return rf"^\p{{Nd}}{{{len(form)}}}$"
-    signs = {"9": r"\p{Nd}+", "A": r"\p{Lu}+", "a": r"[\p{L}--\p{Lu}]+"}
+    signs = {"9": r"\p{Nd}+", "A": r"\p{Lu}+"}
     parts = [signs.get(sign, re.escape(sign)) for sign in form]
     n_needed = form.index("9") + 1
     n_optional = len(parts) - n_needed
@@ -248,12 +248,15 @@ def _code_pattern(form: str) -> str:
 
 
 def _code_forms(texts: pl.Series) -> pl.Series:
-    """Return the forms of texts that may be codes, null elsewhere: with letters, equal signs in a row are one."""
+    """Return the forms of texts that may be codes, null elsewhere: with letters, equal signs in a row are one.
+
+    Codes are digits alone, or have a few capitals among them, and no blank.
+    """
     forms = _forms(texts)
-    n_letters = forms.str.count_matches("[Aa]")
-    is_code = (forms.str.count_matches("9") >= _FEWEST_DIGITS) & ~forms.str.contains(r"\s")
+    n_letters = forms.str.count_matches("A")
+    is_code = (forms.str.count_matches("9") >= _FEWEST_DIGITS) & ~forms.str.contains(r"[a\s]")
     is_code &= ((n_letters > 0) & (n_letters <= _MOST_LETTERS)) | forms.str.contains("^9+$")
-    collapsed = forms.str.replace_all("A+", "A").str.replace_all("a+", "a").str.replace_all("9+", "9")
+    collapsed = forms.str.replace_all("A+", "A").str.replace_all("9+", "9")
     return forms.zip_with(n_letters == 0, collapsed).set(~is_code, None)
 
 
