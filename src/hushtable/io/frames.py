@@ -213,11 +213,11 @@ class Frame:
         """
         if not self.is_text:
             return self
-        learned = self.without_odd_cells()[0]._learned()
+        learned = self.without_odd_cells()[0]._learn_spelling()
         # Odd cells stay: what they mean may be said later.
         return replace(self, dialect=learned.dialect, specs=learned.specs)
 
-    def _learned(self) -> Frame:
+    def _learn_spelling(self) -> Frame:
         spelled = {name: self.spelling(name) for name in self.columns}
         marks = {(spec.decimal, spec.thousands) for spec in spelled.values() if spec.decimal is not None}
         of_all = [each for each in marks if each[0] == ","] or list(marks)
