@@ -23,6 +23,7 @@ ALLOWED = {
         "columns/meeting.py",
         "columns/series.py",
         "columns/missing_codes.py",
+        "columns/odd_cells.py",
         "columns/spellings.py",
         "datasets.py",
         "discover/prose.py",

@@ -36,6 +36,7 @@ PARTS = {
     "gates": 1,
     "roles": 1,
     "dates": 1,
+    "odd_cells": 1,
 }
 CASES = {
     "releases": 80,

@@ -44,6 +44,7 @@ KINDS = {
     "gates": 4,
     "roles": 6,
     "dates": 6,
+    "odd_cells": 6,
 }
 """Every kind of case and its share of the cases; a kind is a module here with a function `case(random, folder)`."""
 

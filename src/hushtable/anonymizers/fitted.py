@@ -495,7 +495,14 @@ class LearnedRecoding:
 
         data = opened(rows, self.asked.specs)
         self.check_columns(data.names)
+        unpublished = (*self.asked.identifiers, *self.hidden)
         if isinstance(data, Frame):
+            # What is undecided is refused before cells are spelled otherwise.
+            data, undecided = data.without_odd_cells([name for name in data.columns if name not in unpublished])
+            if undecided:
+                from hushtable.io import refuse_odd_cells
+
+                refuse_odd_cells(undecided)
             named = ((name, column_of_cells(name, cell.texts, self.kinds[name])) for name, cell in self.cells.items())
             data = spell_as(data, dict(named))
         if earlier is None:

@@ -22,7 +22,13 @@ from hushtable.models import DeltaPresence, KAnonymity, MatchingNotion, PrivacyM
 from hushtable.quality import Loss, SetNCP
 from hushtable.release import Pseudonyms
 from hushtable.search import Clock
-from hushtable.tables import Table, merge_spellings_in, opened, totals, warn_of_missing_codes
+from hushtable.tables import (
+    Table,
+    merge_spellings_in,
+    opened,
+    totals,
+    warn_of_missing_codes,
+)
 
 __all__ = [
     "Prepared",
@@ -447,6 +453,12 @@ def _read(data: Any, asked: Request) -> tuple[Frame | Table, Table]:
     if not isinstance(source, Table):
         # Whoever reads the file tells persons apart by their cells.
         source = source.told({name: ColumnSpec("category") for name in persons if source.text(name) is not None})
+        hidden = (*asked.identifiers, *(asked.pseudonyms.columns if asked.pseudonyms else ()))
+        source, undecided = source.without_odd_cells([name for name in source.names if name not in hidden])
+        if undecided:
+            from hushtable.io import refuse_odd_cells
+
+            refuse_odd_cells(undecided)
         check_spelling(source, asked.quasi_identifiers if source.is_text else (), judged)
         _check_centuries(source, (*asked.quasi_identifiers, *judged))
         # From here on, a missing cell is missing to whoever measures, publishes or reports.
@@ -470,8 +482,8 @@ def _origins(source: Frame, asked: Request) -> dict[str, ColumnSpec]:
     known = {name: source.spelling(name).spelling for name in asked.quasi_identifiers}
     hidden = asked.pseudonyms.columns if asked.pseudonyms else ()
     passed_over = {*known, *asked.judged, *asked.identifiers, *hidden}
-    missing = {name: source.spec(name).missing_values for name in source.names if name not in passed_over}
-    return known | {name: ColumnSpec(missing_values=texts) for name, texts in missing.items() if texts}
+    others = {name: source.spec(name).missing_cells for name in source.names if name not in passed_over}
+    return known | {name: spec for name, spec in others.items() if spec != ColumnSpec()}
 
 
 def _spec_of(column: Column, source: Frame | Table, asked: Request) -> ColumnSpec:

@@ -58,7 +58,7 @@ __all__ = [
     "untold",
 ]
 
-_SPELLINGS: Final = ("format", "decimal", "thousands", "missing_values", "separator", "latest_year")
+_SPELLINGS: Final = ("format", "decimal", "thousands", "missing_values", "separator", "latest_year", "odd_cells")
 _PLAIN: Final = ColumnSpec()
 _OWN: Final = {Codes.name, Dictionary.name}
 _UNTOLD: Final = {"frequency", "runs", "tree"}
@@ -264,9 +264,12 @@ class ClaimOnColumns:
 
     @property
     def _of_input(self) -> dict[str, ColumnSpec]:
-        """How quasi-identifiers are spelled in the input, and in a population."""
+        """How columns are spelled in the input, and in a population; sensitive ones where cells were made missing."""
         told = {name: self.specs[name].separator for name in self.columns if name in self.specs}
-        return {**{name: ColumnSpec(separator=each) for name, each in told.items() if each}, **self.origins}
+        cleaned = {name: self.specs[name].spelling for name in self.sensitive if name in self.specs}
+        cleaned = {name: spec for name, spec in cleaned.items() if spec.odd_cells == "missing"}
+        sets = {name: ColumnSpec(separator=each) for name, each in told.items() if each}
+        return {**sets, **cleaned, **self.origins}
 
     @property
     def _told_of(self) -> tuple[str, ...]:
@@ -451,7 +454,7 @@ class Classes(ClaimOnColumns):
 
     def _judged(self, data: Any, original: Any) -> Judgement:
         frame = frames.read(data)
-        source = None if original is None else frames.read(original).told(self._of_input)
+        source = None if original is None else frames.read(original).told(self._of_input).without_odd_cells()[0]
         check_columns(self.columns, frame.columns, "quasi_identifiers")
         check_columns(self.sensitive, frame.columns, "sensitive columns")
         counts_people = any(model.needs.population for model in self.models)
@@ -560,7 +563,7 @@ class Classes(ClaimOnColumns):
 
     def _population(self, grouped: Grouped) -> tuple[CountArray, int]:
         """Count the population of every class, and those whom no class covers."""
-        everyone = frames.read(self.population).told(self._of_input)
+        everyone = frames.read(self.population).told(self._of_input).without_odd_cells()[0]
         check_columns(self.columns, everyone.columns, "quasi_identifiers of the population")
         published, classes = zip(
             *(published_cells(grouped.frame, name, self.specs.get(name)) for name in self.columns), strict=True

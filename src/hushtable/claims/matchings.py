@@ -86,7 +86,8 @@ class Matchings(ClaimOnColumns):
         if original is not None:
             lack = untold(self.columns, self.hierarchies) or orderless(self.columns, self.specs)
         if lack is None:
-            failures += self._failures(grouped, frames.read(original).one_by_one().told(self._of_input))
+            source, _ = frames.read(original).one_by_one().told(self._of_input).without_odd_cells()
+            failures += self._failures(grouped, source)
         unchecked = {} if lack is None else dict.fromkeys(self.conditions, lack)
         figures = {
             **class_figures(stats, grouped, {each.name: each.by_class(grouped, None).diversity() for each in sets}),

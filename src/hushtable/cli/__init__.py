@@ -20,6 +20,7 @@ import traceback
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Final, NoReturn
 
@@ -184,7 +185,7 @@ def main() -> None:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("always", UserWarning)
-            warnings.showwarning = _tell
+            warnings.showwarning = partial(_tell, set())
             # Before anybody reads them: what is wrong with an argument is told with it.
             check_secrets(arguments)
             _group()(arguments)
@@ -231,8 +232,11 @@ def _ending_in_order() -> Iterator[None]:
             signal.signal(each, handler)
 
 
-def _tell(message: Warning | str, *_: object, **__: object) -> None:
-    complain(f"careful: {message}")
+def _tell(told: set[str], message: Warning | str, *_: object, **__: object) -> None:
+    # Who codes a column twice warns twice.
+    if str(message) not in told:
+        told.add(str(message))
+        complain(f"careful: {message}")
 
 
 def _leave(number: int, _: object) -> NoReturn:

@@ -72,7 +72,9 @@ def scan(
         raise InputError(msg)
     with step("reading"):
         origin = origin_of(file, "auto", dialect_of(encoding, delimiter))
-        frame = (table_of(file, encoding, delimiter) if origin is None else head_of(origin)).learned()
+        frame = table_of(file, encoding, delimiter) if origin is None else head_of(origin)
+        frame, odd = frame.without_odd_cells()
+        frame = frame.learned()
     if origin is not None:
         tell(f"Not read into memory: what follows is of its first {frame.n_rows:,} rows.")
     with step("looking at columns and classes"):
@@ -82,6 +84,11 @@ def scan(
         known = [name for name, role in roles.roles.items() if role in ("quasi-identifier", "ask")]
         # Free text is better left out, and everybody is alone on it.
         known = [name for name in known if name not in roles.prose] or known
+        odd = {name: each for name, each in odd.items() if roles.roles[name] != "identifier"}
+        if odd:
+            from hushtable.io import warn_of_odd_cells
+
+            warn_of_odd_cells(odd)
         risk = assess(frame, quasi_identifiers=known, sensitive=sensitive)
         # Not for as long as the search may take: for as long as the other things do.
         budget = Budget(nodes=max(1, _KEY_CELLS // max(1, frame.n_rows)))
@@ -104,9 +111,9 @@ def scan(
             doubts = {name: frame.doubts(name) for name in known}
             # Of a single format nothing is to be chosen: the policy proposes the century of its years.
             undated = [name for name, (formats, marks) in doubts.items() if len(formats) > 1 or marks]
-            is_ready = not (undated or not known or roles.prose)
+            is_ready = not (undated or odd or not known or roles.prose)
             run = _next(file, str(file), policy, roles) if is_ready else None
-            _write_policy(policy, proposed(frame, roles, k=k, source=file.name, run=run))
+            _write_policy(policy, proposed(frame, roles, k=k, source=file.name, run=run, undecided=odd))
             then = ", then:" if run else "."
             if roles.prose:
                 then = f". First decide about the free text in {listed(roles.prose)}: leave it out (role identifier)."
@@ -114,6 +121,8 @@ def scan(
                 then = (
                     f". First say what the dates or numbers of {listed(undated)} mean: the policy names the candidates."
                 )
+            elif odd:
+                then = f". First say what the odd cells of {listed([*odd])} are (odd_cells): missing, or text."
             # A policy goes round: it has no user of a database, and no query. Here stands what was typed.
             typed = _next(file, getattr(file, "url", str(file)), policy, roles)
             tell("", f"Wrote {policy}. Check every role in it{then}", *([f"  {typed}"] if run else []))

@@ -22,6 +22,7 @@ from .column import (
     Column as Column,
     ColumnSpec as ColumnSpec,
     Kind as Kind,
+    OddCellsAnswer as OddCellsAnswer,
     Role as Role,
     check_marks as check_marks,
     check_specs as check_specs,
@@ -53,6 +54,7 @@ from .missing_codes import (
     is_missing_word as is_missing_word,
     is_open_end as is_open_end,
 )
+from .odd_cells import OddCells as OddCells, find_odd_cells as find_odd_cells
 from .series import (
     cell_codes as cell_codes,
     dates_as_text as dates_as_text,
@@ -62,6 +64,7 @@ from .series import (
     gather as gather,
     holds as holds,
     integers as integers,
+    is_text_by_type as is_text_by_type,
     listed as listed,
     map_texts as map_texts,
     mask as mask,

@@ -37,10 +37,12 @@ from hushtable.errors import ColumnError, InputError, check_type, with_hint
 
 __all__ = [
     "KINDS",
+    "ODD_CELLS",
     "ROLES",
     "Column",
     "ColumnSpec",
     "Kind",
+    "OddCellsAnswer",
     "Role",
     "check_marks",
     "check_specs",
@@ -49,8 +51,10 @@ __all__ = [
 
 Kind = Literal["integer", "decimal", "date", "datetime", "time", "ordered", "category"]
 Role = Literal["identifier", "quasi-identifier", "sensitive", "other"]
+OddCellsAnswer = Literal["missing", "text", "refuse"]
 KINDS: Final[tuple[str, ...]] = get_args(Kind)
 ROLES: Final[tuple[str, ...]] = get_args(Role)
+ODD_CELLS: Final[tuple[str, ...]] = get_args(OddCellsAnswer)
 
 _TEMPORAL: Final = ("date", "datetime", "time")
 _MEASURED: Final = ("integer", "decimal", *_TEMPORAL)
@@ -103,6 +107,10 @@ class ColumnSpec:
         sets, see `hushtable.columns.item_sets`.
     latest_year : int, optional
         The latest year that two digits (``%y``) stand for: with 2026, 26 is 2026 and 27 is 1927.
+    odd_cells : {"missing", "text", "refuse"}, optional
+        What the few cells mean that are not of the kind of nearly all others, see `hushtable.columns.odd_cells`:
+        missing values, or values of a column that is text. ``"refuse"`` releases nothing until that is decided, as if
+        nothing was said.
     """
 
     kind: Kind | None = None
@@ -113,8 +121,12 @@ class ColumnSpec:
     missing_values: tuple[str, ...] | None = None
     separator: str | None = None
     latest_year: int | None = None
+    odd_cells: OddCellsAnswer | None = None
 
     def __post_init__(self) -> None:
+        if self.odd_cells is not None and self.odd_cells not in ODD_CELLS:
+            msg = with_hint(f"odd_cells = {self.odd_cells!r}.", f"say one of {', '.join(ODD_CELLS)}.")
+            raise InputError(msg)
         if self.kind is not None and self.kind not in KINDS:
             msg = with_hint(f"kind = {self.kind!r}.", f"a kind is one of {', '.join(KINDS)}.")
             raise InputError(msg)
@@ -140,6 +152,12 @@ class ColumnSpec:
         """What it says of how cells are spelled, not what their values are."""
         return replace(self, kind=None, order=None)
 
+    @property
+    def missing_cells(self) -> ColumnSpec:
+        """What it says of which cells are missing, and nothing else; that there are none is nothing, too."""
+        odd_cells = self.odd_cells if self.odd_cells == "missing" else None
+        return ColumnSpec(missing_values=self.missing_values or None, odd_cells=odd_cells)
+
     def completed(self, other: ColumnSpec) -> ColumnSpec:
         """Return this spec, with what it does not say taken from another; texts that mean missing are those of both."""
         said = {name: getattr(other if getattr(self, name) is None else self, name) for name in self.__slots__}
@@ -155,7 +173,7 @@ class ColumnSpec:
             said["separator"] = self.separator
         if said["separator"] is not None:
             # The marks of a file are those of its numbers.
-            said |= dict.fromkeys(("kind", "order", "format", "decimal", "thousands", "latest_year"))
+            said |= dict.fromkeys(("kind", "order", "format", "decimal", "thousands", "latest_year", "odd_cells"))
         return ColumnSpec(**said)
 
     def _check_separator(self) -> None:
@@ -165,7 +183,8 @@ class ColumnSpec:
                 f"separator = {sign!r}.", "it is one sign that no item holds, and no letter, digit or '*': ';'."
             )
             raise InputError(msg)
-        others = {name: getattr(self, name) for name in ("order", "format", "decimal", "thousands", "latest_year")}
+        names = ("order", "format", "decimal", "thousands", "latest_year", "odd_cells")
+        others = {name: getattr(self, name) for name in names}
         others |= {"kind": None if self.kind == "category" else self.kind}
         said = [f"{name} = {value!r}" for name, value in others.items() if value is not None]
         if said:
@@ -444,7 +463,8 @@ def _parse(name: str, kind: Kind, texts: Sequence[str]) -> ValueArray:
         misfits = len(texts) - max(units.values(), default=0)
         msg = with_hint(
             f"column {name!r} is declared {kind}, but {misfits} of its {len(texts)} distinct values are not.",
-            "correct those cells or declare the column as category.",
+            "correct those cells, make them missing (odd_cells: missing; for at most 5 % of the cells), or declare the "
+            "column as category.",
         )
         raise ColumnError(msg)
     return values

@@ -23,6 +23,7 @@ __all__ = [
     "count_spellings",
     "count_texts",
     "ends_with_codes",
+    "is_missing_mark",
     "is_missing_number",
     "is_missing_word",
     "is_open_end",
@@ -45,6 +46,9 @@ _WORDS: Final = frozenset(
 
 _MAY_BE_VALUES: Final = frozenset(["none", "nil"])
 """Words that often mean that nothing is known, and as often that there is nothing."""
+
+_OF_PROGRAMS: Final = _MAY_BE_VALUES | {"nat", r"\n", "(null)", "<null>", "[null]"}
+"""What programs write for a missing cell, besides words."""
 
 _DATES: Final = (
     *("0001-01-01", "1111-11-11", "1753-01-01", "1800-01-01", "1899-12-30", "1899-12-31", "1900-01-01", "1901-01-01"),
@@ -72,6 +76,17 @@ def is_missing_word(text: str) -> bool:
     [True, True, True, False, False, False]
     """
     return "".join(text.lower().split()) in _WORDS
+
+
+def is_missing_mark(text: str) -> bool:
+    r"""Tell whether a text is a word for a missing value, or what programs write for a missing cell.
+
+    Examples
+    --------
+    >>> [is_missing_mark(text) for text in ("N/A", "NaT", r"\N", "None", "31.02.1950")]
+    [True, True, True, True, False]
+    """
+    return is_missing_word(text) or text.strip().lower() in _OF_PROGRAMS
 
 
 def is_missing_number(value: float) -> bool:

@@ -22,6 +22,7 @@ from hushtable._types import BoolArray, CodeArray, CountArray, ValueArray
 from hushtable.columns.cells import SUPPRESSED
 from hushtable.columns.column import Column, ColumnSpec, Kind, from_texts
 from hushtable.columns.date_formats import has_time
+from hushtable.columns.odd_cells import find_odd_cells
 from hushtable.columns.spellings import canonical, found
 from hushtable.errors import ColumnError, with_hint
 
@@ -34,6 +35,7 @@ __all__ = [
     "gather",
     "holds",
     "integers",
+    "is_text_by_type",
     "listed",
     "map_texts",
     "mask",
@@ -301,13 +303,22 @@ def settled(series: pl.Series, spec: ColumnSpec, *, is_typed: bool) -> ColumnSpe
 
     Text in a dataframe is text, unless something else was said of it; a file's is typed by how it looks.
     """
-    if not is_typed and spec == ColumnSpec(missing_values=spec.missing_values):
+    if not is_typed and is_text_by_type(spec):
         return replace(spec, kind="category")
+    if spec.odd_cells == "text" and find_odd_cells(series, replace(spec, odd_cells=None)) is not None:
+        # A format or kind that was said of the others does not hold for all.
+        return ColumnSpec("category", missing_values=spec.missing_values, odd_cells="text")
     spec = found(series, spec)
     if spec.format is not None:
         # What is no date of a format that was given is a fault, not a category.
         return replace(spec, kind="datetime" if has_time(spec.format) else "date")
     return spec
+
+
+def is_text_by_type(spec: ColumnSpec) -> bool:
+    """Tell whether nothing was said of a column by which texts of a dataframe would be something else."""
+    plain = ColumnSpec(missing_values=spec.missing_values, odd_cells=spec.odd_cells)
+    return spec == plain and spec.odd_cells != "missing"
 
 
 def typed(series: pl.Series, spec: ColumnSpec, *, as_written: bool = False) -> pl.Series:

@@ -29,8 +29,10 @@ __all__ = [
     "date_formats_of_digits",
     "doubts",
     "fold",
+    "formats_of_some",
     "found",
     "latest_year_of",
+    "number_patterns",
 ]
 
 _FEWEST_NUMBERS: Final = 3
@@ -135,9 +137,9 @@ def found(series: pl.Series, spec: ColumnSpec) -> ColumnSpec:
     --------
     >>> found(pl.Series(["31.01.2023", "1.2.2023"]), ColumnSpec()).format
     '%d.%m.%Y'
-    >>> found(pl.Series(["1.234,50", "7"]), ColumnSpec())
-    ColumnSpec(kind=None, order=None, format=None, decimal=',', thousands='.', missing_values=None, separator=None, \
-latest_year=None)
+    >>> spec = found(pl.Series(["1.234,50", "7"]), ColumnSpec())
+    >>> spec.decimal, spec.thousands
+    (',', '.')
     """
     texts = _telling(series, spec)
     if texts is None:
@@ -202,6 +204,30 @@ def canonical(series: pl.Series, spec: ColumnSpec) -> pl.Series:
         return series
     is_number = texts.str.strip_chars().str.contains(_pattern(fitting[0]))
     return _replaced(series, texts, _with_point(texts, fitting[0]).set(~is_number, None))
+
+
+def formats_of_some(texts: pl.Series) -> tuple[str, ...]:
+    """Return the formats of dates and moments by whose signs some texts are written.
+
+    Examples
+    --------
+    >>> formats_of_some(pl.Series(["31.02.2023", "x"]))
+    ('%d.%m.%Y', '%m.%d.%Y')
+    """
+    shapes = dict.fromkeys(_shape(text) for text in texts.drop_nulls().to_list())
+    formats = [each for shape in shapes for each in _common_formats().get(shape, ())]
+    return tuple(each for each in formats if texts.str.contains(_pattern_of_format(each)).any())
+
+
+def number_patterns(spec: ColumnSpec) -> list[str]:
+    """Return the patterns of numbers, one for each pair of marks that a spec allows; the plain one first.
+
+    Examples
+    --------
+    >>> len(number_patterns(ColumnSpec())), len(number_patterns(ColumnSpec(decimal=",", thousands=".")))
+    (8, 1)
+    """
+    return [_pattern(marks) for marks in _list_marks(spec)]
 
 
 def begins_with_numbers(series: pl.Series) -> bool:
@@ -387,11 +413,14 @@ def _marks(texts: pl.Series, spec: ColumnSpec) -> tuple[_Marks, ...]:
     """Return the marks by which all texts are numbers, one of those that mean the same."""
     if not len(texts) or spec.kind in ("date", "datetime", "time"):
         return ()
-    allowed = [
+    fitting = [marks for marks in _list_marks(spec) if texts.str.contains(_pattern(marks)).all()]
+    return _different({marks: _with_point(texts, marks) for marks in fitting})
+
+
+def _list_marks(spec: ColumnSpec) -> list[_Marks]:
+    return [
         marks for marks in _MARKS if spec.decimal in (None, marks.decimal) and spec.thousands in (None, marks.thousands)
     ]
-    fitting = [marks for marks in allowed if texts.str.contains(_pattern(marks)).all()]
-    return _different({marks: _with_point(texts, marks) for marks in fitting})
 
 
 def _different(read: dict[Key, pl.Series]) -> tuple[Key, ...]:

@@ -71,6 +71,12 @@ def find_quasi_identifiers(
     """
     check_type(of_persons, bool, "of_persons", "True or False")
     source = opened(data)
+    if isinstance(source, frames.Frame):
+        source, undecided = source.without_odd_cells()
+        if undecided:
+            from hushtable.io import warn_of_odd_cells
+
+            warn_of_odd_cells(undecided)
     words_known = lexicon(words)
     names = source.names
     read = [_read(source, name, words_known) for name in names]
@@ -97,6 +103,9 @@ def looks_identifying(data: Any, names: Sequence[str], *, by_count: bool = True)
     records, names of columns and looks of cells decide; that hardly any cell occurs twice does not.
     """
     source = opened(data)
+    if isinstance(source, frames.Frame):
+        # Whoever publishes tells of them.
+        source, _ = source.without_odd_cells(names)
     is_counted = by_count and source.n_rows >= _FEWEST_COUNTED
     found = [each.found for each in (_read(source, name, lexicon(None)) for name in names) if each.proposed.n_distinct]
     return tuple(

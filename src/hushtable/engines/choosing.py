@@ -6,7 +6,7 @@ import math
 import os
 import sys
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from importlib import import_module
@@ -239,9 +239,11 @@ def protect(origin: Files | Lazy, asked: Request) -> Release:
         raise InputError(msg)
     persons = () if asked.person is None else (asked.person,)
     names = tuple(dict.fromkeys((*asked.quasi_identifiers, *asked.judged, *persons)))
+    first = origin.head(LOOKED_AT)
+    _refuse_odd_cells(first, (*asked.identifiers, *(asked.pseudonyms.columns if asked.pseudonyms else ())))
     counted = _counted(origin, asked, names)
     # Records that are not told apart among the first are not told apart among all.
-    doubt = doubt_of_persons(origin.head(LOOKED_AT), asked)
+    doubt = doubt_of_persons(first, asked)
     if doubt is not None:
         warnings.warn(doubt, stacklevel=3)
     fresh = asked.pseudonyms.fresh if asked.pseudonyms else ()
@@ -269,6 +271,15 @@ def _of_all_rows(
     """Return the release of all rows that are somewhere, from that of the distinct ones."""
     others = tuple(_of_all_rows(each, origin, removed, pseudonyms) for each in of_distinct.alternatives)
     return replace(of_distinct, origin=origin, removed=removed, pseudonyms=pseudonyms, alternatives=others)
+
+
+def _refuse_odd_cells(first: Frame, hidden: Sequence[str]) -> None:
+    """Refuse undecided odd cells of the first rows: columns that are kept as they are nobody counts."""
+    _, undecided = first.without_odd_cells([name for name in first.names if name not in hidden])
+    if undecided:
+        from hushtable.io import refuse_odd_cells
+
+        refuse_odd_cells(undecided)
 
 
 def _counted(origin: Files | Lazy, asked: Request, names: tuple[str, ...]) -> Frame | None:
@@ -341,6 +352,7 @@ def publish_next(learned: LearnedRecoding, origin: Files | Lazy, *, key: bytes |
         )
         raise InputError(msg)
     origin = origin.told(asked.specs)
+    _refuse_odd_cells(origin.head(LOOKED_AT), (*asked.identifiers, *(pseudonyms.columns if pseudonyms else ())))
     persons = () if asked.person is None else (asked.person,)
     names = tuple(dict.fromkeys((*learned.cells, *asked.judged, *persons)))
     # A pseudonym that is no one's says as little as a column that is left out.

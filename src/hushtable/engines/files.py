@@ -35,7 +35,7 @@ from hushtable.io import (
     to_arrow,
 )
 from hushtable.kernels import group
-from hushtable.release import Batches, NextBatch, PublishedCells, Release, decoded, pseudonymize
+from hushtable.release import Batches, NextBatch, PublishedCells, Release, decoded, name_odd_cells, pseudonymize
 from hushtable.tables import encoded
 
 __all__ = ["Files", "NumberedRecords", "RawRows", "distinct"]
@@ -213,7 +213,8 @@ class Files:
 
     def told(self, specs: Mapping[str, ColumnSpec]) -> Files:
         """Return the files with more said of how columns are read."""
-        return replace(self, source=as_declared(self.source, specs), specs={**self.specs, **specs})
+        source = as_declared(self.source, name_odd_cells(self, specs))
+        return replace(self, source=source, specs={**self.specs, **specs})
 
     def published(self, cells: PublishedCells) -> Any:
         """Return what is published as a LazyFrame of polars.

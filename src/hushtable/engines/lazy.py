@@ -30,7 +30,7 @@ from hushtable.errors import (
     with_hint,
 )
 from hushtable.io import Dialect, Frame, frames
-from hushtable.release import NextBatch, PublishedCells, Release, pseudonymize
+from hushtable.release import NextBatch, PublishedCells, Release, name_odd_cells, pseudonymize
 from hushtable.search import budget
 from hushtable.tables import Table, encoded, totals
 
@@ -162,7 +162,8 @@ class Lazy:
 
     def told(self, specs: Mapping[str, ColumnSpec]) -> Lazy:
         """Return the frame with more said of how columns are read; cells that were said to be missing are."""
-        said = {name: specs.get(name, ColumnSpec()).completed(self.dialect.spec) for name in self.columns}
+        named = name_odd_cells(self, specs)
+        said = {name: named.get(name, ColumnSpec()).completed(self.dialect.spec) for name in self.columns}
         missing = {self.columns.index(name): spec.missing_values for name, spec in said.items() if spec.missing_values}
         data = self.data
         if missing:

@@ -32,6 +32,7 @@ from .hive import parquet_writer as parquet_writer, plain_schema as plain_schema
 from .latex import latex_of as latex_of
 from .meeting import read_alike as read_alike, spell_as as spell_as
 from .object_stores import lazy_objects as lazy_objects
+from .odd_cells import refuse_odd_cells as refuse_odd_cells, warn_of_odd_cells as warn_of_odd_cells
 from .row_codes import (
     CellCodes as CellCodes,
     Margins as Margins,

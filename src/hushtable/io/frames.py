@@ -21,9 +21,12 @@ import polars as pl
 from hushtable._types import CodeArray, CountArray, frozen
 from hushtable.columns import (
     ColumnSpec,
+    OddCells,
     canonical,
     dates_as_text,
     doubts,
+    find_odd_cells,
+    is_text_by_type,
     no_sets,
     settled,
     to_polars,
@@ -75,6 +78,8 @@ class Frame:
         How many records each row stands for; one each when not given.
     variables : mapping of column to Variable
         What a file of a statistics program says of them.
+    judged : frozenset of str
+        Columns whose odd cells were looked for: those of some of their rows are not looked for again.
     """
 
     data: nw.DataFrame[Any] = field(repr=False)
@@ -83,6 +88,7 @@ class Frame:
     specs: Mapping[str, ColumnSpec] = field(default_factory=dict, repr=False)
     counts: CountArray | None = field(default=None, repr=False)
     variables: Mapping[str, Variable] = field(default_factory=dict, repr=False)
+    judged: frozenset[str] = field(default=frozenset(), repr=False)
 
     def __post_init__(self) -> None:
         if self.counts is not None:
@@ -146,17 +152,17 @@ class Frame:
 
         Text is looked at where it is typed by its looks, as a CSV's is.
         """
-        column, looks = self.text(name), self.is_text if is_typed is None else is_typed
+        column, looks = self._text_of_one_kind(name), self.is_text if is_typed is None else is_typed
         return self.spec(name) if column is None else settled(column, self.spec(name), is_typed=looks)
 
     def values(self, name: str) -> pl.Series:
         """Return one column with its text rewritten as values are written here; see `hushtable.columns.spellings`."""
-        column = self.text(name)
+        column = self._text_of_one_kind(name)
         return self.column(name) if column is None else canonical(column, self.spelling(name))
 
     def doubts(self, name: str) -> tuple[tuple[str, ...], tuple[tuple[str, str | None], ...]]:
         """Return what the cells of a column could mean where nothing settles it; see `columns.spellings.doubts`."""
-        column, spec = self.text(name), self.spec(name)
+        column, spec = self._text_of_one_kind(name), self.spec(name)
         if column is None:
             return (), ()
         # Where semicolons part cells, a comma may be the decimal mark, and a point what groups digits.
@@ -170,6 +176,36 @@ class Frame:
         is_text = isinstance(column.dtype, (pl.String, pl.Categorical, pl.Enum))
         return column.cast(pl.String) if is_text else None
 
+    def odd_cells(self, name: str) -> OddCells | None:
+        """Find the few cells of a text column that are not of the kind of the others, see `columns.odd_cells`."""
+        text = None if name in self.judged else self.text(name)
+        return None if text is None else find_odd_cells(text, self.spec(name), self.counts)
+
+    def without_odd_cells(self, names: Sequence[str] | None = None) -> tuple[Frame, dict[str, OddCells]]:
+        """Return the frame without the odd cells of some columns, and those of columns of which nobody has decided.
+
+        They are missing where that was said. Undecided ones are missing where text is typed by its looks; text of a
+        dataframe and codes stay as they are.
+        """
+        names = [name for name in (self.columns if names is None else names) if name not in self.judged]
+        found = {name: odd for name in names if (odd := self.odd_cells(name)) is not None}
+        changed = {name: text for name, odd in found.items() if (text := self._drop_odd_cells(name, odd)) is not None}
+        frame = self.with_columns(changed) if changed else self
+        undecided = {name: odd for name, odd in found.items() if self.spec(name).odd_cells != "missing"}
+        return replace(frame, judged=self.judged.union(names)), undecided
+
+    def _drop_odd_cells(self, name: str, odd: OddCells) -> pl.Series | None:
+        """Return a column of text without its odd cells; None where they stay."""
+        spec, text = self.spec(name), self.text(name)
+        is_typed = (self.is_text or not is_text_by_type(spec)) and not odd.are_among_codes
+        return odd.drop_from(text) if text is not None and (is_typed or spec.odd_cells == "missing") else None
+
+    def _text_of_one_kind(self, name: str) -> pl.Series | None:
+        """Return one column as text without its odd cells, but where they stay; None where it holds no texts."""
+        odd = self.odd_cells(name)
+        text = None if odd is None else self._drop_odd_cells(name, odd)
+        return self.text(name) if text is None else text
+
     def learned(self) -> Frame:
         """Return a file's frame with all said of it that its cells leave no doubt of.
 
@@ -179,6 +215,11 @@ class Frame:
         """
         if not self.is_text:
             return self
+        learned = self.without_odd_cells()[0]._learn_spelling()
+        # Odd cells stay: what they mean may be said later.
+        return replace(self, dialect=learned.dialect, specs=learned.specs)
+
+    def _learn_spelling(self) -> Frame:
         spelled = {name: self.spelling(name) for name in self.columns}
         marks = {(spec.decimal, spec.thousands) for spec in spelled.values() if spec.decimal is not None}
         of_all = [each for each in marks if each[0] == ","] or list(marks)

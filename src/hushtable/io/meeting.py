@@ -42,6 +42,11 @@ def spell_as(frame: Frame, reference: Mapping[str, Column]) -> Frame:
     ColumnError
         A column cannot be coded.
     """
+    frame, undecided = frame.without_odd_cells([*reference])
+    if undecided:
+        from hushtable.io.odd_cells import warn_of_odd_cells
+
+        warn_of_odd_cells(undecided)
     columns, specs = {}, dict(frame.specs)
     for name, known in reference.items():
         column, codes = encode(frame.column(name), frame.spec(name), is_typed=frame.is_text, name=name)

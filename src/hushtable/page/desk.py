@@ -566,7 +566,8 @@ class Desk:
             # Of another table: it keeps its name, and this one gets a policy of its own.
             file, known = path.with_name(f"{path.stem}.{_POLICY}"), None
             known = self._policy_in(file)
-        learned = frame.learned()
+        learned, odd = frame.without_odd_cells()
+        learned = learned.learned()
         job.tell(0.3)
         roles = find_quasi_identifiers(learned)
         job.tell(0.6)
@@ -576,7 +577,7 @@ class Desk:
             # Where nothing is found, everything is asked: a policy needs a column that someone may know.
             asked = (replace(each, role="ask") if each.role == "other" else each for each in roles.columns)
             roles = replace(roles, columns=tuple(asked))
-        text = proposed(learned, roles, k=_K, source=path.name, run=None)
+        text = proposed(learned, roles, k=_K, source=path.name, run=None, undecided=odd)
         first = Policy.parse(text).to_dict()["columns"]
         proposal = {name: entry if isinstance(entry, dict) else {"role": entry} for name, entry in first.items()}
         policy, coded = known or Policy.parse(text), {}

@@ -164,7 +164,7 @@ def _parameters(faults: _Faults, module: str, given: Mapping[str, Any], location
         try:
             kind = EVALUATORS[str(method)] = plugins.load("evaluators", str(method), ("model_fields", "evaluate"))
         except InputError as error:
-            faults.add((*location, "method"), _in_one_line(error))
+            faults.add((*location, "method"), _join_hint(error))
             return None
     if kind is None:
         words = [word for word in by_method if word]
@@ -174,7 +174,7 @@ def _parameters(faults: _Faults, module: str, given: Mapping[str, Any], location
     return faults.record(kind, given, location)
 
 
-def _in_one_line(error: InputError) -> str:
+def _join_hint(error: InputError) -> str:
     return f"{error.message.rstrip('.')}; {error.hint}" if error.hint else error.message
 
 
@@ -184,7 +184,7 @@ def _checked(faults: _Faults, record: Record | None, location: Place) -> Record 
         try:
             rules_of(record)
         except PipelineError as error:
-            faults.add(location, _in_one_line(error))
+            faults.add(location, _join_hint(error))
             return None
     return record
 

@@ -380,8 +380,8 @@ class Policy(Record):
 
     def _origins(self) -> dict[str, ColumnSpec]:
         """Say how the input spells quasi-identifiers, and which cells of the columns that nobody judges are missing."""
-        missing = {name: self.columns[name].missing_values for name in self.with_role("other")}
-        told = {name: ColumnSpec(missing_values=texts) for name, texts in missing.items() if texts}
+        others = {name: self.columns[name].spec for name in self.with_role("other")}
+        told = {name: spec.missing_cells for name, spec in others.items() if spec.missing_cells != ColumnSpec()}
         return {name: self.columns[name].spec.spelling for name in self.quasi_identifiers} | told
 
     def verify(self, data: Any, *, original: Any = None) -> Verdict:

@@ -14,7 +14,7 @@ from textwrap import fill, indent
 from types import MappingProxyType
 from typing import Final
 
-from hushtable.columns import ENGLISH, Column, ColumnSpec, count_missing_codes, fold, is_missing_word
+from hushtable.columns import ENGLISH, Column, ColumnSpec, OddCells, count_missing_codes, fold, is_missing_word
 from hushtable.discover import PROSE, ProposedRole, Roles
 from hushtable.errors import PolicyError
 from hushtable.hierarchy import (
@@ -202,7 +202,15 @@ _TOO_FINE: Final = "hardly two records have the same values, so that no model is
 _LONGEST_KEY: Final = 1_000  # characters; of a longer one YAML wants to be told that it is a key
 
 
-def proposed(frame: Frame, roles: Roles, *, k: int, source: str, run: str | None) -> str:
+def proposed(
+    frame: Frame,
+    roles: Roles,
+    *,
+    k: int,
+    source: str,
+    run: str | None,
+    undecided: Mapping[str, OddCells] = MappingProxyType({}),
+) -> str:
     """Write a policy to start from, with a reason beside every column and a line for every option.
 
     Parameters
@@ -215,13 +223,15 @@ def proposed(frame: Frame, roles: Roles, *, k: int, source: str, run: str | None
         The name of what was scanned.
     run : str, optional
         What to run next, where it can be run before anything is decided.
+    undecided : mapping of column to OddCells
+        Odd cells of which nobody has decided; the frame has none.
 
     Returns
     -------
     str
         YAML that `Policy.parse` reads, as soon as some column is a quasi-identifier or yet to be decided.
     """
-    columns = "\n".join(line for column in roles.columns for line in _column(frame, column))
+    columns = "\n".join(line for column in roles.columns for line in _column(frame, column, undecided))
     sections = [
         _head(frame, roles, source, run),
         "version: 1\n",
@@ -285,7 +295,7 @@ def _reading(frame: Frame) -> str:
     return "\n".join([_noted("read:", "how the file spells its table"), *entries, ""])
 
 
-def _column(frame: Frame, column: ProposedRole) -> Iterator[str]:
+def _column(frame: Frame, column: ProposedRole, undecided: Mapping[str, OddCells]) -> Iterator[str]:
     """Write the lines of a column."""
     # Only a policy that is written needs it.
     from hushtable.policy.dating import Dating, describe_century, propose_dating
@@ -304,6 +314,9 @@ def _column(frame: Frame, column: ProposedRole) -> Iterator[str]:
         entries |= {entry: str(value) for entry, value in own.items() if value is not None}
     if codes:
         entries["missing_values"] = json.dumps(list(codes), ensure_ascii=False)
+    odd = None if column.role == "identifier" else undecided.get(column.name)
+    if odd is not None:
+        entries["odd_cells"] = "refuse"
     values = _values(frame, column)
     rule = proposed_rule(values, column.topic) if values else None
     if values is not None and values.kind == "time":
@@ -321,18 +334,18 @@ def _column(frame: Frame, column: ProposedRole) -> Iterator[str]:
         yield _noted(f"{name}: {column.role}", _why(frame, column))
     else:
         yield _noted(f"{name}:", _why(frame, column))
+        year = entries.get("latest_year")
+        notes = {
+            "format": f"one of {', '.join(map(repr, dating.formats))}" if dating.formats else "",
+            "latest_year": "" if year is None else describe_century(int(year), column.topic),
+            "missing_values": f"{_counted(codes)} records; if they are values, write missing_values: []",
+            "odd_cells": "" if odd is None else f"{odd.describe()}: say missing or text; nothing is released before",
+        }
         for entry, value in entries.items():
-            told = ""
-            if entry == "format" and value == ASK:
-                told = f"one of {', '.join(map(repr, dating.formats))}"
-            elif entry == "latest_year":
-                told = describe_century(int(value), column.topic)
-            elif entry == "missing_values":
-                told = f"{_counted(codes)} records; if they are values, write missing_values: []"
             # Marks and formats are texts to be quoted, all else are words or written as YAML already.
             is_quoted = entry in ("format", "decimal", "thousands") and value != ASK
             text = json.dumps(value, ensure_ascii=False) if is_quoted else value
-            yield _noted(f"  {entry}: {text}", told)
+            yield _noted(f"  {entry}: {text}", notes.get(entry, ""))
     yield from _remarks(frame, column, values, rule)
     if dating.are_years:
         yield _comment('its numbers may be years: format: "%Y" reads them as dates', "  ")

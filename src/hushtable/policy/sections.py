@@ -13,7 +13,7 @@ from typing import Annotated, Any, Final, Literal, get_args
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, ValidationInfo, model_validator
 
 from hushtable.anonymizers import METHODS, Method
-from hushtable.columns import ColumnSpec, Kind, Role as Decided
+from hushtable.columns import ColumnSpec, Kind, OddCellsAnswer, Role as Decided
 from hushtable.errors import HushError, PolicyError, nearest
 from hushtable.hierarchy import Hierarchy, to_dict as rule_to_dict
 from hushtable.io import Dialect, Formulas, Writing
@@ -308,6 +308,9 @@ class ColumnPolicy(Record):
         The values of an ordered category, from low to high.
     separator : str, optional
         What stands between the items of a cell such as ``I10;E11``: cells are sets then.
+    odd_cells : {"missing", "text", "refuse"}, optional
+        What the few cells are that are not of the kind of nearly all others, such as ``31.02.1950``: missing, or values
+        of a column of text. Nothing is released as long as that is to be refused, or is not said.
     hierarchy : str or dict, optional
         How a quasi-identifier or sensitive column generalizes: ``"auto"``, the path of
         an ARX hierarchy file relative to the policy, or one rule or tree as
@@ -326,6 +329,7 @@ class ColumnPolicy(Record):
     missing_values: tuple[str, ...] | None = None
     order: tuple[str, ...] | None = None
     separator: str | None = None
+    odd_cells: OddCellsAnswer | None = None
     hierarchy: Annotated[Any, BeforeValidator(_hierarchy)] = None
     label: str | None = None
 
@@ -340,12 +344,11 @@ class ColumnPolicy(Record):
             msg = f"action: {self.action} goes with role: identifier, not with {self.role}"
             raise ValueError(msg)
         # How a column is typed that nobody knows decides how Parquet holds it.
-        useless = {"identifier": (*_OF_VALUES, "separator"), "other": [name for name in _OF_VALUES if name != "kind"]}
-        for name in useless.get(self.role, ()):
+        of_published = ("separator", "odd_cells")
+        of_others = [name for name in _OF_VALUES if name != "kind"]
+        for name in {"identifier": [*_OF_VALUES, *of_published], "other": of_others}.get(self.role, ()):
             if getattr(self, name) is not None:
-                roles = (
-                    "quasi-identifier, sensitive or other" if name == "separator" else "quasi-identifier or sensitive"
-                )
+                roles = f"quasi-identifier{', sensitive or other' if name in of_published else ' or sensitive'}"
                 msg = f"{name} goes with role: {roles}, not with {self.role}"
                 raise ValueError(msg)
         reading(lambda column: column.spec)(self)
@@ -364,6 +367,7 @@ class ColumnPolicy(Record):
             self.missing_values,
             self.separator,
             self.latest_year,
+            self.odd_cells,
         )
 
 

@@ -11,7 +11,7 @@ from .exposure import (
 from .manifest import external_facts as external_facts, manifest_path as manifest_path, sha256 as sha256
 from .mapping import AppliedMapping as AppliedMapping
 from .notes import FarOut as FarOut
-from .origin import Origin as Origin, PublishedCells as PublishedCells
+from .origin import Origin as Origin, PublishedCells as PublishedCells, name_odd_cells as name_odd_cells
 from .pseudonyms import Pseudonyms as Pseudonyms, pseudonymize as pseudonymize
 from .release import (
     MOST_ATTACKED as MOST_ATTACKED,

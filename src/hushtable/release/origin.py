@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from hushtable.release.batch import NextBatch
     from hushtable.release.release import Release
 
-__all__ = ["Origin", "PublishedCells", "frame_of"]
+__all__ = ["Origin", "PublishedCells", "frame_of", "name_odd_cells"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -191,3 +191,19 @@ class Origin(Protocol):
     def publish_next(self, learned: NextBatch, rows: object, *, key: bytes | None, session: object) -> Release:
         """Publish other rows that are not in memory by the cells of a release of these."""
         ...
+
+
+def name_odd_cells(origin: Origin, specs: Mapping[str, ColumnSpec]) -> dict[str, ColumnSpec]:
+    """Return specs by which odd cells that were declared missing are, whichever batch they stand in.
+
+    Batches and engines know texts that mean missing; which cells are odd, all cells of a column tell: one pass for each
+    column whose odd cells were not declared missing before.
+    """
+    known = {name for name, spec in origin.specs.items() if spec.odd_cells == "missing"}
+    named = dict(specs)
+    for name, spec in specs.items():
+        if spec.odd_cells == "missing" and name in origin.columns and name not in known:
+            odd = origin.collapse([name]).told({name: spec}).odd_cells(name)
+            texts = () if odd is None else sorted(odd.texts)
+            named[name] = replace(spec, missing_values=(*(spec.missing_values or ()), *texts) or None)
+    return named

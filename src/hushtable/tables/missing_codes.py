@@ -77,12 +77,14 @@ def find_missing_codes(data: Frame | Table, names: Sequence[str] | None = None) 
 def count_open_ends(data: Frame, name: str) -> int:
     """Count the cells of a column of numbers that are an open end, such as ``90+``: values, and no missing ones."""
     try:
-        text = data.text(name)
+        text, odd = data.text(name), data.odd_cells(name)
     except ColumnError:
         # What cannot be read has no ends.
         return 0
-    odd = {} if text is None or not begins_with_numbers(text) else count_odd_texts(text)
-    return sum(n for code, n in odd.items() if is_open_end(code))
+    # Of odd cells another question is asked.
+    text = text if text is None or odd is None else odd.drop_from(text)
+    texts = {} if text is None or not begins_with_numbers(text) else count_odd_texts(text)
+    return sum(n for code, n in texts.items() if is_open_end(code))
 
 
 def nameable_codes(codes: Mapping[str, int]) -> dict[str, int]:
@@ -110,13 +112,15 @@ def _count_in_frame(data: Frame, name: str) -> dict[str, int]:
     said = data.specs.get(name)
     if said is not None and said.missing_values is not None:
         return {}
-    text = data.text(name)
+    text, odd_cells = data.text(name), data.odd_cells(name)
     if text is None:
         column = data.column(name)
         if column.dtype.is_temporal():
             texts = spelled(column, name)
             return count_sentinel_dates(texts, texts)
         return _count_in_numbers(Table.encode(data.select([name])), name) if ends_with_codes(column) else {}
+    # Of odd cells another question is asked.
+    text = text if odd_cells is None else odd_cells.drop_from(text)
     words = [code for code in count_missing_codes(text) if is_missing_word(code)]
     # Without its words a column may turn out to hold numbers or dates.
     rest = without_declared(text, words)
@@ -129,6 +133,9 @@ def _count_in_frame(data: Frame, name: str) -> dict[str, int]:
     if not begins_with_numbers(rest):
         return count_sentinel_codes(rest)
     odd = {code: n for code, n in count_odd_texts(canonical(text, spelling)).items() if not is_open_end(code)}
+    if spelling.odd_cells == "text":
+        # That they are values was said.
+        odd = {code: n for code, n in odd.items() if is_missing_word(code)}
     # Only where an end is a code all values are counted, which takes longer.
     if not data.is_text or not ends_with_codes(values):
         return odd | count_sentinel_codes(rest)

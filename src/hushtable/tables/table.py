@@ -127,6 +127,11 @@ class Table:
         frame = frames.counted(frames.read(data).told(specs or {}), counts)
         names = frame.columns if columns is None else names_in(columns, "columns")
         check_columns(names, frame.columns, "columns")
+        frame, undecided = frame.without_odd_cells(names)
+        if undecided:
+            from hushtable.io import warn_of_odd_cells
+
+            warn_of_odd_cells(undecided)
         coded = []
         for name in names:
             is_typed = frame.is_text or name in typed

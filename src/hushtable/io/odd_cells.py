@@ -1,0 +1,35 @@
+"""Cells that are not of the kind of nearly all others of their column: who decides what they mean is told of them."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+
+from hushtable.columns import OddCells
+from hushtable.errors import InputError, listed, with_hint
+
+__all__ = ["refuse_odd_cells", "warn_of_odd_cells"]
+
+
+def warn_of_odd_cells(undecided: Mapping[str, OddCells], stacklevel: int = 3) -> None:
+    """Warn of odd cells of which nobody has decided, by their number and form."""
+    for name, odd in undecided.items():
+        warnings.warn(
+            f"column {listed([name])}: {odd.describe()}. Say what they are: odd_cells: missing or odd_cells: text.",
+            stacklevel=stacklevel,
+        )
+
+
+def refuse_odd_cells(undecided: Mapping[str, OddCells]) -> None:
+    """Raise InputError where nobody has decided what odd cells of a column that is published mean."""
+    if not undecided:
+        return
+    told = "; ".join(f"column {listed([name])}: {odd.describe()}" for name, odd in undecided.items())
+    first = next(iter(undecided))
+    msg = with_hint(
+        f"{told}.",
+        "say what they are, `missing` (empty in the release) or `text` (then the column is text): `odd_cells: missing` "
+        f"in a policy, --set columns.{first}.odd_cells=missing, ColumnSpec(odd_cells='missing') in Python. Or correct "
+        "them.",
+    )
+    raise InputError(msg)
