@@ -47,7 +47,7 @@ def case(random: Random, folder: Path) -> Outcome:
         with outcome.guarded(f"release: {way}", ()):
             release = ht.anonymize(data, **asked, specs=specs, **options)
             path = folder / f"out of {way}"
-            path = path if isinstance(release, ht.RemoteRelease) else path.with_suffix(".parquet")
+            path = path if release.origin is not None else path.with_suffix(".parquet")
             outcome.expect(release.write(path).passed, "a release does not hold what it claims", way)
             written = pl.read_parquet(sorted(path.glob("*.parquet")) if path.is_dir() else path)
             n_left = written["a"].cast(pl.String).is_in(odd).sum()
