@@ -37,7 +37,7 @@ def check_certificate(
     Parameters
     ----------
     data : path or dataframe
-        The input of the release: a file, a folder of Parquet files or a pattern, or `RemoteRelease.distinct`'s source.
+        The input of the release: a file, a folder of Parquet files or a pattern, or a release's `distinct.source`.
     certificate : Certificate, or the mapping that `Certificate.to_dict` returned
         Of `Release.certificate`, or read from a file.
     hierarchies : mapping of column to Hierarchy, rule, path or "auto", optional
