@@ -15,6 +15,5 @@ def __getattr__(name: str) -> Any:
     if name not in __all__:
         near = get_close_matches(name, __all__, n=1)
         hint = f"; did you mean {near[0]!r}?" if near else ""
-        msg = f"module 'hushtable' has no attribute {name!r}{hint}"
-        raise AttributeError(msg)
+        raise AttributeError(f"module 'hushtable' has no attribute {name!r}{hint}")
     return _found(name)

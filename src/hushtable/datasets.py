@@ -202,8 +202,7 @@ def people(n: int = 30_000, *, seed: int = 0) -> pl.DataFrame:
     ['income', 'diagnosis']
     """
     if n < 0:
-        msg = f"n must be a number of rows, 0 or more, got {n}"
-        raise ValueError(msg)
+        raise ValueError(f"n must be a number of rows, 0 or more, got {n}")
     rng = np.random.default_rng(seed)
 
     ages = np.arange(17, 96)
@@ -306,8 +305,7 @@ def ratings(n_persons: int = 1_500, n_items: int = 500, *, seed: int = 0) -> pl.
     ['user_id', 'item', 'rating', 'date']
     """
     if n_persons < 0 or n_items < 1:
-        msg = f"expected 0 persons or more and 1 item or more, got {n_persons} and {n_items}"
-        raise ValueError(msg)
+        raise ValueError(f"expected 0 persons or more and 1 item or more, got {n_persons} and {n_items}")
     rng = np.random.default_rng(seed)
     # Between 1 and 40 ratings; half of the people have five or fewer.
     n_records = 1 + _draw(rng, _zipf(40, 1.0), n_persons)
@@ -357,8 +355,7 @@ def visits(n: int = 5_000, *, seed: int = 0) -> pl.DataFrame:
     ['Patientennummer', 'Name', 'Geburtsdatum', 'Geschlecht', 'PLZ', 'Nationalität']
     """
     if n < 0:
-        msg = f"expected 0 visits or more, got {n}"
-        raise ValueError(msg)
+        raise ValueError(f"expected 0 visits or more, got {n}")
     rng = np.random.default_rng(seed)
     patient = np.sort(rng.integers(0, max(1, 2 * n), n))
     patients, who = np.unique(patient, return_inverse=True)

@@ -166,37 +166,33 @@ def check_columns(wanted: Sequence[str], available: Sequence[str], what: str) ->
     if unknown:
         near = [match for name in unknown if (match := nearest(name, available)) is not None]
         hint = f"did you mean {listed(near)}?" if near else f"the columns are {listed(available, limit=20)}."
-        msg = with_hint(f"no column {listed(map(str, unknown))} among the {len(available)} columns ({what}).", hint)
-        raise ColumnError(msg)
+        raise ColumnError(
+            f"no column {listed(map(str, unknown))} among the {len(available)} columns ({what}).", hint=hint
+        )
     doubled = sorted({name for name in wanted if list(wanted).count(name) > 1})
     if doubled:
-        msg = with_hint(f"{what} names {listed(doubled)} more than once.", "name every column once.")
-        raise ColumnError(msg)
+        raise ColumnError(f"{what} names {listed(doubled)} more than once.", hint="name every column once.")
 
 
 def names_in(given: Any, what: str) -> tuple[str, ...]:
     """Return a list of column names that a caller passed; one text alone is a slip."""
     if isinstance(given, (str, bytes)) or not isinstance(given, Iterable):
-        msg = with_hint(f"{what} = {given!r}.", f"pass a list of column names: {what}=[{given!r}].")
-        raise InputError(msg)
+        raise InputError(f"{what} = {given!r}.", hint=f"pass a list of column names: {what}=[{given!r}].")
     names = tuple(given)
     odd = next((name for name in names if not isinstance(name, str)), None)
     if odd is not None:
-        msg = with_hint(f"{what} holds {type(odd).__name__} beside names.", "column names are text.")
-        raise InputError(msg)
+        raise InputError(f"{what} holds {type(odd).__name__} beside names.", hint="column names are text.")
     return names
 
 
 def check_type(given: Any, kind: type, what: str, example: str) -> None:
     """Raise InputError where an argument is not of its type; None is always allowed."""
     if given is not None and not isinstance(given, kind):
-        msg = with_hint(f"{what} was given as {type(given).__name__}.", f"pass {example}.")
-        raise InputError(msg)
+        raise InputError(f"{what} was given as {type(given).__name__}.", hint=f"pass {example}.")
 
 
 def check_whole(what: str, given: object, least: int, most: float = math.inf) -> None:
     """Raise InputError where an option is no whole number within its range; True is none."""
     if not isinstance(given, numbers.Integral) or isinstance(given, bool) or not least <= int(given) <= most:
         expected = f"a whole number, {least} or more" if most == math.inf else f"a whole number from {least} to {most}"
-        msg = with_hint(f"{what} = {given!r}.", f"{expected}.")
-        raise InputError(msg)
+        raise InputError(f"{what} = {given!r}.", hint=f"{expected}.")

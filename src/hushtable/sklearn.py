@@ -8,7 +8,7 @@ from typing import Any, Literal, Self
 import numpy as np
 
 from hushtable.columns import ColumnSpec
-from hushtable.errors import InfeasibleError, InputError, with_hint
+from hushtable.errors import InfeasibleError, InputError
 from hushtable.io import frames
 from hushtable.models import KAnonymity, PrivacyModel
 from hushtable.policy import anonymize
@@ -18,8 +18,7 @@ try:
     from sklearn.base import BaseEstimator, TransformerMixin
     from sklearn.utils.validation import check_is_fitted
 except ModuleNotFoundError:
-    msg = "hushtable.sklearn needs scikit-learn: pip install 'hushtable[sklearn]'"
-    raise ImportError(msg) from None
+    raise ImportError("hushtable.sklearn needs scikit-learn: pip install 'hushtable[sklearn]'") from None
 
 __all__ = ["Anonymizer"]
 
@@ -112,7 +111,7 @@ class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scik
         """
         del y
         if self.new_rows not in ("judge", "recode"):
-            raise InputError(with_hint(f"new_rows = {self.new_rows!r}.", "choose 'judge' or 'recode'."))
+            raise InputError(f"new_rows = {self.new_rows!r}.", hint="choose 'judge' or 'recode'.")
         table = _table(X)
         names = frames.read(table).columns
         self.release_: Release = anonymize(
@@ -166,16 +165,16 @@ def _table(X: Any) -> Any:  # noqa: N803
     if not isinstance(X, np.ndarray):
         return X
     if X.ndim != 2:
-        raise InputError(with_hint(f"an array of {X.ndim} dimensions was given.", "pass rows and columns."))
+        raise InputError(f"an array of {X.ndim} dimensions was given.", hint="pass rows and columns.")
     return frames.assemble({f"x{j}": X[:, j].tolist() for j in range(X.shape[1])})
 
 
 def _published(release: Release) -> Any:
     """Return the rows of a release, as many as there were."""
     if release.drops_suppressed:
-        msg = with_hint(
+        raise InfeasibleError(
             f"{release.n_suppressed:,} suppressed records would have to be dropped, and a step keeps all rows.",
-            "transform more rows at a time; new_rows='recode' gives a model what it predicts from, and judges nothing.",
+            hint="transform more rows at a time; new_rows='recode' gives a model what it predicts from, "
+            "and judges nothing.",
         )
-        raise InfeasibleError(msg)
     return release.frame

@@ -19,7 +19,7 @@ import numpy as np
 
 from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray
 from hushtable.columns import Column
-from hushtable.errors import InfeasibleError, with_hint
+from hushtable.errors import InfeasibleError
 from hushtable.hierarchy import Hierarchy
 from hushtable.kernels import cost
 from hushtable.kernels.cost import Costs
@@ -350,8 +350,9 @@ def take(published: Cells, classes: CountArray) -> Cells:
 def infeasible(models: Sequence[PrivacyModel], n_rows: int) -> InfeasibleError:
     """Return the error of records that cannot satisfy the models even all together."""
     asked = " and ".join(map(describe, models))
-    msg = with_hint(f"no release of these {n_rows} records can satisfy {asked}.", "ask for less, or add records.")
-    return InfeasibleError(msg)
+    return InfeasibleError(
+        f"no release of these {n_rows} records can satisfy {asked}.", hint="ask for less, or add records."
+    )
 
 
 def merged(recoding: Recoding, labels: CodeArray) -> tuple[Partition, Recoding]:

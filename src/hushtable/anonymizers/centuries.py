@@ -23,7 +23,7 @@ def check_centuries(source: Frame, names: Iterable[str]) -> None:
         n_future = int((column.values > this_day()).sum()) if column.is_temporal else 0
         if n_future:
             what = f"column {name!r} has years of two digits, and {n_future} of its dates would lie in the future."
-            raise ColumnError(with_hint(what, ask_for_latest_year(name)))
+            raise ColumnError(what, hint=ask_for_latest_year(name))
 
 
 def doubts_of_centuries(source: object, columns: Sequence[Column]) -> Iterator[str]:

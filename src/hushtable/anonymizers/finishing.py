@@ -14,7 +14,7 @@ from hushtable.anonymizers.method import Found
 from hushtable.anonymizers.preparation import Prepared, Request
 from hushtable.claims import Certificate, Classes, Matchings, of_models
 from hushtable.columns import SUPPRESSED, ColumnSpec
-from hushtable.errors import InfeasibleError, InputError, with_hint
+from hushtable.errors import InfeasibleError, InputError
 from hushtable.models import entries, model_to_dict
 from hushtable.quality import RowLoss
 from hushtable.recoding import Recoding
@@ -96,12 +96,12 @@ def release_of(prepared: Prepared, whole: Judge, asked: Request, found: Found, p
     )
     _check_average(release, whole, asked.limits.average_risk)
     if asked.hides_person and release.verify().failures:
-        msg = with_hint(
+        raise InputError(
             f"the cells of the classes overlap, so that without {asked.person!r} nobody could check whose records they "
             "hold.",
-            f"publish {asked.person!r} as a pseudonym (pseudonyms=, `action: pseudonym`), or take mondrian as it is.",
+            hint=f"publish {asked.person!r} as a pseudonym (pseudonyms=, `action: pseudonym`), or take "
+            "mondrian as it is.",
         )
-        raise InputError(msg)
     return release
 
 
@@ -160,9 +160,8 @@ def _check_average(release: Release, whole: Judge, average: float | None) -> Non
     n_hidden = np.bincount(crowd, weights=partition.sizes)
     reached = sum(Fraction(int(n_hidden[size]), int(size)) for size in np.flatnonzero(n_hidden))
     if reached > Fraction(str(average)) * partition.n_records:
-        msg = with_hint(
+        raise InfeasibleError(
             f"the release found has {partition.n_classes} classes of {partition.n_records} records, an average risk "
             f"above {average:g}.",
-            "ask for a larger k, or allow more.",
+            hint="ask for a larger k, or allow more.",
         )
-        raise InfeasibleError(msg)

@@ -23,7 +23,7 @@ from hushtable.anonymizers.placement import Among, Below, Routes, Side, with_own
 from hushtable.anonymizers.preparation import Request, prepare
 from hushtable.claims import Limits, covered_by, covers_beside, pair_rows
 from hushtable.columns import SUPPRESSED, ColumnSpec, Kind
-from hushtable.errors import ColumnError, InfeasibleError, InputError, listed, with_hint
+from hushtable.errors import ColumnError, InfeasibleError, InputError, listed
 from hushtable.hierarchy import Hierarchy, to_dict as rule_to_dict
 from hushtable.io import Frame, Writing, drafts
 from hushtable.models import claimed, entries, model_to_dict, plugins
@@ -63,14 +63,14 @@ def read(path: Path) -> dict[str, Any]:
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):
-        msg = with_hint(f"cannot read the recoding {str(path)!r}.", "`--save-recoding` and save_recoding() write one.")
-        raise InputError(msg) from None
+        raise InputError(
+            f"cannot read the recoding {str(path)!r}.", hint="`--save-recoding` and save_recoding() write one."
+        ) from None
     if not isinstance(found, dict) or found.get("recoding") != _FORM:
-        msg = with_hint(
+        raise InputError(
             f"{str(path)!r} is no recoding of this form.",
-            "`--save-recoding` and save_recoding() of this version write one.",
+            hint="`--save-recoding` and save_recoding() of this version write one.",
         )
-        raise InputError(msg)
     return found
 
 
@@ -147,8 +147,9 @@ def parts_in(found: Mapping[str, Any]) -> dict[str, Any]:
     except (AttributeError, KeyError, IndexError, TypeError, ValueError) as error:
         if isinstance(error, InputError):
             raise
-        msg = with_hint("the recoding is not as it was written.", "save it anew; it is not to be edited by hand.")
-        raise InputError(msg) from None
+        raise InputError(
+            "the recoding is not as it was written.", hint="save it anew; it is not to be edited by hand."
+        ) from None
 
 
 def _request_in(found: Mapping[str, Any]) -> Request:
@@ -339,18 +340,16 @@ class LearnedRecoding:
         """Raise InputError where a file of it would hold what comes from the data, or not say where rows go."""
         if self.from_data:
             told = "; ".join(f"{name!r} {what}" for name, what in self.from_data.items())
-            msg = with_hint(
+            raise InputError(
                 f"the recoding cannot be saved, for the file would hold values of people: column {told}.",
-                "give such a column the file of a hierarchy (hierarchy: jobs.csv), numbers and dates round intervals "
-                "(recoding: readable, and no rule): such cells come from nobody.",
+                hint="give such a column the file of a hierarchy (hierarchy: jobs.csv), numbers and dates "
+                "round intervals (recoding: readable, and no rule): such cells come from nobody.",
             )
-            raise InputError(msg)
         if self.routes is None:
-            msg = with_hint(
+            raise InputError(
                 "the recoding cannot be saved: where its cells overlap, nothing says where a row goes.",
-                "take the method mondrian, with strict=True and exchange=False.",
+                hint="take the method mondrian, with strict=True and exchange=False.",
             )
-            raise InputError(msg)
 
     @property
     def n_classes(self) -> int:
@@ -519,11 +518,10 @@ class LearnedRecoding:
         if (key is not None) == bool(keyed):
             return Pseudonyms(keyed, key, self.fresh) if self.hidden else None
         what = f"columns {listed(keyed)} become pseudonyms, and there is no key"
-        msg = with_hint(
+        raise InputError(
             f"{what if keyed else 'a key was given, and no column becomes a pseudonym'}.",
-            "a key (key=, --key-file) goes with pseudonyms: the earlier one links the records of a person.",
+            hint="a key (key=, --key-file) goes with pseudonyms: the earlier one links the records of a person.",
         )
-        raise InputError(msg)
 
     def check_columns(self, names: tuple[str, ...]) -> None:
         """Raise ColumnError where new rows have other columns than the earlier table had."""
@@ -531,20 +529,19 @@ class LearnedRecoding:
         strange = [name for name in names if name not in self.columns]
         if lacking or strange:
             what = f"lack columns {listed(lacking)}" if lacking else f"have columns {listed(strange)} besides"
-            msg = with_hint(
-                f"the rows {what}.", "they need the columns of the earlier table: what has no role is not released."
+            raise ColumnError(
+                f"the rows {what}.",
+                hint="they need the columns of the earlier table: what has no role is not released.",
             )
-            raise ColumnError(msg)
 
     def _check_kinds(self, table: Table) -> None:
         """Raise ColumnError where a column is of another kind than its cells speak of."""
         for name, kind in self.kinds.items():
             if table.column(name).kind != kind:
-                msg = with_hint(
+                raise ColumnError(
                     f"column {name!r} is of kind {table.column(name).kind}, and was {kind} in the earlier table.",
-                    "write its values as the earlier table did.",
+                    hint="write its values as the earlier table did.",
                 )
-                raise ColumnError(msg)
 
 
 def _with_new_classes(
@@ -602,12 +599,11 @@ def _judged(found: Placed, whole: Judge, *, replaces_earlier: bool) -> tuple[Cod
     by_column = {name: n for name, n in by_column.items() if n}
     if not passes.any():
         where = f" ({', '.join(f'column {name!r}: {n:,}' for name, n in by_column.items())})" if by_column else ""
-        msg = with_hint(
+        raise InfeasibleError(
             f"{n_unfit:,} of the {whole.table.n_records:,} records fit no cell of the earlier release{where}, and "
             f"{n_failed:,} are in classes that fail by themselves: none is left.",
-            "collect more records before they are published, or anonymize them anew.",
+            hint="collect more records before they are published, or anonymize them anew.",
         )
-        raise InfeasibleError(msg)
     return np.where(passes, placed, np.int32(-1)), Batch(replaces_earlier, n_unfit, n_failed, by_column)
 
 

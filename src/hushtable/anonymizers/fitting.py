@@ -13,7 +13,7 @@ from hushtable.anonymizers.fitted import LearnedRecoding
 from hushtable.anonymizers.placement import Routes
 from hushtable.anonymizers.preparation import Request
 from hushtable.columns import SUPPRESSED, ColumnSpec, read, value
-from hushtable.errors import InputError, listed, with_hint
+from hushtable.errors import InputError, listed
 from hushtable.hierarchy import Dates, Dictionary, Frequency, Hierarchy, Prefix, Rule, Runs
 from hushtable.models import MatchingNotion, PrivacyModel
 from hushtable.quality import SetNCP
@@ -49,11 +49,10 @@ class Learner:
         asked = self.asked
         check_learnable(asked.models, release.recoding.style)
         if asked.parted:
-            msg = with_hint(
+            raise InputError(
                 f"a release with sets of items ({listed(asked.parted)}) has no next batch.",
-                "its items would be judged anew: anonymize the new rows anew.",
+                hint="its items would be judged anew: anonymize the new rows anew.",
             )
-            raise InputError(msg)
         cells, class_of_leaf = _combinations(release.recoding)
         routes = _routes(release, asked)
         exposure = release.exposure
@@ -91,17 +90,15 @@ def check_learnable(models: Sequence[PrivacyModel], style: str) -> None:
         if model.needs.population or model.needs.histories or isinstance(model, MatchingNotion)
     ]
     if odd:
-        msg = with_hint(
+        raise InputError(
             f"a release by {listed(odd)} has no next batch.",
-            "such models look at more than the new rows: anonymize them anew.",
+            hint="such models look at more than the new rows: anonymize them anew.",
         )
-        raise InputError(msg)
     if style == "central":
-        msg = with_hint(
+        raise InputError(
             "a release of central values has no next batch: they say of nobody else where he belongs.",
-            "choose another recoding than central.",
+            hint="choose another recoding than central.",
         )
-        raise InputError(msg)
 
 
 def doubts_of_saving(table: Table, hierarchies: Mapping[str, Any], style: str) -> dict[str, str]:

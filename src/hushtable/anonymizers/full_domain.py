@@ -26,7 +26,7 @@ from hushtable.anonymizers.full_domain_lattice import (
     objective_of,
 )
 from hushtable.anonymizers.method import Found, Offers, Problem, compares_releases, is_own
-from hushtable.errors import BudgetExceeded, InfeasibleError, check_whole, listed, with_hint
+from hushtable.errors import BudgetExceeded, InfeasibleError, check_whole, listed
 from hushtable.kernels import rollup
 from hushtable.models import (
     AlphaKAnonymity,
@@ -705,12 +705,10 @@ def _evidence(
 def _none_found(problem: Problem, solved: Solved, most: int) -> BudgetExceeded | InfeasibleError:
     models = listed(describe(model) for model in problem.judge.models)
     if not solved.is_complete:
-        msg = with_hint(
-            f"the budget ended after {solved.n_rolled} nodes, of which none satisfies {models}.", "give it more."
+        return BudgetExceeded(
+            f"the budget ended after {solved.n_rolled} nodes, of which none satisfies {models}.", hint="give it more."
         )
-        return BudgetExceeded(msg)
-    msg = with_hint(
+    return InfeasibleError(
         f"no levels satisfy {models} with at most {most} of {problem.table.n_records} records suppressed.",
-        "ask for less, or allow more records to be suppressed.",
+        hint="ask for less, or allow more records to be suppressed.",
     )
-    return InfeasibleError(msg)

@@ -15,7 +15,7 @@ import numpy as np
 
 from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray
 from hushtable.anonymizers.judging import Judge
-from hushtable.errors import HierarchyError, InputError, listed, with_hint
+from hushtable.errors import HierarchyError, InputError, listed
 from hushtable.hierarchy import Hierarchy
 from hushtable.kernels import group, rollup
 from hushtable.models import ClassStats, Histogram
@@ -83,10 +83,10 @@ def levels_of(table: Table, columns: Sequence[str], ladders: Mapping[str, Hierar
     """
     lacking = [name for name in columns if name not in ladders]
     if lacking:
-        msg = with_hint(
-            f"columns {listed(lacking)} have no hierarchy.", 'give each one, or "auto": full-domain recoding needs it.'
+        raise InputError(
+            f"columns {listed(lacking)} have no hierarchy.",
+            hint='give each one, or "auto": full-domain recoding needs it.',
         )
-        raise InputError(msg)
     return tuple(_of(ladders[name], table.column(name).name) for name in columns)
 
 
@@ -115,8 +115,10 @@ def _of(ladder: Hierarchy, name: str) -> PublishedLevels:
         parents = np.zeros(n_nodes[i], dtype=np.int32)
         parents[nodes[i]] = nodes[i + 1]
         if not np.array_equal(parents[nodes[i]], nodes[i + 1]):
-            msg = f"hierarchy of {name!r}: labels of level {i} repeat in branches that level {i + 1} keeps apart."
-            raise HierarchyError(with_hint(msg, "give every node of a level a label of its own."))
+            raise HierarchyError(
+                f"hierarchy of {name!r}: labels of level {i} repeat in branches that level {i + 1} keeps apart.",
+                hint="give every node of a level a label of its own.",
+            )
     return PublishedLevels(ladder, nodes, tuple(n_nodes), level)
 
 

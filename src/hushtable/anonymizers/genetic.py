@@ -17,7 +17,7 @@ from hushtable.anonymizers.judging import Judge
 from hushtable.anonymizers.method import Found, Offers, Problem
 from hushtable.anonymizers.mingen import start, temperatures
 from hushtable.anonymizers.minimal_matchings import Choices
-from hushtable.errors import InputError, check_whole, with_hint
+from hushtable.errors import InputError, check_whole
 from hushtable.models import KAnonymity, MatchingNotion
 from hushtable.recoding import Recoding
 from hushtable.search import Effort
@@ -108,17 +108,17 @@ class Genetic:
 
     def __post_init__(self) -> None:
         if self.variant is not None and self.variant not in _DEFAULTS:
-            msg = with_hint(f"Genetic was given variant = {self.variant!r}.", f"choose one of {tuple(_DEFAULTS)}.")
-            raise InputError(msg)
+            raise InputError(
+                f"Genetic was given variant = {self.variant!r}.", hint=f"choose one of {tuple(_DEFAULTS)}."
+            )
         for name, least in (("individuals", 2), ("generations", 1), ("patience", 1), ("seed", 0)):
             if getattr(self, name) is not None:
                 check_whole(f"Genetic was given {name}", getattr(self, name), least)
         if not 0 < self.elite <= 1 or not 0 <= (self.mutation_rate or 0) < math.inf:
-            msg = with_hint(
+            raise InputError(
                 f"Genetic was given elite = {self.elite!r} and mutation_rate = {self.mutation_rate!r}.",
-                "the elite is a share above 0 and at most 1, the rate a number from 0 on.",
+                hint="the elite is a share above 0 and at most 1, the rate a number from 0 on.",
             )
-            raise InputError(msg)
 
     def search(self, problem: Problem) -> Found:
         """Let releases evolve whose classes pass; a budget's nodes are individuals made."""
@@ -132,11 +132,10 @@ class Genetic:
             raise infeasible(judge.models if notion is None else [notion], space.n_rows)
         variant = self.variant or ("partitions" if notion is None else "mg-ga")
         if variant == "partitions" and self.mutation_rate is not None:
-            msg = with_hint(
+            raise InputError(
                 "Genetic was given a mutation_rate, and partitions have no cells that mutate.",
-                'it goes with variant="mg-ga" and with matching notions.',
+                hint='it goes with variant="mg-ga" and with matching notions.',
             )
-            raise InputError(msg)
         generations = evolution.Generations(*self._sizes(variant), clock, space.scale)
         first, near = start(space, problem, clock)
         nursery = _Nursery(space, judge, near, first, self.seed, generations)
@@ -169,10 +168,10 @@ class Genetic:
         """Evolve tables of cells; ``labels`` are k-anonymous blocks."""
         space, judge = nursery.space, nursery.judge
         if not judge.is_by_size:
-            msg = with_hint(
-                'Genetic(variant="mg-ga") was given more than k-anonymity.', "the default variant takes other models."
+            raise InputError(
+                'Genetic(variant="mg-ga") was given more than k-anonymity.',
+                hint="the default variant takes other models.",
             )
-            raise InputError(msg)
         choices = Choices.of(space)
         first = [choices.stars] if notion is None else self._first(nursery, choices, labels, notion)
         condition: TableCondition = (

@@ -13,7 +13,7 @@ from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray
 from hushtable.anonymizers import publish
 from hushtable.anonymizers.judging import Judge
 from hushtable.anonymizers.method import Found, Offers, Problem
-from hushtable.errors import InfeasibleError, InputError, check_whole, listed, with_hint
+from hushtable.errors import InfeasibleError, InputError, check_whole, listed
 from hushtable.models import KAnonymity, LinkedKAnonymity
 from hushtable.recoding import Axis, Recoding, lay_out, relative
 from hushtable.search import Clock
@@ -85,10 +85,10 @@ class Histories:
     def search(self, problem: Problem) -> Found:
         """Group persons, exchange them, and align their records; a budget's nodes are steps."""
         if self.time is not None and self.time not in problem.columns:
-            msg = with_hint(
-                f"Histories was given time={self.time!r}.", f"choose a quasi-identifier: {listed(problem.columns)}."
+            raise InputError(
+                f"Histories was given time={self.time!r}.",
+                hint=f"choose a quasi-identifier: {listed(problem.columns)}.",
             )
-            raise InputError(msg)
         clock = problem.clock.anew()
         crowd = _crowd(problem, self.time)
         found = min(_starts(crowd, problem), key=lambda each: each.cost)
@@ -231,8 +231,10 @@ def _starts(crowd: _Crowd, problem: Problem) -> list[_HistoryGroups]:
     """Return the groups to begin with that leave out no more than may be suppressed."""
     judge, k = problem.judge, problem.judge.min_size
     if not any(map(len, crowd.rows)):
-        msg = f"none of {problem.table.n_records:,} records says whose it is, so that no person is there to group."
-        raise InfeasibleError(with_hint(msg, "name the column of the person, or leave the method out."))
+        raise InfeasibleError(
+            f"none of {problem.table.n_records:,} records says whose it is, so that no person is there to group.",
+            hint="name the column of the person, or leave the method out.",
+        )
     most = problem.most_suppressed - crowd.n_nobodys
     n_records = np.array([len(rows) for rows in crowd.rows])
     by_cuts = _cut(_features(crowd, n_records), n_records, k)
@@ -242,13 +244,12 @@ def _starts(crowd: _Crowd, problem: Problem) -> list[_HistoryGroups]:
     able = [each for each in found if each.n_left_out <= most]
     if not able:
         fewest = min(each.n_left_out for each in found) + crowd.n_nobodys
-        msg = with_hint(
+        raise InfeasibleError(
             f"equal histories of {k} persons leave out {fewest:,} of {problem.table.n_records:,} records, and "
             f"{problem.most_suppressed:,} may be suppressed.",
-            f"allow a share of {np.ceil(1e3 * fewest / problem.table.n_records) / 1e3:g} "
+            hint=f"allow a share of {np.ceil(1e3 * fewest / problem.table.n_records) / 1e3:g} "
             "(`limits: {suppression: ...}`), or ask for a smaller k.",
         )
-        raise InfeasibleError(msg)
     return able
 
 
@@ -314,8 +315,9 @@ def _repaired(crowd: _Crowd, groups: list[CountArray], judge: Judge) -> list[Cou
             waiting = waiting[:0]
     while len(waiting):
         if not made:
-            msg = with_hint("no group of persons satisfies the models with aligned records.", "ask for less.")
-            raise InfeasibleError(msg)
+            raise InfeasibleError(
+                "no group of persons satisfies the models with aligned records.", hint="ask for less."
+            )
         waiting = np.append(made.pop(), waiting)
         if _passes(crowd, waiting, judge):
             made.append(waiting)

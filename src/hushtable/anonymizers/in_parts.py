@@ -29,7 +29,7 @@ from hushtable.anonymizers.parallel import CutSearch, Piece, ThreadScratch, grow
 from hushtable.anonymizers.placement import CutTree, Walk
 from hushtable.anonymizers.preparation import Request
 from hushtable.anonymizers.row_by_row import ClassRows, Coding, Plan, Publishing, why_not_row_by_row
-from hushtable.errors import InputError, check_columns, with_hint
+from hushtable.errors import InputError, check_columns
 from hushtable.io import (
     CellCodes,
     Dialect,
@@ -134,8 +134,7 @@ def protect_in_parts(
     cells, counts = _cells(parts, names, workers, known)
     n_records = int(counts[0].sum())
     if n_records > _MOST_RECORDS:
-        msg = with_hint(f"there are {n_records:,} records.", f"at most {_MOST_RECORDS:,} are cut at once.")
-        raise InputError(msg)
+        raise InputError(f"there are {n_records:,} records.", hint=f"at most {_MOST_RECORDS:,} are cut at once.")
     margins = cells.margins(counts)
     plan = Plan.of(cells, margins, asked)
     records = _CodedParts.of(plan, parts[0].parent, known)
@@ -418,7 +417,7 @@ def _most_together(search: CutSearch, kinds: tuple[int, ...]) -> int:
             "too many to be counted together on a cluster."
         )
         hint = "coarsen columns first, or write the query as Parquet files, and pass their folder."
-        raise InputError(with_hint(msg, hint))
+        raise InputError(msg, hint=hint)
     return max(1, _MOST_COUNTS // of_one)
 
 

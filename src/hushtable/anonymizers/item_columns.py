@@ -14,7 +14,7 @@ import numpy as np
 
 from hushtable._types import BoolArray, CodeArray
 from hushtable.columns import Column, held_items, merge_items
-from hushtable.errors import InputError, with_hint
+from hushtable.errors import InputError
 from hushtable.models import AlphaKAnonymity, ClassStats, Histogram, KAnonymity, PrivacyModel, question_of_items
 from hushtable.search import check_memory
 from hushtable.tables import Table
@@ -63,12 +63,11 @@ def with_item_columns(table: Table, models: Sequence[PrivacyModel]) -> tuple[Tab
     least = max([1, *(model.k for model in asked if isinstance(model, KAnonymity))])
     columns = [each for model in of_sets for each in _columns_of(table, model, least)]
     if len(columns) > MOST_ITEM_COLUMNS:
-        msg = with_hint(
+        raise InputError(
             f"{len(columns):,} items of columns of sets can fail the models: more than {MOST_ITEM_COLUMNS:,}.",
-            "shorten the items to coarser codes, ask for larger classes, in which rare items cannot fail, or take "
+            hint="shorten the items to coarser codes, ask for larger classes, in which rare items cannot fail, or take "
             "alpha-k-anonymity, which has no such limit.",
         )
-        raise InputError(msg)
     check_memory(
         4.0 * table.n_rows * len(columns),
         f"{len(columns)} items of {table.n_rows} rows",

@@ -20,7 +20,7 @@ from hushtable._types import (
     FloatArray,
 )
 from hushtable.anonymizers.own_models import OwnModels, has_rule
-from hushtable.errors import InfeasibleError, InputError, with_hint
+from hushtable.errors import InfeasibleError, InputError
 from hushtable.hierarchy import Hierarchy
 from hushtable.kernels import judge, regroup
 from hushtable.models import ClassStats, KAnonymity, PrivacyModel, Rule, describe
@@ -145,8 +145,7 @@ class Judge:
         Of a model that merging can break it says nothing: smaller classes may pass.
         """
         if self.table.n_records == 0:
-            msg = with_hint("the models fail as long as any record is published.", "ask for less.")
-            raise InfeasibleError(msg)
+            raise InfeasibleError("the models fail as long as any record is published.", hint="ask for less.")
         whole = Partition.of(self.table, ())
         failed = [model for model in self.failed(whole) if model.monotone_coarsening]
         if failed:
@@ -156,11 +155,10 @@ class Judge:
                 f"({'higher' if model.higher_is_safer else 'lower'} is safer)"
                 for model in failed
             )
-            msg = with_hint(
+            raise InfeasibleError(
                 f"no release of these {self.table.n_records} records can satisfy the models. As one class: {reached}.",
-                "ask for less, or add records.",
+                hint="ask for less, or add records.",
             )
-            raise InfeasibleError(msg)
 
     def check_classes(self, partition: Partition, method: Any) -> None:
         """Judge the classes that a search found.
@@ -177,16 +175,15 @@ class Judge:
         self.own.raise_faults()
         for model in self.failed(partition):
             if not model.monotone_coarsening:
-                msg = with_hint(
+                raise InfeasibleError(
                     f"the search found no classes that satisfy {describe(model)}, which merging classes can break.",
-                    "use method='full_domain', ask for less, or add records.",
+                    hint="use method='full_domain', ask for less, or add records.",
                 )
-                raise InfeasibleError(msg)
             home = type(method).__module__
             msg = f"the search left classes that fail {describe(model)}; this is a fault of the method"
             if not home.startswith("hushtable."):
                 hint = "ask its authors; `hushtable.testing.check_method` finds such faults."
-                raise InputError(with_hint(f"{msg} {method.name!r} ({home}), not of hushtable.", hint))
+                raise InputError(f"{msg} {method.name!r} ({home}), not of hushtable.", hint=hint)
             raise AssertionError(msg)
 
     def codes(self) -> CodeArray:

@@ -19,7 +19,7 @@ from hushtable.anonymizers.finishing import Searched, release_of
 from hushtable.anonymizers.judging import Judge
 from hushtable.anonymizers.preparation import Prepared, Request
 from hushtable.claims import RareSets, count_sets, each_rare
-from hushtable.errors import BudgetExceeded, InfeasibleError, InputError, with_hint
+from hushtable.errors import BudgetExceeded, InfeasibleError, InputError
 from hushtable.models import KAnonymity, KMAnonymity
 from hushtable.release import Release
 from hushtable.search import Budget, Clock
@@ -92,12 +92,11 @@ def hide_known(prepared: Prepared, asked: Request, search: Callable[[Prepared, R
             break
         losses[middle] = found.attempted(middle)
     if found.best is None:
-        msg = with_hint(
+        raise InfeasibleError(
             f"{asked.method.name} finds no classes that hide everybody from whoever knows so many records, even "
             f"where each holds all of {n_persons:,} persons, and at most {found.most:,} records are suppressed.",
-            "allow more (`limits: {suppression: ...}`), ask for a smaller m or k, or take `method: histories`.",
+            hint="allow more (`limits: {suppression: ...}`), ask for a smaller m or k, or take `method: histories`.",
         )
-        raise InfeasibleError(msg)
     return _told(found.best, found)
 
 
@@ -117,12 +116,11 @@ def _check_sets(prepared: Prepared, asked: Request, persons: CodeArray) -> None:
     # Were no two records alike, there would be as many sets as there can be.
     n_sets = count_sets(np.arange(len(persons)), persons, prepared.table.counts, m)
     if n_sets > _MOST_SETS:
-        msg = with_hint(
+        raise InputError(
             f"persons have {n_sets:,.0f} sets of {m} records together, and {asked.method.name} looks at no more than "
             f"{_MOST_SETS:,}.",
-            "take `method: histories`, which holds for every m; or ask for a smaller m.",
+            hint="take `method: histories`, which holds for every m; or ask for a smaller m.",
         )
-        raise InputError(msg)
 
 
 @dataclass(slots=True, eq=False)

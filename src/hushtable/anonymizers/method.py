@@ -233,15 +233,13 @@ def check_asked(method: Method, problem: Problem) -> None:
     if problem.loss.name not in offers.losses and not (offers.takes_any_loss and compares_releases(problem.loss)):
         able = [other for other, each in METHODS.items() if problem.loss.name in each().offers.losses]
         hint = f"methods that do: {listed(able)}." if able else f"no method does; {name} takes {listed(offers.losses)}."
-        msg = with_hint(f"{name} does not search by loss={problem.loss.name!r}.", hint)
-        raise InputError(msg)
+        raise InputError(f"{name} does not search by loss={problem.loss.name!r}.", hint=hint)
     if problem.notion is not None and not offers.finds_matchings:
         able = [other for other, each in METHODS.items() if each().offers.finds_matchings]
-        msg = with_hint(
+        raise InputError(
             f"{name} with these options makes classes, and {problem.notion.name} judges none.",
-            f"methods that match rows: {listed(able)}.",
+            hint=f"methods that match rows: {listed(able)}.",
         )
-        raise InputError(msg)
     _check_models(name, offers, problem.judge.models)
 
 
@@ -291,34 +289,30 @@ def _check_models(name: str, offers: Offers, models: Sequence[PrivacyModel]) -> 
     if linked and not offers.finds_histories:
         able = [other for other, each in METHODS.items() if each().offers.finds_histories]
         ways = f"methods that align histories: {listed(able)}; or" if able else "No method does yet:"
-        msg = with_hint(
+        raise InputError(
             f"{name} divides records, and {listed(linked)} judges all the records of a person together.",
-            f"{ways} ask for km-anonymity alone, which every method takes; or unlink the records (`action: fresh`) and "
-            "ask for k-anonymity.",
+            hint=f"{ways} ask for km-anonymity alone, which every method takes; or unlink the records "
+            "(`action: fresh`) and ask for k-anonymity.",
         )
-        raise InputError(msg)
     counting = [model.name for model in models if model.needs.population]
     if counting and not offers.counts_population:
         able = [other for other, each in METHODS.items() if each().offers.counts_population]
-        msg = with_hint(
+        raise InputError(
             f"{name} with these options cannot look for {listed(counting)}: what it publishes covers other people "
             "than those it counts.",
-            f"methods that count a population: {listed(able)}, but not with recoding='central'.",
+            hint=f"methods that count a population: {listed(able)}, but not with recoding='central'.",
         )
-        raise InputError(msg)
     low = [model.name for model in models if is_bounded_below(model)]
     if low and not offers.keeps_apart:
-        msg = with_hint(
+        raise InputError(
             f"{name} with these options was given {listed(low)} and a lower bound above 0.",
-            "its classes overlap, so that people count in several of them and their share falls: "
+            hint="its classes overlap, so that people count in several of them and their share falls: "
             "leave out exchange=True and strict=False.",
         )
-        raise InputError(msg)
     refused = [model.name for model in models if offers.merges_classes and not model.monotone_coarsening]
     if refused:
-        msg = with_hint(
+        raise InputError(
             f"{name} cannot look for {listed(refused)}.",
-            "classes that happen to publish the same cells are one class, which must satisfy the models too; "
+            hint="classes that happen to publish the same cells are one class, which must satisfy the models too; "
             "use method='mondrian'.",
         )
-        raise InputError(msg)

@@ -29,7 +29,7 @@ from hushtable.anonymizers.partition_search import (
     polish,
     steps_within,
 )
-from hushtable.errors import InputError, check_whole, with_hint
+from hushtable.errors import InputError, check_whole
 from hushtable.kernels.cost import TIES
 from hushtable.models import KAnonymity, MatchingNotion
 from hushtable.quality import CellLoss, Certainty, Loss, MinimalDistortion, SetNCP
@@ -126,11 +126,10 @@ class MinGen:
             if name != "iterations" or self.iterations is not None:
                 check_whole(f"MinGen was given {name}", getattr(self, name), least)
         if self.tie_break is not None and not isinstance(self.tie_break, CellLoss):
-            msg = with_hint(
+            raise InputError(
                 f"MinGen was given tie_break={getattr(self.tie_break, 'name', self.tie_break)!r}.",
-                "a loss that is a sum over cells: ncp, minimal_distortion or certainty.",
+                hint="a loss that is a sum over cells: ncp, minimal_distortion or certainty.",
             )
-            raise InputError(msg)
 
     def search(self, problem: Problem) -> Found:
         """Find the cheapest table whose classes pass; a budget's nodes are steps of the exchange, or blocks."""
@@ -169,11 +168,10 @@ class MinGen:
 
     def _refuse_ties(self, n_rows: int) -> None:
         if self.n_best > 1 or self.tie_break is not None:
-            msg = with_hint(
+            raise InputError(
                 f"ties of {n_rows} rows were asked for.",
-                f"n_best and tie_break are for up to {partition_search.MOST_ROWS} rows.",
+                hint=f"n_best and tie_break are for up to {partition_search.MOST_ROWS} rows.",
             )
-            raise InputError(msg)
 
     def _solve(self, space: CandidateSpace, problem: Problem) -> Found:
         """Solve a few rows exactly, with their ties."""

@@ -285,8 +285,7 @@ def _solve(space: CandidateSpace, model: MatchingNotion, n_best: int, clock: Clo
     value = float(sum(each.costs[pick] for each, pick in zip(options, chosen, strict=True)))
     covers = np.array([each.covers[pick] for each, pick in zip(options, chosen, strict=True)])
     if not _holds(model, covers):
-        msg = f"the search left rows that fail {model.name}; this is a fault of the method"
-        raise AssertionError(msg)
+        raise AssertionError(f"the search left rows that fail {model.name}; this is a fault of the method")
     if n_best == 1:
         return Solution(picks, value, bound, n_states)
     slack = value - sum(float(each.costs.min()) for each in options)

@@ -30,7 +30,7 @@ from hushtable.anonymizers.placement import CutTree
 from hushtable.anonymizers.publish import STYLES, Style
 from hushtable.claims import count_covered, fewest_persons, pair_rows
 from hushtable.columns import ColumnSpec
-from hushtable.errors import InputError, check_whole, listed, with_hint
+from hushtable.errors import InputError, check_whole, listed
 from hushtable.kernels import class_profile, exchange as exchanging, judge, replay, split
 from hushtable.models import ClassStats, PrivacyModel
 from hushtable.recoding import (
@@ -513,12 +513,12 @@ class Mondrian:
     def __post_init__(self) -> None:
         for name, allowed in (("cut", ("gain", "median")), ("recoding", STYLES)):
             if getattr(self, name) not in allowed:
-                msg = with_hint(f"Mondrian was given {name} = {getattr(self, name)!r}.", f"choose one of {allowed}.")
-                raise InputError(msg)
+                raise InputError(
+                    f"Mondrian was given {name} = {getattr(self, name)!r}.", hint=f"choose one of {allowed}."
+                )
         for name in ("strict", "exchange"):
             if not isinstance(getattr(self, name), (bool, np.bool_)):
-                msg = with_hint(f"Mondrian was given {name} = {getattr(self, name)!r}.", "true or false.")
-                raise InputError(msg)
+                raise InputError(f"Mondrian was given {name} = {getattr(self, name)!r}.", hint="true or false.")
         check_whole("Mondrian was given n_rescored", self.n_rescored, 1, _MOST_RESCORED)
         check_whole("Mondrian was given margin", self.margin, 0, _MOST_MARGIN)
         check_whole("Mondrian was given max_listed", self.max_listed, 1, _MOST_RESCORED)
@@ -528,26 +528,24 @@ class Mondrian:
             ("max_length", _MAX_LENGTH, ("readable", "cut")),
         ):
             if self.recoding not in styles and getattr(self, name) != usual:
-                msg = f"Mondrian was given {name} = {getattr(self, name)!r}, which has no effect."
                 raise InputError(
-                    with_hint(msg, f"it goes with {' or '.join(f'recoding={each!r}' for each in styles)}.")
+                    f"Mondrian was given {name} = {getattr(self, name)!r}, which has no effect.",
+                    hint=f"it goes with {' or '.join(f'recoding={each!r}' for each in styles)}.",
                 )
         if self.cut != "gain" and self.n_rescored != _N_RESCORED:
-            msg = with_hint(
-                f"Mondrian was given n_rescored = {self.n_rescored!r}, which has no effect.", 'it goes with cut="gain".'
+            raise InputError(
+                f"Mondrian was given n_rescored = {self.n_rescored!r}, which has no effect.",
+                hint='it goes with cut="gain".',
             )
-            raise InputError(msg)
         check_grid(self.grid)
         if not self.strict and self.cut != "median":
-            msg = with_hint("relaxed Mondrian deals the median.", 'pass cut="median" with strict=False.')
-            raise InputError(msg)
+            raise InputError("relaxed Mondrian deals the median.", hint='pass cut="median" with strict=False.')
         if self.recoding == "cut" and (self.exchange or not self.strict):
             what = "exchange=True" if self.exchange else "strict=False"
-            msg = with_hint(
+            raise InputError(
                 f'{what} makes classes that are no cells of cuts, so recoding="cut" cannot tell them.',
-                "choose another recoding.",
+                hint="choose another recoding.",
             )
-            raise InputError(msg)
 
     def search(self, problem: Problem) -> Found:
         """Cut a table whose single class passes, until no cut is allowable.
@@ -616,11 +614,10 @@ def axes_of(method: Mondrian, problem: Problem) -> tuple[Axis, ...]:
     axes = lay_out(problem.judge.laid_out, sorted(problem.columns), problem.ladders, method.grid, readable)
     ranked = [axis.column.name for axis in axes if axis.column.by_rank and axis.edges]
     if ranked:
-        msg = with_hint(
+        raise InputError(
             f"columns {listed(ranked)} are measured on ranks, and cut on a grid of values.",
-            "choose recoding 'readable', no grid, or the scale 'value'.",
+            hint="choose recoding 'readable', no grid, or the scale 'value'.",
         )
-        raise InputError(msg)
     return axes
 
 

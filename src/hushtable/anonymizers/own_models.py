@@ -14,7 +14,7 @@ from typing import Any, Final, TypeGuard
 import numpy as np
 
 from hushtable._types import CountArray
-from hushtable.errors import ModelError, with_hint
+from hushtable.errors import ModelError
 from hushtable.kernels._jit import QUESTION
 from hushtable.models import ClassStats, Histogram, PrivacyModel, RuledModel
 
@@ -39,11 +39,10 @@ class OwnModels:
         if self._faults:
             model, fault = self._faults[0]
             who = f"the model {model.name!r} ({type(model).__module__})"
-            msg = with_hint(
+            raise ModelError(
                 f"{who} raised {type(fault).__name__} when it judged a class.",
-                "`passes` has to judge every class of one record or more; mend it, or ask its authors.",
-            )
-            raise ModelError(msg) from fault
+                hint="`passes` has to judge every class of one record or more; mend it, or ask its authors.",
+            ) from fault
 
     def address(
         self, models: Sequence[PrivacyModel], counted: Sequence[str], known: ClassStats, person: str | None

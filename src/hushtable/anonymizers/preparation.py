@@ -15,7 +15,7 @@ from hushtable.anonymizers.method import Method
 from hushtable.anonymizers.mondrian import Mondrian
 from hushtable.claims import Limits
 from hushtable.columns import ENGLISH, SUPPRESSED, Column, ColumnSpec, how_to_part, without_blanks
-from hushtable.errors import ColumnError, InputError, check_columns, listed, with_hint
+from hushtable.errors import ColumnError, InputError, check_columns, listed
 from hushtable.hierarchy import Dictionary, Hierarchy, Prefix, are_codes, prefix_lengths_of
 from hushtable.io import Frame, Writing, drafts
 from hushtable.models import DeltaPresence, KAnonymity, MatchingNotion, PrivacyModel
@@ -89,40 +89,37 @@ class Request:
 
     def __post_init__(self) -> None:
         if not self.models:
-            msg = with_hint("no privacy model was given.", "pass models=[KAnonymity(5)], for instance.")
-            raise InputError(msg)
+            raise InputError("no privacy model was given.", hint="pass models=[KAnonymity(5)], for instance.")
         if not self.quasi_identifiers:
-            msg = with_hint("no quasi-identifier was given.", "name the columns that someone may know of a person.")
-            raise InputError(msg)
+            raise InputError(
+                "no quasi-identifier was given.", hint="name the columns that someone may know of a person."
+            )
         if not 0 <= self.suppression_limit <= 1:
-            msg = with_hint(f"suppression_limit = {self.suppression_limit!r}.", "a share of the records, from 0 to 1.")
-            raise InputError(msg)
+            raise InputError(
+                f"suppression_limit = {self.suppression_limit!r}.", hint="a share of the records, from 0 to 1."
+            )
         if self.unknown not in ("error", "suppress"):
-            msg = with_hint(f"unknown = {self.unknown!r}.", "choose 'error' or 'suppress'.")
-            raise InputError(msg)
+            raise InputError(f"unknown = {self.unknown!r}.", hint="choose 'error' or 'suppress'.")
         shares = [model.name for model in self.models if isinstance(model, DeltaPresence)]
         if shares and self.person is not None:
-            msg = with_hint(
+            raise InputError(
                 f"{listed(shares)} was given with person={self.person!r}.",
-                "a share of a population is of records: give one row a person, or leave the model out.",
+                hint="a share of a population is of records: give one row a person, or leave the model out.",
             )
-            raise InputError(msg)
         linked = [model.name for model in self.models if model.needs.histories]
         if linked and (self.person is None or self.hides_person):
             what = "nobody said" if self.person is None else "the release does not tell"
-            msg = with_hint(
+            raise InputError(
                 f"{listed(linked)} was asked, and {what} whose record a row is.",
-                "pass person=, a column that is published as a pseudonym; or ask for k-anonymity, which counts "
+                hint="pass person=, a column that is published as a pseudonym; or ask for k-anonymity, which counts "
                 "persons where nothing links their records.",
             )
-            raise InputError(msg)
         notions = [model.name for model in self.models if isinstance(model, MatchingNotion)]
         if notions and (len(self.models) > 1 or self.suppression_limit > 0 or self.limits.any or self.person):
-            msg = with_hint(
+            raise InputError(
                 f"{listed(notions)} was given with other models, limits, persons or a suppression limit.",
-                "a matching notion goes alone: it compares all published rows with all original ones.",
+                hint="a matching notion goes alone: it compares all published rows with all original ones.",
             )
-            raise InputError(msg)
         _check_sets(self)
 
     @property
@@ -164,29 +161,28 @@ def _check_sets(asked: Request) -> None:
     hidden = (*asked.identifiers, *(asked.pseudonyms.columns if asked.pseudonyms else ()), asked.person)
     told = [name for name in parted if name in hidden]
     if told:
-        msg = with_hint(
-            f"column {told[0]!r} has a separator, and tells who a person is.", "an identifier is no set: leave it out."
+        raise InputError(
+            f"column {told[0]!r} has a separator, and tells who a person is.",
+            hint="an identifier is no set: leave it out.",
         )
-        raise InputError(msg)
     of_sets = [model for model in asked.models if any(name in parted for name in model.needs.sensitive)]
     for model in of_sets:
         question_of_items(model, "item")
     linked = [model.name for model in asked.models if model.needs.histories]
     if of_sets and linked:
-        msg = with_hint(
+        raise InputError(
             f"{listed(linked)} was given with {of_sets[0].name} of sets of items.",
-            "ask for k-anonymity instead, or of the sensitive column without a separator.",
+            hint="ask for k-anonymity instead, or of the sensitive column without a separator.",
         )
-        raise InputError(msg)
     rules = {name: asked.hierarchies[name] for name in parted if name in asked.hierarchies}
     odd = [name for name, rule in rules.items() if name in asked.judged or _is_prefix(rule)]
     if odd:
         what = "sensitive column" if odd[0] in asked.judged else "prefixes of column"
-        msg = with_hint(
+        raise InputError(
             f"a hierarchy was given to {what} {odd[0]!r}, whose cells are sets of items.",
-            "a quasi-identifier takes a file or a tree that lists its sets; of a sensitive one every item is judged.",
+            hint="a quasi-identifier takes a file or a tree that lists its sets; of a sensitive one every "
+            "item is judged.",
         )
-        raise InputError(msg)
 
 
 def _is_prefix(rule: Any) -> bool:
@@ -206,19 +202,17 @@ def check_roles(available: Sequence[str], asked: Request) -> None:
     named = [name for names in roles.values() for name in names]
     doubled = sorted({name for name in named if named.count(name) > 1})
     if doubled:
-        msg = with_hint(
+        raise ColumnError(
             f"columns {listed(doubled)} have more than one role.",
-            "a column is an identifier, a quasi-identifier or sensitive; copy it where it must be two of them.",
+            hint="a column is an identifier, a quasi-identifier or sensitive; copy it where it must be two of them.",
         )
-        raise ColumnError(msg)
     if asked.person is not None:
         check_columns((asked.person,), available, "person")
         if asked.person in (*asked.quasi_identifiers, *asked.judged):
-            msg = with_hint(
+            raise ColumnError(
                 f"column {asked.person!r} says whose record a row is, and has another role.",
-                "it is an identifier (left out, or a pseudonym), or has no role.",
+                hint="it is an identifier (left out, or a pseudonym), or has no role.",
             )
-            raise ColumnError(msg)
 
 
 def check_spelling(source: Frame, names: Sequence[str], judged: Sequence[str] = ()) -> None:
@@ -230,7 +224,7 @@ def check_spelling(source: Frame, names: Sequence[str], judged: Sequence[str] = 
                 from hushtable.anonymizers.centuries import ask_for_latest_year
 
                 what = f"the dates of column {name!r}, {formats[0]}, have years of two digits."
-                raise ColumnError(with_hint(what, f"{ask_for_latest_year(name)[:-1]}; or that it is of kind category."))
+                raise ColumnError(what, hint=f"{ask_for_latest_year(name)[:-1]}; or that it is of kind category.")
             what = f"the dates of column {name!r} fit several formats: {', '.join(formats)}."
             entry, example = "format", formats[0]
         elif marks:
@@ -239,21 +233,19 @@ def check_spelling(source: Frame, names: Sequence[str], judged: Sequence[str] = 
         else:
             continue
         how = f"`{entry}:` in a policy, --set columns.{name}.{entry}={example}, ColumnSpec({entry}=...) in Python"
-        raise ColumnError(with_hint(what, f"say which is meant: {how}; or that it is of kind category."))
+        raise ColumnError(what, hint=f"say which is meant: {how}; or that it is of kind category.")
 
 
 def check_cells(table: Table) -> None:
     """Raise InputError where there is nothing to protect, or a cell already means any value."""
     if table.n_rows == 0 or table.n_records == 0:
-        msg = with_hint("the table is empty.", "there is nothing to protect; check the file and its first line.")
-        raise InputError(msg)
+        raise InputError("the table is empty.", hint="there is nothing to protect; check the file and its first line.")
     for column in table.columns:
         if not column.is_measured and SUPPRESSED in column.values:
-            msg = with_hint(
+            raise ColumnError(
                 f"column {column.name!r} holds a literal '*', which in a release means any value.",
-                "replace it by a missing value or another text first; was this table anonymized before?",
+                hint="replace it by a missing value or another text first; was this table anonymized before?",
             )
-            raise ColumnError(msg)
 
 
 def warn_of_doubts(source: Frame | Table, table: Table, asked: Request) -> None:
@@ -464,11 +456,10 @@ def _read(data: Any, asked: Request) -> tuple[Frame | Table, Table]:
         # From here on, a missing cell is missing to whoever measures, publishes or reports.
         source = source.without_declared().with_sets()
     elif any(name in source.names and source.column(name).separator is None for name in asked.parted):
-        msg = with_hint(
+        raise InputError(
             f"columns {listed(asked.parted)} of a Table were given a separator after they were coded.",
-            "code them with it: Table.encode(data, specs=...).",
+            hint="code them with it: Table.encode(data, specs=...).",
         )
-        raise InputError(msg)
     table = Table.encode(source, (*asked.quasi_identifiers, *judged, *persons), asked.specs, typed=judged)
     check_cells(table)
     if isinstance(asked.loss, SetNCP):
@@ -528,10 +519,9 @@ def _people(population: Frame | Table | None, asked: Request) -> Table | None:
     needed = [model.name for model in asked.models if model.needs.population]
     if (population is not None) != bool(needed):
         models = f"{listed(needed)} without a population" if needed else "a population, but no model that counts it"
-        msg = with_hint(
-            f"anonymize was given {models}.", "k-map and delta-presence go with population=, others do not."
+        raise InputError(
+            f"anonymize was given {models}.", hint="k-map and delta-presence go with population=, others do not."
         )
-        raise InputError(msg)
     if population is None:
         return None
     if isinstance(population, Frame) and population.is_text:

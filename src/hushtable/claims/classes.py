@@ -39,7 +39,7 @@ from hushtable.claims.grouping import (
 )
 from hushtable.claims.verdict import Claim, Failure, Verdict
 from hushtable.columns import KINDS, SUPPRESSED, ColumnSpec, canonical, text_codes
-from hushtable.errors import InputError, check_columns, listed, with_hint
+from hushtable.errors import InputError, check_columns, listed
 from hushtable.hierarchy import Codes, Dictionary, Hierarchy, NamedSets, is_known, to_dict as rule_to_dict
 from hushtable.io import frames
 from hushtable.models import ClassStats, Histogram, PrivacyModel, claimed, describe, model_to_dict
@@ -87,8 +87,9 @@ def origins_in(spellings: Any) -> dict[str, ColumnSpec]:
     try:
         return {name: ColumnSpec(**_as_told(marks)) for name, marks in spellings.items()}
     except (AttributeError, TypeError):
-        msg = with_hint("the manifest holds spellings of columns that are none.", "it is written by anonymize.")
-        raise InputError(msg) from None
+        raise InputError(
+            "the manifest holds spellings of columns that are none.", hint="it is written by anonymize."
+        ) from None
 
 
 def marks_of(specs: Mapping[str, ColumnSpec]) -> dict[str, dict[str, Any]]:
@@ -127,8 +128,9 @@ def rules_in(rules: Any) -> dict[str, Any]:
         Some are none.
     """
     if not isinstance(rules, dict) or not all(rule is None or isinstance(rule, dict) for rule in rules.values()):
-        msg = with_hint("the manifest holds hierarchies that are no rules.", "it is written by anonymize, not by hand.")
-        raise InputError(msg)
+        raise InputError(
+            "the manifest holds hierarchies that are no rules.", hint="it is written by anonymize, not by hand."
+        )
     # A rule of somebody else is not read because a file names it: its labels then need the policy.
     return {name: rule if rule is None or is_known(rule) else None for name, rule in rules.items()}
 
@@ -165,15 +167,17 @@ def specs_in(kinds: Any, spellings: Any) -> dict[str, ColumnSpec]:
         Some are none.
     """
     if not isinstance(kinds, dict) or not all(kind in KINDS for kind in kinds.values()):
-        msg = with_hint("the manifest holds kinds of columns that are none.", f"a kind is one of {', '.join(KINDS)}.")
-        raise InputError(msg)
+        raise InputError(
+            "the manifest holds kinds of columns that are none.", hint=f"a kind is one of {', '.join(KINDS)}."
+        )
     try:
         # A column whose spelling is told has a kind.
         spelled = {name: ColumnSpec(kinds[name], **_as_told(marks)) for name, marks in spellings.items()}
         return {**{name: ColumnSpec(kind) for name, kind in kinds.items()}, **spelled}
     except (AttributeError, KeyError, TypeError):
-        msg = with_hint("the manifest holds spellings of columns that are none.", "it is written by anonymize.")
-        raise InputError(msg) from None
+        raise InputError(
+            "the manifest holds spellings of columns that are none.", hint="it is written by anonymize."
+        ) from None
 
 
 _Found: TypeAlias = tuple[Failure, Callable[[], CountArray] | None]
@@ -211,8 +215,7 @@ class Limits:
             if limit is not None and (
                 isinstance(limit, bool) or not isinstance(limit, (int, float)) or not 0 < limit <= 1
             ):
-                msg = with_hint(f"{name} = {limit!r}.", "a risk is a number above 0 and at most 1.")
-                raise InputError(msg)
+                raise InputError(f"{name} = {limit!r}.", hint="a risk is a number above 0 and at most 1.")
 
     @property
     def any(self) -> bool:
@@ -359,26 +362,23 @@ class Classes(ClaimOnColumns):
         judged = (name for model in self.models for name in model.needs.sensitive)
         object.__setattr__(self, "sensitive", tuple(dict.fromkeys((*self.sensitive, *judged))))
         if not self.models:
-            msg = with_hint("no privacy model to verify.", "pass models=[KAnonymity(5)], for instance.")
-            raise InputError(msg)
+            raise InputError("no privacy model to verify.", hint="pass models=[KAnonymity(5)], for instance.")
         if not self.columns:
-            msg = with_hint("no quasi-identifier to group by.", "name the columns that someone may know of a person.")
-            raise InputError(msg)
+            raise InputError(
+                "no quasi-identifier to group by.", hint="name the columns that someone may know of a person."
+            )
         if self.missing not in ("category", "wildcard", "worst"):
-            msg = with_hint(f"missing = {self.missing!r}.", "choose 'category', 'wildcard' or 'worst'.")
-            raise InputError(msg)
+            raise InputError(f"missing = {self.missing!r}.", hint="choose 'category', 'wildcard' or 'worst'.")
         if self.parted and self.missing != "category":
-            msg = with_hint(
+            raise InputError(
                 f"missing = {self.missing!r} was given with sets of items: {listed(self.parted)}.",
-                "items are counted in classes: missing='category'.",
+                hint="items are counted in classes: missing='category'.",
             )
-            raise InputError(msg)
         if self.person is not None and self.missing != "category":
-            msg = with_hint(
+            raise InputError(
                 f"missing = {self.missing!r} was given with persons.",
-                "persons are counted in classes: missing='category'.",
+                hint="persons are counted in classes: missing='category'.",
             )
-            raise InputError(msg)
 
     @property
     def conditions(self) -> tuple[str, ...]:
@@ -449,8 +449,7 @@ class Classes(ClaimOnColumns):
         for failure, rows in self._judged(data, original).failures:
             if failure.condition == condition and rows is not None:
                 return rows()
-        msg = with_hint(f"no row of this table fails {condition!r}.", "pass the table that the verdict is on.")
-        raise InputError(msg)
+        raise InputError(f"no row of this table fails {condition!r}.", hint="pass the table that the verdict is on.")
 
     def _judged(self, data: Any, original: Any) -> Judgement:
         frame = frames.read(data)

@@ -10,7 +10,7 @@ import numpy as np
 
 from hushtable._types import BoolArray, CodeArray, CountArray
 from hushtable.columns import Cell, Column, ColumnSpec, Ends, from_texts, read, whole_days
-from hushtable.errors import ColumnError, InputError, with_hint
+from hushtable.errors import ColumnError, InputError
 from hushtable.hierarchy import Codes, Hierarchy, NamedSets, Prefix, to_exact
 from hushtable.search import check_memory
 
@@ -291,12 +291,11 @@ def _check_spelling(column: Column, texts: Sequence[str | None], codes: CodeArra
     code_of = _codes_of(others, column)
     odd += sum(code_of[cell] >= 0 for cell in others)
     if odd:
-        msg = with_hint(
+        raise InputError(
             f"column {column.name!r} looks like the kind {column.kind}, but writes {odd} of its values in another way "
             "than that kind does, and no kind was given.",
-            "give its kind in specs: whether 1 and 1.0 are one value depends on it.",
+            hint="give its kind in specs: whether 1 and 1.0 are one value depends on it.",
         )
-        raise InputError(msg)
 
 
 def _by_label(column: Column, given: Any, found: Sequence[str | None]) -> Mapping[str, BoolArray]:
@@ -404,11 +403,10 @@ def _codes_of(texts: Sequence[str], column: Column) -> dict[str, int]:
 
 def _between(bounds: Ends | None, column: Column) -> BoolArray:
     if bounds is None or not column.is_measured:
-        msg = with_hint(
+        raise InputError(
             f"column {column.name!r} of kind {column.kind} is published in a form that says nothing of such values.",
-            "give the kind that it had before it was published in specs, and its hierarchy if those are labels.",
+            hint="give the kind that it had before it was published in specs, and its hierarchy if those are labels.",
         )
-        raise InputError(msg)
     codes = np.arange(column.n_values)
     inside: BoolArray = np.ones(column.n_values, dtype=bool)
     if bounds.low is not None:

@@ -18,7 +18,7 @@ from hushtable.claims.classes import Classes, Judgement
 from hushtable.claims.grouping import Grouped, group, label_rows
 from hushtable.claims.verdict import Claim, Failure, Verdict
 from hushtable.columns import SUPPRESSED, text_codes
-from hushtable.errors import InputError, check_columns, listed, with_hint
+from hushtable.errors import InputError, check_columns, listed
 from hushtable.io import frames
 from hushtable.models import KMAnonymity, LinkedKAnonymity, PrivacyModel
 
@@ -341,20 +341,17 @@ class HistoryClaim(Classes):
         Classes.__post_init__(self)
         asked = listed([model.name for model in self.models if model.needs.histories])
         if self.person is None:
-            msg = with_hint(f"{asked} needs to know whose record a row is.", "name the column: person=.")
-            raise InputError(msg)
+            raise InputError(f"{asked} needs to know whose record a row is.", hint="name the column: person=.")
         if self.is_fresh:
-            msg = with_hint(
+            raise InputError(
                 f"{asked} was asked, and column {self.person!r} has a new pseudonym for every record.",
-                "nothing links the records of a person then: ask for k-anonymity, which counts persons.",
+                hint="nothing links the records of a person then: ask for k-anonymity, which counts persons.",
             )
-            raise InputError(msg)
         counting = [model.name for model in self.models if model.needs.population]
         if counting:
-            msg = with_hint(
-                f"{asked} was given with {listed(counting)}.", "a population has no histories: leave it out."
+            raise InputError(
+                f"{asked} was given with {listed(counting)}.", hint="a population has no histories: leave it out."
             )
-            raise InputError(msg)
 
     @property
     def sentence(self) -> str:

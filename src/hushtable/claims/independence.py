@@ -17,7 +17,7 @@ from hushtable._types import CodeArray, CountArray
 from hushtable.claims.grouping import label_rows, tallied
 from hushtable.claims.verdict import Claim, Failure, Verdict
 from hushtable.columns import text_codes
-from hushtable.errors import InputError, check_columns, listed, names_in, with_hint
+from hushtable.errors import InputError, check_columns, listed, names_in
 from hushtable.io import frames
 
 __all__ = ["Independence"]
@@ -61,8 +61,7 @@ class Independence:
     def __post_init__(self) -> None:
         object.__setattr__(self, "columns", names_in(self.columns, "columns"))
         if not self.columns:
-            msg = with_hint("no column to judge.", "name the columns that should say nothing about the label.")
-            raise InputError(msg)
+            raise InputError("no column to judge.", hint="name the columns that should say nothing about the label.")
 
     @property
     def conditions(self) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Protocol, runtime_checkable
 
 from hushtable._types import CountArray
 from hushtable.columns import escaped, finite
-from hushtable.errors import InputError, VerificationError, check_columns, with_hint
+from hushtable.errors import InputError, VerificationError, check_columns
 from hushtable.io import frames
 
 __all__ = ["Claim", "Failure", "Stated", "Verdict", "told"]
@@ -67,8 +67,7 @@ class Failure:
         [2]
         """
         if self.finds is None:
-            msg = with_hint(f"no single rows fail {self.condition!r}.", "look at the table as a whole.")
-            raise InputError(msg)
+            raise InputError(f"no single rows fail {self.condition!r}.", hint="look at the table as a whole.")
         return self.finds(data)
 
     def to_dict(self) -> dict[str, Any]:
@@ -170,11 +169,10 @@ class Verdict:
     def raise_if_failed(self) -> Verdict:
         """Return the verdict, or raise VerificationError with the counts of what fails."""
         if not self.passed:
-            msg = with_hint(
+            raise VerificationError(
                 f"the table does not hold what it claims: {'; '.join(map(str, self.failures))}.",
-                "do not publish it.",
+                hint="do not publish it.",
             )
-            raise VerificationError(msg)
         return self
 
     def to_dict(self) -> dict[str, Any]:
@@ -257,10 +255,9 @@ def told(claim: Any, **given: Any) -> Any:
     known = {each.name for each in fields(claim)}
     useless = [name for name in given if name not in known]
     if useless:
-        msg = with_hint(
-            f"{useless[0]} was given for a claim of kind {claim.kind!r}.", "it has no effect: leave it out."
+        raise InputError(
+            f"{useless[0]} was given for a claim of kind {claim.kind!r}.", hint="it has no effect: leave it out."
         )
-        raise InputError(msg)
     return replace(claim, **given)
 
 

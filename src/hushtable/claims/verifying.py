@@ -20,7 +20,7 @@ from hushtable.claims.independence import Independence
 from hushtable.claims.matchings import Matchings
 from hushtable.claims.verdict import Claim, Stated, Verdict
 from hushtable.columns import SUPPRESSED, ColumnSpec, check_specs
-from hushtable.errors import InputError, VerificationError, listed, names_in, with_hint
+from hushtable.errors import InputError, VerificationError, listed, names_in
 from hushtable.hierarchy import Hierarchy
 from hushtable.io import MANIFEST, Dialect, frames
 from hushtable.models import MatchingNotion, PrivacyModel, models_in
@@ -49,13 +49,13 @@ def claim_from_dict(entries: Any) -> Claim:
     """
     kind = str(entries.get("kind")) if isinstance(entries, Mapping) else "nothing"
     if kind not in KINDS:
-        msg = with_hint(f"the manifest claims something of kind {kind!r}.", f"known kinds: {', '.join(KINDS)}.")
-        raise InputError(msg)
+        raise InputError(f"the manifest claims something of kind {kind!r}.", hint=f"known kinds: {', '.join(KINDS)}.")
     try:
         return KINDS[kind](entries)
     except (KeyError, TypeError, AttributeError):
-        msg = with_hint(f"the claim of kind {kind!r} lacks entries, or they are of another type.", "write it anew.")
-        raise InputError(msg) from None
+        raise InputError(
+            f"the claim of kind {kind!r} lacks entries, or they are of another type.", hint="write it anew."
+        ) from None
 
 
 def of_models(
@@ -83,11 +83,10 @@ def of_models(
     if notions and len(notions) == len(models):
         return Matchings(tuple(columns), notions, **shared)
     if notions:
-        msg = with_hint(
+        raise InputError(
             "matching notions were given with models of classes.",
-            "judge them one after the other: notions look at rows.",
+            hint="judge them one after the other: notions look at rows.",
         )
-        raise InputError(msg)
     kind = HistoryClaim if any(model.needs.histories for model in models) else Classes
     return kind(tuple(columns), tuple(models), **shared, **of_classes)
 
@@ -121,18 +120,16 @@ def opened(data: Any, dialect: Dialect | None = None, *, is_large: bool = False)
         try:
             from hushtable.io import scan
         except ModuleNotFoundError:
-            msg = with_hint(
-                f"{str(data)!r} is not read whole, which needs a reader.", "pip install 'hushtable[stream]'."
-            )
-            raise InputError(msg) from None
+            raise InputError(
+                f"{str(data)!r} is not read whole, which needs a reader.", hint="pip install 'hushtable[stream]'."
+            ) from None
         table = scan(data, dialect)
         strangers = [name for name in getattr(table, "passed_over", ()) if name != MANIFEST]
         if strangers:
-            msg = with_hint(
+            raise VerificationError(
                 f"{str(data)!r} holds files that nobody judges: {listed(strangers)}.",
-                "remove them: a reader of the folder may read their rows too.",
+                hint="remove them: a reader of the folder may read their rows too.",
             )
-            raise VerificationError(msg)
         return table
     return frames.read(data, dialect=dialect)
 
@@ -265,14 +262,14 @@ def verify(
     check_specs(specs)
     asked, columns = models_in(models), names_in(quasi_identifiers, "quasi_identifiers")
     if population is None and any(model.needs.population for model in asked):
-        msg = with_hint("a model counts a population, and none was given.", "pass population=, or drop that model.")
-        raise InputError(msg)
-    if original is None and any(model.needs.original for model in asked):
-        msg = with_hint(
-            "a model compares published rows with the original ones, which were not given.",
-            "pass original=, the table before it was protected.",
+        raise InputError(
+            "a model counts a population, and none was given.", hint="pass population=, or drop that model."
         )
-        raise InputError(msg)
+    if original is None and any(model.needs.original for model in asked):
+        raise InputError(
+            "a model compares published rows with the original ones, which were not given.",
+            hint="pass original=, the table before it was protected.",
+        )
     judged = (*columns, *names_in(sensitive, "sensitive"), *(name for model in asked for name in model.needs.sensitive))
     claim = of_models(
         columns,
@@ -287,7 +284,7 @@ def verify(
         suppressed=suppressed,
     )
     if linked and person is None:
-        raise InputError(with_hint("linked=True needs to know whose record a row is.", "pass person=."))
+        raise InputError("linked=True needs to know whose record a row is.", hint="pass person=.")
     judged_frame = frames.counted(seen(claim, opened(data)), counts)
     verdict = claim.verify(judged_frame, original=original)
     linkage = linked_in(claim, judged_frame) if linked else None

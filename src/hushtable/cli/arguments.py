@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, TypeVar, cast
 import typer
 
 from hushtable.cli.terminal import leaving, tell
-from hushtable.errors import InputError, listed, with_hint
+from hushtable.errors import InputError, listed
 from hushtable.policy import LimitedFigure
 
 if TYPE_CHECKING:
@@ -107,8 +107,10 @@ def limits_of(given: Sequence[str] | None, names: Sequence[str]) -> dict[str, fl
         name, _, text = (part.strip() for part in entry.partition("="))
         if name not in names or name in limits:
             what = "is given twice" if name in limits else "is no figure of this command with its limit"
-            msg = f"--fail-above {entry.strip()!r} {what}."
-            raise InputError(with_hint(msg, f"each of {listed(names)} can be limited once, as in {names[0]}=0.05."))
+            raise InputError(
+                f"--fail-above {entry.strip()!r} {what}.",
+                hint=f"each of {listed(names)} can be limited once, as in {names[0]}=0.05.",
+            )
         limits[name] = _limit(name, text)
     if limits:
         from hushtable.tables import refuse_mismatches
@@ -220,7 +222,7 @@ def _limit(name: str, text: str) -> float:
     # So written, NaN is out of every range.
     if not low <= limit <= high or (is_count and not limit.is_integer()):
         expected = "a whole number, 0 or more" if is_count else f"a number from {low:g} to {high:g}: 0.05 is 5 %"
-        raise InputError(with_hint(f"--fail-above {name}={text} is no limit.", f"give {expected}."))
+        raise InputError(f"--fail-above {name}={text} is no limit.", hint=f"give {expected}.")
     return int(limit) if is_count else limit
 
 
@@ -316,13 +318,13 @@ def check_effects(
     """
     for option, others in needs.items():
         if given[option] and not any(given[other] for other in others):
-            msg = f"{option} has no effect without {' or '.join(others)}."
-            raise InputError(with_hint(msg, "give that too, or leave it out."))
+            raise InputError(
+                f"{option} has no effect without {' or '.join(others)}.", hint="give that too, or leave it out."
+            )
     for option, others in excludes.items():
         for other in others:
             if given[option] and given[other]:
-                msg = f"{other} has no effect with {option}."
-                raise InputError(with_hint(msg, "leave one of the two out."))
+                raise InputError(f"{other} has no effect with {option}.", hint="leave one of the two out.")
 
 
 def precision_of(
@@ -339,8 +341,9 @@ def precision_of(
             raise ValueError
         return {name: read(each) for name, _, each in entries}
     except ValueError:
-        msg = with_hint(f"{option} {text!r} is not understood.", f"auto, exact, {value}, or COLUMN={value},...")
-        raise InputError(msg) from None
+        raise InputError(
+            f"{option} {text!r} is not understood.", hint=f"auto, exact, {value}, or COLUMN={value},..."
+        ) from None
 
 
 # An entry up to the next comma; one that begins with a quote holds commas up to the quote that closes it.
@@ -362,14 +365,13 @@ def numbers_of(option: str, form: str = "COLUMN=NUMBER", example: str = "--weigh
     for entry in names_of(option):
         name, _, number = entry.rpartition("=")
         if name in numbers:
-            raise InputError(with_hint(f"{entry!r} stands beside another of {name!r}.", "keep one of them."))
+            raise InputError(f"{entry!r} stands beside another of {name!r}.", hint="keep one of them.")
         try:
             numbers[name] = float(number)
         except ValueError:
             name = ""
         if not name:
-            msg = with_hint(f"{entry!r} is not of the form {form}.", f"for instance: {example}.")
-            raise InputError(msg)
+            raise InputError(f"{entry!r} is not of the form {form}.", hint=f"for instance: {example}.")
     return numbers
 
 
@@ -379,8 +381,10 @@ def amounts_of(option: str, given: str) -> dict[str, str]:
     for entry in names_of(given):
         name, _, amount = entry.rpartition("=")
         if not name or name in amounts:
-            msg = f"{option} {entry!r} {'stands beside another of it' if name else 'is not of the form COLUMN=AMOUNT'}."
-            raise InputError(with_hint(msg, f"for instance: {option} date=14D,stars=1."))
+            raise InputError(
+                f"{option} {entry!r} {'stands beside another of it' if name else 'is not of the form COLUMN=AMOUNT'}.",
+                hint=f"for instance: {option} date=14D,stars=1.",
+            )
         amounts[name.strip()] = amount.strip()
     return amounts
 
@@ -436,12 +440,11 @@ def counted_table_of(
     if file == _STREAM or isinstance(file, Source) or not is_many(file):
         return table_of(file, encoding, delimiter, known)
     if details is not None:
-        msg = with_hint("--details numbers the rows of one file, and the input is several.", "leave it out.")
-        raise InputError(msg)
+        raise InputError("--details numbers the rows of one file, and the input is several.", hint="leave it out.")
     try:
         from hushtable.io import collapse, scan
     except ModuleNotFoundError:
-        raise InputError(with_hint("reading a folder needs a reader.", "pip install 'hushtable[stream]'.")) from None
+        raise InputError("reading a folder needs a reader.", hint="pip install 'hushtable[stream]'.") from None
     return collapse(scan(file, dialect_of(encoding, delimiter, known)), list(columns) or None)
 
 

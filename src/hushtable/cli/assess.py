@@ -30,7 +30,7 @@ from hushtable.cli.arguments import (
 )
 from hushtable.cli.report import ReportFile, check_report, write_report
 from hushtable.cli.terminal import aligned, print_json, say, step
-from hushtable.errors import InputError, with_hint
+from hushtable.errors import InputError
 from hushtable.policy import failures
 
 if TYPE_CHECKING:
@@ -164,13 +164,15 @@ def _asked(
         if not names_of(qi):
             msg = "neither a policy nor quasi-identifiers were given."
             hint = "pass --qi age,sex, or -p policy.yaml (`hushtable scan FILE -p policy.yaml` writes one)."
-            raise InputError(with_hint(msg, hint))
+            raise InputError(msg, hint=hint)
         judged = [*names_of(qi), *names_of(sensitive), *([person] if person else [])]
         frame = counted_table_of(file, judged, encoding, delimiter).learned()
         return frame, {"quasi_identifiers": names_of(qi), "sensitive": names_of(sensitive), "person": person}
     if qi or sensitive or person:
-        msg = "both a policy and --qi, --sensitive or --person were given."
-        raise InputError(with_hint(msg, "put them into the policy, or leave it out."))
+        raise InputError(
+            "both a policy and --qi, --sensitive or --person were given.",
+            hint="put them into the policy, or leave it out.",
+        )
     from hushtable.policy import Policy
 
     rules = Policy.read(policy)
@@ -210,8 +212,9 @@ def _sizes(text: str) -> list[int]:
     try:
         return [int(each) for each in names_of(text)]
     except ValueError:
-        msg = f"--thresholds {text!r} is no list of class sizes."
-        raise InputError(with_hint(msg, "for instance: --thresholds 2,5,11,20.")) from None
+        raise InputError(
+            f"--thresholds {text!r} is no list of class sizes.", hint="for instance: --thresholds 2,5,11,20."
+        ) from None
 
 
 def _lines(risk: Mapping[str, Any]) -> list[str]:

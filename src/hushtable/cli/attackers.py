@@ -32,7 +32,7 @@ from hushtable.cli.arguments import (
 from hushtable.cli.report import ReportFile, check_report, report_outputs, write_report
 from hushtable.cli.summary import attack_lines
 from hushtable.cli.terminal import aligned, print_json, say, step
-from hushtable.errors import ColumnError, InputError, with_hint
+from hushtable.errors import ColumnError, InputError
 from hushtable.policy import LimitedFigure, failures
 
 if TYPE_CHECKING:
@@ -158,7 +158,7 @@ def _halves(aux: list[str] | None, columns: list[str]) -> tuple[list[str], list[
     if aux is None:
         return columns[::2], columns[1::2]
     if len(aux) != 2:
-        raise InputError(with_hint(f"--aux was given {len(aux)} times.", "give it twice: --aux age,sex --aux job."))
+        raise InputError(f"--aux was given {len(aux)} times.", hint="give it twice: --aux age,sex --aux job.")
     return names_of(aux[0]), names_of(aux[1])
 
 
@@ -284,8 +284,7 @@ def link(
 
     limits = limits_of(fail, _LINK_FIGURES)
     if "excess" in limits and control is None:
-        msg = "--fail-above excess has no effect without --control."
-        raise InputError(with_hint(msg, "give that too, or leave it out."))
+        raise InputError("--fail-above excess has no effect without --control.", hint="give that too, or leave it out.")
     check_report(report, [release, outside, *([control] if control is not None else [])], force=force)
     with step("reading"):
         frame, meaning = _released(release, encoding, delimiter)
@@ -380,8 +379,7 @@ def attack_release(
     manifest.read(release)
     claim = manifest.claim_of(release)
     if not isinstance(claim, Classes):
-        msg = f"{str(release)!r} claims nothing of classes."
-        raise InputError(with_hint(msg, "attack what hushtable anonymize wrote."))
+        raise InputError(f"{str(release)!r} claims nothing of classes.", hint="attack what hushtable anonymize wrote.")
     with step("reading"):
         frame = table_of(release, encoding, delimiter, manifest.dialect_of(release))
         others = [frame_of(path, encoding, delimiter) for path in (earlier, original)]
@@ -427,8 +425,9 @@ def _sizes(known: str) -> list[int]:
     try:
         return [int(each) for each in names_of(known)]
     except ValueError:
-        msg = f"--known {known!r} is no list of whole numbers."
-        raise InputError(with_hint(msg, "for instance: --known 2,4,8.")) from None
+        raise InputError(
+            f"--known {known!r} is no list of whole numbers.", hint="for instance: --known 2,4,8."
+        ) from None
 
 
 def _show(entries: dict[str, Any], lines: Sequence[str], figures: Any, limits: Mapping[str, float]) -> None:

@@ -27,7 +27,7 @@ from hushtable.cli.arguments import (
 from hushtable.cli.requests import key_in
 from hushtable.cli.summary import abridged, count_of
 from hushtable.cli.terminal import print_json, say, step
-from hushtable.errors import InputError, with_hint
+from hushtable.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -117,8 +117,7 @@ def _apply_streamed(
     from hushtable.release import check_output, codebook_paths
 
     if unsupported:
-        msg = with_hint(f"{', '.join(unsupported)} with a folder, which is read batch by batch.", "leave it out.")
-        raise InputError(msg)
+        raise InputError(f"{', '.join(unsupported)} with a folder, which is read batch by batch.", hint="leave it out.")
     origin = engines.opened(folder)
     assert origin is not None
     books = codebook_paths(output) if codebook else ()

@@ -25,7 +25,7 @@ from hushtable.cli.protect import Ask
 from hushtable.cli.report import ReportFile, report_outputs, write_report
 from hushtable.cli.requests import decided, key_in
 from hushtable.cli.terminal import aligned, bar, leaving, print_json, say, step
-from hushtable.errors import InputError, with_hint
+from hushtable.errors import InputError
 
 if TYPE_CHECKING:
     from hushtable.policy import ComparedRun, Comparison
@@ -95,16 +95,19 @@ def compare(
     from hushtable.policy import Policy, compare as compare_
 
     if external:
-        msg = "a comparison has no external form: it shows what every k costs, which helps to undo a release."
-        raise InputError(with_hint(msg, "keep it to those who make the release, and leave --external out."))
+        raise InputError(
+            "a comparison has no external form: it shows what every k costs, which helps to undo a release.",
+            hint="keep it to those who make the release, and leave --external out.",
+        )
     ks, shares = _numbers("--k", k, int, "2,3,5"), _numbers("--suppression", suppression, float, "0,0.01")
     rules = Policy.read(policy)
     inputs = [place_of(file), policy, *(() if key_file is None else (key_file,)), *rules.inputs]
     if plot is not None:
         _check_picture(plot)
     elif force and report is None:
-        msg = "--force has no effect without --plot or --report."
-        raise InputError(with_hint(msg, "leave it out: no other file is written."))
+        raise InputError(
+            "--force has no effect without --plot or --report.", hint="leave it out: no other file is written."
+        )
     drafts.check_outputs((*(() if plot is None else (plot,)), *report_outputs(report)), inputs, overwrite=force)
     rules = decided(rules, ask)
     with step("reading"):
@@ -139,14 +142,17 @@ def _numbers(option: str, text: str, read: Callable[[str], NumberT], example: st
     try:
         return [read(each) for each in names_of(text)]
     except ValueError:
-        msg = with_hint(f"{option} {text!r} is no list of numbers.", f"for instance: {option} {example}.")
-        raise InputError(msg) from None
+        raise InputError(
+            f"{option} {text!r} is no list of numbers.", hint=f"for instance: {option} {example}."
+        ) from None
 
 
 def _check_picture(path: Path) -> None:
     if path.suffix.lower() not in _PICTURES:
-        msg = f"cannot tell the format of {str(path)!r} from its ending {path.suffix!r}."
-        raise InputError(with_hint(msg, f"name it {' or '.join(_PICTURES)}."))
+        raise InputError(
+            f"cannot tell the format of {str(path)!r} from its ending {path.suffix!r}.",
+            hint=f"name it {' or '.join(_PICTURES)}.",
+        )
 
 
 def _draw(compared: Comparison, path: Path, *, force: bool) -> None:

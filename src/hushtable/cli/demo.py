@@ -15,7 +15,7 @@ import typer
 from hushtable.cli.arguments import Force
 from hushtable.cli.summary import count_of
 from hushtable.cli.terminal import aligned, say
-from hushtable.errors import InputError, with_hint
+from hushtable.errors import InputError
 
 if TYPE_CHECKING:
     from hushtable.policy import Comparison
@@ -86,14 +86,18 @@ def demo(
 def _prepare(folder: Path, force: bool) -> None:
     """Make a folder that holds nothing but what an earlier demo left behind."""
     if folder.exists() and not folder.is_dir():
-        raise InputError(with_hint(f"{str(folder)!r} is a file.", "give the name of a new folder."))
+        raise InputError(f"{str(folder)!r} is a file.", hint="give the name of a new folder.")
     found = sorted(each.name for each in folder.iterdir()) if folder.exists() else []
     if foreign := [name for name in found if name not in _LEFT_BEHIND]:
-        msg = f"folder {str(folder)!r} holds {count_of(len(foreign), 'file')} that the demo did not write."
-        raise InputError(with_hint(msg, "give the name of a new folder: hushtable demo NAME."))
+        raise InputError(
+            f"folder {str(folder)!r} holds {count_of(len(foreign), 'file')} that the demo did not write.",
+            hint="give the name of a new folder: hushtable demo NAME.",
+        )
     if found and not force:
-        msg = f"folder {str(folder)!r} holds the files of an earlier demo."
-        raise InputError(with_hint(msg, "pass --force to write them again, or give the name of a new folder."))
+        raise InputError(
+            f"folder {str(folder)!r} holds the files of an earlier demo.",
+            hint="pass --force to write them again, or give the name of a new folder.",
+        )
     folder.mkdir(parents=True, exist_ok=True)
     for name in found:
         (folder / name).unlink()

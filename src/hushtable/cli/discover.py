@@ -11,7 +11,7 @@ import typer
 
 from hushtable.cli.arguments import AsJson, Delimiter, Encoding, InFile, names_of, numbers_of
 from hushtable.cli.terminal import aligned, print_json, say, step
-from hushtable.errors import InputError, listed, with_hint
+from hushtable.errors import InputError, listed
 
 if TYPE_CHECKING:
     from hushtable.discover import Explanation, Objective, Selection, SetComparison, Term
@@ -185,7 +185,7 @@ def _search(method: str, text: str) -> Any:
     for name, number in numbers_of(text, "NAME=NUMBER", "--option temperature=2,cooling=0.99").items():
         if name not in known:
             hint = f"it takes {listed(known)}." if known else "it takes none."
-            raise InputError(with_hint(f"the method {method!r} has no option {name!r}.", hint))
+            raise InputError(f"the method {method!r} has no option {name!r}.", hint=hint)
         is_whole = isinstance(known[name], int) and number == int(number)
         options[name] = type(known[name])(number) if is_whole else number
     return type(search)(**options)
@@ -221,15 +221,14 @@ def _terms(weights: Mapping[str, float], given: Mapping[str, str | None]) -> lis
         used |= options.keys()
     idle = [f"--{option}" for option, value in given.items() if value is not None and option not in used]
     if idle:
-        msg = f"no score looks at {listed(idle)}."
-        raise InputError(with_hint(msg, "name a score that does, or leave it out."))
+        raise InputError(f"no score looks at {listed(idle)}.", hint="name a score that does, or leave it out.")
     return terms
 
 
 def _check_given(name: str, lacking: list[str], given: Mapping[str, str | None]) -> None:
     if lacking:
         hint = f"give --{lacking[0]}." if lacking[0] in given else "in Python, its Term can be given options."
-        raise InputError(with_hint(f"the score {name!r} needs {listed(lacking)}.", hint))
+        raise InputError(f"the score {name!r} needs {listed(lacking)}.", hint=hint)
 
 
 def _comparison_lines(compared: SetComparison, n_records: int) -> list[str]:

@@ -10,7 +10,7 @@ import typer
 from hushtable.cli.arguments import AsJson, Delimiter, Encoding, Force, InFile, KeepOrder, names_of, place_of, table_of
 from hushtable.cli.report import ReportFile, after_writing, report_outputs, write_report
 from hushtable.cli.terminal import print_json, say, step
-from hushtable.errors import InputError, with_hint
+from hushtable.errors import InputError
 
 if TYPE_CHECKING:
     from hushtable.claims import Verdict
@@ -86,11 +86,10 @@ def mask_dependence(
         looks = looks_identifying(frame, [name for name in frame.columns if name not in named])
         if looks:
             name, reason = looks[0]
-            msg = with_hint(
+            raise InputError(
                 f"column {name!r} looks like a direct identifier ({reason}) and would be written as it is.",
-                "name the other columns to write with --c.",
+                hint="name the other columns to write with --c.",
             )
-            raise InputError(msg)
     with step("masking"):
         release = mask(
             frame,
@@ -125,8 +124,7 @@ def _orders(given: list[str]) -> dict[str, ColumnSpec]:
     for each in given:
         name, sign, values = each.partition("=")
         if not sign or not name or name in specs:
-            msg = with_hint(f"--order {each!r}.", "write COLUMN=LOW,MID,HIGH, once for each column.")
-            raise InputError(msg)
+            raise InputError(f"--order {each!r}.", hint="write COLUMN=LOW,MID,HIGH, once for each column.")
         specs[name] = ColumnSpec("ordered", tuple(names_of(values)))
     return specs
 

@@ -11,7 +11,7 @@ import typer
 
 from hushtable.cli.arguments import KeyFile, Threads, use_threads
 from hushtable.cli.terminal import say, tell
-from hushtable.errors import InputError, with_hint
+from hushtable.errors import InputError
 
 __all__ = ["open_"]
 
@@ -55,8 +55,9 @@ def open_(
     try:
         server = PageServer(desk, port)
     except OSError:
-        msg = with_hint(f"port {port} cannot be listened on.", "another program may use it: take --port 0.")
-        raise InputError(msg) from None
+        raise InputError(
+            f"port {port} cannot be listened on.", hint="another program may use it: take --port 0."
+        ) from None
     say(server.url)
     tell("Keep this address to yourself. Ctrl+C ends the page; the policy and its history are files.")
     if not no_browser:

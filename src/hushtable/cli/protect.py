@@ -48,7 +48,7 @@ from hushtable.cli.summary import (
     verdict_lines,
 )
 from hushtable.cli.terminal import bar, leaving, print_json, say, step, tell
-from hushtable.errors import InputError, with_hint
+from hushtable.errors import InputError
 
 if TYPE_CHECKING:
     from hushtable.claims import Claim, Verdict
@@ -65,10 +65,10 @@ def origin_of(file: Path, engine: str, dialect: Dialect, master: str | None = No
     from hushtable import engines
 
     if master is not None and engine != "spark":
-        raise InputError(with_hint("--master names a cluster of Spark.", "add --engine spark, or leave it out."))
+        raise InputError("--master names a cluster of Spark.", hint="add --engine spark, or leave it out.")
     if str(file) == "-":
         if engine == "spark":
-            raise InputError(with_hint("--engine spark reads Parquet files, not standard input.", "name their folder."))
+            raise InputError("--engine spark reads Parquet files, not standard input.", hint="name their folder.")
         return None
     choice, session = cast("engines.EngineChoice", engine), None
     if engine == "spark":
@@ -258,11 +258,10 @@ def anonymize(
     from hushtable.tables import Table
 
     if certificate is not None and external:
-        msg = with_hint(
+        raise InputError(
             "a certificate was asked for beside a published file.",
-            "it tells more of the input than the release does: leave out --external or --certificate.",
+            hint="it tells more of the input than the release does: leave out --external or --certificate.",
         )
-        raise InputError(msg)
     rules = None if policy is None else _read_policy(policy)
     known = dialect_of(encoding, delimiter, None if rules is None else rules.read_as.dialect)
     origin = origin_of(file, engine, known, master)
@@ -280,8 +279,7 @@ def anonymize(
         frame = frame.learned()
         rules = policy_of_options(frame, roles, k, notion, l or [])
     elif any(roles.values()) or k is not None or notion or l:
-        msg = with_hint("both a policy and roles or models were given.", "put everything into the policy.")
-        raise InputError(msg)
+        raise InputError("both a policy and roles or models were given.", hint="put everything into the policy.")
     options = {
         "method": method,
         "loss": loss,
@@ -305,10 +303,9 @@ def anonymize(
     rules.check_covers(frame.columns)
     key = key_of(key_file, rules)
     if origin is not None and keep_order:
-        msg = with_hint(
-            "--keep-order with an input that is read batch by batch.", "leave it out, or take --engine memory."
+        raise InputError(
+            "--keep-order with an input that is read batch by batch.", hint="leave it out, or take --engine memory."
         )
-        raise InputError(msg)
     if origin is None and by is None:
         check_writing(output, rules.writing.made)
     if keep_order:
@@ -501,11 +498,10 @@ def verify(
     if rows is not None:
         _check_rows(rows, [file, policy, population, original, domains], force=force)
     elif force:
-        raise InputError(with_hint("--force has no effect without --rows.", "leave it out: no other file is written."))
+        raise InputError("--force has no effect without --rows.", hint="leave it out: no other file is written.")
     rules = None if policy is None else decided(_read_policy(policy), ask)
     if no_manifest and rules is None:
-        msg = with_hint("neither a manifest nor a policy says what to judge.", "pass -p policy.yaml.")
-        raise InputError(msg)
+        raise InputError("neither a manifest nor a policy says what to judge.", hint="pass -p policy.yaml.")
     if not no_manifest:
         # Without a manifest this says so.
         manifest.read(file)
@@ -543,10 +539,11 @@ def _check_rows(path: Path, inputs: Sequence[Path | None], *, force: bool) -> No
     from hushtable.io import drafts
 
     if inputs[0] is not None and inputs[0].is_dir():
-        msg = with_hint("--rows was given for a folder.", "rows have numbers within a file: verify one file of it.")
-        raise InputError(msg)
+        raise InputError(
+            "--rows was given for a folder.", hint="rows have numbers within a file: verify one file of it."
+        )
     if path.suffix.lower() != ".csv":
-        raise InputError(with_hint(f"--rows {str(path)!r} is no CSV.", "name it .csv."))
+        raise InputError(f"--rows {str(path)!r} is no CSV.", hint="name it .csv.")
     drafts.check_outputs((path,), [each for each in inputs if each is not None], overwrite=force)
 
 
@@ -595,11 +592,10 @@ def _domains_of(claim: Claim, path: Path) -> dict[str, Any]:
     judged = {*claim.columns, *getattr(claim, "sensitive", ())}
     ladders = {name: ladder for name, ladder in Hierarchy.from_domains(path).items() if name in judged}
     if not ladders:
-        msg = with_hint(
+        raise InputError(
             f"--domains {str(path)!r} names no column that is judged.",
-            "its lines begin with a column's name: `job/office: clerk, typist`.",
+            hint="its lines begin with a column's name: `job/office: clerk, typist`.",
         )
-        raise InputError(msg)
     return ladders
 
 

@@ -11,7 +11,7 @@ import typer
 
 from hushtable.cli.arguments import AsJson, Force, PolicyFile, table_path
 from hushtable.cli.terminal import aligned, leaving, print_json, say, step, tell
-from hushtable.errors import HushError, InputError, with_hint
+from hushtable.errors import HushError, InputError
 
 if TYPE_CHECKING:
     from hushtable.reporting import Block, Report, Section
@@ -39,7 +39,7 @@ def check_report(path: Path | None, inputs: list[Path], *, force: bool) -> None:
 
     drafts.check_outputs(report_outputs(path), inputs, overwrite=force)
     if force and path is None:
-        raise InputError(with_hint("--force has no effect without --report.", "leave it out: no file is written."))
+        raise InputError("--force has no effect without --report.", hint="leave it out: no file is written.")
 
 
 def write_report(result: Any, path: Path | None, *, force: bool, **options: Any) -> None:
@@ -62,8 +62,7 @@ def after_writing(output: Path) -> Iterator[None]:
     except HushError as error:
         # The answer to what the release claims is yes, whatever else fails.
         kind = InputError if error.exit_code == 1 else type(error)
-        msg = f"{str(output)!r} is written and verified; what was asked for besides failed: {error}"
-        raise kind(msg) from error
+        raise kind(f"{str(output)!r} is written and verified; what was asked for besides failed: {error}") from error
 
 
 def report(
@@ -100,15 +99,17 @@ def report(
     from hushtable.reporting import report as report_
 
     if not release.name:
-        raise InputError(with_hint(f"{str(release)!r} is no file.", "name a written release."))
+        raise InputError(f"{str(release)!r} is no file.", hint="name a written release.")
     inputs = [release, *(path for path in (original, policy) if path is not None)]
     inputs += [manifest_path(release), *codebook_paths(release)]
     drafts.check_outputs(report_outputs(output), inputs, overwrite=force)
     if force and output is None:
-        raise InputError(with_hint("--force has no effect without --output.", "leave it out: no file is written."))
+        raise InputError("--force has no effect without --output.", hint="leave it out: no file is written.")
     if external and original is not None:
-        msg = "--original has no effect with --external: outsiders are told nothing of the input."
-        raise InputError(with_hint(msg, "leave one of the two out."))
+        raise InputError(
+            "--original has no effect with --external: outsiders are told nothing of the input.",
+            hint="leave one of the two out.",
+        )
     with step("reading, judging and measuring"):
         told = report_(release, audience="external" if external else "internal", original=original, policy=policy)
     with leaving(0 if told.holds else 1):

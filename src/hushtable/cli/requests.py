@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from hushtable.cli.arguments import names_of
 from hushtable.cli.terminal import join_some, tell
-from hushtable.errors import InputError, PolicyError, listed, with_hint
+from hushtable.errors import InputError, PolicyError, listed
 
 if TYPE_CHECKING:
     from hushtable.io import Frame
@@ -50,11 +50,10 @@ def policy_of_options(
     from hushtable.policy import Policy
 
     if not roles["quasi-identifier"] or k is None:
-        msg = with_hint(
+        raise InputError(
             "neither a policy nor quasi-identifiers and k were given.",
-            "pass -p policy.yaml (`hushtable scan FILE -p policy.yaml` writes one), or --qi age,sex --k 5.",
+            hint="pass -p policy.yaml (`hushtable scan FILE -p policy.yaml` writes one), or --qi age,sex --k 5.",
         )
-        raise InputError(msg)
     models = [{_notion(notion): k}, *map(_diversity, diversity)]
     judged = [model["distinct-l-diversity"]["sensitive"] for model in models[1:]]
     given = dict.fromkeys(names_of(roles["other"]), "other") | dict.fromkeys(judged, "sensitive")
@@ -66,11 +65,10 @@ def policy_of_options(
         looks = looks_identifying(frame, undeclared)
         if looks:
             name, reason = looks[0]
-            msg = with_hint(
+            raise InputError(
                 f"column {name!r} looks like a direct identifier ({reason}) and was given no role.",
-                f"--identifier {name} leaves it out; to keep it, --other {name} --set 'accept.{name}=a reason'.",
+                hint=f"--identifier {name} leaves it out; to keep it, --other {name} --set 'accept.{name}=a reason'.",
             )
-            raise InputError(msg)
         tell(f"Kept as they are, taken for unknown to anyone: {join_some(undeclared)}.")
     hidden = names_of(roles["identifier"])
     person = repeating_person(frame, hidden) if len(hidden) > 1 else None
@@ -102,16 +100,17 @@ def changed(rules: Policy, options: Mapping[str, Any], kinds: Sequence[str], set
     for entry in kinds:
         column, _, kind = entry.rpartition("=")
         if not column:
-            msg = with_hint(f"--kind {entry!r} is not of the form COLUMN=KIND.", "for instance: --kind zip=category.")
-            raise InputError(msg)
+            raise InputError(
+                f"--kind {entry!r} is not of the form COLUMN=KIND.", hint="for instance: --kind zip=category."
+            )
         places["columns", column, "kind"] = kind
     for entry in settings:
         place, is_set, text = entry.partition("=")
         if not is_set:
-            msg = with_hint(
-                f"--set {entry!r} is not of the form PLACE=VALUE.", "for instance: --set method.mondrian.cut=median."
+            raise InputError(
+                f"--set {entry!r} is not of the form PLACE=VALUE.",
+                hint="for instance: --set method.mondrian.cut=median.",
             )
-            raise InputError(msg)
         places[tuple(place.split("."))] = _value(text, entry)
     return rules.changed(places) if places else rules
 
@@ -122,7 +121,7 @@ def decided(rules: Policy, role: str | None) -> Policy:
         return rules
     asked = rules.with_role("ask")
     if not asked:
-        raise InputError(with_hint("--ask has no effect: the policy asks for no role.", "leave it out."))
+        raise InputError("--ask has no effect: the policy asks for no role.", hint="leave it out.")
     # How values are read and generalized has no effect on columns that are left out or kept as they are.
     is_whole = role in ("identifier", "other")
     return rules.changed({("columns", name) if is_whole else ("columns", name, "role"): role for name in asked})
@@ -132,11 +131,10 @@ def key_of(path: Path | None, rules: Policy) -> bytes | None:
     """Read the secret key of pseudonyms."""
     if path is None:
         if rules.pseudonymized:
-            msg = with_hint(
+            raise PolicyError(
                 f"the policy gives pseudonyms to {listed(rules.pseudonymized)}, but there is no key.",
-                "pass --key-file; make one with: openssl rand -out key.bin 32.",
+                hint="pass --key-file; make one with: openssl rand -out key.bin 32.",
             )
-            raise PolicyError(msg)
         return None
     return key_in(path)
 
@@ -146,24 +144,23 @@ def key_in(path: Path) -> bytes:
     try:
         return path.read_bytes()
     except OSError:
-        msg = with_hint(f"cannot read the key file {str(path)!r}.", "check the name and that you may read it.")
-        raise InputError(msg) from None
+        raise InputError(
+            f"cannot read the key file {str(path)!r}.", hint="check the name and that you may read it."
+        ) from None
 
 
 def _notion(notion: str | None) -> str:
     if notion is None:
         return "k-anonymity"
     if notion not in NOTIONS:
-        msg = with_hint(f"--notion {notion!r}.", f"the matching notions are {', '.join(NOTIONS)}.")
-        raise InputError(msg)
+        raise InputError(f"--notion {notion!r}.", hint=f"the matching notions are {', '.join(NOTIONS)}.")
     return NOTIONS[notion]
 
 
 def _diversity(entry: str) -> dict[str, Any]:
     number, _, column = entry.partition(":")
     if not number.isdigit() or not column:
-        msg = with_hint(f"--l {entry!r} is not of the form L:COLUMN.", "for instance: --l 2:salary.")
-        raise InputError(msg)
+        raise InputError(f"--l {entry!r} is not of the form L:COLUMN.", hint="for instance: --l 2:salary.")
     return {"distinct-l-diversity": {"l": int(number), "sensitive": column}}
 
 
@@ -184,11 +181,10 @@ def _place_of(rules: Policy, option: str) -> _OptionPlace:
     method = rules.method.name
     known = [field.name for field in dataclasses.fields(rules.method)]
     if option not in known:
-        msg = with_hint(
+        raise InputError(
             f"--{option.replace('_', '-')} has no effect: the method {method!r} has no such option.",
-            f"it has: {', '.join(known)}; choose another with --method.",
+            hint=f"it has: {', '.join(known)}; choose another with --method.",
         )
-        raise InputError(msg)
     return "method", method, option
 
 

@@ -32,7 +32,7 @@ from hushtable.cli.arguments import (
 from hushtable.cli.report import ReportFile, report_outputs, write_report
 from hushtable.cli.summary import mpuccs_lines, uniques_lines
 from hushtable.cli.terminal import print_json, say, sets_bar, step, tell
-from hushtable.errors import InputError, with_hint
+from hushtable.errors import InputError
 from hushtable.policy import failures, mpuccs_figures
 
 if TYPE_CHECKING:
@@ -265,12 +265,14 @@ def _as_petsard(compat: str, original: Any, synthetic: Any, options: dict[str, A
     from hushtable.risk import petsard_mpuccs
 
     if compat != "petsard-1.6":
-        raise InputError(with_hint(f"--compat {compat!r} is not known.", "use petsard-1.6, or leave it out."))
+        raise InputError(f"--compat {compat!r} is not known.", hint="use petsard-1.6, or leave it out.")
     for option, name in (("--decimals", "numeric_precision"), ("--datetime-unit", "datetime_precision")):
         given = options[name]
         if given is None or isinstance(given, dict):
-            msg = f"{option} with --compat is one precision for all columns."
-            raise InputError(with_hint(msg, "give one, or auto, which is found as that program does."))
+            raise InputError(
+                f"{option} with --compat is one precision for all columns.",
+                hint="give one, or auto, which is found as that program does.",
+            )
         options[name] = None if given == "auto" else given
     return petsard_mpuccs(original, synthetic, **options)
 
@@ -341,10 +343,9 @@ def _sizes(text: str | None, n_columns: int) -> list[int] | None:
     try:
         return [int(each) for each in text.split(",")]
     except ValueError:
-        msg = with_hint(
-            f"--sizes {text!r} is no list of whole numbers.", "for instance: --sizes 1,2,3, or --sizes all."
-        )
-        raise InputError(msg) from None
+        raise InputError(
+            f"--sizes {text!r} is no list of whole numbers.", hint="for instance: --sizes 1,2,3, or --sizes all."
+        ) from None
 
 
 def _check_outputs(

@@ -24,7 +24,7 @@ from hushtable.cli.arguments import (
 from hushtable.cli.protect import head_of, origin_of
 from hushtable.cli.summary import joint_key_lines, risk_lines, role_table
 from hushtable.cli.terminal import print_json, say, step, tell
-from hushtable.errors import InputError, listed, with_hint
+from hushtable.errors import InputError, listed
 from hushtable.policy import failures
 
 if TYPE_CHECKING:
@@ -68,8 +68,9 @@ def scan(
     if policy is not None:
         drafts.check_outputs((policy,), (place_of(file),), overwrite=True)
     if policy is not None and policy.exists():
-        msg = with_hint(f"{str(policy)!r} exists.", "name another file, or remove it: a policy is never overwritten.")
-        raise InputError(msg)
+        raise InputError(
+            f"{str(policy)!r} exists.", hint="name another file, or remove it: a policy is never overwritten."
+        )
     with step("reading"):
         origin = origin_of(file, "auto", dialect_of(encoding, delimiter))
         frame = table_of(file, encoding, delimiter) if origin is None else head_of(origin)

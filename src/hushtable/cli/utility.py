@@ -20,7 +20,7 @@ from hushtable.cli.arguments import (
     use_threads,
 )
 from hushtable.cli.terminal import aligned, print_json, say, step
-from hushtable.errors import InputError, with_hint
+from hushtable.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -88,8 +88,10 @@ def utility(
     is_large = is_many(release) or is_many(original)
     if is_large and (target is not None or model is not None):
         given = "--target" if target is not None else "--model"
-        msg = f"{given} learns from records one by one, and a folder is read as its distinct rows."
-        raise InputError(with_hint(msg, "leave it out, or pass one file of each."))
+        raise InputError(
+            f"{given} learns from records one by one, and a folder is read as its distinct rows.",
+            hint="leave it out, or pass one file of each.",
+        )
     rules = None if policy is None else Policy.read(policy)
     with step("reading"):
         claim = _claim(release, rules)
@@ -135,14 +137,14 @@ def _distinct(
 
 def _check_target(target: str | None, held_out: Path | None) -> None:
     if target is not None and held_out is None:
-        msg = with_hint(
+        raise InputError(
             "--target needs --held-out: a model is tested on rows that it has not seen, and the rows of a release are "
             "shuffled, so that nothing tells which original each of them is.",
-            "name a file of originals that are not in the release; in Python, release.utility(target=) holds out some.",
+            hint="name a file of originals that are not in the release; in Python, "
+            "release.utility(target=) holds out some.",
         )
-        raise InputError(msg)
     if held_out is not None and target is None:
-        raise InputError(with_hint("--held-out has no effect without --target.", "give that too, or leave it out."))
+        raise InputError("--held-out has no effect without --target.", hint="give that too, or leave it out.")
 
 
 def _claim(release: Path, rules: Policy | None) -> Classes | Matchings:
@@ -157,11 +159,12 @@ def _claim(release: Path, rules: Policy | None) -> Classes | Matchings:
         rules.check_agrees(claimed)
         claimed = claimed.completed(rules.claim())
     if claimed is None:
-        msg = "neither a manifest nor a policy says what the cells of the release mean."
-        raise InputError(with_hint(msg, "keep the manifest beside the release, or pass -p policy.yaml."))
+        raise InputError(
+            "neither a manifest nor a policy says what the cells of the release mean.",
+            hint="keep the manifest beside the release, or pass -p policy.yaml.",
+        )
     if not isinstance(claimed, (Classes, Matchings)):
-        msg = with_hint("the release is none of quasi-identifiers.", "this measures what `anonymize` wrote.")
-        raise InputError(msg)
+        raise InputError("the release is none of quasi-identifiers.", hint="this measures what `anonymize` wrote.")
     return claimed
 
 

@@ -12,7 +12,7 @@ import typer
 
 from hushtable.cli.arguments import names_of
 from hushtable.cli.terminal import say, step
-from hushtable.errors import InputError, listed, with_hint
+from hushtable.errors import InputError, listed
 
 if TYPE_CHECKING:
     from hushtable.models import PrivacyModel
@@ -36,8 +36,7 @@ def warm_up(
     named = names_of(jobs) or [*DRILLS]
     unknown = [name for name in named if name not in DRILLS]
     if unknown:
-        msg = with_hint(f"--for {unknown[0]!r} is no job that is compiled for.", f"jobs are {', '.join(DRILLS)}.")
-        raise InputError(msg)
+        raise InputError(f"--for {unknown[0]!r} is no job that is compiled for.", hint=f"jobs are {', '.join(DRILLS)}.")
     with step("compiling"):
         compile_for(named)
     say(f"Compiled for {listed(named)}.")

@@ -36,7 +36,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Final, Literal, NamedTuple
 
-from hushtable.errors import InputError, listed, with_hint
+from hushtable.errors import InputError, listed
 
 __all__ = [
     "ENGLISH",
@@ -105,8 +105,7 @@ LANGUAGES: Final = tuple(_WORDS)
 def check_language(language: object) -> None:
     """Raise InputError where no words are known of a language."""
     if language not in LANGUAGES:
-        msg = with_hint(f"language = {language!r}.", f"cells are written in one of: {listed(LANGUAGES)}.")
-        raise InputError(msg)
+        raise InputError(f"language = {language!r}.", hint=f"cells are written in one of: {listed(LANGUAGES)}.")
 
 
 def words_of(language: str) -> CellWords:

@@ -33,7 +33,7 @@ import numpy as np
 
 from hushtable._types import CodeArray, FloatArray, ValueArray, frozen, remade
 from hushtable.columns.date_formats import CalendarUnit, precision_of
-from hushtable.errors import ColumnError, InputError, check_type, with_hint
+from hushtable.errors import ColumnError, InputError, check_type
 
 __all__ = [
     "KINDS",
@@ -125,11 +125,9 @@ class ColumnSpec:
 
     def __post_init__(self) -> None:
         if self.odd_cells is not None and self.odd_cells not in ODD_CELLS:
-            msg = with_hint(f"odd_cells = {self.odd_cells!r}.", f"say one of {', '.join(ODD_CELLS)}.")
-            raise InputError(msg)
+            raise InputError(f"odd_cells = {self.odd_cells!r}.", hint=f"say one of {', '.join(ODD_CELLS)}.")
         if self.kind is not None and self.kind not in KINDS:
-            msg = with_hint(f"kind = {self.kind!r}.", f"a kind is one of {', '.join(KINDS)}.")
-            raise InputError(msg)
+            raise InputError(f"kind = {self.kind!r}.", hint=f"a kind is one of {', '.join(KINDS)}.")
         self._check_reading()
         if self.separator is not None:
             self._check_separator()
@@ -137,15 +135,15 @@ class ColumnSpec:
         if self.order is None:
             return
         if self.kind not in (None, "ordered"):
-            msg = with_hint(f"an order was given to a column of kind {self.kind}.", "an order goes with kind ordered.")
-            raise InputError(msg)
+            raise InputError(
+                f"an order was given to a column of kind {self.kind}.", hint="an order goes with kind ordered."
+            )
         is_text = isinstance(self.order, (tuple, list)) and all(isinstance(value, str) for value in self.order)
         if not is_text or not self.order or len(set(self.order)) < len(self.order):
-            msg = with_hint(
+            raise InputError(
                 "order is not a sequence of different texts.",
-                "name every value of the column once, from low to high, numbers in quotes.",
+                hint="name every value of the column once, from low to high, numbers in quotes.",
             )
-            raise InputError(msg)
 
     @property
     def spelling(self) -> ColumnSpec:
@@ -179,20 +177,19 @@ class ColumnSpec:
     def _check_separator(self) -> None:
         sign = self.separator
         if not isinstance(sign, str) or len(sign) != 1 or sign.isalnum() or sign == "*":
-            msg = with_hint(
-                f"separator = {sign!r}.", "it is one sign that no item holds, and no letter, digit or '*': ';'."
+            raise InputError(
+                f"separator = {sign!r}.", hint="it is one sign that no item holds, and no letter, digit or '*': ';'."
             )
-            raise InputError(msg)
         names = ("order", "format", "decimal", "thousands", "latest_year", "odd_cells")
         others = {name: getattr(self, name) for name in names}
         others |= {"kind": None if self.kind == "category" else self.kind}
         said = [f"{name} = {value!r}" for name, value in others.items() if value is not None]
         if said:
-            msg = with_hint(
+            raise InputError(
                 f"separator = {sign!r} was given with {said[0]}.",
-                "a cell of several items is no number or date and has no place in an order: leave one of the two out.",
+                hint="a cell of several items is no number or date and has no place in an order: leave "
+                "one of the two out.",
             )
-            raise InputError(msg)
 
     def _check_reading(self) -> None:
         check_marks(self.decimal, self.thousands, self.missing_values)
@@ -200,13 +197,12 @@ class ColumnSpec:
         for entry in ("format", "latest_year"):
             if getattr(self, entry) is not None and not is_date:
                 what = f"a {entry} was given to a column of kind {self.kind or 'ordered'}."
-                raise InputError(with_hint(what, "it is for dates."))
+                raise InputError(what, hint="it is for dates.")
         if self.format is not None and (not isinstance(self.format, str) or precision_of(self.format) is None):
-            msg = with_hint(
+            raise InputError(
                 f"format = {self.format!r} does not name a day, month and year, nor a month, quarter or year.",
-                "as strptime has it: '%d.%m.%Y', '%m/%Y', 'Q%q %Y', '%Y'.",
+                hint="as strptime has it: '%d.%m.%Y', '%m/%Y', 'Q%q %Y', '%Y'.",
             )
-            raise InputError(msg)
         if self.latest_year is not None:
             self._check_latest_year()
 
@@ -214,13 +210,12 @@ class ColumnSpec:
         year = self.latest_year
         if type(year) is not int or not _FIRST_CENTURY <= year <= dt.MAXYEAR:
             hint = "it is a year of four digits, the latest that dates may be of: 2026."
-            raise InputError(with_hint(f"latest_year = {year!r}.", hint))
+            raise InputError(f"latest_year = {year!r}.", hint=hint)
         if self.format is not None and "%y" not in self.format:
-            msg = with_hint(
+            raise InputError(
                 f"latest_year = {year} was given with format = {self.format!r}, whose years are not of two digits.",
-                "it says of which century years of two digits (%y) are: leave it out.",
+                hint="it says of which century years of two digits (%y) are: leave it out.",
             )
-            raise InputError(msg)
 
 
 _FIRST_CENTURY: Final = 1000
@@ -229,14 +224,15 @@ _FIRST_CENTURY: Final = 1000
 def check_marks(decimal: Any, thousands: Any, missing_values: Any) -> None:
     """Raise InputError where marks of numbers, or texts that mean missing, are none."""
     if decimal not in (None, ".", ","):
-        raise InputError(with_hint(f"decimal = {decimal!r}.", "a decimal mark is '.' or ','."))
+        raise InputError(f"decimal = {decimal!r}.", hint="a decimal mark is '.' or ','.")
     if thousands not in (None, ".", ",", " ", "'") or (thousands is not None and thousands == (decimal or ".")):
         hint = "what groups digits is '.', ',', ' ' or \"'\", and not the decimal mark."
-        raise InputError(with_hint(f"thousands = {thousands!r} with decimal = {decimal!r}.", hint))
+        raise InputError(f"thousands = {thousands!r} with decimal = {decimal!r}.", hint=hint)
     is_texts = isinstance(missing_values, (tuple, list)) and all(isinstance(each, str) for each in missing_values)
     if missing_values is not None and not is_texts:
-        msg = with_hint("missing_values is not a sequence of texts.", "for instance ['NA', '-9'], numbers in quotes.")
-        raise InputError(msg)
+        raise InputError(
+            "missing_values is not a sequence of texts.", hint="for instance ['NA', '-9'], numbers in quotes."
+        )
 
 
 def check_specs(specs: Any) -> None:
@@ -461,12 +457,11 @@ def _parse(name: str, kind: Kind, texts: Sequence[str]) -> ValueArray:
         alone = [_read(kind, [text]) for text in texts]
         units = Counter(each.dtype for each in alone if each is not None)
         misfits = len(texts) - max(units.values(), default=0)
-        msg = with_hint(
+        raise ColumnError(
             f"column {name!r} is declared {kind}, but {misfits} of its {len(texts)} distinct values are not.",
-            "correct those cells, make them missing (odd_cells: missing; for at most 5 % of the cells), or declare the "
-            "column as category.",
+            hint="correct those cells, make them missing (odd_cells: missing; for at most 5 % of the cells), or "
+            "declare the column as category.",
         )
-        raise ColumnError(msg)
     return values
 
 
@@ -502,23 +497,20 @@ def _read_decimal(text: str) -> float:
 def _without_underscores(text: str) -> str:
     # Python reads 1_000 as a thousand; in data it is a code.
     if "_" in text:
-        msg = "an underscore"
-        raise ValueError(msg)
+        raise ValueError("an underscore")
     return text
 
 
 def _read_datetime(text: str) -> dt.datetime:
     moment = dt.datetime.fromisoformat(text)
     if moment.tzinfo is not None:
-        msg = "a time zone"
-        raise ValueError(msg)
+        raise ValueError("a time zone")
     return moment
 
 
 def _read_time(text: str) -> dt.datetime:
     if not _TIME.fullmatch(text):
-        msg = "no time of a day"
-        raise ValueError(msg)
+        raise ValueError("no time of a day")
     hour, _, rest = text.partition(":")
     return dt.datetime.combine(dt.date(1970, 1, 1), dt.time.fromisoformat(f"{hour.zfill(2)}:{rest}"))
 
@@ -536,11 +528,10 @@ def _by_order(name: str, texts: Sequence[str], order: Sequence[str]) -> tuple[Va
     ranks = {text: rank for rank, text in enumerate(order)}
     unknown = sum(text not in ranks for text in texts)
     if unknown:
-        msg = with_hint(
+        raise ColumnError(
             f"column {name!r} holds {unknown} distinct values that its declared order of {len(ranks)} does not name.",
-            "name every value of the column in `order`, from low to high.",
+            hint="name every value of the column in `order`, from low to high.",
         )
-        raise ColumnError(msg)
     present = np.unique([ranks[text] for text in texts])
     codes = np.searchsorted(present, [ranks[text] for text in texts]).astype(np.int32)
     return np.array([order[rank] for rank in present], dtype=object), codes

@@ -24,7 +24,7 @@ from hushtable.columns.column import Column, ColumnSpec, Kind, from_texts
 from hushtable.columns.date_formats import has_time
 from hushtable.columns.odd_cells import find_odd_cells
 from hushtable.columns.spellings import canonical, found
-from hushtable.errors import ColumnError, with_hint
+from hushtable.errors import ColumnError
 
 __all__ = [
     "cell_codes",
@@ -69,24 +69,21 @@ def to_polars(series: nw.Series[Any]) -> pl.Series:
     except ColumnError:
         raise
     except UnicodeError:
-        msg = with_hint(
+        raise ColumnError(
             f"column {series.name!r} holds text that is not Unicode, such as half of a surrogate pair.",
-            "replace it, for instance by text.encode(errors='replace').decode().",
-        )
-        raise ColumnError(msg) from None
+            hint="replace it, for instance by text.encode(errors='replace').decode().",
+        ) from None
     except Exception:
         # Whatever a library raises over its cells may quote them.
-        msg = with_hint(
+        raise ColumnError(
             f"column {series.name!r} has cells of the type {type(series.dtype).__name__} that cannot be read.",
-            "cast it to text, float64, int64, a date or a datetime within the years 1 to 9999.",
-        )
-        raise ColumnError(msg) from None
+            hint="cast it to text, float64, int64, a date or a datetime within the years 1 to 9999.",
+        ) from None
     if isinstance(column.dtype, pl.Object):
-        msg = with_hint(
+        raise ColumnError(
             f"column {series.name!r} holds Python objects of a type that is not known.",
-            "cast it to one type: text, a number, a date or a datetime.",
+            hint="cast it to one type: text, a number, a date or a datetime.",
         )
-        raise ColumnError(msg)
     if isinstance(column.dtype, (pl.Date, pl.Datetime)):
         _check_years(series.name, column)
     return column.fill_nan(None) if column.dtype.is_float() else column
@@ -163,8 +160,9 @@ def _from_cells(name: str, cells: Sequence[Any]) -> pl.Series:
             raise ValueError
         return pl.Series(cells)
     except (TypeError, pl.exceptions.PolarsError):
-        msg = with_hint(f"column {name!r} mixes types.", "cast it to one type: text, a number, a date or a datetime.")
-        raise ColumnError(msg) from None
+        raise ColumnError(
+            f"column {name!r} mixes types.", hint="cast it to one type: text, a number, a date or a datetime."
+        ) from None
 
 
 def _check_years(name: str, column: pl.Series) -> None:
@@ -174,10 +172,9 @@ def _check_years(name: str, column: pl.Series) -> None:
         days = days // _PER_DAY[column.dtype.time_unit]
     beyond = int((~days.is_between(-_MOST_DAYS, _MOST_DAYS)).sum())
     if beyond:
-        msg = with_hint(
-            f"column {name!r} holds {beyond} dates more than 200,000 years away.", "check its unit of time."
+        raise ColumnError(
+            f"column {name!r} holds {beyond} dates more than 200,000 years away.", hint="check its unit of time."
         )
-        raise ColumnError(msg)
 
 
 def _from_categorical(series: nw.Series[Any]) -> pl.Series:
@@ -242,12 +239,11 @@ def encode(series: pl.Series, spec: ColumnSpec, *, is_typed: bool, name: str) ->
     if spec.order is None and spec.kind in (None, column.kind):
         return column, codes
     if isinstance(dtype, pl.Datetime) and dtype.time_unit == "ns" and (series.to_physical() % 1_000 != 0).any():
-        msg = with_hint(
+        raise ColumnError(
             f"column {name!r} is declared {spec.kind or 'ordered'}, and holds moments finer than a microsecond, which "
             "no text of them would tell apart.",
-            "cast it to microseconds, or leave its kind out.",
+            hint="cast it to microseconds, or leave its kind out.",
         )
-        raise ColumnError(msg)
     texts = pl.Series([None if code < 0 else column.text(code) for code in codes.tolist()], dtype=pl.String)
     return _encode_texts(name, texts, spec)
 
@@ -291,10 +287,8 @@ def without_declared(series: pl.Series, texts: Sequence[str]) -> pl.Series:
 def no_sets(name: str, dtype: pl.DataType) -> ColumnError:
     """Return the error of a column with a separator whose cells are no texts."""
     return ColumnError(
-        with_hint(
-            f"column {name!r} has a separator, and the type {without_categories(dtype)}.",
-            "a separator parts the items of a text: leave it out, or turn the column into text.",
-        )
+        f"column {name!r} has a separator, and the type {without_categories(dtype)}.",
+        hint="a separator parts the items of a text: leave it out, or turn the column into text.",
     )
 
 
@@ -415,17 +409,15 @@ def _measured(name: str, series: pl.Series) -> tuple[Kind, np.ndarray[Any, Any]]
         try:
             return "integer", series.cast(pl.Int64).to_numpy()
         except pl.exceptions.InvalidOperationError:
-            msg = with_hint(f"column {name!r} holds integers past 2^63 - 1.", "pass them as text.")
-            raise ColumnError(msg) from None
+            raise ColumnError(f"column {name!r} holds integers past 2^63 - 1.", hint="pass them as text.") from None
     if dtype.is_float() or dtype.is_decimal():
         values = series.cast(pl.Float64).to_numpy()
         infinite = int((~np.isfinite(values)).sum())
         if infinite:
-            msg = with_hint(
+            raise ColumnError(
                 f"column {name!r} holds infinite numbers ({infinite} of {len(values)} looked at).",
-                "replace them by a missing value or by the largest value that makes sense.",
+                hint="replace them by a missing value or by the largest value that makes sense.",
             )
-            raise ColumnError(msg)
         return "decimal", values + 0.0
     if isinstance(dtype, pl.Date):
         return "date", series.to_numpy().astype("datetime64[D]")
@@ -435,11 +427,10 @@ def _measured(name: str, series: pl.Series) -> tuple[Kind, np.ndarray[Any, Any]]
     if isinstance(dtype, pl.Time):
         # Whole nanoseconds of the day, of which the last three digits are dropped, as of moments.
         return "time", (series.to_physical().to_numpy() // 1_000).astype("datetime64[us]")
-    msg = with_hint(
+    raise ColumnError(
         f"column {name!r} has the type {without_categories(dtype)}, which cannot be grouped.",
-        "turn it into text, a number, a date or a datetime, or leave the column out.",
+        hint="turn it into text, a number, a date or a datetime, or leave the column out.",
     )
-    raise ColumnError(msg)
 
 
 def cell_codes(series: pl.Series) -> CodeArray:
@@ -656,10 +647,9 @@ def mask(series: pl.Series, suppressed: BoolArray, name: str) -> pl.Series:
 
 def _as_text(series: pl.Series, name: str) -> pl.Series:
     if series.dtype.is_nested() or isinstance(series.dtype, (pl.Binary, pl.Duration)):
-        msg = with_hint(
+        raise ColumnError(
             f"column {name!r} has the type {without_categories(series.dtype)}, which cannot be grouped.",
-            "turn it into text, a number, a date or a datetime, or leave the column out.",
+            hint="turn it into text, a number, a date or a datetime, or leave the column out.",
         )
-        raise ColumnError(msg)
     # Cast to text, a time would lose what is less than a second.
     return series.dt.to_string("%H:%M:%S%.f") if isinstance(series.dtype, pl.Time) else series.cast(pl.String)

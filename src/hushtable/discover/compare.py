@@ -14,7 +14,7 @@ from hushtable.columns import escaped
 from hushtable.discover.objective import Objective, ObjectiveEvaluator, Term, coded
 from hushtable.discover.scores import truth as truths
 from hushtable.discover.scores.base import Direction, Score
-from hushtable.errors import InputError, check_columns, names_in, with_hint
+from hushtable.errors import InputError, check_columns, names_in
 from hushtable.io import frames, latex_of
 from hushtable.search import Budget
 from hushtable.tables import Partition, Table, opened
@@ -200,8 +200,7 @@ def compare_sets(
 
 def _terms(scores: Sequence[str | Term]) -> tuple[Term, ...]:
     if isinstance(scores, str):
-        msg = with_hint("scores is one text.", f"pass a list of scores: [{scores!r}].")
-        raise InputError(msg)
+        raise InputError("scores is one text.", hint=f"pass a list of scores: [{scores!r}].")
     return tuple(Term(score) if isinstance(score, str) else score for score in scores)
 
 
@@ -210,13 +209,12 @@ def _named(
 ) -> list[tuple[str, tuple[str, ...]]]:
     """Return each set's name, and its columns in the order of the data."""
     if isinstance(sets, str):
-        msg = with_hint("sets is one text.", f"pass a list of column sets: [[{sets!r}]].")
-        raise InputError(msg)
+        raise InputError("sets is one text.", hint=f"pass a list of column sets: [[{sets!r}]].")
     pairs: list[tuple[Any, Sequence[str]]] = (
         list(sets.items()) if isinstance(sets, Mapping) else [(None, each) for each in sets]
     )
     if not pairs:
-        raise InputError(with_hint("there are no column sets to compare.", "pass one at least."))
+        raise InputError("there are no column sets to compare.", hint="pass one at least.")
     named = []
     for place, (name, given) in enumerate(pairs, start=1):
         wanted = names_in(given, f"set {place}" if name is None else f"set {name!r}")

@@ -11,7 +11,7 @@ import numpy as np
 from hushtable._types import BoolArray, FloatArray
 from hushtable.columns import escaped
 from hushtable.discover.objective import ObjectiveEvaluator, coded
-from hushtable.errors import InputError, with_hint
+from hushtable.errors import InputError
 from hushtable.io import frames
 from hushtable.search import Budget
 
@@ -182,10 +182,10 @@ def _complete(selection: Selection, data: Any, chosen: BoolArray, terms: FloatAr
     mask = _mask(chosen)
     value = float(objective.combined(evaluator.compute([mask]))[0])
     if not math.isclose(value, selection.value, rel_tol=_ROUNDING, abs_tol=_ROUNDING):
-        msg = (
-            f"the best set has an objective of {value:.6g} in these data, and had {selection.value:.6g} in the search."
+        raise InputError(
+            f"the best set has an objective of {value:.6g} in these data, and had {selection.value:.6g} in the search.",
+            hint="pass the data that select_columns was given.",
         )
-        raise InputError(with_hint(msg, "pass the data that select_columns was given."))
     unknown = [j for j in range(len(names)) if np.isnan(terms[j]).all() and mask ^ 1 << j]
     if unknown:
         terms[unknown] = evaluator.compute([mask ^ 1 << j for j in unknown])

@@ -16,7 +16,7 @@ import numpy as np
 
 from hushtable._types import BoolArray, CountArray, FloatArray
 from hushtable.discover import scores
-from hushtable.errors import InputError, check_columns, listed, with_hint
+from hushtable.errors import InputError, check_columns, listed
 from hushtable.kernels import subsets
 from hushtable.search import Budget, check_memory, n_threads
 from hushtable.tables import Partition, Table, encoded, opened
@@ -132,17 +132,13 @@ class Term:
     def __post_init__(self) -> None:
         names = [name for name in scores.__all__ if name not in _NO_SCORES]
         if isinstance(self.score, str) and self.score not in names:
-            msg = with_hint(f"unknown score {self.score!r}.", f"the scores are {listed(names, limit=30)}.")
-            raise InputError(msg)
+            raise InputError(f"unknown score {self.score!r}.", hint=f"the scores are {listed(names, limit=30)}.")
         if not (np.isfinite(self.weight) and self.weight != 0):
-            msg = with_hint(f"weight = {self.weight!r}.", "a weight is a number other than 0.")
-            raise InputError(msg)
+            raise InputError(f"weight = {self.weight!r}.", hint="a weight is a number other than 0.")
         if self.bounds is not None and not self.bounds[0] < self.bounds[1]:
-            msg = with_hint(f"bounds = {self.bounds!r}.", "give the lowest and the highest value, in this order.")
-            raise InputError(msg)
+            raise InputError(f"bounds = {self.bounds!r}.", hint="give the lowest and the highest value, in this order.")
         if self.aggregate not in ("value", "mean", "weighted_mean"):
-            msg = with_hint(f"aggregate = {self.aggregate!r}.", "choose one of 'value', 'mean', 'weighted_mean'.")
-            raise InputError(msg)
+            raise InputError(f"aggregate = {self.aggregate!r}.", hint="choose one of 'value', 'mean', 'weighted_mean'.")
 
     @property
     def label(self) -> str:
@@ -199,12 +195,16 @@ class Term:
         own = {name: each for name, each in takes.items() if each.kind is each.KEYWORD_ONLY and name != "partition"}
         lacking = [name for name, each in own.items() if each.default is each.empty and name not in self.options]
         if lacking:
-            msg = f"the score {self.score!r} needs {listed(lacking)}."
-            raise InputError(with_hint(msg, f'Term({self.score!r}, options={{"{lacking[0]}": ...}}).'))
+            raise InputError(
+                f"the score {self.score!r} needs {listed(lacking)}.",
+                hint=f'Term({self.score!r}, options={{"{lacking[0]}": ...}}).',
+            )
         strangers = [name for name in self.options if name not in own]
         if strangers:
-            msg = f"the score {self.score!r} was given {listed(strangers)}."
-            raise InputError(with_hint(msg, f"its options are {listed(list(own))}." if own else "it has no options."))
+            raise InputError(
+                f"the score {self.score!r} was given {listed(strangers)}.",
+                hint=f"its options are {listed(list(own))}." if own else "it has no options.",
+            )
 
     def _scaled(self, values: FloatArray) -> FloatArray:
         if self.bounds is None:
@@ -248,11 +248,10 @@ class Objective:
         object.__setattr__(self, "terms", tuple(self.terms))
         labels = [(term.label, term.bounds) for term in self.terms if isinstance(term.score, str)]
         if not self.terms or len(set(labels)) < len(labels):
-            msg = with_hint(
+            raise InputError(
                 f"an objective of {len(self.terms)} terms, of which {len(labels) - len(set(labels))} occur again.",
-                "give at least one term, each once.",
+                hint="give at least one term, each once.",
             )
-            raise InputError(msg)
 
     @classmethod
     def of(cls, given: Objective | Mapping[str, float] | Callable[[Partition], float]) -> Objective:
@@ -263,11 +262,10 @@ class Objective:
             return cls(tuple(Term(name, weight) for name, weight in given.items()))
         if callable(given):
             return cls((Term(given),))
-        msg = with_hint(
+        raise InputError(
             f"an objective of type {type(given).__name__}.",
-            "pass an Objective, a mapping of score to weight, or a function of a Partition.",
+            hint="pass an Objective, a mapping of score to weight, or a function of a Partition.",
         )
-        raise InputError(msg)
 
     @classmethod
     def paper(cls) -> Objective:
@@ -351,13 +349,11 @@ def coded(data: Any, columns: Sequence[str] | None, objective: Objective) -> tup
     names = tuple(available if columns is None else columns)
     check_columns(names, available, "columns")
     if not names:
-        msg = with_hint("there are no candidate columns.", "name at least one.")
-        raise InputError(msg)
+        raise InputError("there are no candidate columns.", hint="name at least one.")
     read = available if any(not term.is_by_figures for term in objective.all_terms) else names
     table = encoded(frame, read)
     if table.n_records == 0:
-        msg = with_hint("there are no records to score column sets by.", "pass a table with rows.")
-        raise InputError(msg)
+        raise InputError("there are no records to score column sets by.", hint="pass a table with rows.")
     return table, names, len(available)
 
 
@@ -478,11 +474,10 @@ class ObjectiveEvaluator:
         if np.isnan(values).any():
             terms = zip(self.objective.all_terms, numbers.T, strict=True)
             names = [term.label for term, found in terms if not np.isfinite(found).all()]
-            msg = with_hint(
+            raise InputError(
                 f"the objective is not a number for {np.isnan(values).sum()} column sets, because of {listed(names)}.",
-                "leave that term out, or give it bounds= where it may be infinite.",
+                hint="leave that term out, or give it bounds= where it may be infinite.",
             )
-            raise InputError(msg)
         self._masks.append(masks)
         self._numbers.append(numbers)
         self._values.append(values)

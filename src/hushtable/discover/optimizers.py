@@ -18,7 +18,7 @@ import numpy as np
 
 from hushtable._types import BoolArray, FloatArray
 from hushtable.discover.objective import BudgetEnded, ObjectiveEvaluator, Term
-from hushtable.errors import InputError, listed, with_hint
+from hushtable.errors import InputError, listed
 
 __all__ = [
     "METHODS",
@@ -62,16 +62,14 @@ def _check_counts(method: str, counts: Mapping[str, int]) -> None:
     """Raise InputError where an option is not a whole number of at least 1."""
     for name, count in counts.items():
         if isinstance(count, bool) or not isinstance(count, int) or count < 1:
-            msg = with_hint(f"{method} was given {name} = {count!r}.", "it is a whole number of at least 1.")
-            raise InputError(msg)
+            raise InputError(f"{method} was given {name} = {count!r}.", hint="it is a whole number of at least 1.")
 
 
 def _check_rates(method: str, rates: Mapping[str, float]) -> None:
     """Raise InputError where an option is not within [0, 1]."""
     for name, rate in rates.items():
         if not 0 <= rate <= 1:
-            msg = with_hint(f"{method} was given {name} = {rate!r}.", "it lies between 0 and 1.")
-            raise InputError(msg)
+            raise InputError(f"{method} was given {name} = {rate!r}.", hint="it lies between 0 and 1.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,20 +228,18 @@ def _check_bounded(evaluator: ObjectiveEvaluator) -> None:
     loose = [term.label for term in evaluator.objective.all_terms if not (term.trend or term.is_by_length)]
     divisor = evaluator.objective.divisor
     if loose or (divisor is not None and divisor.weight < 0):
-        msg = with_hint(
+        raise InputError(
             f"branch and bound has no bound for {', '.join(loose) or 'a divisor below 0'}.",
-            "choose method='exhaustive', or terms that adding a column never lowers or never raises.",
+            hint="choose method='exhaustive', or terms that adding a column never lowers or never raises.",
         )
-        raise InputError(msg)
 
 
 def _check_size(method: str, n_columns: int, most: int) -> None:
     if n_columns > most:
-        msg = with_hint(
+        raise InputError(
             f"{method} over {n_columns} columns would evaluate 2^{n_columns} - 1 sets; max_columns is {most}.",
-            "name fewer in columns=, or choose method='branch_and_bound' or 'evolutionary'.",
+            hint="name fewer in columns=, or choose method='branch_and_bound' or 'evolutionary'.",
         )
-        raise InputError(msg)
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,8 +266,7 @@ class Greedy:
     def __post_init__(self) -> None:
         _check_counts(self.name, {"max_steps": self.max_steps})
         if self.start not in ("empty", "random"):
-            msg = with_hint(f"greedy was given start = {self.start!r}.", "choose 'empty' or 'random'.")
-            raise InputError(msg)
+            raise InputError(f"greedy was given start = {self.start!r}.", hint="choose 'empty' or 'random'.")
 
     def search(self, evaluator: ObjectiveEvaluator, rng: np.random.Generator) -> float | None:
         """Climb to a set that no flip of one column betters."""
@@ -359,8 +354,7 @@ class Annealing:
         _check_counts(self.name, {"max_steps": self.max_steps})
         _check_rates(self.name, {"cooling": self.cooling})
         if not self.temperature > 0:
-            msg = with_hint(f"annealing was given temperature = {self.temperature!r}.", "it is a number above 0.")
-            raise InputError(msg)
+            raise InputError(f"annealing was given temperature = {self.temperature!r}.", hint="it is a number above 0.")
 
     def search(self, evaluator: ObjectiveEvaluator, rng: np.random.Generator) -> float | None:
         """Walk until the steps are used up."""
@@ -425,11 +419,10 @@ class Evolutionary:
         )
         _check_rates(self.name, {"mutation_rate": self.mutation_rate, "crossover_rate": self.crossover_rate})
         if not 0 <= self.elite < self.population:
-            msg = with_hint(
+            raise InputError(
                 f"evolutionary was given elite = {self.elite!r} of a population of {self.population}.",
-                "keep fewer than there are.",
+                hint="keep fewer than there are.",
             )
-            raise InputError(msg)
 
     def search(self, evaluator: ObjectiveEvaluator, rng: np.random.Generator) -> float | None:
         """Breed generation by generation."""
@@ -498,10 +491,10 @@ def of(method: str | Optimizer) -> Optimizer:
     """Return a search by its name, with its default options, or the one given."""
     if isinstance(method, str):
         if method not in METHODS:
-            msg = with_hint(f"unknown method {method!r}.", f"the methods are {listed(METHODS)}.")
-            raise InputError(msg)
+            raise InputError(f"unknown method {method!r}.", hint=f"the methods are {listed(METHODS)}.")
         return METHODS[method]()
     if not isinstance(method, Optimizer):
-        msg = with_hint(f"a method of type {type(method).__name__}.", f"pass one of {listed(METHODS)}, or its options.")
-        raise InputError(msg)
+        raise InputError(
+            f"a method of type {type(method).__name__}.", hint=f"pass one of {listed(METHODS)}, or its options."
+        )
     return method

@@ -12,7 +12,7 @@ import numpy as np
 from hushtable._types import BoolArray, FloatArray, frozen
 from hushtable.columns import escaped
 from hushtable.discover.objective import Objective, ObjectiveEvaluator, Term
-from hushtable.errors import InputError, check_columns, with_hint
+from hushtable.errors import InputError, check_columns
 from hushtable.plots import charts
 from hushtable.search import Budget
 from hushtable.tables import encoded, opened
@@ -202,25 +202,22 @@ def find_redundancy(
 
 def _check(terms: Sequence[Term], n_sets: int, method: str, threshold: float) -> None:
     if len(terms) < 2 or n_sets < 2:
-        msg = with_hint(f"{len(terms)} scores over {n_sets} column sets.", "give at least two of each to compare.")
-        raise InputError(msg)
+        raise InputError(
+            f"{len(terms)} scores over {n_sets} column sets.", hint="give at least two of each to compare."
+        )
     if method not in ("spearman", "pearson"):
-        msg = with_hint(f"method = {method!r}.", "choose 'spearman' or 'pearson'.")
-        raise InputError(msg)
+        raise InputError(f"method = {method!r}.", hint="choose 'spearman' or 'pearson'.")
     if not 0 < threshold <= 1:
-        msg = with_hint(f"threshold = {threshold!r}.", "it lies above 0 and at most at 1.")
-        raise InputError(msg)
+        raise InputError(f"threshold = {threshold!r}.", hint="it lies above 0 and at most at 1.")
 
 
 def _sampled(n_columns: int, n_sets: int, n_chosen: int | None, rng: np.random.Generator) -> list[int]:
     """Draw different column sets as masks: all of them, where there are no more than asked for."""
     if n_chosen is not None and not 1 <= n_chosen <= n_columns:
-        msg = with_hint(f"n_chosen = {n_chosen!r}.", f"choose 1 to {n_columns} of the {n_columns} columns.")
-        raise InputError(msg)
+        raise InputError(f"n_chosen = {n_chosen!r}.", hint=f"choose 1 to {n_columns} of the {n_columns} columns.")
     n_possible = 2**n_columns - 1 if n_chosen is None else math.comb(n_columns, n_chosen)
     if n_possible < 2:
-        msg = with_hint("there is one column set to choose from.", "name more candidate columns.")
-        raise InputError(msg)
+        raise InputError("there is one column set to choose from.", hint="name more candidate columns.")
     if n_possible <= n_sets and n_columns <= 20:
         masks = range(1, 1 << n_columns)
         return [mask for mask in masks if n_chosen is None or mask.bit_count() == n_chosen]

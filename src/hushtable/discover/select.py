@@ -15,7 +15,7 @@ from hushtable.discover import optimizers
 from hushtable.discover.explain import Explanation, explain
 from hushtable.discover.objective import BudgetEnded, Objective, ObjectiveEvaluator, Term, coded
 from hushtable.discover.optimizers import undominated
-from hushtable.errors import BudgetExceeded, InputError, check_whole, with_hint
+from hushtable.errors import BudgetExceeded, InputError, check_whole
 from hushtable.io import frames
 from hushtable.plots import charts
 from hushtable.search import Budget, check_budget
@@ -210,7 +210,7 @@ class Selection:
             Another kind, or no two terms that differ.
         """
         if kind not in _PICTURES:
-            raise InputError(with_hint(f"kind = {kind!r}.", f"choose one of {', '.join(map(repr, _PICTURES))}."))
+            raise InputError(f"kind = {kind!r}.", hint=f"choose one of {', '.join(map(repr, _PICTURES))}.")
         if kind == "pareto":
             return self._plot_pareto(ax)
         history = self.history
@@ -238,10 +238,9 @@ class Selection:
         terms, numbers = self.objective.terms, self.history.terms
         other = next((j for j in range(1, len(terms)) if not np.array_equal(numbers[:, j], numbers[:, 0])), None)
         if other is None:
-            msg = with_hint(
-                "no two terms of the objective differ, so there is no front to draw.", "give it a second term."
+            raise InputError(
+                "no two terms of the objective differ, so there is no front to draw.", hint="give it a second term."
             )
-            raise InputError(msg)
         points = numbers[:, [0, other]]
         points = np.unique(points[np.isfinite(points).all(axis=1)], axis=0)
         front = undominated(points * np.sign([terms[0].weight, terms[other].weight]))
@@ -328,8 +327,7 @@ def select_columns(
     except BudgetEnded:
         complete = False
     if not evaluator.n_evaluated:
-        msg = with_hint("the budget ended before one column set was evaluated.", "give it more seconds.")
-        raise BudgetExceeded(msg)
+        raise BudgetExceeded("the budget ended before one column set was evaluated.", hint="give it more seconds.")
     seconds = time.perf_counter() - started
     sets, terms, values = evaluator.evaluated()
     best = _best(sets, values)

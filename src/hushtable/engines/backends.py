@@ -7,7 +7,7 @@ from typing import Any, Final, Protocol
 
 import polars as pl
 
-from hushtable.errors import InputError, with_hint
+from hushtable.errors import InputError
 
 __all__ = ["MARK", "UNSEEN", "Duckdb", "Engine", "Polars", "to_polars"]
 
@@ -125,8 +125,7 @@ class Duckdb:
             frame.cross(theirs)
         except Exception:
             hint = "pass session=, the connection that made it, not a cursor of it; without one the default is taken."
-            msg = with_hint("the DuckDB relation belongs to another connection than the session.", hint)
-            raise InputError(msg) from None
+            raise InputError("the DuckDB relation belongs to another connection than the session.", hint=hint) from None
         return theirs
 
     def joined(self, left: Any, right: Any, on: Sequence[tuple[str, str]]) -> Any:

@@ -19,7 +19,7 @@ from hushtable.anonymizers import LearnedRecoding, Request, check_roles, doubt_o
 from hushtable.claims import Classes
 from hushtable.columns import ColumnSpec
 from hushtable.engines.lazy import Lazy, is_lazy, opened as of_engine, orders_of
-from hushtable.errors import InputError, TooManyRowsError, listed, with_hint
+from hushtable.errors import InputError, TooManyRowsError, listed
 from hushtable.io import (
     FILE_KINDS,
     Dialect,
@@ -76,19 +76,19 @@ def opened(
         There is no such engine, or it cannot take these data.
     """
     if engine not in ("auto", "memory", "stream", "spark"):
-        raise InputError(with_hint(f"engine = {engine!r}.", "choose 'auto', 'memory', 'stream' or 'spark'."))
+        raise InputError(f"engine = {engine!r}.", hint="choose 'auto', 'memory', 'stream' or 'spark'.")
     if _is_opened(data):
         known: Files | Lazy = data
         return known
     if not isinstance(data, (str, os.PathLike)):
         if engine != "auto" and is_lazy(data):
-            msg = with_hint(f"engine = {engine!r} for a lazy frame.", "leave it out: it stays with its own engine.")
-            raise InputError(msg)
-        if engine in ("stream", "spark"):
-            msg = with_hint(
-                f"engine = {engine!r} for a table in memory.", "pass the path of its file, or leave it out."
+            raise InputError(
+                f"engine = {engine!r} for a lazy frame.", hint="leave it out: it stays with its own engine."
             )
-            raise InputError(msg)
+        if engine in ("stream", "spark"):
+            raise InputError(
+                f"engine = {engine!r} for a table in memory.", hint="pass the path of its file, or leave it out."
+            )
         return of_engine(data, session, dialect=dialect) if is_lazy(data) else None
     path = located(data)
     if engine == "spark":
@@ -127,15 +127,17 @@ def session_of_spark(master: str | None = None) -> Any:
 def _spark() -> Any:
     """Return the module that needs PySpark."""
     if find_spec("pyspark") is None or find_spec("pyarrow") is None:
-        raise InputError(with_hint("engine = 'spark' needs PySpark.", "pip install 'hushtable[spark]'."))
+        raise InputError("engine = 'spark' needs PySpark.", hint="pip install 'hushtable[spark]'.")
     return import_module("hushtable.engines.spark")
 
 
 def _of_spark(path: Path | Source, session: Any, dialect: Dialect | None) -> Lazy:
     """Return files that Spark reads."""
     if isinstance(path, Source):
-        msg = "engine = 'spark' reads Parquet files that all executors see, and no URL."
-        raise InputError(with_hint(msg, "read it in Spark by yourself, and pass the DataFrame in Python."))
+        raise InputError(
+            "engine = 'spark' reads Parquet files that all executors see, and no URL.",
+            hint="read it in Spark by yourself, and pass the DataFrame in Python.",
+        )
     spark = _spark()
     from hushtable.io import scan
 
@@ -174,8 +176,9 @@ def _files(path: Path | Source, dialect: Dialect | None) -> Files:
     try:
         from hushtable.engines.files import Files
     except ModuleNotFoundError:
-        msg = with_hint(f"reading {str(path)!r} batch by batch needs a reader.", "pip install 'hushtable[stream]'.")
-        raise InputError(msg) from None
+        raise InputError(
+            f"reading {str(path)!r} batch by batch needs a reader.", hint="pip install 'hushtable[stream]'."
+        ) from None
     return Files.open(path, dialect)
 
 
@@ -209,34 +212,30 @@ def protect(origin: Files | Lazy, asked: Request) -> Release:
     """
     check_roles(origin.columns, asked)
     if asked.parted and origin.groups_by_itself:
-        msg = with_hint(
+        raise InputError(
             f"columns {listed(asked.parted)} have a separator, and a lazy frame has its own cells.",
-            "pass the path of its files, or collect it.",
+            hint="pass the path of its files, or collect it.",
         )
-        raise InputError(msg)
     asked = _add_orders(asked, origin.specs)
     origin = origin.told(asked.specs)
     linked = [model.name for model in asked.models if model.needs.histories]
     if linked:
-        msg = with_hint(
+        raise InputError(
             f"{listed(linked)} judges all records of a person together, which takes the rows in memory.",
-            "take engine='memory' and one file or a frame; or unlink the records (`action: fresh`) and ask for "
+            hint="take engine='memory' and one file or a frame; or unlink the records (`action: fresh`) and ask for "
             "k-anonymity.",
         )
-        raise InputError(msg)
     if asked.method.offers.parts_equal_records:
-        msg = with_hint(
+        raise InputError(
             f"method {asked.method.name!r} parts equal records, which takes a row for each of them.",
-            "take another one, such as 'mondrian', or engine='memory'.",
+            hint="take another one, such as 'mondrian', or engine='memory'.",
         )
-        raise InputError(msg)
     if not asked.writing.spells_as_usual:
-        msg = with_hint(
+        raise InputError(
             "rows that are not in memory are published as they are: an encoding, a decimal mark or a way to hide "
             "formulas has no effect.",
-            "leave it out of the policy's `write:`, or take engine='memory'.",
+            hint="leave it out of the policy's `write:`, or take engine='memory'.",
         )
-        raise InputError(msg)
     persons = () if asked.person is None else (asked.person,)
     names = tuple(dict.fromkeys((*asked.quasi_identifiers, *asked.judged, *persons)))
     first = origin.head(LOOKED_AT)
@@ -248,11 +247,10 @@ def protect(origin: Files | Lazy, asked: Request) -> Release:
         warnings.warn(doubt, stacklevel=3)
     fresh = asked.pseudonyms.fresh if asked.pseudonyms else ()
     if fresh and not origin.draws_pseudonyms:
-        msg = with_hint(
+        raise InputError(
             f"columns {listed(fresh)} get a new pseudonym for every record, which a lazy frame cannot draw.",
-            "leave them out, or write the lazy frame as files and pass their path.",
+            hint="leave them out, or write the lazy frame as files and pass their path.",
         )
-        raise InputError(msg)
     # A pseudonym that is no one's says as little as a column that is left out.
     hidden = tuple(name for name in (*asked.identifiers, *fresh) if name in names)
     of_distinct = replace(asked, identifiers=hidden, pseudonyms=None, inputs=(*asked.inputs, *origin.inputs))
@@ -319,8 +317,9 @@ def publish_rows(learned: NextBatch, rows: object, *, key: bytes | None, session
     engine: EngineChoice = "stream" if isinstance(rows, (str, Path)) else "auto"
     origin = opened(rows, engine=engine, session=session)
     if origin is None:
-        msg = with_hint("the new rows are in memory.", "write them as files, or save the recoding and read it there.")
-        raise InputError(msg)
+        raise InputError(
+            "the new rows are in memory.", hint="write them as files, or save the recoding and read it there."
+        )
     assert isinstance(learned, LearnedRecoding)
     return publish_next(learned, origin, key=key)
 
@@ -346,11 +345,10 @@ def publish_next(learned: LearnedRecoding, origin: Files | Lazy, *, key: bytes |
     learned.check_columns(origin.columns)
     pseudonyms = learned.pseudonyms(key)
     if learned.fresh and not origin.draws_pseudonyms:
-        msg = with_hint(
+        raise InputError(
             f"columns {listed(learned.fresh)} get a new pseudonym for every record, which a lazy frame cannot draw.",
-            "write the lazy frame as files and pass their path.",
+            hint="write the lazy frame as files and pass their path.",
         )
-        raise InputError(msg)
     origin = origin.told(asked.specs)
     _refuse_odd_cells(origin.head(LOOKED_AT), (*asked.identifiers, *(pseudonyms.columns if pseudonyms else ())))
     persons = () if asked.person is None else (asked.person,)

@@ -18,7 +18,7 @@ import pyarrow as pa
 from hushtable._types import CodeArray, CountArray
 from hushtable.columns import Column, ColumnSpec, enumerated, without_categories
 from hushtable.engines import lazy
-from hushtable.errors import InputError, check_columns, listed, with_hint
+from hushtable.errors import InputError, check_columns, listed
 from hushtable.io import (
     Dialect,
     Frame,
@@ -225,24 +225,21 @@ class Files:
             It is a CSV or a database, or its records are told by their places.
         """
         if self.numbered is not None:
-            msg = with_hint(
+            raise InputError(
                 "there is no lazy frame of a release whose rows hardly repeat: its records are told by their places.",
-                "write the release, and scan it.",
+                hint="write the release, and scan it.",
             )
-            raise InputError(msg)
         parted = [name for name, spec in self.source.declared.items() if spec.separator is not None]
         if parted:
-            msg = with_hint(
+            raise InputError(
                 f"there is no lazy frame of a release with sets of items: {listed(parted)}.",
-                "write the release, and scan it.",
+                hint="write the release, and scan it.",
             )
-            raise InputError(msg)
         if not isinstance(self.source, Parts):
             what = "CSV" if self.source.is_text else "database"
-            msg = with_hint(
-                f"there is no lazy frame of a {what} that is read in pieces.", "write the release, and scan it."
+            raise InputError(
+                f"there is no lazy frame of a {what} that is read in pieces.", hint="write the release, and scan it."
             )
-            raise InputError(msg)
         keys = self.source.keys
         if keys.is_empty():
             frame = pl.scan_parquet([*self.source.inputs], glob=False)
@@ -262,7 +259,7 @@ class Files:
 
     def write(self, cells: PublishedCells, folder: Path) -> int:
         """Refuse: its batches are written here."""
-        raise InputError(with_hint("files do not write by themselves.", "take their batches."))
+        raise InputError("files do not write by themselves.", hint="take their batches.")
 
     def draft(self, path: Path, dialect: Dialect | None) -> Files:
         """Open what was written of them."""

@@ -27,7 +27,6 @@ from hushtable.errors import (
     check_columns,
     listed,
     names_in,
-    with_hint,
 )
 from hushtable.io import Dialect, Frame, frames
 from hushtable.release import NextBatch, PublishedCells, Release, name_odd_cells, pseudonymize
@@ -205,7 +204,7 @@ class Lazy:
         names = names_in(names, "columns")
         check_columns(names, self.columns if cells is None else cells.columns, "columns")
         if not names:
-            raise InputError(with_hint("no column to collapse to was named.", "name those that are judged."))
+            raise InputError("no column to collapse to was named.", hint="name those that are judged.")
         with _asking(self.engine):
             return self._collapsed(names, cells, _MOST_ROWS if most_rows is None else most_rows, as_written)
 
@@ -288,7 +287,7 @@ class Lazy:
             A record meets no row, the input changed since an earlier pass, or Spark failed; or it is another engine.
         """
         if not self.engine.writes:
-            raise InputError(with_hint(f"{self.engine.name} does not write by itself.", "take its batches."))
+            raise InputError(f"{self.engine.name} does not write by itself.", hint="take its batches.")
         n_expected = self.passes[0] if self.passes else 0
         spark = import_module("hushtable.engines.spark")
         with _asking(self.engine):
@@ -413,15 +412,15 @@ class Lazy:
         widest = ", ".join(f"{name!r} (about {n_values:,} values)" for n_values, name in order)
         what = f"about {n_rows:,} distinct rows of {len(names)} columns, the widest {widest},"
         if n_rows > most_rows:
-            msg = with_hint(f"{what} are more than the {most_rows:,} that are collapsed to.", _COARSER)
-            raise TooManyRowsError(msg)
+            raise TooManyRowsError(f"{what} are more than the {most_rows:,} that are collapsed to.", hint=_COARSER)
         budget.check_memory(needed, what, _COARSER)
 
     def _saw(self, n_records: int) -> None:
         """Note how many records a pass saw, and raise InputError where an earlier one saw another number."""
         if self.passes and self.passes[0] != n_records:
-            msg = f"the input changed while it was read: {self.passes[0]:,} records, then {n_records:,}."
-            raise InputError(with_hint(msg, _SEVERAL))
+            raise InputError(
+                f"the input changed while it was read: {self.passes[0]:,} records, then {n_records:,}.", hint=_SEVERAL
+            )
         self.passes.append(n_records)
 
 
@@ -458,19 +457,19 @@ def opened(data: Any, session: Any = None, *, dialect: Dialect | None = None) ->
     try:
         known = nw.from_native(data, pass_through=True)
     except nw.exceptions.DuplicateError:
-        raise ColumnError(with_hint("the frame has columns of the same name.", "rename them.")) from None
+        raise ColumnError("the frame has columns of the same name.", hint="rename them.") from None
     engine = _engine(known.implementation) if isinstance(known, nw.LazyFrame) else None
     if engine is None:
-        msg = f"cannot ask an object of type {type(data).__name__} for its distinct rows."
         raise InputError(
-            with_hint(msg, "pass a polars LazyFrame, a DuckDB relation or a PySpark DataFrame (not of Spark Connect).")
+            f"cannot ask an object of type {type(data).__name__} for its distinct rows.",
+            hint="pass a polars LazyFrame, a DuckDB relation or a PySpark DataFrame (not of Spark Connect).",
         )
     native = known.to_native()
     with _asking(engine):
         names = tuple(native.collect_schema().names() if isinstance(engine, Polars) else native.columns)
         doubled = sorted({name for name in names if names.count(name) > 1})
         if doubled:
-            raise ColumnError(with_hint(f"the frame has several columns {listed(doubled)}.", "rename them."))
+            raise ColumnError(f"the frame has several columns {listed(doubled)}.", hint="rename them.")
         plain = engine.renamed(native, [f"c{place}" for place in range(len(names))])
         # Else a relation of another connection would be told only when the search is done.
         engine.table(plain, pl.DataFrame({"r": [0]}), session)
@@ -538,8 +537,7 @@ def _asking(engine: Engine) -> Iterator[None]:
         if UNSEEN in str(error):
             raise _unseen() from None
         hint = "run the query on its own: what it says is not repeated here, because it may quote cells."
-        msg = with_hint(f"{engine.name} failed: {type(error).__name__}.", hint)
-        raise InputError(msg) from None
+        raise InputError(f"{engine.name} failed: {type(error).__name__}.", hint=hint) from None
 
 
 def _check_marks(n_missing: int) -> None:
@@ -549,7 +547,7 @@ def _check_marks(n_missing: int) -> None:
 
 def _unseen(n_records: int | None = None) -> InputError:
     some = "some records hold" if n_records is None else f"{n_records:,} records or more hold"
-    return InputError(with_hint(f"the input changed while it was read: {some} what no earlier pass saw.", _SEVERAL))
+    return InputError(f"the input changed while it was read: {some} what no earlier pass saw.", hint=_SEVERAL)
 
 
 def _groupable(data: nw.LazyFrame[Any], names: Sequence[str]) -> dict[str, nw.dtypes.DType]:
@@ -558,7 +556,7 @@ def _groupable(data: nw.LazyFrame[Any], names: Sequence[str]) -> dict[str, nw.dt
     odd = [name for name, dtype in zip(names, schema.values(), strict=True) if isinstance(dtype, _UNGROUPED)]
     if odd:
         hint = "turn them into text, numbers, dates, times or datetimes, or leave them out."
-        raise ColumnError(with_hint(f"columns {listed(odd)} have types that cannot be grouped.", hint))
+        raise ColumnError(f"columns {listed(odd)} have types that cannot be grouped.", hint=hint)
     return schema
 
 
@@ -611,8 +609,10 @@ def _of_pseudonyms(
         return cells.published, []
     fresh = [name for name in cells.pseudonyms.fresh if name in names]
     if fresh:
-        msg = f"columns {listed(fresh)} get a new pseudonym for every record, which a lazy frame cannot draw."
-        raise InputError(with_hint(msg, "write the release instead: what is read batch by batch has them."))
+        raise InputError(
+            f"columns {listed(fresh)} get a new pseudonym for every record, which a lazy frame cannot draw.",
+            hint="write the release instead: what is read batch by batch has them.",
+        )
     judged = tuple(name for name in cells.pseudonyms.keyed if name in cells.published.columns)
     keyed = cells.pseudonyms.of(judged)
     rows = cells.published if keyed is None else pseudonymize(lazy._frame(cells.published), keyed).native

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from hushtable.engines.backends import MARK, UNSEEN, to_polars
 from hushtable.engines.walked_cells import WalkedCells
-from hushtable.errors import ColumnError, InputError, listed, with_hint
+from hushtable.errors import ColumnError, InputError, listed
 from hushtable.io import Parts, Scan
 
 __all__ = ["Executors", "Spark", "of_files", "spilled", "started", "walked", "write"]
@@ -74,8 +74,7 @@ class Spark:
 
     def batches(self, frame: Any) -> Iterator[pl.DataFrame]:
         """Raise InputError: what Spark holds does not pass through one process."""
-        msg = with_hint("Spark writes by itself.", "call write(cells, folder).")
-        raise InputError(msg)
+        raise InputError("Spark writes by itself.", hint="call write(cells, folder).")
 
 
 def started(master: str | None = None) -> Any:
@@ -88,7 +87,7 @@ def started(master: str | None = None) -> Any:
     except Exception as error:
         msg = f"Spark did not start: {type(error).__name__}."
         hint = "it needs Java 17, and a cluster that answers; start a session on its own to see what it says."
-        raise InputError(with_hint(msg, hint)) from None
+        raise InputError(msg, hint=hint) from None
     session.sparkContext.setLogLevel("ERROR")
     return session
 
@@ -102,8 +101,7 @@ def of_files(source: Scan, session: Any) -> Any:
         They are no Parquet files, or Spark cannot read them.
     """
     if not isinstance(source, Parts):
-        msg = with_hint("engine = 'spark' reads Parquet files.", "name a file, a folder or a pattern of them.")
-        raise InputError(msg)
+        raise InputError("engine = 'spark' reads Parquet files.", hint="name a file, a folder or a pattern of them.")
     reader = session.read
     if source.folder is not None and not source.keys.is_empty():
         # Which is no pattern, as the others are.
@@ -112,8 +110,10 @@ def of_files(source: Scan, session: Any) -> Any:
         return reader.parquet(*map(_exactly, source.inputs))
     except Exception as error:
         # Its message may quote a cell that is the name of a folder.
-        msg = f"Spark could not read the files: {type(error).__name__}."
-        raise InputError(with_hint(msg, "all executors have to see them, at the same path.")) from None
+        raise InputError(
+            f"Spark could not read the files: {type(error).__name__}.",
+            hint="all executors have to see them, at the same path.",
+        ) from None
 
 
 def _exactly(path: Path) -> str:
@@ -218,8 +218,10 @@ def write(frame: Any, names: Sequence[str], folder: Path, n_parts: int | None, n
 
     odd = [name for name, (_, kind) in zip(names, frame.dtypes, strict=False) if "map<" in kind or "variant" in kind]
     if odd:
-        msg = f"columns {listed(odd)} have types that Spark cannot hash: maps or variants."
-        raise ColumnError(with_hint(msg, "turn them into lists of pairs or text, or leave them out."))
+        raise ColumnError(
+            f"columns {listed(odd)} have types that Spark cannot hash: maps or variants.",
+            hint="turn them into lists of pairs or text, or leave them out.",
+        )
     seen = functions.when(functions.col(MARK).isNull(), functions.raise_error(functions.lit(UNSEEN)))
     kept = frame.where(seen.otherwise(functions.col(MARK)))
     # A field's metadata may tell of what is not published, such as categories.

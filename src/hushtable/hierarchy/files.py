@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 
 from hushtable import io
 from hushtable.columns import SUPPRESSED, value
-from hushtable.errors import HierarchyError, with_hint
+from hushtable.errors import HierarchyError
 from hushtable.hierarchy.ladder import Level, by_label
 
 __all__ = ["LadderLines", "name_source", "parse_csv", "parse_domains", "parse_tree", "read_text"]
@@ -46,24 +46,20 @@ class LadderLines(NamedTuple):
     def _check_values(self) -> None:
         seen: dict[str, str] = {}
         if not self.rows:
-            msg = with_hint("the hierarchy is empty.", "give one line for every value.")
-            raise HierarchyError(msg)
+            raise HierarchyError("the hierarchy is empty.", hint="give one line for every value.")
         for row, place in zip(self.rows, self.places, strict=True):
             if not all(text.strip() for text in row):
-                msg = with_hint(
+                raise HierarchyError(
                     f"{place}: an empty value or label.",
-                    "leave out the line of the missing value (it is a leaf of its own under `*`), fill in the others.",
+                    hint="leave out the line of the missing value (it is a leaf of its own under `*`), "
+                    "fill in the others.",
                 )
-                raise HierarchyError(msg)
             if row[0] == SUPPRESSED:
-                msg = with_hint(f"{place}: the value is `*`, which means any value.", "leave out the line.")
-                raise HierarchyError(msg)
+                raise HierarchyError(f"{place}: the value is `*`, which means any value.", hint="leave out the line.")
             if row[0] in seen:
-                msg = with_hint(f"{place}: the value of {seen[row[0]]} again.", "list every value once.")
-                raise HierarchyError(msg)
+                raise HierarchyError(f"{place}: the value of {seen[row[0]]} again.", hint="list every value once.")
             if SUPPRESSED in row and set(row[row.index(SUPPRESSED) :]) != {SUPPRESSED}:
-                msg = with_hint(f"{place}: a label above `*`.", "`*` is any value; only `*` can follow it.")
-                raise HierarchyError(msg)
+                raise HierarchyError(f"{place}: a label above `*`.", hint="`*` is any value; only `*` can follow it.")
             seen[row[0]] = place
 
     def _check_nested(self, levels: Sequence[Level]) -> None:
@@ -72,12 +68,11 @@ class LadderLines(NamedTuple):
             for index, (node, parent) in enumerate(zip(fine.codes.tolist(), coarse.codes.tolist(), strict=True)):
                 other = first.setdefault(node, index)
                 if coarse.codes[other] != parent:
-                    msg = with_hint(
+                    raise HierarchyError(
                         f"{self.places[index]}: shares its label at level {number} with {self.places[other]}, "
                         f"but not the one at level {number + 1}.",
-                        "values with one label must have one label at every level above (level 0 are the values).",
+                        hint="values with one label must have one label at every level above (level 0 are the values).",
                     )
-                    raise HierarchyError(msg)
 
 
 @contextlib.contextmanager
@@ -86,8 +81,7 @@ def name_source(source: str) -> Iterator[None]:
     try:
         yield
     except HierarchyError as error:
-        msg = f"{source}: {error}"
-        raise HierarchyError(msg) from None
+        raise HierarchyError(f"{source}: {error}") from None
 
 
 def read_text(path: str | Path, encoding: str | None = None) -> str:
@@ -95,12 +89,14 @@ def read_text(path: str | Path, encoding: str | None = None) -> str:
     try:
         return io.read_text(Path(path), encoding)
     except OSError as error:
-        msg = with_hint(f"cannot read the hierarchy {str(path)!r}: {error.strerror}.", "check the name.")
-        raise HierarchyError(msg) from None
+        raise HierarchyError(
+            f"cannot read the hierarchy {str(path)!r}: {error.strerror}.", hint="check the name."
+        ) from None
     except ValueError:
         what = encoding or "a text whose encoding can be found"
-        msg = with_hint(f"cannot read the hierarchy {str(path)!r}: not {what}.", "save it in UTF-8.")
-        raise HierarchyError(msg) from None
+        raise HierarchyError(
+            f"cannot read the hierarchy {str(path)!r}: not {what}.", hint="save it in UTF-8."
+        ) from None
 
 
 def parse_csv(text: str, delimiter: str | None = None, column: str = "") -> LadderLines:
@@ -111,11 +107,10 @@ def parse_csv(text: str, delimiter: str | None = None, column: str = "") -> Ladd
         rows.append(row)
         places.append(f"line {number}")
         if len(row) != len(rows[0]):
-            msg = with_hint(
+            raise HierarchyError(
                 f"line {number}: {len(row)} levels, but {places[0]} has {len(rows[0])} (delimiter {delimiter!r}).",
-                "give every value a label at every level; repeat a label to skip a level.",
+                hint="give every value a label at every level; repeat a label to skip a level.",
             )
-            raise HierarchyError(msg)
     begin = 1 if _has_header(rows, column) else 0
     # A missing cell is a leaf of its own under `*`, whatever a file says of it.
     listed = [at for at in range(begin, len(rows)) if rows[at][0].strip()]
@@ -151,8 +146,7 @@ def _split_lines(text: str, delimiter: str) -> Iterator[tuple[int, list[str]]]:
     try:
         yield from ((reader.line_num, row) for row in reader if row)
     except csv.Error:
-        msg = with_hint(f"line {reader.line_num}: cannot be read as CSV.", "check its quotes.")
-        raise HierarchyError(msg) from None
+        raise HierarchyError(f"line {reader.line_num}: cannot be read as CSV.", hint="check its quotes.") from None
 
 
 def parse_domains(text: str) -> dict[str, LadderLines]:
@@ -165,8 +159,9 @@ def parse_domains(text: str) -> dict[str, LadderLines]:
         column, *nodes = (part.strip() for part in head.split("/"))
         leaves = [leaf.strip() for leaf in tail.split(",")]
         if not colon or not column or not all(leaves) or not all(nodes):
-            msg = with_hint(f"line {number}: not of the form `Column/node: value, value`.", "fill in what is missing.")
-            raise HierarchyError(msg)
+            raise HierarchyError(
+                f"line {number}: not of the form `Column/node: value, value`.", hint="fill in what is missing."
+            )
         paths.setdefault(column, []).extend(([*nodes, leaf], f"line {number}") for leaf in leaves)
     return {column: _padded(each) for column, each in paths.items()}
 
@@ -183,8 +178,7 @@ def parse_tree(tree: Any) -> LadderLines:
             first = len(paths) + 1
             paths.extend(([*path, _text(leaf)], f"value {place}") for place, leaf in enumerate(node, first))
         else:
-            msg = with_hint("tree: a label without a list of values.", "write `label: [value, value]`.")
-            raise HierarchyError(msg)
+            raise HierarchyError("tree: a label without a list of values.", hint="write `label: [value, value]`.")
 
     walk(tree, [])
     return _padded(paths)
@@ -192,10 +186,9 @@ def parse_tree(tree: Any) -> LadderLines:
 
 def _text(given: Any) -> str:
     if given is None or isinstance(given, (bool, list, tuple, Mapping)):
-        msg = with_hint(
-            "tree: a label or value that is no text.", "quote it: YAML reads a bare no, yes or ~ otherwise."
+        raise HierarchyError(
+            "tree: a label or value that is no text.", hint="quote it: YAML reads a bare no, yes or ~ otherwise."
         )
-        raise HierarchyError(msg)
     return str(given)
 
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from hushtable._types import BoolArray, CountArray, ValueArray
 from hushtable.columns import Column, cells, value_text
-from hushtable.errors import HierarchyError, listed, with_hint
+from hushtable.errors import HierarchyError, listed
 from hushtable.hierarchy.ladder import Ladder, Level, as_tuple, empty, unfit
 
 __all__ = [
@@ -70,19 +70,16 @@ class Intervals:
         object.__setattr__(self, "width", as_tuple(self.width))
         widths = [_exact(width, "width") for width in self.width]
         if not widths or widths[0] <= 0:
-            msg = with_hint(f"intervals: width = {list(self.width)}.", "give at least one width, above 0.")
-            raise HierarchyError(msg)
+            raise HierarchyError(f"intervals: width = {list(self.width)}.", hint="give at least one width, above 0.")
         for small, large in itertools.pairwise(widths):
             if large <= small or large % small:
-                msg = with_hint(
+                raise HierarchyError(
                     f"intervals: width {large} is no multiple of {small}, so the cells would not nest.",
-                    "make each width a multiple of the one before, for instance 5, 10, 20.",
+                    hint="make each width a multiple of the one before, for instance 5, 10, 20.",
                 )
-                raise HierarchyError(msg)
         ends = [_exact(end, name) for name, end in (("low", self.low), ("high", self.high)) if end is not None]
         if len(ends) == 2 and ends[0] >= ends[1]:
-            msg = with_hint(f"intervals: low = {self.low} is not below high = {self.high}.", "swap them.")
-            raise HierarchyError(msg)
+            raise HierarchyError(f"intervals: low = {self.low} is not below high = {self.high}.", hint="swap them.")
 
     def ladder(self, column: Column, counts: CountArray | None = None) -> Ladder:
         """Return the grid's cells for the values of a number column."""
@@ -183,8 +180,7 @@ def to_exact(number: Any) -> Exact:
     """Read a number as it is written, without rounding; raise ValueError or ArithmeticError where it is none."""
     decimal = Decimal(str(number))
     if isinstance(number, bool) or not decimal.is_finite() or abs(decimal.adjusted()) > _LARGEST_EXPONENT:
-        msg = "no number"
-        raise ValueError(msg)
+        raise ValueError("no number")
     fraction = Fraction(decimal)
     return fraction.numerator if fraction.denominator == 1 else fraction
 
@@ -193,8 +189,7 @@ def _exact(number: Any, what: str) -> Exact:
     try:
         return to_exact(number)
     except (ValueError, ArithmeticError):
-        msg = with_hint(f"intervals: {what} = {number!r}.", "give a number.")
-        raise HierarchyError(msg) from None
+        raise HierarchyError(f"intervals: {what} = {number!r}.", hint="give a number.") from None
 
 
 UNITS: Final = MappingProxyType({"day": 0, "month": 1, "quarter": 3, "year": 12, "decade": 120})
@@ -223,8 +218,9 @@ class Dates:
         object.__setattr__(self, "levels", as_tuple(self.levels))
         places = [list(UNITS).index(unit) if unit in UNITS else -1 for unit in self.levels]
         if not places or -1 in places or places != sorted(set(places)):
-            msg = with_hint(f"dates: levels = {list(self.levels)}.", f"choose among {listed(UNITS)}, in this order.")
-            raise HierarchyError(msg)
+            raise HierarchyError(
+                f"dates: levels = {list(self.levels)}.", hint=f"choose among {listed(UNITS)}, in this order."
+            )
 
     def ladder(self, column: Column, counts: CountArray | None = None) -> Ladder:
         """Return the calendar units of a date or datetime column."""
@@ -276,7 +272,7 @@ class Times:
         are_whole = all(type(each) is int and each > 0 for each in chain) and len(chain) > 1
         if not are_whole or any(large % small or large == small for small, large in itertools.pairwise(chain)):
             hint = "give whole minutes, each a multiple of the one before, that go into a day: [15, 60, 360]."
-            raise HierarchyError(with_hint(f"times: minutes = {list(self.minutes)}.", hint))
+            raise HierarchyError(f"times: minutes = {list(self.minutes)}.", hint=hint)
 
     def ladder(self, column: Column, counts: CountArray | None = None) -> Ladder:
         """Return the intervals of a column of times."""

@@ -20,7 +20,7 @@ import numpy as np
 
 from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray, frozen, remade
 from hushtable.columns import ENGLISH, SUPPRESSED, CellWords, Column, Kind, cells, from_texts, value, words_of
-from hushtable.errors import HierarchyError, with_hint
+from hushtable.errors import HierarchyError
 from hushtable.hierarchy import files, rules
 from hushtable.hierarchy.grid import Intervals, Number, plain, to_exact
 from hushtable.hierarchy.ladder import Ladder, Level, Rule
@@ -64,13 +64,17 @@ def check_labels(
             where = f"hierarchy of {column!r}: label {node} of level {level}"
             for code, what in ((code_of.get(label), "value"), (lowest.setdefault(label, int(held[node])), "label")):
                 if code is not None and codes[code] != node:
-                    msg = f"{where} is also a {what} of another branch, that of value {code}."
-                    raise HierarchyError(with_hint(msg, "give it another name: a published cell could mean either."))
+                    raise HierarchyError(
+                        f"{where} is also a {what} of another branch, that of value {code}.",
+                        hint="give it another name: a published cell could mean either.",
+                    )
             if are_forms and cells.read(label).form != "value":
                 read = reader.codes(label)
                 if len(read) != sizes[node] or (codes[read] != node).any():
-                    msg = f"{where} reads as an interval or a set, but not of the {sizes[node]} values that it holds."
-                    raise HierarchyError(with_hint(msg, "correct its ends or members, or give it a name."))
+                    raise HierarchyError(
+                        f"{where} reads as an interval or a set, but not of the {sizes[node]} values that it holds.",
+                        hint="correct its ends or members, or give it a name.",
+                    )
 
 
 class _Reader:
@@ -353,8 +357,10 @@ class Hierarchy:
         if isinstance(given, Hierarchy):
             return given.align(column, unknown=unknown)
         if not isinstance(given, Rule):
-            msg = f"column {column.name!r} was given a {type(given).__name__} as its hierarchy."
-            raise HierarchyError(with_hint(msg, "give a Hierarchy, a rule, a mapping of one, a path or 'auto'."))
+            raise HierarchyError(
+                f"column {column.name!r} was given a {type(given).__name__} as its hierarchy.",
+                hint="give a Hierarchy, a rule, a mapping of one, a path or 'auto'.",
+            )
         return _of(column.name, tuple(column.texts()), given.ladder(column, counts), given)
 
     @classmethod
@@ -490,35 +496,44 @@ class Hierarchy:
 
     def _check_shape(self) -> None:
         if self.level_codes.shape != (self.n_levels, self.n_values) or len(self.shares) != self.n_levels:
-            msg = f"hierarchy of {self.column!r}: {self.n_levels} levels of labels, but codes {self.level_codes.shape}."
-            raise HierarchyError(with_hint(msg, "give codes of shape (n_levels, n_values), and shares by level."))
+            raise HierarchyError(
+                f"hierarchy of {self.column!r}: {self.n_levels} levels of labels, but codes {self.level_codes.shape}.",
+                hint="give codes of shape (n_levels, n_values), and shares by level.",
+            )
         if len(set(self.values)) < self.n_values:
-            msg = f"hierarchy of {self.column!r}: {self.n_values - len(set(self.values))} values are listed again."
-            raise HierarchyError(with_hint(msg, "list every value once."))
+            raise HierarchyError(
+                f"hierarchy of {self.column!r}: {self.n_values - len(set(self.values))} values are listed again.",
+                hint="list every value once.",
+            )
         if self.n_levels < 2 or self.labels[-1] != (cells.SUPPRESSED,):
-            msg = f"hierarchy of {self.column!r}: its last level is not the one node `*`."
-            raise HierarchyError(with_hint(msg, "end with a level that holds all values."))
+            raise HierarchyError(
+                f"hierarchy of {self.column!r}: its last level is not the one node `*`.",
+                hint="end with a level that holds all values.",
+            )
         for level, (codes, labels, shares) in enumerate(zip(self.level_codes, self.labels, self.shares, strict=True)):
             used = np.unique(codes)
             is_dense = np.array_equal(used, np.arange(len(labels))) or (level == self.n_levels - 1 and not len(used))
             if not is_dense or len(shares) != len(labels) or not all(label.strip() for label in labels):
-                msg = f"hierarchy of {self.column!r}: level {level} has {len(labels)} labels for {len(used)} nodes."
-                raise HierarchyError(with_hint(msg, "number nodes 0, 1, 2 ... and give each a label and a share."))
+                raise HierarchyError(
+                    f"hierarchy of {self.column!r}: level {level} has {len(labels)} labels for {len(used)} nodes.",
+                    hint="number nodes 0, 1, 2 ... and give each a label and a share.",
+                )
         if not np.array_equal(self.level_codes[0], np.arange(self.n_values)):
-            msg = f"hierarchy of {self.column!r}: level 0 does not hold every value as its own node."
-            raise HierarchyError(with_hint(msg, "level 0 are the values."))
+            raise HierarchyError(
+                f"hierarchy of {self.column!r}: level 0 does not hold every value as its own node.",
+                hint="level 0 are the values.",
+            )
 
     def _check_nested(self) -> None:
         for level in range(self.n_levels - 1):
             parent = self.parent(level)
             split = np.flatnonzero(parent[self.level_codes[level]] != self.level_codes[level + 1])
             if len(split):
-                msg = with_hint(
+                raise HierarchyError(
                     f"hierarchy of {self.column!r}: {len(split)} values share a node at level {level} with values "
                     f"they do not share one with at level {level + 1}; the first is value {split[0]}.",
-                    "values that are equal at a level must be equal at every level above.",
+                    hint="values that are equal at a level must be equal at every level above.",
                 )
-                raise HierarchyError(msg)
 
     def _places(self, column: Column) -> dict[str, int]:
         """Return where each value is listed; an exact text goes before an equal number or date."""
@@ -534,7 +549,7 @@ class Hierarchy:
             f"{column.n_values} values of the column (positions {shown} of its values)."
         )
         hint = "add them, use unknown='suppress' to publish them as `*`, or a rule, which is never incomplete."
-        return HierarchyError(with_hint(message, hint))
+        return HierarchyError(message, hint=hint)
 
     def _aligned(self, level: int, found: CountArray) -> Level:
         labels, shares = (*self.labels[level], cells.SUPPRESSED), np.append(self.shares[level], 1.0)

@@ -10,7 +10,7 @@ import numpy as np
 
 from hushtable._types import CodeArray, CountArray, FloatArray
 from hushtable.columns import Column
-from hushtable.errors import HierarchyError, with_hint
+from hushtable.errors import HierarchyError
 
 __all__ = ["Ladder", "Level", "NamedSets", "Rule", "as_tuple", "by_label", "empty", "unfit"]
 
@@ -93,4 +93,4 @@ def empty() -> Level:
 def unfit(name: str, column: Column, wanted: str, hint: str) -> HierarchyError:
     """Return the error of a rule that meets a column of another kind."""
     message = f"{name} are made for {wanted}, but column {column.name!r} is of the kind {column.kind}."
-    return HierarchyError(with_hint(message, f"{hint}."))
+    return HierarchyError(message, hint=f"{hint}.")

@@ -28,7 +28,7 @@ import numpy as np
 
 from hushtable._types import CountArray, ValueArray
 from hushtable.columns import ENGLISH, LANGUAGES, Column, cells, check_language, fold
-from hushtable.errors import HierarchyError, with_hint
+from hushtable.errors import HierarchyError
 from hushtable.hierarchy.grid import (
     UNITS,
     Dates,
@@ -126,17 +126,20 @@ class Tails:
                 object.__setattr__(self, end, getattr(self, end).isoformat())
         ends = [_end(end, given) for end, given in (("low", self.low), ("high", self.high)) if given is not None]
         if not ends:
-            msg = with_hint("tails: neither low nor high is given.", "give the end that values lie beyond, or both.")
-            raise HierarchyError(msg)
+            raise HierarchyError(
+                "tails: neither low nor high is given.", hint="give the end that values lie beyond, or both."
+            )
         if len({is_date for _, is_date in ends}) > 1:
-            msg = f"tails: of low = {self.low!r} and high = {self.high!r} one is a number and one a date."
-            raise HierarchyError(with_hint(msg, "give two numbers, or two dates as '2024-05-31'."))
+            raise HierarchyError(
+                f"tails: of low = {self.low!r} and high = {self.high!r} one is a number and one a date.",
+                hint="give two numbers, or two dates as '2024-05-31'.",
+            )
         if len(ends) == 2 and ends[0] >= ends[1]:
-            msg = with_hint(f"tails: low = {self.low} is not below high = {self.high}.", "swap them.")
-            raise HierarchyError(msg)
+            raise HierarchyError(f"tails: low = {self.low} is not below high = {self.high}.", hint="swap them.")
         if not isinstance(self.least, int) or isinstance(self.least, bool) or self.least < 1:
-            msg = with_hint(f"tails: least = {self.least!r}.", "give a whole number from 1, at least the models' k.")
-            raise HierarchyError(msg)
+            raise HierarchyError(
+                f"tails: least = {self.least!r}.", hint="give a whole number from 1, at least the models' k."
+            )
 
     def ladder(self, column: Column, counts: CountArray | None = None) -> Ladder:
         """Return the tails, and values and intervals between them.
@@ -174,8 +177,10 @@ class Tails:
             end, is_date = (None, is_calendar(column)) if given is None else _end(name, given)
             if is_date != is_calendar(column):
                 what, wanted = ("a date", "a number") if is_date else ("a number", "a date as '2024-05-31'")
-                msg = f"tails: {name} = {given!r} is {what}, but column {column.name!r} is of the kind {column.kind}."
-                raise HierarchyError(with_hint(msg, f"give {wanted}, or declare the kind of the column."))
+                raise HierarchyError(
+                    f"tails: {name} = {given!r} is {what}, but column {column.name!r} is of the kind {column.kind}.",
+                    hint=f"give {wanted}, or declare the kind of the column.",
+                )
             found.append(end)
         return found[0], found[1]
 
@@ -184,7 +189,7 @@ class Tails:
             where = f"below low = {self.low}" if end == "low" else f"at high = {self.high} or above"
             msg = f"tails: fewer than least = {self.least} records of column {name!r} lie {where}."
             way = "higher" if end == "low" else "lower"
-            raise HierarchyError(with_hint(msg, f"give a {way} {end}, beyond which more of them lie."))
+            raise HierarchyError(msg, hint=f"give a {way} {end}, beyond which more of them lie.")
 
 
 class _Centre:
@@ -287,8 +292,7 @@ def _end(name: str, given: Any) -> tuple[Exact, bool]:
     try:
         day = dt.date.fromisoformat(given)
     except (ValueError, TypeError):
-        msg = with_hint(f"tails: {name} = {given!r}.", "give a number, or a date as '2024-05-31'.")
-        raise HierarchyError(msg) from None
+        raise HierarchyError(f"tails: {name} = {given!r}.", hint="give a number, or a date as '2024-05-31'.") from None
     return int(np.datetime64(day, "D").astype(np.int64)), True
 
 
@@ -345,11 +349,10 @@ class Dictionary:
     def __post_init__(self) -> None:
         check_language(self.language)
         if self.of not in DICTIONARIES:
-            msg = with_hint(
+            raise HierarchyError(
                 f"dictionary: of = {self.of!r}.",
-                f"there are {', '.join(DICTIONARIES)}; a list of your own is a file: hierarchy: jobs.csv.",
+                hint=f"there are {', '.join(DICTIONARIES)}; a list of your own is a file: hierarchy: jobs.csv.",
             )
-            raise HierarchyError(msg)
 
     def ladder(self, column: Column, counts: CountArray | None = None) -> Ladder:
         """Return the labels of the canonical texts."""
@@ -425,11 +428,10 @@ class Prefix:
         object.__setattr__(self, "lengths", as_tuple(self.lengths))
         falling = all(a > b for a, b in itertools.pairwise(self.lengths))
         if not self.lengths or not all(_is_count(length, 1) for length in self.lengths) or not falling:
-            msg = with_hint(
+            raise HierarchyError(
                 f"{self.name}: lengths = {list(self.lengths)}.",
-                "give whole numbers from 1, decreasing, for instance 4, 3.",
+                hint="give whole numbers from 1, decreasing, for instance 4, 3.",
             )
-            raise HierarchyError(msg)
 
     def ladder(self, column: Column, counts: CountArray | None = None) -> Ladder:
         """Return the prefixes of the canonical texts; a code that longer ones begin with is under its own prefix."""
@@ -602,5 +604,4 @@ def _is_count(given: Any, least: int) -> bool:
 
 def _check_fanout(name: str, fanout: Any) -> None:
     if not _is_count(fanout, 2):
-        msg = with_hint(f"{name}: fanout = {fanout!r}.", "give a whole number from 2.")
-        raise HierarchyError(msg)
+        raise HierarchyError(f"{name}: fanout = {fanout!r}.", hint="give a whole number from 2.")

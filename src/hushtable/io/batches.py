@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from hushtable.columns import ColumnSpec, canonical, no_sets, without_declared
-from hushtable.errors import ColumnError, InputError, listed, with_hint
+from hushtable.errors import ColumnError, InputError, listed
 from hushtable.io.csv import Dialect, scan_csv
 from hushtable.io.databases import Database, connect
 from hushtable.io.files import FILE_KINDS, Snapshot
@@ -134,11 +134,10 @@ class Parts:
         """Raise InputError where a file changed since it was opened, or where the folder has others now."""
         self.snapshot.check()
         if self.folder is not None and _files_of(self.folder) != self.inputs:
-            msg = with_hint(
+            raise InputError(
                 f"{str(self.folder)!r} changed while it was read: it holds other files.",
-                "protect a copy that nobody writes to.",
+                hint="protect a copy that nobody writes to.",
             )
-            raise InputError(msg)
 
     def head(self, n_rows: int) -> pl.DataFrame:
         """Return the first rows."""
@@ -297,25 +296,23 @@ def scan(data: Any, dialect: Dialect | None = None) -> Scan:
             return Lines(inputs, columns, n_bytes, found, snapshot)
     except OSError as error:
         message = f"cannot read {str(path)!r}: {error.strerror or type(error).__name__}."
-        raise InputError(with_hint(message, "check the name and that you may read the file.")) from None
+        raise InputError(message, hint="check the name and that you may read the file.") from None
     if kinds != {"parquet"}:
         others = [each.name for each in inputs if FILE_KINDS.get(each.suffix.lower()) != "parquet"]
-        msg = with_hint(
+        raise InputError(
             f"{str(path)!r} holds files that are not Parquet: {listed(others)}.",
-            "pass a folder or a pattern of Parquet files (.parquet, .pq), or one CSV.",
+            hint="pass a folder or a pattern of Parquet files (.parquet, .pq), or one CSV.",
         )
-        raise InputError(msg)
     schema = _schema(inputs[0])
     for each in inputs[1:]:
         _check_alike(schema, _schema(each), each, inputs[0])
     keys = _keys_of(path, inputs)
     doubled = [name for name in keys.columns if name in schema]
     if doubled:
-        msg = with_hint(
+        raise ColumnError(
             f"the folders of {str(path)!r} name columns that the files have too: {listed(doubled)}.",
-            "keep each in one of the two places.",
+            hint="keep each in one of the two places.",
         )
-        raise ColumnError(msg)
     schema = pl.Schema({**schema, **keys.schema})
     folder = path if path.is_dir() else None
     passed_over = () if folder is None else tuple(map(os.fspath, sorted(_hidden_within(folder))))
@@ -386,14 +383,13 @@ def _files_of(path: Path) -> tuple[Path, ...]:
     found = _within(path) if path.is_dir() else sorted(Path(each) for each in glob.glob(os.fspath(path)))
     folders = [each.name for each in found if each.is_dir()]
     if folders:
-        msg = with_hint(
+        raise InputError(
             f"{str(path)!r} holds folders: {listed(folders)}.",
-            "pass a pattern of files, such as data/*/*.parquet.",
+            hint="pass a pattern of files, such as data/*/*.parquet.",
         )
-        raise InputError(msg)
     if not found:
         what = "no files are in the folder" if path.is_dir() else "there is no file"
-        raise InputError(with_hint(f"{what} {str(path)!r}.", "check the name, or the pattern."))
+        raise InputError(f"{what} {str(path)!r}.", hint="check the name, or the pattern.")
     return tuple(found)
 
 
@@ -430,11 +426,10 @@ def _keys_of(path: Path, inputs: Sequence[Path]) -> pl.DataFrame:
     pairs = [[unquote(side) for name in each for side in name.split("=", 1)] for each in parts]
     names = pairs[0][::2]
     if any(each[::2] != names for each in pairs) or len({*names}) < len(names) or "" in names:
-        msg = with_hint(
+        raise ColumnError(
             f"{str(path)!r} is a Hive data set in which files lie under different keys.",
-            "put each file under folders of the same keys, in one order: year=2024/region=N.",
+            hint="put each file under folders of the same keys, in one order: year=2024/region=N.",
         )
-        raise ColumnError(msg)
     texts = {name: [each[2 * place + 1] for each in pairs] for place, name in enumerate(names)}
     return pl.DataFrame({name: _typed_keys(cells) for name, cells in texts.items()})
 
@@ -465,8 +460,9 @@ def _schema(path: Path) -> pl.Schema:
         with path.open("rb") as file:
             names = pq.read_schema(file).names
             if len(set(names)) < len(names):
-                msg = with_hint(f"{str(path)!r} has columns of the same name.", "give every column its own name.")
-                raise ColumnError(msg)
+                raise ColumnError(
+                    f"{str(path)!r} has columns of the same name.", hint="give every column its own name."
+                )
             file.seek(0)
             return pl.read_parquet(file, n_rows=0).schema
     except (pa.ArrowException, pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError):
@@ -476,11 +472,10 @@ def _schema(path: Path) -> pl.Schema:
 def _check_alike(first: pl.Schema, other: pl.Schema, path: Path, known: Path) -> None:
     differing = [name for name in {**first, **other} if first.get(name) != other.get(name)]
     if differing:
-        msg = with_hint(
+        raise ColumnError(
             f"{str(path)!r} has other columns, or other types of columns, than {str(known)!r}: {listed(differing)}.",
-            "write all files with one schema.",
+            hint="write all files with one schema.",
         )
-        raise ColumnError(msg)
 
 
 def _as_polars(field: pa.Field, dtype: pl.DataType) -> pa.Field:
@@ -503,5 +498,4 @@ def _open(path: Path, coded: Sequence[str]) -> Any:
 
 
 def _damaged(path: Path) -> InputError:
-    msg = with_hint(f"{str(path)!r} is not a Parquet file, or damaged.", "write it anew.")
-    return InputError(msg)
+    return InputError(f"{str(path)!r} is not a Parquet file, or damaged.", hint="write it anew.")

@@ -21,7 +21,7 @@ import polars as pl
 
 from hushtable._types import BoolArray, CountArray
 from hushtable.columns import ENGLISH, ColumnSpec, check_language, check_marks
-from hushtable.errors import ColumnError, InputError, listed, with_hint
+from hushtable.errors import ColumnError, InputError, listed
 from hushtable.io.encoding import as_utf8, decoded, encoding_of
 from hushtable.search import check_memory
 
@@ -78,8 +78,7 @@ class Dialect:
         check_marks(self.decimal, self.thousands, self.missing_values)
         one = self.delimiter
         if one is not None and (len(one) != 1 or not one.isascii() or one in '"\r\n'):
-            msg = with_hint(f"the delimiter {one!r} is not one character.", "use one of , ; | or a tab.")
-            raise InputError(msg)
+            raise InputError(f"the delimiter {one!r} is not one character.", hint="use one of , ; | or a tab.")
 
     @property
     def spec(self) -> ColumnSpec:
@@ -131,16 +130,14 @@ class Writing:
         check_language(self.language)
         check_marks(self.decimal, None, None)
         if self.formulas not in get_args(Formulas):
-            msg = with_hint(f"formulas = {self.formulas!r}.", f"choose among {', '.join(get_args(Formulas))}.")
-            raise InputError(msg)
+            raise InputError(f"formulas = {self.formulas!r}.", hint=f"choose among {', '.join(get_args(Formulas))}.")
         try:
             name = codecs.lookup(self.encoding).name
             "".encode(name)
         except (LookupError, ValueError, TypeError):
-            msg = with_hint(
-                f"unknown encoding {self.encoding!r}.", "use a name such as utf-8, latin-1, cp1252 or utf-16."
-            )
-            raise InputError(msg) from None
+            raise InputError(
+                f"unknown encoding {self.encoding!r}.", hint="use a name such as utf-8, latin-1, cp1252 or utf-16."
+            ) from None
         if name == "utf-8":
             object.__setattr__(self, "encoding", name)
 
@@ -302,12 +299,11 @@ def _pieces(path: Path, dialect: Dialect) -> Iterator[bytes]:
             yield left[: end + 1]
             left = left[end + 1 :]
         elif len(left) > _LONGEST_RECORD:
-            msg = with_hint(
+            raise InputError(
                 f"a record of {str(path)!r} has more than {_LONGEST_RECORD:,} bytes: a quote is never closed, or it is "
                 "not a CSV.",
-                "quote cells that hold a quote and double it.",
+                hint="quote cells that hold a quote and double it.",
             )
-            raise InputError(msg)
     if left:
         yield left + b"\n"
 
@@ -344,11 +340,10 @@ def _records_of(path: Path, raw: bytes, dialect: Dialect, *, first_line: int, wi
     data = _parse(_without_blank_lines(raw, layout), delimiter, layout.width)
     if data is None or len(data) != layout.n_records:
         n_read = 0 if data is None else len(data)
-        msg = with_hint(
+        raise InputError(
             f"only {n_read} of the {layout.n_records} records of {str(path)!r} can be read.",
-            "check that it is a CSV, or write it anew.",
+            hint="check that it is a CSV, or write it anew.",
         )
-        raise InputError(msg)
     return data
 
 
@@ -458,15 +453,21 @@ def _check_layout(
     if layout.stray is not None:
         line = raw.count(b"\n", 0, layout.stray) + first_line
         if raw[layout.stray] == ord("\r"):
-            msg = f"line {line} of {str(path)!r} holds a carriage return that ends no line and is not in quotes."
-            raise InputError(with_hint(msg, "end every line with a newline, and quote cells that hold a line end."))
-        msg = f"{str(path)!r} has unbalanced quotes from line {line} on, or is not a CSV."
-        raise InputError(with_hint(msg, "quote cells that hold a quote and double it, or pass another delimiter."))
+            raise InputError(
+                f"line {line} of {str(path)!r} holds a carriage return that ends no line and is not in quotes.",
+                hint="end every line with a newline, and quote cells that hold a line end.",
+            )
+        raise InputError(
+            f"{str(path)!r} has unbalanced quotes from line {line} on, or is not a CSV.",
+            hint="quote cells that hold a quote and double it, or pass another delimiter.",
+        )
     ragged = np.flatnonzero((layout.n_fields != layout.width) & ~layout.is_blank)
     if len(ragged):
         line = raw.count(b"\n", 0, int(layout.starts[ragged[0]])) + first_line
-        msg = f"line {line} of {str(path)!r} has {layout.n_fields[ragged[0]]} fields, expected {layout.width}."
-        raise InputError(with_hint(msg, _explain_ragged(raw, layout, ragged, delimiter, has_header=has_header)))
+        raise InputError(
+            f"line {line} of {str(path)!r} has {layout.n_fields[ragged[0]]} fields, expected {layout.width}.",
+            hint=_explain_ragged(raw, layout, ragged, delimiter, has_header=has_header),
+        )
 
 
 def _explain_ragged(raw: bytes, layout: _Layout, ragged: CountArray, delimiter: str, *, has_header: bool) -> str:
@@ -546,23 +547,22 @@ def _find_delimiter(path: Path, text: str) -> str:
 
 def _check_first_line(path: Path, text: str) -> None:
     if not text or text.startswith(("\n", "\r\n")):
-        msg = with_hint(f"{str(path)!r} is empty.", "the first line must hold the column names.")
-        raise InputError(msg)
+        raise InputError(f"{str(path)!r} is empty.", hint="the first line must hold the column names.")
     first, newline, _ = text.partition("\n")
     # UTF-16 that is read as UTF-8 has line ends; most that is no text at all has none, or is read in too wide letters.
     if "\0" in first or (not newline and (_CONTROL.search(first) or len(first) > _LONGEST_LINE)):
-        msg = with_hint(f"{str(path)!r} is no text, or of another encoding.", "pass its encoding, such as utf-16.")
-        raise InputError(msg)
+        raise InputError(
+            f"{str(path)!r} is no text, or of another encoding.", hint="pass its encoding, such as utf-16."
+        )
 
 
 def _has_index(path: Path, header: Sequence[str], asked: bool | None) -> bool:
     """Tell whether the first column is an index: it alone has no name, as pandas writes it."""
     looks = not header[0] and len(header) > 1 and all(name.strip() for name in header[1:])
     if asked and not looks:
-        msg = with_hint(
-            f"{str(path)!r} has no index: its first column has a name, or others have none.", "leave index out."
+        raise ColumnError(
+            f"{str(path)!r} has no index: its first column has a name, or others have none.", hint="leave index out."
         )
-        raise ColumnError(msg)
     return looks and asked is not False
 
 
@@ -577,22 +577,23 @@ def _check_not_a_record(path: Path, data: pl.DataFrame) -> None:
         if name not in (str(place), str(place + 1))
     )
     if n_alike > 1 and 2 * n_alike >= data.width:
-        msg = (
-            f"the first line of {str(path)!r} looks like a record: {n_alike} of its {data.width} cells are found below."
+        raise InputError(
+            f"the first line of {str(path)!r} looks like a record: {n_alike} of its {data.width} "
+            "cells are found below.",
+            hint="put the names of the columns into the first line.",
         )
-        raise InputError(with_hint(msg, "put the names of the columns into the first line."))
 
 
 def check_header(path: Path, header: Sequence[str], *, hint: str = "name every column in the first line.") -> None:
     """Raise ColumnError where a column has no name, or two have one."""
     if not all(name.strip() for name in header):
         unnamed = [position for position, name in enumerate(header, 1) if not name.strip()]
-        msg = with_hint(f"{str(path)!r} has no name for column {unnamed[0]}.", hint)
-        raise ColumnError(msg)
+        raise ColumnError(f"{str(path)!r} has no name for column {unnamed[0]}.", hint=hint)
     doubled = sorted({name for name in header if header.count(name) > 1})
     if doubled:
-        msg = with_hint(f"{str(path)!r} has more than one column {listed(doubled)}.", "give every column its own name.")
-        raise ColumnError(msg)
+        raise ColumnError(
+            f"{str(path)!r} has more than one column {listed(doubled)}.", hint="give every column its own name."
+        )
 
 
 @contextlib.contextmanager

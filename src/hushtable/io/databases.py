@@ -17,7 +17,7 @@ from urllib.parse import quote
 
 import polars as pl
 
-from hushtable.errors import ColumnError, HushError, InputError, listed, with_hint
+from hushtable.errors import ColumnError, HushError, InputError, listed
 from hushtable.io.sources import Source, quoted
 from hushtable.search import check_memory
 
@@ -103,7 +103,7 @@ def connect(source: Source) -> Database:
     query = source.query
     assert source.program is not None
     if source.file is not None and not source.file.is_file():
-        raise InputError(with_hint(f"{source}: there is no such file.", "check the name; nothing was made."))
+        raise InputError(f"{source}: there is no such file.", hint="check the name; nothing was made.")
     with _telling(source):
         _check_mark(source)
         connection, made = _OPENERS[source.program](source, query)
@@ -119,8 +119,9 @@ def _check_mark(source: Source) -> None:
     with source.file.open("rb") as file:
         head = file.read(16)
     if not (head[8:12] == b"DUCK" if source.program == "DuckDB" else head.startswith(b"SQLite format 3")):
-        msg = with_hint(f"{source}: the file is no database of {source.program}.", "check the name and the scheme.")
-        raise InputError(msg)
+        raise InputError(
+            f"{source}: the file is no database of {source.program}.", hint="check the name and the scheme."
+        )
 
 
 def read_database(source: Source, room: str) -> pl.DataFrame:
@@ -158,8 +159,7 @@ def _cast(name: str, cells: pl.Series, dtype: pl.DataType) -> pl.Series:
     else:
         cast = cells.cast(dtype, strict=False)
     if cast.null_count() != cells.null_count():
-        msg = with_hint(f"column {name!r} has cells that are no {dtype}.", "turn it into text in a query.")
-        raise ColumnError(msg)
+        raise ColumnError(f"column {name!r} has cells that are no {dtype}.", hint="turn it into text in a query.")
     return cast.alias(name)
 
 
@@ -171,16 +171,14 @@ def _telling(source: Source) -> Iterator[None]:
     except HushError:
         raise
     except ModuleNotFoundError:
-        msg = with_hint(f"{source.program} needs a library.", "pip install 'hushtable[database]'.")
-        raise InputError(msg) from None
+        raise InputError(f"{source.program} needs a library.", hint="pip install 'hushtable[database]'.") from None
     except MemoryError:
         raise
     except Exception as error:
-        msg = with_hint(
+        raise InputError(
             f"{source} cannot be read: {_reason(error)}.",
-            "ask the database itself: what it says is not repeated here, because it may quote cells.",
-        )
-        raise InputError(msg) from None
+            hint="ask the database itself: what it says is not repeated here, because it may quote cells.",
+        ) from None
 
 
 def _reason(error: Exception) -> str:
@@ -203,7 +201,7 @@ def _check_names(source: Source, names: Sequence[str]) -> None:
     doubled = sorted({name for name in names if names.count(name) > 1})
     if doubled or "" in names:
         what = f"has several columns {listed(doubled)}" if doubled else "has a column without a name"
-        raise ColumnError(with_hint(f"{source} {what}.", "name them in the query: SELECT a.id AS first, ..."))
+        raise ColumnError(f"{source} {what}.", hint="name them in the query: SELECT a.id AS first, ...")
 
 
 def _selected(names: Sequence[str], told: Mapping[str, str], query: str, most: int | None) -> str:
@@ -273,10 +271,9 @@ def _precision(column: Any) -> pl.DataType | None:
 def _check_finite(names: Sequence[str], counts: Sequence[int]) -> None:
     for name, n_endless in zip(names, counts, strict=True):
         if n_endless:
-            msg = with_hint(
-                f"column {name!r} has {n_endless:,} infinite days or moments.", "turn it into text in a query."
+            raise ColumnError(
+                f"column {name!r} has {n_endless:,} infinite days or moments.", hint="turn it into text in a query."
             )
-            raise ColumnError(msg)
 
 
 def _duckdb(source: Source, query: str) -> tuple[Any, Made]:
@@ -293,8 +290,7 @@ def _duckdb(source: Source, query: str) -> tuple[Any, Made]:
 
     try:
         if [each.type for each in connection.extract_statements(query)] != [duckdb.StatementType.SELECT]:
-            msg = with_hint(f"{source} is not one SELECT.", "ask for one table or query; nothing was run.")
-            raise InputError(msg)
+            raise InputError(f"{source} is not one SELECT.", hint="ask for one table or query; nothing was run.")
         relation = connection.sql(query)
         names, types = list(relation.columns), dict(zip(relation.columns, map(str, relation.types), strict=True))
         _check_names(source, names)
@@ -402,8 +398,7 @@ def _sqlite_type(name: str, base: str, figures: Sequence[int]) -> pl.DataType:
     n_whole, n_broken, n_texts, n_bytes, n_huge, n_fitting = figures
     n_cells = n_whole + n_broken + n_texts + n_bytes
     if n_bytes and n_bytes < n_cells:
-        msg = with_hint(f"column {name!r} has bytes beside other cells.", "turn it into text in a query.")
-        raise ColumnError(msg)
+        raise ColumnError(f"column {name!r} has bytes beside other cells.", hint="turn it into text in a query.")
     if not n_cells:
         return _EMPTY.get(base, pl.String())
     if base in _DECLARED and n_fitting == n_cells and (n_whole if base.startswith("BOOL") else n_texts) == n_cells:

@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 
 from hushtable._types import BoolArray, CountArray
 from hushtable.columns import enumerated, without_categories
-from hushtable.errors import ColumnError, InputError, TooManyRowsError, check_columns, names_in, with_hint
+from hushtable.errors import ColumnError, InputError, TooManyRowsError, check_columns, names_in
 from hushtable.io import frames
 from hushtable.io.batches import Scan, ahead, to_arrow
 from hushtable.io.frames import Frame
@@ -94,11 +94,10 @@ class Values:
 
     def __init__(self, name: str, dtype: pl.DataType, *, as_written: bool = False) -> None:
         if dtype.is_nested() or isinstance(dtype, (pl.Binary, pl.Duration, pl.Object)):
-            msg = with_hint(
+            raise ColumnError(
                 f"column {name!r} has the type {without_categories(dtype)}, which cannot be grouped.",
-                "turn it into text, a number, a date, a time or a datetime, or leave the column out.",
+                hint="turn it into text, a number, a date, a time or a datetime, or leave the column out.",
             )
-            raise ColumnError(msg)
         self._is_text = as_written and dtype.is_float()
         self.name, self.dtype = name, pl.String() if self._is_text else dtype
         none = _plain(pl.Series(dtype=self.dtype))
@@ -337,8 +336,7 @@ class Collapser:
                 self._buckets[place] = [_CountedRows.joined(bucket).added_up()]
         n_rows = sum(len(bucket[0].counts) for bucket in self._buckets)
         if n_rows > self._most_rows:
-            msg = with_hint(f"the columns have more than {self._most_rows:,} distinct rows.", self._hint())
-            raise TooManyRowsError(msg)
+            raise TooManyRowsError(f"the columns have more than {self._most_rows:,} distinct rows.", hint=self._hint())
         per_cells = sum(_PER_CODE if column.name in self._coded else _PER_CELL for column in self._columns)
         check_memory(n_rows * (_PER_ROW + per_cells), f"{n_rows:,} distinct rows", self._hint())
 
@@ -425,11 +423,10 @@ def _starts(words: Sequence[CountArray], order: CountArray) -> CountArray:
 
 def changed() -> InputError:
     """Return the error that a second reading found what the first one did not."""
-    msg = with_hint(
+    return InputError(
         "the input changed while it was read: it holds values or rows that it did not hold before.",
-        "protect a copy that nobody writes to.",
+        hint="protect a copy that nobody writes to.",
     )
-    return InputError(msg)
 
 
 def _plain(column: pl.Series) -> pl.Series:

@@ -17,7 +17,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from hushtable.errors import InputError, ResourceError, listed, with_hint
+from hushtable.errors import InputError, ResourceError, listed
 from hushtable.io.sources import check_secrets
 
 if sys.platform != "win32":
@@ -54,39 +54,34 @@ def check_outputs(outputs: Sequence[Path], inputs: Sequence[Path], *, overwrite:
     check_secrets(map(os.fspath, outputs))
     for place, output in enumerate(outputs):
         if not output.parent.is_dir():
-            msg = with_hint(f"there is no folder {str(output.parent)!r}.", "make it first; nothing was written.")
-            raise InputError(msg)
+            raise InputError(f"there is no folder {str(output.parent)!r}.", hint="make it first; nothing was written.")
         for source in inputs:
             if _is_same(output, source):
-                msg = with_hint(
-                    f"the output is the input {str(source)!r}.", "name another file; no input is ever overwritten."
+                raise InputError(
+                    f"the output is the input {str(source)!r}.", hint="name another file; no input is ever overwritten."
                 )
-                raise InputError(msg)
             if os.path.isdir(source) and _is_same(output.parent, source):
-                msg = with_hint(
+                raise InputError(
                     f"the output is in the input folder {str(source)!r}.",
-                    "write it elsewhere: it would be read as an input.",
+                    hint="write it elsewhere: it would be read as an input.",
                 )
-                raise InputError(msg)
         if any(_is_same(output, other) for other in outputs[:place]):
-            msg = with_hint(f"two outputs go to {str(output)!r}.", "name two files.")
-            raise InputError(msg)
+            raise InputError(f"two outputs go to {str(output)!r}.", hint="name two files.")
         if os.path.islink(output):
-            msg = with_hint(f"{str(output)!r} is a symbolic link.", "name the file itself; no link is written through.")
-            raise InputError(msg)
+            raise InputError(
+                f"{str(output)!r} is a symbolic link.", hint="name the file itself; no link is written through."
+            )
         if os.path.isdir(output):
-            msg = with_hint(f"{str(output)!r} is a directory.", "name a file.")
-            raise InputError(msg)
+            raise InputError(f"{str(output)!r} is a directory.", hint="name a file.")
         if os.path.lexists(output) and not overwrite:
             raise _exists_error(output)
 
 
 def _exists_error(output: Path) -> InputError:
-    msg = with_hint(
+    return InputError(
         f"{str(output)!r} exists.",
-        "name another file, or overwrite it: --force on the command line, overwrite=True in Python.",
+        hint="name another file, or overwrite it: --force on the command line, overwrite=True in Python.",
     )
-    return InputError(msg)
 
 
 def check_folder(folder: Path, inputs: Sequence[Path], mark: str, parts: str, *, overwrite: bool) -> None:
@@ -105,22 +100,21 @@ def check_folder(folder: Path, inputs: Sequence[Path], mark: str, parts: str, *,
     place = Path(os.path.realpath(folder))
     for source in inputs:
         if place in (found := Path(os.path.realpath(source)), *found.parents):
-            msg = with_hint(
+            raise InputError(
                 f"the output {str(folder)!r} holds the input {str(source)!r}.",
-                "name another folder; no input is ever overwritten.",
+                hint="name another folder; no input is ever overwritten.",
             )
-            raise InputError(msg)
     if os.path.isdir(folder) and not os.path.islink(folder):
         is_release = (folder / mark).is_file()
         others = [os.fspath(each) for each in _others(folder, Path(), parts) if os.fspath(each) != mark]
         if overwrite and is_release and not others:
             return
         more = f", and holds {listed(sorted(others))} besides a release." if others else "."
-        msg = with_hint(
+        raise InputError(
             f"{str(folder)!r} exists" + (more if is_release else f" and has no {mark}: it is not a release."),
-            "name another folder; a release is overwritten by --force on the command line, overwrite=True in Python.",
+            hint="name another folder; a release is overwritten by --force on the command line, "
+            "overwrite=True in Python.",
         )
-        raise InputError(msg)
     check_outputs((folder,), inputs, overwrite=False)
 
 
@@ -144,10 +138,12 @@ def check_inside(path: Path, folder: Path, what: str) -> None:
     try:
         home, place = Path(os.path.realpath(folder)), Path(os.path.realpath(path))
     except (OSError, ValueError) as error:
-        raise InputError(with_hint(f"{what} {str(path)!r}: {error}.", "no file has such a name.")) from None
+        raise InputError(f"{what} {str(path)!r}: {error}.", hint="no file has such a name.") from None
     if home not in (place, *place.parents):
-        msg = f"{what} {str(path)!r} is outside the output folder {str(folder)!r}."
-        raise InputError(with_hint(msg, "name a place inside it; nothing was written."))
+        raise InputError(
+            f"{what} {str(path)!r} is outside the output folder {str(folder)!r}.",
+            hint="name a place inside it; nothing was written.",
+        )
 
 
 @contextlib.contextmanager
@@ -294,12 +290,11 @@ def is_full(error: OSError) -> bool:
 def _unwritable(path: Path, error: OSError) -> InputError:
     what = f"cannot write {str(path)!r}: "
     if is_full(error):
-        return ResourceError(with_hint(f"{what}no space is left on its disk.", "make room; nothing was changed."))
-    msg = with_hint(
+        return ResourceError(f"{what}no space is left on its disk.", hint="make room; nothing was changed.")
+    return InputError(
         f"{what}{error.strerror or type(error).__name__}.",
-        "check that the folder exists, is writable and has room; nothing was changed.",
+        hint="check that the folder exists, is writable and has room; nothing was changed.",
     )
-    return InputError(msg)
 
 
 def _beside(path: Path, word: str) -> Path:
@@ -353,8 +348,9 @@ def _finish(draft: Path, path: Path) -> None:
     """Bring a draft to the disk."""
     with draft.open("rb+") as file:
         if not os.fstat(file.fileno()).st_size:
-            msg = with_hint(f"cannot write {str(path)!r}: nothing was written to its draft.", "write to every draft.")
-            raise InputError(msg)
+            raise InputError(
+                f"cannot write {str(path)!r}: nothing was written to its draft.", hint="write to every draft."
+            )
         os.fsync(file.fileno())
 
 

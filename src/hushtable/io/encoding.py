@@ -15,7 +15,7 @@ from typing import IO, Final
 import charset_normalizer
 import numpy as np
 
-from hushtable.errors import InputError, with_hint
+from hushtable.errors import InputError
 
 __all__ = ["as_utf8", "decode_text", "decoded", "encoding_of", "read_text"]
 
@@ -92,20 +92,18 @@ def _decode(path: Path, raw: bytes, encoding: str | None) -> tuple[str, str]:
     except (LookupError, ValueError) as error:
         if isinstance(error, UnicodeDecodeError):
             at = len(bom) + error.start
-            msg = with_hint(
+            raise InputError(
                 f"byte {at} of {str(path)!r} is not {encoding} (line {raw.count(10, 0, at) + 1}).",
-                "pass the file's encoding, for instance latin-1, cp1252 or utf-16.",
-            )
-            raise InputError(msg) from None
+                hint="pass the file's encoding, for instance latin-1, cp1252 or utf-16.",
+            ) from None
         raise _no_encoding(encoding) from None
     return text, encoding
 
 
 def _no_encoding(encoding: str) -> InputError:
     return InputError(
-        with_hint(
-            f"unknown encoding {encoding!r}, or not the file's.", "use a name such as utf-8, latin-1, cp1252 or utf-16."
-        )
+        f"unknown encoding {encoding!r}, or not the file's.",
+        hint="use a name such as utf-8, latin-1, cp1252 or utf-16.",
     )
 
 
@@ -165,11 +163,10 @@ def decoded(path: Path, encoding: str) -> Iterator[str]:
                 if not isinstance(error, UnicodeDecodeError):
                     raise _no_encoding(encoding) from None
                 line = n_lines + error.object.count(10, 0, error.start)
-                msg = with_hint(
+                raise InputError(
                     f"line {line} of {str(path)!r} is not {encoding}.",
-                    "pass the file's encoding, for instance latin-1, cp1252 or utf-16.",
-                )
-                raise InputError(msg) from None
+                    hint="pass the file's encoding, for instance latin-1, cp1252 or utf-16.",
+                ) from None
             n_lines += text.count("\n")
             yield text.lstrip("\ufeff") if is_first else text
             is_first = False
@@ -207,5 +204,6 @@ def _opened(path: Path) -> Iterator[IO[bytes]]:
             with gzip.open(file) as unzipped:
                 yield unzipped  # type: ignore[misc]  # of bytes, as it reads them
         except (gzip.BadGzipFile, EOFError, zlib.error):
-            msg = with_hint(f"{str(path)!r} is not gzip, or was cut off or damaged.", "compress it anew, or unpack it.")
-            raise InputError(msg) from None
+            raise InputError(
+                f"{str(path)!r} is not gzip, or was cut off or damaged.", hint="compress it anew, or unpack it."
+            ) from None

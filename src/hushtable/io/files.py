@@ -20,7 +20,7 @@ from typing import IO, Any, Final
 import polars as pl
 from polars import selectors as cs
 
-from hushtable.errors import InputError, with_hint
+from hushtable.errors import InputError
 from hushtable.io.csv import PER_LINE, ROOM, Dialect, check_header, header_line, read_csv
 from hushtable.io.databases import read_database
 from hushtable.io.object_stores import read_objects
@@ -65,22 +65,26 @@ def read_workbook(path: Path, raw: bytes) -> pl.DataFrame:
     try:
         import fastexcel
     except ModuleNotFoundError:
-        msg = with_hint(f"{str(path)!r} is a workbook, which needs a reader.", "pip install 'hushtable[excel]'.")
-        raise InputError(msg) from None
+        raise InputError(
+            f"{str(path)!r} is a workbook, which needs a reader.", hint="pip install 'hushtable[excel]'."
+        ) from None
     try:
         shown = fastexcel.read_excel(raw).load_sheet(0, header_row=None, n_rows=1).visible
         texts = pl.read_excel(raw, **_WHOLE, read_options={"skip_rows": 0, "dtypes": "string"})
     except Exception:
         # Whatever the reader raises may quote cells.
-        msg = with_hint(f"{str(path)!r} is not a workbook that can be read.", "save it as .xlsx without a password.")
-        raise InputError(msg) from None
+        raise InputError(
+            f"{str(path)!r} is not a workbook that can be read.", hint="save it as .xlsx without a password."
+        ) from None
     if shown != "visible":
-        msg = with_hint(f"the first sheet of {str(path)!r} is hidden.", "move the sheet with the table to the front.")
-        raise InputError(msg)
+        raise InputError(
+            f"the first sheet of {str(path)!r} is hidden.", hint="move the sheet with the table to the front."
+        )
     is_filled = texts.select(pl.any_horizontal(pl.lit(False), pl.all().is_not_null())).to_series()
     if not is_filled.any():
-        msg = with_hint(f"the first sheet of {str(path)!r} is empty.", "its first row must hold the column names.")
-        raise InputError(msg)
+        raise InputError(
+            f"the first sheet of {str(path)!r} is empty.", hint="its first row must hold the column names."
+        )
     top = is_filled.arg_max()
     assert top is not None
     header = [name or "" for name in texts.row(top)]
@@ -193,8 +197,7 @@ def _state(path: str | os.PathLike[str]) -> tuple[int, ...]:
 
 
 def _changed(path: Path, what: str) -> InputError:
-    msg = with_hint(f"{str(path)!r} changed while it was read: {what}.", "protect a copy that nobody writes to.")
-    return InputError(msg)
+    return InputError(f"{str(path)!r} changed while it was read: {what}.", hint="protect a copy that nobody writes to.")
 
 
 def file_kind(path: Path) -> str:
@@ -224,23 +227,22 @@ def read_file(path: Path | Source, dialect: Dialect) -> ReadFile:
         read = read_objects if path.program is None else read_database
         return read(path, ROOM), False, dialect.marks, {}
     if is_many(path):
-        msg = with_hint(
+        raise InputError(
             f"cannot read {str(path)!r} into memory: it is a folder or a pattern.",
-            "anonymize takes both (without engine='memory'), verify takes folders; elsewhere pass one file, or a Table "
-            "of their distinct rows: collapse(polars.scan_parquet(...), columns).",
+            hint="anonymize takes both (without engine='memory'), verify takes folders; elsewhere pass "
+            "one file, or a Table of their distinct rows: collapse(polars.scan_parquet(...), columns).",
         )
-        raise InputError(msg)
     name = path.name.lower()
     kind = FILE_KINDS.get(Path(name.removesuffix(".gz")).suffix)
     if "\0" in name:
-        raise InputError(with_hint(f"cannot read {str(path)!r}: no file has such a name.", "check the name."))
+        raise InputError(f"cannot read {str(path)!r}: no file has such a name.", hint="check the name.")
     if name.endswith(".gz") and kind == "csv":
         kind = "gzip"
     elif path.suffix.lower() in READERS:
         kind = "statistics"
     elif path.suffix.lower() in _OF_DATABASES:
         hint = "name one of its tables: sqlite:///people.db?table=NAME, duckdb:///people.duckdb?table=NAME."
-        raise InputError(with_hint(f"{str(path)!r} is a database.", hint))
+        raise InputError(f"{str(path)!r} is a database.", hint=hint)
     elif kind is None or name.endswith(".gz"):
         raise _unknown(path, f"use one of {' '.join(FILE_KINDS)} .sas7bdat, or .csv.gz .tsv.gz .txt.gz.")
     try:
@@ -255,7 +257,7 @@ def read_file(path: Path | Source, dialect: Dialect) -> ReadFile:
         return _read(path, path.read_bytes(), kind, dialect)
     except OSError as error:
         message = f"cannot read {str(path)!r}: {error.strerror or type(error).__name__}."
-        raise InputError(with_hint(message, "check the name and that you may read the file.")) from None
+        raise InputError(message, hint="check the name and that you may read the file.") from None
 
 
 def read_bytes(raw: bytes, name: str, dialect: Dialect) -> ReadFile:
@@ -293,17 +295,17 @@ _DAY: Final = "yyyy-mm-dd"
 def check_workbook(path: Path, n_records: int, n_columns: int) -> None:
     """Raise InputError where no sheet holds so many rows or columns, or nothing is installed that writes one."""
     if n_records > _MOST_ROWS or n_columns > _MOST_COLUMNS:
-        msg = with_hint(
+        raise InputError(
             f"{str(path)!r} cannot hold {n_records:,} rows of {n_columns:,} columns: a sheet has {_MOST_ROWS:,} rows "
             f"and {_MOST_COLUMNS:,} columns.",
-            "write CSV or Parquet.",
+            hint="write CSV or Parquet.",
         )
-        raise InputError(msg)
     try:
         import xlsxwriter  # noqa: F401
     except ModuleNotFoundError:
-        msg = with_hint(f"{str(path)!r} is a workbook, which needs a writer.", "pip install 'hushtable[excel]'.")
-        raise InputError(msg) from None
+        raise InputError(
+            f"{str(path)!r} is a workbook, which needs a writer.", hint="pip install 'hushtable[excel]'."
+        ) from None
 
 
 class _ExactNumber(float):
@@ -327,8 +329,7 @@ def write_workbook(cells: pl.DataFrame, path: Path) -> None:
 
     for name, column in zip(cells.columns, cells, strict=True):
         if isinstance(column.dtype, pl.String) and (column.str.len_chars() > _MOST_LETTERS).any():
-            msg = with_hint(f"column {name!r} has texts that are longer than a cell of a workbook.", "write CSV.")
-            raise InputError(msg)
+            raise InputError(f"column {name!r} has texts that are longer than a cell of a workbook.", hint="write CSV.")
     with xlsxwriter.Workbook(str(path), {"constant_memory": True, "nan_inf_to_errors": True}) as book:
         sheet = book.add_worksheet()
         formats = {
@@ -371,8 +372,9 @@ def _parquet(path: Path, file: Any, dialect: Dialect) -> ReadFile:
         return pl.read_parquet(file), False, dialect.marks, {}
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException):
         # Polars panics over some damage.
-        msg = with_hint(f"{str(path)!r} is not a Parquet file.", "check the ending: a CSV is named .csv.")
-        raise InputError(msg) from None
+        raise InputError(
+            f"{str(path)!r} is not a Parquet file.", hint="check the ending: a CSV is named .csv."
+        ) from None
 
 
 def _check_parquet(path: Path, file: Any) -> None:
@@ -426,8 +428,9 @@ def _unpacked(path: Path, raw: IO[bytes]) -> Iterator[bytes]:
             while piece := text.read(_PIECE):
                 yield piece
     except (gzip.BadGzipFile, EOFError, zlib.error):
-        msg = with_hint(f"{str(path)!r} is not gzip, or was cut off or damaged.", "compress it anew, or unpack it.")
-        raise InputError(msg) from None
+        raise InputError(
+            f"{str(path)!r} is not gzip, or was cut off or damaged.", hint="compress it anew, or unpack it."
+        ) from None
 
 
 def _growth(head: bytes) -> float:
@@ -436,4 +439,4 @@ def _growth(head: bytes) -> float:
 
 def _unknown(path: Path, hint: str) -> InputError:
     check_secrets([str(path)])
-    return InputError(with_hint(f"cannot tell the format of {str(path)!r} from its ending {path.suffix!r}.", hint))
+    return InputError(f"cannot tell the format of {str(path)!r} from its ending {path.suffix!r}.", hint=hint)

@@ -34,7 +34,7 @@ from hushtable.columns import (
     without_categories,
     without_declared,
 )
-from hushtable.errors import ColumnError, InputError, check_columns, listed, with_hint
+from hushtable.errors import ColumnError, InputError, check_columns, listed
 from hushtable.io.csv import Dialect
 from hushtable.io.files import check_workbook, file_kind, read_bytes, read_file, write_csv, write_workbook
 from hushtable.io.sources import located
@@ -295,8 +295,9 @@ class Frame:
         except NotImplementedError:
             # pyarrow cannot pick rows of every type it has.
             odd = [name for name in self.columns if not _has_rows_to_take(self.data.get_column(name))]
-            msg = with_hint(f"{library(self)} cannot pick rows of columns {listed(odd)}.", "cast them to another type.")
-            raise ColumnError(msg) from None
+            raise ColumnError(
+                f"{library(self)} cannot pick rows of columns {listed(odd)}.", hint="cast them to another type."
+            ) from None
 
     def rows_of_records(self) -> CodeArray:
         """Return the row of every record."""
@@ -391,18 +392,17 @@ def read(
         frame = Frame(nw.from_native(data, eager_only=True), dialect=dialect.marks)
         names = frame.columns
     except nw.exceptions.DuplicateError:
-        msg = with_hint("the dataframe has columns of the same name.", "give every column its own name.")
-        raise ColumnError(msg) from None
+        raise ColumnError(
+            "the dataframe has columns of the same name.", hint="give every column its own name."
+        ) from None
     except TypeError:
-        msg = with_hint(
+        raise InputError(
             f"cannot read a table from an object of type {type(data).__name__}.",
-            "pass a path or an eager dataframe: pandas, polars, pyarrow. Lazy frames are taken by anonymize and "
+            hint="pass a path or an eager dataframe: pandas, polars, pyarrow. Lazy frames are taken by anonymize and "
             "Policy.protect; collapse makes a Table of their distinct rows, which most others take.",
-        )
-        raise InputError(msg) from None
+        ) from None
     if not all(isinstance(name, str) and _is_unicode(name) for name in names):
-        msg = with_hint("the dataframe has column names that are not text.", "rename them to text first.")
-        raise ColumnError(msg)
+        raise ColumnError("the dataframe has column names that are not text.", hint="rename them to text first.")
     return frame
 
 
@@ -431,25 +431,21 @@ def counted(frame: Frame, name: str | None) -> Frame:
     if name is None:
         return frame
     if frame.counts is not None:
-        msg = with_hint(f"counts = {name!r} was given for rows that have counts.", "leave counts out.")
-        raise InputError(msg)
+        raise InputError(f"counts = {name!r} was given for rows that have counts.", hint="leave counts out.")
     check_columns([name], frame.columns, "counts")
     cells = frame.values(name)
     if not (cells.dtype.is_numeric() or isinstance(cells.dtype, pl.String)):
-        msg = with_hint(f"counts = {name!r} holds no numbers.", "a row stands for a whole number of records.")
-        raise ColumnError(msg)
+        raise ColumnError(f"counts = {name!r} holds no numbers.", hint="a row stands for a whole number of records.")
     numbers = cells.cast(pl.Float64, strict=False).fill_null(np.nan).to_numpy()
     is_count = (numbers >= 1) & (numbers < _MOST_RECORDS) & (numbers == np.floor(numbers))
     if not is_count.all():
-        msg = with_hint(
+        raise ColumnError(
             f"counts = {name!r}: {int((~is_count).sum())} cells are no count, the first in row "
             f"{int(np.argmin(is_count)) + 1}.",
-            "a row stands for a whole number of records, 1 or more: leave out rows that stand for none.",
+            hint="a row stands for a whole number of records, 1 or more: leave out rows that stand for none.",
         )
-        raise ColumnError(msg)
     if numbers.sum() >= _MOST_RECORDS:
-        msg = with_hint(f"counts = {name!r} add up to 2^53 records or more.", "look whether they are counts.")
-        raise ColumnError(msg)
+        raise ColumnError(f"counts = {name!r} add up to 2^53 records or more.", hint="look whether they are counts.")
     return replace(frame.drop([name]), counts=numbers.astype(np.int64))
 
 
@@ -616,17 +612,15 @@ def check_writable(frame: Frame, path: Path, encoding: str = "utf-8") -> None:
     types = {name: column.dtype for name, column in columns.items()}
     odd = [name for name, dtype in types.items() if dtype.is_nested() or isinstance(dtype, (pl.Binary, pl.Duration))]
     if odd:
-        msg = with_hint(
+        raise ColumnError(
             f"{str(path)!r} has no cells for the types of columns {listed(odd)}, such as lists or structs.",
-            "write Parquet, or leave those columns out.",
+            hint="write Parquet, or leave those columns out.",
         )
-        raise ColumnError(msg)
     lacking = [name for name, column in columns.items() if not _has_characters(name, column, encoding)]
     if lacking:
-        msg = with_hint(
-            f"the encoding {encoding} has no characters for some of columns {listed(lacking)}.", "write utf-8."
+        raise InputError(
+            f"the encoding {encoding} has no characters for some of columns {listed(lacking)}.", hint="write utf-8."
         )
-        raise InputError(msg)
 
 
 def _has_characters(name: str, column: pl.Series, encoding: str) -> bool:

@@ -22,7 +22,7 @@ import pyarrow.parquet as pq
 
 from hushtable._types import CodeArray
 from hushtable.columns import without_categories
-from hushtable.errors import InputError, with_hint
+from hushtable.errors import InputError
 from hushtable.io.batches import NO_KEY, scan, to_arrow
 from hushtable.io.frames import Frame, read
 
@@ -88,25 +88,27 @@ def write(tables: Iterable[pa.Table], folder: Path, by: str) -> None:
         The column's type or cells cannot name folders, there are too many of them, or no other column is left.
     """
     if by.startswith(("_", ".")):
-        msg = f"column {by!r} would name folders that readers pass over, as all that begins with {by[0]!r}."
-        raise InputError(with_hint(msg, "name another column, or rename it."))
+        raise InputError(
+            f"column {by!r} would name folders that readers pass over, as all that begins with {by[0]!r}.",
+            hint="name another column, or rename it.",
+        )
     with ExitStack() as opened:
         writers: dict[str, Any] = {}
         for table in tables:
             for name, rows in _dealt(table, by):
                 if name not in writers:
                     if len(writers) == _MOST_FOLDERS:
-                        msg = f"column {by!r} has more than {_MOST_FOLDERS} values, each of which would be a folder."
-                        raise InputError(with_hint(msg, "name a column of fewer values, or generalize it."))
+                        raise InputError(
+                            f"column {by!r} has more than {_MOST_FOLDERS} values, each of which would be a folder.",
+                            hint="name a column of fewer values, or generalize it.",
+                        )
                     (folder / name).mkdir(mode=0o700)
                     opener = partial(os.open, mode=0o600)
                     file = opened.enter_context(open(folder / name / "part-00000.parquet", "xb", opener=opener))
                     writers[name] = opened.enter_context(parquet_writer(file, rows.schema))
                 writers[name].write_table(rows, max(1, len(rows)))
     if not writers:
-        raise InputError(
-            with_hint("no record is published, so that there is no folder to write.", "look at the input.")
-        )
+        raise InputError("no record is published, so that there is no folder to write.", hint="look at the input.")
 
 
 def write_frame(frame: Frame, rows: CodeArray, folder: Path, by: str) -> CodeArray:
@@ -142,8 +144,7 @@ def _dealt(table: pa.Table, by: str) -> Iterator[tuple[str, pa.Table]]:
     # A dictionary holds cells of other folders, which may go to other people.
     others = others.cast(plain_schema(others.schema))
     if not others.num_columns:
-        msg = with_hint(f"{by!r} is the only column, and its cells would be in no file.", "name another column.")
-        raise InputError(msg)
+        raise InputError(f"{by!r} is the only column, and its cells would be in no file.", hint="name another column.")
     cells = pl.Series("", pl.from_arrow(table.column(place)))
     for cell, rows in _texts(cells, by).to_frame().with_row_index("row").group_by("").agg("row").iter_rows():
         yield _named(by, cell), others.take(pa.array(rows))
@@ -153,11 +154,10 @@ def _texts(cells: pl.Series, by: str) -> pl.Series:
     """Return the cells as a reader types them again."""
     dtype = cells.dtype
     if not (dtype.is_integer() or isinstance(dtype, (pl.String, pl.Categorical, pl.Enum, pl.Date, pl.Null))):
-        msg = with_hint(
+        raise InputError(
             f"column {by!r} is of the type {without_categories(dtype)}, whose cells cannot name folders.",
-            "name a column of text, whole numbers or days.",
+            hint="name a column of text, whole numbers or days.",
         )
-        raise InputError(msg)
     return cells.cast(pl.String)
 
 
@@ -170,10 +170,8 @@ def _named(by: str, cell: str | None) -> str:
         A reader would take the cell for another one, or its name is too long.
     """
     if cell in ("", NO_KEY):
-        msg = with_hint(f"column {by!r} has cells that would be read as missing ones.", "name another column.")
-        raise InputError(msg)
+        raise InputError(f"column {by!r} has cells that would be read as missing ones.", hint="name another column.")
     name = f"{quote(by, safe='')}={NO_KEY if cell is None else quote(cell, safe='')}"
     if len(name.encode()) > _LONGEST:
-        msg = with_hint(f"column {by!r} has cells too long for the name of a folder.", "name another column.")
-        raise InputError(msg)
+        raise InputError(f"column {by!r} has cells too long for the name of a folder.", hint="name another column.")
     return name

@@ -8,7 +8,7 @@ from typing import Final
 
 import polars as pl
 
-from hushtable.errors import HushError, InputError, with_hint
+from hushtable.errors import HushError, InputError
 from hushtable.io.sources import Source
 from hushtable.search import check_memory
 
@@ -66,9 +66,9 @@ def _telling(source: Source) -> Iterator[None]:
         raise
     # Polars panics over some damage.
     except (Exception, pl.exceptions.PanicException) as error:
-        msg = with_hint(
+        raise InputError(
             f"{source} cannot be read: {type(error).__name__}.",
-            "check that the file is there and is Parquet, and that polars finds credentials: environment variables "
+            hint="check that the file is there and is Parquet, and that polars finds credentials: "
+            "environment variables "
             f"such as {_FOUND.get(_known(source.url)[:2], _FOUND['az'])}, or the store's own files.",
-        )
-        raise InputError(msg) from None
+        ) from None

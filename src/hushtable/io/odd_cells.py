@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Mapping
 
 from hushtable.columns import OddCells
-from hushtable.errors import InputError, listed, with_hint
+from hushtable.errors import InputError, listed
 
 __all__ = ["refuse_odd_cells", "warn_of_odd_cells"]
 
@@ -26,10 +26,10 @@ def refuse_odd_cells(undecided: Mapping[str, OddCells]) -> None:
         return
     told = "; ".join(f"column {listed([name])}: {odd.describe()}" for name, odd in undecided.items())
     first = next(iter(undecided))
-    msg = with_hint(
+    raise InputError(
         f"{told}.",
-        "say what they are, `missing` (empty in the release) or `text` (then the column is text): `odd_cells: missing` "
+        hint="say what they are, `missing` (empty in the release) or `text` (then the column is text): "
+        "`odd_cells: missing` "
         f"in a policy, --set columns.{first}.odd_cells=missing, ColumnSpec(odd_cells='missing') in Python. Or correct "
         "them.",
     )
-    raise InputError(msg)

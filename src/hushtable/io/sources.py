@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import unquote
 
-from hushtable.errors import InputError, with_hint
+from hushtable.errors import InputError
 
 __all__ = ["Source", "check_secrets", "located"]
 
@@ -117,11 +117,10 @@ class Source(os.PathLike[str]):
         kind, text = self._asked
         assert self.program is not None
         if self.file is not None and self._others:
-            raise InputError(with_hint(f"{self} has parameters that mean nothing.", f"write {_HOW[self.program]}."))
+            raise InputError(f"{self} has parameters that mean nothing.", hint=f"write {_HOW[self.program]}.")
         has_file = self.file is None or self._place.partition(":")[2].startswith("///")
         if not text.strip() or not has_file or (kind == "table" and not self.names):
-            msg = with_hint(f"{self} names no table of {self.program}.", f"write {_HOW[self.program]}.")
-            raise InputError(msg)
+            raise InputError(f"{self} names no table of {self.program}.", hint=f"write {_HOW[self.program]}.")
         if kind == "table":
             return f"SELECT * FROM {'.'.join(map(quoted, self.names))}"
         return text.strip().rstrip(";")
@@ -144,8 +143,9 @@ class Source(os.PathLike[str]):
         """Raise InputError where the URL holds what only a library may find, or an object store's is not understood."""
         check_secrets([self.url])
         if self.program is None and "?" in self.url:
-            msg = with_hint(f"{self._place} is followed by parameters.", "name files alone; a pattern has * only.")
-            raise InputError(msg)
+            raise InputError(
+                f"{self._place} is followed by parameters.", hint="name files alone; a pattern has * only."
+            )
 
     @property
     def _place(self) -> str:
@@ -202,8 +202,9 @@ def located(given: str | os.PathLike[str]) -> Path | Source:
             if found[1].lower() in _DATABASES
             else f"{found[1]}://bucket/file.parquet"
         )
-        msg = with_hint(f"a URL begins with {found[1]}:{found[2]} and not with {found[1]}://.", f"as a text: {how}.")
-        raise InputError(msg)
+        raise InputError(
+            f"a URL begins with {found[1]}:{found[2]} and not with {found[1]}://.", hint=f"as a text: {how}."
+        )
     source = Source(text)
     source.check()
     return source
@@ -233,9 +234,9 @@ def check_secrets(given: Iterable[Any]) -> None:
         is_file = _DATABASES.get(found.group()[:-2].lower()) in ("SQLite", "DuckDB") and before.startswith("///")
         has_user = re.search(r":[^@]*@", before) is not None and not is_file
         if has_user or _SECRET.search(before) or _SECRET.search(after):
-            msg = with_hint(
+            raise InputError(
                 f"a URL of {found.group()[:-2]} holds a password, a key or a token.",
-                "leave it out: it would be read by others. PostgreSQL's libraries find it in ~/.pgpass, a service file "
+                hint="leave it out: it would be read by others. PostgreSQL's libraries find it in "
+                "~/.pgpass, a service file "
                 "or PGPASSWORD, those of object stores in their own environment variables and files.",
             )
-            raise InputError(msg)

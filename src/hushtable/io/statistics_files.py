@@ -16,7 +16,7 @@ from typing import Any, Final, Literal
 
 import polars as pl
 
-from hushtable.errors import ColumnError, InputError, listed, with_hint
+from hushtable.errors import ColumnError, InputError, listed
 
 __all__ = [
     "READERS",
@@ -123,8 +123,9 @@ def _library() -> Any:
     try:
         import pyreadstat
     except ModuleNotFoundError:
-        msg = with_hint("files of SPSS, Stata and SAS need a reader.", "pip install 'hushtable[stats]'.")
-        raise InputError(msg) from None
+        raise InputError(
+            "files of SPSS, Stata and SAS need a reader.", hint="pip install 'hushtable[stats]'."
+        ) from None
     return pyreadstat
 
 
@@ -151,8 +152,9 @@ def read_statistics(path: Path, raw: bytes) -> tuple[pl.DataFrame, dict[str, Var
         dated = read(io.BytesIO(raw), output_format="polars", usecols=others)[0] if others else pl.DataFrame()
     except Exception:
         # Whatever the reader raises may quote cells.
-        msg = with_hint(f"{str(path)!r} is not a file that can be read as {path.suffix!r}.", "save it anew.")
-        raise InputError(msg) from None
+        raise InputError(
+            f"{str(path)!r} is not a file that can be read as {path.suffix!r}.", hint="save it anew."
+        ) from None
     variables = {name: _variable(meta, name, program) for name in cells.columns}
     columns = []
     for name, variable in variables.items():
@@ -321,19 +323,18 @@ def check_statistics(path: Path, columns: Mapping[str, pl.Series]) -> None:
     if program != "stata":
         odd += [name for name in columns if folded.count(name.lower()) > 1]
     if odd:
-        msg = with_hint(
+        raise ColumnError(
             f"{str(path)!r} cannot hold columns of the names {listed(dict.fromkeys(odd))}.",
-            f"{program} takes names of letters, digits and _ up to {most} bytes, a letter first, no words of its own: "
-            "rename them.",
+            hint=f"{program} takes names of letters, digits and _ up to {most} bytes, a letter first, no "
+            "words of its own: rename them.",
         )
-        raise ColumnError(msg)
     without = (pl.Binary, pl.Duration)
     odd = [name for name, each in columns.items() if each.dtype.is_nested() or isinstance(each.dtype, without)]
     if odd:
-        msg = with_hint(
-            f"{str(path)!r} has no cells for the types of columns {listed(odd)}.", "write Parquet, or leave them out."
+        raise ColumnError(
+            f"{str(path)!r} has no cells for the types of columns {listed(odd)}.",
+            hint="write Parquet, or leave them out.",
         )
-        raise ColumnError(msg)
     long = [
         name
         for name, each in columns.items()
@@ -341,12 +342,11 @@ def check_statistics(path: Path, columns: Mapping[str, pl.Series]) -> None:
         and (each.cast(pl.String).str.len_bytes() > _CELL[program]).any()
     ]
     if long:
-        msg = with_hint(
+        raise ColumnError(
             f"{str(path)!r} has no cells for the texts of columns {listed(long)}: the longest may have "
             f"{_CELL[program]:,} bytes.",
-            "write Parquet or CSV, or leave them out.",
+            hint="write Parquet or CSV, or leave them out.",
         )
-        raise ColumnError(msg)
 
 
 def write_statistics(cells: pl.DataFrame, path: Path, variables: Mapping[str, Variable]) -> None:
@@ -395,8 +395,7 @@ def write_statistics(cells: pl.DataFrame, path: Path, variables: Mapping[str, Va
         raise
     except Exception:
         # Whatever the writer raises may quote cells.
-        msg = with_hint(f"the cells cannot be written as {path.suffix!r}.", "write Parquet or CSV.")
-        raise InputError(msg) from None
+        raise InputError(f"the cells cannot be written as {path.suffix!r}.", hint="write Parquet or CSV.") from None
 
 
 def _tags(variable: Variable) -> list[str]:

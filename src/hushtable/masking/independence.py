@@ -18,7 +18,6 @@ from hushtable.errors import (
     check_whole,
     listed,
     names_in,
-    with_hint,
 )
 from hushtable.io import Frame, drafts
 from hushtable.masking import kept as measures
@@ -80,10 +79,9 @@ def equal_clusters(table: Table, n_clusters: int, clustering: str | RowDistance,
         clusters = _cut(np.arange(table.n_rows), n_clusters, keys)
     else:
         if clustering == "runs" and len(table.columns) > 1:
-            msg = with_hint(
-                f"clustering 'runs' was given {len(table.columns)} columns of B.", "choose 'median' or 'kmeans'."
+            raise InputError(
+                f"clustering 'runs' was given {len(table.columns)} columns of B.", hint="choose 'median' or 'kmeans'."
             )
-            raise InputError(msg)
         points = np.array(
             [_positions(column, codes[shuffled]) for column, codes in zip(table.columns, table.codes, strict=True)]
         )
@@ -98,22 +96,21 @@ def equal_clusters(table: Table, n_clusters: int, clustering: str | RowDistance,
 def given_clusters(given: Sequence[Any], n_records: int, n_clusters: int) -> CodeArray:
     """Check the clusters that someone brings along and number them in their order."""
     if not hasattr(given, "__len__"):
-        msg = with_hint(f"clustering was given as {type(given).__name__}.", "a name, a distance, or a label by record.")
-        raise InputError(msg)
-    if len(given) != n_records:
-        msg = with_hint(
-            f"clustering holds {len(given)} labels for {n_records} records.",
-            "give every record the label of its cluster.",
+        raise InputError(
+            f"clustering was given as {type(given).__name__}.", hint="a name, a distance, or a label by record."
         )
-        raise InputError(msg)
+    if len(given) != n_records:
+        raise InputError(
+            f"clustering holds {len(given)} labels for {n_records} records.",
+            hint="give every record the label of its cluster.",
+        )
     distinct, labels = np.unique(np.asarray(given), return_inverse=True)
     sizes = np.bincount(labels.ravel())
     if len(distinct) != n_clusters or sizes.max() - sizes.min() > 1:
-        msg = with_hint(
+        raise InputError(
             f"clustering holds {len(distinct)} clusters of {sizes.min()} to {sizes.max()} records.",
-            f"{n_clusters} clusters are needed whose sizes differ by 1 at most.",
+            hint=f"{n_clusters} clusters are needed whose sizes differ by 1 at most.",
         )
-        raise InputError(msg)
     return labels.ravel().astype(np.int32)
 
 
@@ -163,10 +160,9 @@ def _by_distance(table: Table, distance: RowDistance) -> Callable[[CountArray], 
             # What somebody else's function says may hold a cell.
             msg = f"the distance function failed with {type(error).__name__}."
             hint = "it is called with the cells of two records, a tuple each, and returns a number: lambda x, y: ..."
-            raise InputError(with_hint(msg, hint)) from error
+            raise InputError(msg, hint=hint) from error
         if not np.isfinite(distances).all() or (distances < 0).any():
-            msg = with_hint("the distance function gave a number that is no distance.", "0 or more, and finite.")
-            raise InputError(msg)
+            raise InputError("the distance function gave a number that is no distance.", hint="0 or more, and finite.")
         return distances
 
     def keys(rows: CountArray) -> FloatArray:
@@ -493,18 +489,21 @@ def _checked_columns(
 ) -> tuple[str, ...]:
     for what, wanted in (("a", a), ("b", b)):
         if not wanted:
-            msg = with_hint(f"{what} names no column.", "a is what is masked, b what it shall be independent of.")
-            raise ColumnError(msg)
+            raise ColumnError(
+                f"{what} names no column.", hint="a is what is masked, b what it shall be independent of."
+            )
         check_columns(wanted, names, what)
     kept = tuple(name for name in names if name not in (*a, *b)) if c is None else tuple(c)
     check_columns(kept, names, "c")
     twice = [name for name in names if [name in a, name in b, name in kept].count(True) > 1]
     if twice:
-        msg = with_hint(f"column {listed(twice)} is in more than one of a, b and c.", "put every column into one.")
-        raise ColumnError(msg)
+        raise ColumnError(
+            f"column {listed(twice)} is in more than one of a, b and c.", hint="put every column into one."
+        )
     if label in (*a, *kept):
-        msg = with_hint(f"the table has a column {label!r} already.", "pass another name for the cluster as label=.")
-        raise ColumnError(msg)
+        raise ColumnError(
+            f"the table has a column {label!r} already.", hint="pass another name for the cluster as label=."
+        )
     return kept
 
 
@@ -512,11 +511,10 @@ def _check_no_sets(specs: Mapping[str, ColumnSpec] | None) -> None:
     check_specs(specs)
     parted = [name for name, spec in (specs or {}).items() if spec.separator is not None]
     if parted:
-        msg = with_hint(
+        raise InputError(
             f"columns {listed(parted)} were given a separator, and masking publishes cells as they came.",
-            "leave the separator out: a set is then one value among others.",
+            hint="leave the separator out: a set is then one value among others.",
         )
-        raise InputError(msg)
 
 
 def _told(specs: Mapping[str, ColumnSpec] | None) -> list[str]:
@@ -539,40 +537,33 @@ def _check_arguments(
         ("publish", publish, PUBLISHED),
     ):
         if given not in allowed:
-            msg = with_hint(f"{name} = {given!r}.", f"choose one of {allowed}.")
-            raise InputError(msg)
+            raise InputError(f"{name} = {given!r}.", hint=f"choose one of {allowed}.")
     if isinstance(clustering, str) and clustering not in CLUSTERINGS:
-        msg = with_hint(f"clustering = {clustering!r}.", f"choose one of {CLUSTERINGS}, a distance, or labels.")
-        raise InputError(msg)
+        raise InputError(f"clustering = {clustering!r}.", hint=f"choose one of {CLUSTERINGS}, a distance, or labels.")
     if optimise_ties and not (isinstance(clustering, str) and clustering in ("auto", "runs")):
-        msg = with_hint("optimise_ties asks for clusters in the order of B.", "leave clustering as it is.")
-        raise InputError(msg)
+        raise InputError("optimise_ties asks for clusters in the order of B.", hint="leave clustering as it is.")
     if len(a) > _MOST_COLUMNS:
-        msg = with_hint(f"a names {len(a)} columns.", f"{_MOST_COLUMNS} at most: work doubles with every column.")
-        raise InputError(msg)
+        raise InputError(f"a names {len(a)} columns.", hint=f"{_MOST_COLUMNS} at most: work doubles with every column.")
     check_columns(list(weights), a, "weights")
     check_weights(weights)
 
 
 def _check_cells(table: Table, a: Sequence[str], b: Sequence[str], clusters: int) -> None:
     if isinstance(clusters, bool) or not isinstance(clusters, (int, np.integer)) or not 2 <= clusters <= table.n_rows:
-        msg = with_hint(
-            f"clusters = {clusters!r} for {table.n_rows} records.", "a whole number from 2 to the number of records."
+        raise InputError(
+            f"clusters = {clusters!r} for {table.n_rows} records.",
+            hint="a whole number from 2 to the number of records.",
         )
-        raise InputError(msg)
     for name in a:
         column = table.column(name)
         if not column.is_measured and SUPPRESSED in column.values.tolist():
-            msg = with_hint(
-                f"column {name!r} holds {SUPPRESSED!r}, which marks masked cells.",
-                "replace those cells first.",
+            raise InputError(
+                f"column {name!r} holds {SUPPRESSED!r}, which marks masked cells.", hint="replace those cells first."
             )
-            raise InputError(msg)
     if table.select(b).collapse()[0].n_rows < 2:
-        msg = with_hint(
-            f"{listed(b)} is the same in all {table.n_rows} records.", "there is no correlation with it to hide."
+        raise InputError(
+            f"{listed(b)} is the same in all {table.n_rows} records.", hint="there is no correlation with it to hide."
         )
-        raise InputError(msg)
 
 
 def _clustered(

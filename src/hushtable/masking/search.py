@@ -18,7 +18,7 @@ from typing import Any, Final, Literal
 import numpy as np
 
 from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray
-from hushtable.errors import InputError, with_hint
+from hushtable.errors import InputError
 from hushtable.masking.dealing import (
     STAR,
     Dealing,
@@ -625,8 +625,7 @@ def _shares(cells: CodeArray, tie_of: CodeArray, labels: CodeArray, type_of: Cod
         method="highs-ds",
     )
     if solution.x is None:
-        msg = with_hint("the programme that settles ties of B was not solved.", "leave optimise_ties off.")
-        raise InputError(msg)
+        raise InputError("the programme that settles ties of B was not solved.", hint="leave optimise_ties off.")
     taken = np.zeros((len(cells), n_types), dtype=np.int64)
     taken[pair, member] = np.floor(solution.x[n_before:] + 1e-6)
     return taken
@@ -638,10 +637,10 @@ def _loosened(fixed: CountArray, cells: CodeArray, held: CountArray, types: Type
     np.add.at(most, cells[:, 1], held)
     programme = Programme.of(Types(types.values, most, types.weights))
     if programme.n_edges > _MOST:
-        msg = with_hint(
-            f"the ties of {len(types.values)} distinct vectors of A are too many to settle.", "leave optimise_ties off."
+        raise InputError(
+            f"the ties of {len(types.values)} distinct vectors of A are too many to settle.",
+            hint="leave optimise_ties off.",
         )
-        raise InputError(msg)
     return programme
 
 

@@ -28,7 +28,7 @@ from hushtable._types import (
     CountArray,
     FloatArray,
 )
-from hushtable.errors import ModelError, with_hint
+from hushtable.errors import ModelError
 from hushtable.models.base import NO_GROUNDS, ClassStats, Ground, Histogram, OneSensitive, Rule
 from hushtable.models.identity import check_number, check_sensitive, check_whole
 
@@ -299,8 +299,9 @@ class TCloseness(OneSensitive):
         object.__setattr__(self, "t", check_number("t-closeness", "t", self.t, least=0.0, most=1.0))
         check_sensitive("t-closeness", self.sensitive)
         if self.ground not in GROUNDS:
-            msg = with_hint(f"t-closeness was given ground = {self.ground!r}.", f"choose one of {', '.join(GROUNDS)}.")
-            raise ModelError(msg)
+            raise ModelError(
+                f"t-closeness was given ground = {self.ground!r}.", hint=f"choose one of {', '.join(GROUNDS)}."
+            )
 
     @property
     def min_size(self) -> int:
@@ -343,21 +344,19 @@ class TCloseness(OneSensitive):
         ground = grounds.get(self.sensitive, Ground())
         if self.ground == "ordered" or (self.ground == "auto" and ground.is_ordered):
             if not ground.is_ordered:
-                msg = with_hint(
+                raise ModelError(
                     f"t-closeness was given ground = 'ordered', but column {self.sensitive!r} has no order.",
-                    "declare its order, or choose another ground.",
+                    hint="declare its order, or choose another ground.",
                 )
-                raise ModelError(msg)
             return None
         if self.ground != "hierarchical":
             return np.arange(n_codes, dtype=np.int32)[None, :]
         if ground.levels is None or ground.levels.shape[1] != n_codes:
-            msg = with_hint(
+            raise ModelError(
                 f"t-closeness was given ground = 'hierarchical', but column {self.sensitive!r} has no hierarchy "
                 f"of its {n_codes - 1} values.",
-                "give the sensitive column one, or choose another ground.",
+                hint="give the sensitive column one, or choose another ground.",
             )
-            raise ModelError(msg)
         below = ground.levels[:-1]
         # Where the root is all that is above the values, every one of them is as far from every other.
         return below if len(below) > 1 else np.arange(n_codes, dtype=np.int32)[None, :]
@@ -410,8 +409,7 @@ class BetaLikeness(OneSensitive):
         object.__setattr__(self, "beta", check_number("beta-likeness", "beta", self.beta, above=0.0))
         check_sensitive("beta-likeness", self.sensitive)
         if not isinstance(self.enhanced, bool):
-            msg = with_hint(f"beta-likeness was given enhanced = {self.enhanced!r}.", "it is true or false.")
-            raise ModelError(msg)
+            raise ModelError(f"beta-likeness was given enhanced = {self.enhanced!r}.", hint="it is true or false.")
 
     @property
     def min_size(self) -> int:

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Final, Protocol, runtime_checkable
 import numpy as np
 
 from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray
-from hushtable.errors import ModelError, with_hint
+from hushtable.errors import ModelError
 from hushtable.models import entries
 
 __all__ = [
@@ -117,11 +117,10 @@ class Ground:
 
     def __post_init__(self) -> None:
         if self.levels is not None and (self.levels.ndim != 2 or len(np.unique(self.levels[-1:])) != 1):
-            msg = with_hint(
+            raise ModelError(
                 f"a hierarchy of shape {self.levels.shape} does not end in one node.",
-                "its last level holds all values, the missing one too.",
+                hint="its last level holds all values, the missing one too.",
             )
-            raise ModelError(msg)
 
 
 NO_GROUNDS: Final[Mapping[str, Ground]] = MappingProxyType({})

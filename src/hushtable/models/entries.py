@@ -62,8 +62,7 @@ class Registry(MutableMapping[str, KindT]):
 
     def __setitem__(self, name: str, kind: KindT) -> None:
         if self._kinds.get(name, kind) is not kind:
-            msg = f"{name!r} is the name of another one"
-            raise TypeError(msg)
+            raise TypeError(f"{name!r} is the name of another one")
         self._kinds[name] = kind
 
     def __delitem__(self, name: str) -> None:
@@ -131,8 +130,7 @@ def read(
     if not isinstance(options, Mapping):
         names = _options(kind)
         if not names:
-            msg = with_hint(f"{name} was given {options!r}.", "it has no options.")
-            raise error(msg)
+            raise error(f"{name} was given {options!r}.", hint="it has no options.")
         options = {names[0]: options}
     unknown = [option for option in options if option not in _options(kind)]
     if unknown:
@@ -143,8 +141,9 @@ def read(
     except TypeError:
         lacking = [option for option in _needed(kind) if option not in asked]
         problem = f"lacks {listed(lacking)}" if lacking else "was given options of the wrong type"
-        msg = with_hint(f"{what} {name!r} {problem}.", f"its options are: {', '.join(_options(kind)) or 'none'}.")
-        raise error(msg) from None
+        raise error(
+            f"{what} {name!r} {problem}.", hint=f"its options are: {', '.join(_options(kind)) or 'none'}."
+        ) from None
 
 
 def write(made: Any, *, sparse: bool = True) -> dict[str, Any]:
@@ -183,14 +182,12 @@ def given(
     if isinstance(asked, (str, Mapping)):
         return read(asked, kinds, what, nested=nested)
     if inspect.isclass(asked):
-        msg = with_hint(f"a {what} was given as the class {asked.__name__}.", f"call it: {asked.__name__}(...).")
-        raise InputError(msg)
+        raise InputError(f"a {what} was given as the class {asked.__name__}.", hint=f"call it: {asked.__name__}(...).")
     if not isinstance(asked, protocol):
-        msg = with_hint(
+        raise InputError(
             f"a {what} was given as {type(asked).__name__}.",
-            f"pass a name among {listed(kinds, limit=20)}, or an object with options.",
+            hint=f"pass a name among {listed(kinds, limit=20)}, or an object with options.",
         )
-        raise InputError(msg)
     return asked
 
 
@@ -203,8 +200,7 @@ def register(kind: Any, kinds: MutableMapping[str, Any], what: str) -> None:
         Another class has that name.
     """
     if kinds.setdefault(kind.name, kind) is not kind:
-        msg = with_hint(f"there is a {what} {kind.name!r} already.", "give this one another name.")
-        raise InputError(msg)
+        raise InputError(f"there is a {what} {kind.name!r} already.", hint="give this one another name.")
 
 
 def _parts(entry: Any, kinds: Mapping[str, Any], what: str, error: type[InputError]) -> tuple[str, Any]:
@@ -214,8 +210,7 @@ def _parts(entry: Any, kinds: Mapping[str, Any], what: str, error: type[InputErr
         ((name, options),) = entry.items()
     else:
         n_names = f" holds {len(entry)} names" if isinstance(entry, Mapping) else f" is a {type(entry).__name__}"
-        msg = with_hint(f"a {what} entry{n_names}.", f"write one, as `{_example(kinds)}`.")
-        raise error(msg)
+        raise error(f"a {what} entry{n_names}.", hint=f"write one, as `{_example(kinds)}`.")
     if not (kinds.find(name) if isinstance(kinds, Registry) else name in kinds):
         raise error(_misnamed(f"unknown {what} {name!r}", str(name), kinds))
     return name, _NOTHING if options is None else options

@@ -19,7 +19,7 @@ from hushtable._types import (
     CountArray,
     FloatArray,
 )
-from hushtable.errors import ModelError, with_hint
+from hushtable.errors import ModelError
 from hushtable.models.base import NO_GROUNDS, ClassStats, Ground, Needs, OneSensitive, Rule
 
 __all__ = ["AlphaKAnonymity", "DeltaPresence", "KAnonymity", "KMap"]
@@ -240,10 +240,9 @@ class DeltaPresence:
         object.__setattr__(self, "low", check_number("delta-presence", "low", self.low, least=0.0, most=1.0))
         object.__setattr__(self, "high", check_number("delta-presence", "high", self.high, least=0.0, most=1.0))
         if self.low > self.high:
-            msg = with_hint(
-                f"delta-presence was given low = {self.low!r} and high = {self.high!r}.", "low is at most high."
+            raise ModelError(
+                f"delta-presence was given low = {self.low!r} and high = {self.high!r}.", hint="low is at most high."
             )
-            raise ModelError(msg)
 
     @property
     def min_size(self) -> int:
@@ -270,16 +269,16 @@ class DeltaPresence:
 def population_of(stats: ClassStats) -> CountArray:
     """Return the population of every class, or raise ModelError where it was not counted."""
     if stats.population is None:
-        msg = with_hint("a model needs a population, but none was counted.", "pass population=, or drop that model.")
-        raise ModelError(msg)
+        raise ModelError(
+            "a model needs a population, but none was counted.", hint="pass population=, or drop that model."
+        )
     return stats.population
 
 
 def check_sensitive(model: str, column: object) -> None:
     """Raise ModelError unless a sensitive column was named."""
     if not isinstance(column, str) or not column:
-        msg = with_hint(f"{model} was given sensitive = {column!r}.", "name the one column it looks at.")
-        raise ModelError(msg)
+        raise ModelError(f"{model} was given sensitive = {column!r}.", hint="name the one column it looks at.")
 
 
 def check_number(
@@ -299,19 +298,18 @@ def check_number(
             for word, bound in (("above", above), ("at least", least), ("at most", most))
             if math.isfinite(bound)
         ]
-        msg = with_hint(
-            f"{model} was given {parameter} = {number!r}.", f"{parameter} is a finite number, {' and '.join(bounds)}."
+        raise ModelError(
+            f"{model} was given {parameter} = {number!r}.",
+            hint=f"{parameter} is a finite number, {' and '.join(bounds)}.",
         )
-        raise ModelError(msg)
     return number.item() if isinstance(number, np.generic) else number
 
 
 def check_whole(model: str, parameter: str, number: object) -> int:
     """Return a parameter that is a whole number of at least 1 as a plain int; raise ModelError for any other."""
     if isinstance(number, bool) or not isinstance(number, (int, np.integer)) or number < 1:
-        msg = with_hint(
+        raise ModelError(
             f"{model} was given {parameter} = {number!r}.",
-            f"{parameter} is a whole number, 1 or more (2 or more protects).",
+            hint=f"{parameter} is a whole number, 1 or more (2 or more protects).",
         )
-        raise ModelError(msg)
     return int(number)

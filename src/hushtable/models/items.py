@@ -23,7 +23,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from hushtable.errors import ModelError, listed, with_hint
+from hushtable.errors import ModelError, listed
 from hushtable.models.attribute import BetaLikeness, DeltaDisclosure, DistinctLDiversity, TCloseness
 from hushtable.models.base import PrivacyModel, describe
 from hushtable.models.identity import AlphaKAnonymity
@@ -79,9 +79,8 @@ def question_of_items(model: PrivacyModel, column: str) -> ItemQuestion:
         asked: Any = model
         asks_of_none = kind is not AlphaKAnonymity
         return ItemQuestion(replace(asked, sensitive=column), of_holders=True, asks_of_none=asks_of_none)
-    msg = with_hint(
+    raise ModelError(
         f"{describe(model)} was asked of {listed(model.needs.sensitive)}, whose cells are sets of items.",
-        "take alpha-k-anonymity (no item is held by more than a share alpha of a class), distinct-l-diversity with "
-        "l = 2, t-closeness without a ground, beta-likeness or delta-disclosure.",
+        hint="take alpha-k-anonymity (no item is held by more than a share alpha of a class), "
+        "distinct-l-diversity with l = 2, t-closeness without a ground, beta-likeness or delta-disclosure.",
     )
-    raise ModelError(msg)

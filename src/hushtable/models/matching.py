@@ -19,7 +19,7 @@ from typing import ClassVar
 import numpy as np
 
 from hushtable._types import BoolArray, CountArray, FloatArray
-from hushtable.errors import InputError, ModelError, with_hint
+from hushtable.errors import InputError, ModelError
 from hushtable.models.base import NO_GROUNDS, ClassStats, Ground, Matching, Needs, Rule
 from hushtable.models.identity import check_whole
 
@@ -57,11 +57,10 @@ class MatchingNotion:
     def measure(self, stats: ClassStats) -> FloatArray:
         """Return how many rows of the other table each row may belong to; higher is safer."""
         if stats.matching is None:
-            msg = with_hint(
+            raise InputError(
                 f"{self.name} compares published rows with the original ones, which were not given.",
-                "pass original=, the table before it was protected.",
+                hint="pass original=, the table before it was protected.",
             )
-            raise InputError(msg)
         pairs = matches(stats.matching) if self.is_global else stats.matching
         counted = {
             "published": np.bincount(pairs.published, minlength=pairs.n_published),
@@ -75,8 +74,7 @@ class MatchingNotion:
 
     def rule(self, totals: Mapping[str, CountArray], grounds: Mapping[str, Ground] = NO_GROUNDS) -> Rule:
         """Raise ModelError: no class is judged."""
-        msg = with_hint(f"{self.name} judges no class of a partition.", "use method='mingen'.")
-        raise ModelError(msg)
+        raise ModelError(f"{self.name} judges no class of a partition.", hint="use method='mingen'.")
 
 
 @dataclass(frozen=True, slots=True)

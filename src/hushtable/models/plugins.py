@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, Final
 
-from hushtable.errors import InputError, with_hint
+from hushtable.errors import InputError
 
 __all__ = ["GROUPS", "installed", "listing", "load", "may_load", "named", "only"]
 
@@ -81,19 +81,19 @@ def load(group: str, name: str, needs: Collection[str]) -> Any:
     entry = installed(group)[name]
     who = f"the plug-in {name!r} of {_package(entry)}"
     if not may_load(name):
-        msg = with_hint(f"{who} is installed, and is not allowed here.", _WAYS)
-        raise InputError(msg)
+        raise InputError(f"{who} is installed, and is not allowed here.", hint=_WAYS)
     try:
         found = entry.load()
     except Exception as error:
-        msg = with_hint(f"{who} cannot be imported: {type(error).__name__}.", "mend it, or ask its authors.")
-        raise InputError(msg) from error
+        raise InputError(
+            f"{who} cannot be imported: {type(error).__name__}.", hint="mend it, or ask its authors."
+        ) from error
     lacking = [attribute for attribute in needs if not hasattr(found, attribute)]
     if not isinstance(found, type) or lacking:
-        msg = with_hint(
-            f"{who} is not of the kind {group!r}.", f"it is a class with: {', '.join(needs)}. See docs/extending.md."
+        raise InputError(
+            f"{who} is not of the kind {group!r}.",
+            hint=f"it is a class with: {', '.join(needs)}. See docs/extending.md.",
         )
-        raise InputError(msg)
     return found
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, Final, TypeVar
 
-from hushtable.errors import InputError, ModelError, VerificationError, with_hint
+from hushtable.errors import InputError, ModelError, VerificationError
 from hushtable.models import entries, plugins
 from hushtable.models.attribute import (
     BetaLikeness,
@@ -99,8 +99,9 @@ def claimed(names: Iterable[Any]) -> tuple[PrivacyModel, ...]:
                 if package
                 else "install the package that has it, and pass --plugins with its name."
             )
-            msg = with_hint(f"the claim could not be judged: it names the model {name!r}, which is unknown here.", hint)
-            raise VerificationError(msg)
+            raise VerificationError(
+                f"the claim could not be judged: it names the model {name!r}, which is unknown here.", hint=hint
+            )
         found.append(from_dict(entry))
     return tuple(found)
 
@@ -115,6 +116,5 @@ def models_in(given: Any) -> tuple[PrivacyModel, ...]:
     """
     if isinstance(given, (str, Mapping)) or not isinstance(given, Iterable):
         shown = type(given).__name__ if not isinstance(given, str) else repr(given)
-        msg = with_hint(f"models = {shown} is one model.", "pass a list: models=[KAnonymity(5)].")
-        raise InputError(msg)
+        raise InputError(f"models = {shown} is one model.", hint="pass a list: models=[KAnonymity(5)].")
     return tuple(entries.given(model, MODELS, PrivacyModel, "privacy model") for model in given)

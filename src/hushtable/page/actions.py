@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from hushtable.anonymizers import METHODS, STYLES
 from hushtable.columns import ROLES
-from hushtable.errors import InputError, with_hint
+from hushtable.errors import InputError
 from hushtable.page.desk import Desk
 from hushtable.page.ladders import with_group, with_name, write_ladder
 from hushtable.page.words import LANGUAGES
@@ -43,10 +43,10 @@ class FormFields:
         entries = self._given.get(name)
         if not entries:
             if default is None:
-                raise InputError(with_hint(f"the form has no field {name!r}.", "send it from the page."))
+                raise InputError(f"the form has no field {name!r}.", hint="send it from the page.")
             return default
         if len(entries[0]) > _LONGEST:
-            raise InputError(with_hint(f"the field {name!r} is too long.", f"up to {_LONGEST:,} characters."))
+            raise InputError(f"the field {name!r} is too long.", hint=f"up to {_LONGEST:,} characters.")
         return entries[0].strip()
 
     def texts(self, name: str) -> list[str]:
@@ -77,7 +77,7 @@ class FormFields:
 def _whole(text: str, name: str) -> int:
     text = text.strip()
     if not (text.isascii() and text.isdigit() and len(text) <= 9):
-        raise InputError(with_hint(f"{name} is no whole number.", "type digits, for instance 5."))
+        raise InputError(f"{name} is no whole number.", hint="type digits, for instance 5.")
     return int(text)
 
 
@@ -88,7 +88,7 @@ def _share(text: str, name: str) -> float:
     except ValueError:
         percent = -1.0
     if not 0 <= percent <= 100:
-        raise InputError(with_hint(f"{name} is no share.", "type a number from 0 to 100, in per cent."))
+        raise InputError(f"{name} is no share.", hint="type a number from 0 to 100, in per cent.")
     return percent / 100
 
 
@@ -101,7 +101,7 @@ def _role(desk: Desk, fields: FormFields) -> str:
     name = desk.column_at(fields.whole("column"))
     role, _, action = fields.text("role").partition(":")
     if role not in ROLES or action not in ("", "pseudonym", "fresh"):
-        raise InputError(with_hint(f"{role!r} is no role.", f"choose among {', '.join(ROLES)}."))
+        raise InputError(f"{role!r} is no role.", hint=f"choose among {', '.join(ROLES)}.")
     desk.change(desk.with_role(name, role, action or None))
     return "/columns"
 
@@ -110,9 +110,7 @@ def _format(desk: Desk, fields: FormFields) -> str:
     name = desk.column_at(fields.whole("column"))
     asked, (known, _) = fields.text("format"), desk.table().learned.doubts(name)
     if asked not in known:
-        raise InputError(
-            with_hint(f"{asked!r} is none of the formats that its cells fit.", "choose one of those shown.")
-        )
+        raise InputError(f"{asked!r} is none of the formats that its cells fit.", hint="choose one of those shown.")
     desk.change(desk.rules().changed({("columns", name, "format"): asked}))
     return "/columns"
 
@@ -128,7 +126,7 @@ def _hierarchy(desk: Desk, fields: FormFields) -> str:
     place = fields.whole("column")
     name, rule = desk.column_at(place), fields.text("rule")
     if rule not in RULES:
-        raise InputError(with_hint(f"{rule!r} is no rule.", f"choose among {', '.join(RULES)}."))
+        raise InputError(f"{rule!r} is no rule.", hint=f"choose among {', '.join(RULES)}.")
     _put_hierarchy(desk, name, _rule(desk, rule, fields.text("options", "")))
     return f"/groups?column={place}"
 
@@ -184,7 +182,7 @@ def _ladder(desk: Desk, fields: FormFields) -> tuple[int, str, Any]:
     name = desk.column_at(place)
     ladder = desk.ladder(name)
     if ladder is None:
-        raise InputError(with_hint("the column has no groups.", "choose a rule first."))
+        raise InputError("the column has no groups.", hint="choose a rule first.")
     return place, name, ladder
 
 
@@ -204,9 +202,9 @@ def _move(desk: Desk, fields: FormFields) -> str:
     policy = desk.rules()
     method, style = fields.text("method", policy.method.name), fields.text("recoding", "")
     if method not in METHODS:
-        raise InputError(with_hint(f"{method!r} is no method.", f"choose among {', '.join(METHODS)}."))
+        raise InputError(f"{method!r} is no method.", hint=f"choose among {', '.join(METHODS)}.")
     if style not in ("", *STYLES):
-        raise InputError(with_hint(f"{style!r} is no recoding.", f"choose among {', '.join(STYLES)}."))
+        raise InputError(f"{style!r} is no recoding.", hint=f"choose among {', '.join(STYLES)}.")
     style = style if hasattr(METHODS[method](), "recoding") else ""
     run = ComparedRun(fields.whole("k"), fields.share("suppression"), style or None, method)
     changed = _with_values(desk, policy_of_run(policy, run), fields)
@@ -238,7 +236,7 @@ def _with_values(desk: Desk, policy: Policy, fields: FormFields) -> Policy:
 def _compare(desk: Desk, fields: FormFields) -> str:
     ks, shares = fields.wholes("ks"), fields.shares("suppressions")
     if len(ks) * len(shares) * max(1, len(fields.texts("method"))) > 60:
-        raise InputError(with_hint("more than 60 runs were asked for.", "ask for fewer figures."))
+        raise InputError("more than 60 runs were asked for.", hint="ask for fewer figures.")
     desk.compare(ks, shares, fields.texts("method"))
     return "/choose"
 
@@ -246,7 +244,7 @@ def _compare(desk: Desk, fields: FormFields) -> str:
 def _choose(desk: Desk, fields: FormFields) -> str:
     place = fields.whole("run")
     if desk.comparison is None or place >= len(desk.comparison.rows):
-        raise InputError(with_hint("there is no such run.", "compare again."))
+        raise InputError("there is no such run.", hint="compare again.")
     desk.change(policy_of_run(desk.rules(), desk.comparison.rows[place]))
     return "/choose"
 
@@ -290,9 +288,7 @@ def _again(desk: Desk, fields: FormFields) -> str:
 def _language(desk: Desk, fields: FormFields) -> str:
     language = fields.text("language")
     if language not in LANGUAGES:
-        raise InputError(
-            with_hint(f"{language!r} is no language of the page.", f"choose among {', '.join(LANGUAGES)}.")
-        )
+        raise InputError(f"{language!r} is no language of the page.", hint=f"choose among {', '.join(LANGUAGES)}.")
     desk.language = language
     desk.version += 1
     return _back(fields)

@@ -17,7 +17,7 @@ from hushtable._types import CodeArray
 from hushtable.claims import Verdict
 from hushtable.columns import Column, ColumnSpec, cells
 from hushtable.discover import ProposedRole, Roles, find_quasi_identifiers
-from hushtable.errors import ColumnError, HushError, InputError, PolicyError, with_hint
+from hushtable.errors import ColumnError, HushError, InputError, PolicyError
 from hushtable.hierarchy import Hierarchy
 from hushtable.io import Frame, Snapshot, drafts, frames
 from hushtable.page.jobs import Jobs, PageJob
@@ -210,21 +210,21 @@ class Desk:
     def table(self) -> FirstLook:
         """Return the table; InputError where none is open."""
         if self.looked is None:
-            raise InputError(with_hint("no table is open.", "open one first."))
+            raise InputError("no table is open.", hint="open one first.")
         return self.looked
 
     def rules(self) -> Policy:
         """Return the policy; InputError where there is none."""
         self.table()
         if self.policy is None:
-            raise InputError(with_hint("there is no policy.", "open a table first."))
+            raise InputError("there is no policy.", hint="open a table first.")
         return self.policy
 
     def column_at(self, place: int) -> str:
         """Return the name of a column by its place; forms hold no names, which may hold anything."""
         names = self.table().learned.columns
         if not 0 <= place < len(names):
-            raise InputError(with_hint(f"no column {place}.", f"the table has {len(names)}."))
+            raise InputError(f"no column {place}.", hint=f"the table has {len(names)}.")
         return names[place]
 
     def inside(self, typed: str | Path, base: Path | None = None) -> Path:
@@ -236,14 +236,16 @@ class Desk:
             The path is empty or outside, links followed.
         """
         if not str(typed).strip() or "\0" in str(typed):
-            raise InputError(with_hint("no file was named.", "type its name."))
+            raise InputError("no file was named.", hint="type its name.")
         path = Path(os.path.normpath((base or self.folder) / typed))
         if not self.anywhere:
             home = self.folder
             place = Path(os.path.realpath(path))
             if home not in (place, *place.parents):
-                msg = f"{str(typed)!r} is outside the folder that hushtable was started in."
-                raise InputError(with_hint(msg, "start it there, or with --anywhere."))
+                raise InputError(
+                    f"{str(typed)!r} is outside the folder that hushtable was started in.",
+                    hint="start it there, or with --anywhere.",
+                )
         return path
 
     def open(self, typed: str | Path) -> None:
@@ -254,7 +256,7 @@ class Desk:
         except (OSError, ValueError):
             is_there = False
         if not is_there:
-            raise InputError(with_hint(f"there is no file {str(typed)!r}.", "look at the name."))
+            raise InputError(f"there is no file {str(typed)!r}.", hint="look at the name.")
         self.fault = ""
         self.jobs.start("reading", lambda job: self._read(job, path), self._has_read)
 
@@ -347,8 +349,10 @@ class Desk:
     def current(self) -> PolicyOutcome:
         """Return what the policy leads to; InputError where that is not known."""
         if self.outcome is None or self.is_stale:
-            msg = "it is not known yet what the policy leads to."
-            raise InputError(with_hint(msg, "wait for the end of the search, or change the policy."))
+            raise InputError(
+                "it is not known yet what the policy leads to.",
+                hint="wait for the end of the search, or change the policy.",
+            )
         return self.outcome
 
     def write(self, typed: str, *, overwrite: bool) -> None:
@@ -557,8 +561,10 @@ class Desk:
 
     def _read(self, job: PageJob, path: Path) -> tuple[FirstLook, Path, str | None, Mapping[str, Any], dict[Any, Any]]:
         if engines.opened(path) is not None:
-            msg = f"{path.name!r} is too large for the memory of this page."
-            raise InputError(with_hint(msg, "the command reads it batch by batch: hushtable anonymize."))
+            raise InputError(
+                f"{path.name!r} is too large for the memory of this page.",
+                hint="the command reads it batch by batch: hushtable anonymize.",
+            )
         file, known = self._known_policy(path)
         snapshot = Snapshot.of([path])
         frame = frames.read(path) if known is None else frames.read(path, dialect=known.read_as.dialect)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from hushtable.columns import SUPPRESSED
-from hushtable.errors import InputError, with_hint
+from hushtable.errors import InputError
 from hushtable.hierarchy import Hierarchy
 from hushtable.io import drafts
 
@@ -33,12 +33,14 @@ def with_group(ladder: Hierarchy, level: int, nodes: Collection[int], name: str)
     """Return the lines of a hierarchy with a level more, in which some groups are one; all others stay as they are."""
     _check_place(ladder, level, nodes)
     if len(nodes) < 2:
-        raise InputError(with_hint("fewer than two groups were chosen.", "choose those that become one group."))
+        raise InputError("fewer than two groups were chosen.", hint="choose those that become one group.")
     if level + 1 < ladder.n_levels - 1:
         above = {int(ladder.parent(level)[node]) for node in nodes}
         if len(above) > 1:
-            msg = "the chosen groups belong to several groups of the next level."
-            raise InputError(with_hint(msg, "choose groups of one, or begin at the highest level."))
+            raise InputError(
+                "the chosen groups belong to several groups of the next level.",
+                hint="choose groups of one, or begin at the highest level.",
+            )
     rows = _rows(ladder)
     for row, code in zip(rows, ladder.level_codes[level].tolist(), strict=True):
         row.insert(level + 1, _label(name) if code in nodes else row[level])
@@ -78,12 +80,12 @@ def _rows(ladder: Hierarchy) -> list[list[str]]:
 def _label(name: str) -> str:
     name = name.strip()
     if not name or len(name) > _LONGEST or not name.isprintable():
-        raise InputError(with_hint("a group needs a name.", f"up to {_LONGEST} printable characters."))
+        raise InputError("a group needs a name.", hint=f"up to {_LONGEST} printable characters.")
     return name
 
 
 def _check_place(ladder: Hierarchy, level: int, nodes: Collection[int]) -> None:
     if not 0 <= level < ladder.n_levels - 1 or not all(0 <= node < ladder.n_nodes(level) for node in nodes):
-        raise InputError(with_hint("there is no such group.", "look at the groups again: they have changed."))
+        raise InputError("there is no such group.", hint="look at the groups again: they have changed.")
     if ladder.lowest is not None:
-        raise InputError(with_hint("groups beyond tails cannot be named here.", "change the policy's file."))
+        raise InputError("groups beyond tails cannot be named here.", hint="change the policy's file.")

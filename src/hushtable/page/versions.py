@@ -6,7 +6,7 @@ import contextlib
 from pathlib import Path
 from typing import Final
 
-from hushtable.errors import InputError, with_hint
+from hushtable.errors import InputError
 from hushtable.io import drafts, read_text
 
 __all__ = ["PolicyVersions"]
@@ -35,8 +35,10 @@ class PolicyVersions:
         self.file = file
         self.folder = file.with_name(f"{file.name}.history")
         if self.folder.is_symlink() or (self.folder.exists() and not self.folder.is_dir()):
-            msg = f"{self.folder.name!r} is no folder."
-            raise InputError(with_hint(msg, "the page keeps the history of the policy there: move it away."))
+            raise InputError(
+                f"{self.folder.name!r} is no folder.",
+                hint="the page keeps the history of the policy there: move it away.",
+            )
         numbers = [int(each.stem) for each in self.folder.glob("*.yaml") if each.stem.isdecimal()]
         self.last = max(numbers, default=0)
         self.at = self.last

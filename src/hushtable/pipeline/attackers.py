@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Final, Literal
 from pydantic import Field, model_validator
 
 from hushtable.claims import Classes
-from hushtable.errors import InputError, with_hint
+from hushtable.errors import InputError
 from hushtable.io import Frame, frames
 from hushtable.pipeline.modules import Names
 from hushtable.pipeline.results import Columns, Evaluation, Evaluator, NamedFiles, Tables, read_beside
@@ -196,8 +196,7 @@ class AttackEvaluator(_Attacker):
         """Try every attack. The details name those that could not be tried, with the reason."""
         claim = None if tables.release is None else manifest.claim_of(tables.release)
         if not isinstance(claim, Classes):
-            msg = "nothing was claimed of classes of this table."
-            raise InputError(with_hint(msg, "attack what an Anonymizer made."))
+            raise InputError("nothing was claimed of classes of this table.", hint="attack what an Anonymizer made.")
         earlier: Frame | None = None if self.earlier is None else frames.read(files.find(self.earlier))
         found = attack_written(tables.current, claim, earlier, original=tables.protected, seed=seed)
         rows = [each.to_dict() for each in found.attacks]

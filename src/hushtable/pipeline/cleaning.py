@@ -15,7 +15,7 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from hushtable._types import BoolArray, FloatArray
-from hushtable.errors import ColumnError, check_columns, with_hint
+from hushtable.errors import ColumnError, check_columns
 from hushtable.io import Frame
 from hushtable.policy import MisplacedError, Record
 from hushtable.tables import Table
@@ -158,8 +158,9 @@ def is_outlier(frame: Frame, by_column: Mapping[str | None, str]) -> BoolArray:
         column = table.column(name)
         if column.kind not in ("integer", "decimal"):
             if name in by_column:
-                msg = with_hint(f"outliers are sought in {name!r}, which holds no numbers.", "leave that column out.")
-                raise ColumnError(msg)
+                raise ColumnError(
+                    f"outliers are sought in {name!r}, which holds no numbers.", hint="leave that column out."
+                )
             continue
         present = codes >= 0
         values = column.values[codes[present]].astype(np.float64)

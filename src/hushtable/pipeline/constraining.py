@@ -27,7 +27,7 @@ import numpy as np
 
 from hushtable._types import BoolArray, CodeArray
 from hushtable.columns import ColumnSpec, Kind, canonical, replaced, strings
-from hushtable.errors import ColumnError, InputError, PipelineError, check_columns, listed, with_hint
+from hushtable.errors import ColumnError, InputError, PipelineError, check_columns, listed
 from hushtable.io import Frame
 from hushtable.pipeline.expressions import (
     BothOrNeither,
@@ -110,8 +110,7 @@ def holding(condition: Condition, rows: CodedRows, name: str) -> BoolArray:
     try:
         return _judged(condition, rows).holds
     except ColumnError as error:
-        msg = f"{name}: {error}"
-        raise ColumnError(msg) from None
+        raise ColumnError(f"{name}: {error}") from None
 
 
 class _Truth(NamedTuple):
@@ -208,14 +207,12 @@ def _outcome(left: _ComparedSide, sign: str, right: _ComparedSide) -> Any:
     if left.holds is None or right.holds is None:
         return False
     if left.holds != right.holds:
-        msg = with_hint(f"{left.name} holds {left.holds}, {right.name} {right.holds}.", "compare what is alike.")
-        raise ColumnError(msg)
+        raise ColumnError(f"{left.name} holds {left.holds}, {right.name} {right.holds}.", hint="compare what is alike.")
     if left.holds == "texts" and sign in _ORDERING:
-        msg = with_hint(
+        raise ColumnError(
             f"{left.name} holds texts, which have no order.",
-            "compare it by == or !=; or say what the column is, in a schema or by na_values.",
+            hint="compare it by == or !=; or say what the column is, in a schema or by na_values.",
         )
-        raise ColumnError(msg)
     if left.slack is None and right.slack is None:
         return _COMPARE[sign](left.values, right.values)
     gap = np.subtract(left.values, right.values, dtype=np.float64)
@@ -239,16 +236,14 @@ def _side(operand: Operand, rows: CodedRows, codes: Mapping[str, CodeArray]) -> 
             return _total([_side(each, rows, codes) for each in added], [_side(each, rows, codes) for each in taken])
         case NumberLiteral(value):
             return _ComparedSide(value, np.True_, "numbers", "a number")
-    msg = f"{type(operand).__name__} stands alone"
-    raise AssertionError(msg)
+    raise AssertionError(f"{type(operand).__name__} stands alone")
 
 
 def _total(added: Sequence[_ComparedSide], taken: Sequence[_ComparedSide]) -> _ComparedSide:
     terms = (*added, *taken)
     for term in terms:
         if term.holds not in ("numbers", None):
-            msg = with_hint(f"{term.name} holds {term.holds}, which cannot be added.", "add numbers only.")
-            raise ColumnError(msg)
+            raise ColumnError(f"{term.name} holds {term.holds}, which cannot be added.", hint="add numbers only.")
     values = _sum(np.float64(each.values) for each in added) - _sum(np.float64(each.values) for each in taken)
     size = _sum(np.abs(np.float64(each.values)) for each in terms)
     present = reduce(operator.and_, (each.present for each in terms))
@@ -274,8 +269,9 @@ def _beside(value: Value, other: _ComparedSide, sign: str) -> _ComparedSide:
 
 def _like(known: Any, holds: str, name: str, other: _ComparedSide) -> _ComparedSide:
     if other.holds not in (holds, None):
-        msg = f"{other.name} holds {other.holds}, and is compared with {name}."
-        raise ColumnError(with_hint(msg, _WRITTEN[str(other.holds)]))
+        raise ColumnError(
+            f"{other.name} holds {other.holds}, and is compared with {name}.", hint=_WRITTEN[str(other.holds)]
+        )
     return _ComparedSide(known, np.True_, holds, name)
 
 
@@ -291,10 +287,9 @@ def _read(text: str, other: _ComparedSide, sign: str) -> Any:
     if other.holds == "numbers" and sign not in _ORDERING:
         # A text that no number is equal to: elsewhere in the column there may be such texts.
         return np.nan
-    msg = with_hint(
-        f"{other.name} holds {other.holds}, and is compared with a text that is none.", _WRITTEN[other.holds]
+    raise ColumnError(
+        f"{other.name} holds {other.holds}, and is compared with a text that is none.", hint=_WRITTEN[other.holds]
     )
-    raise ColumnError(msg)
 
 
 _WRITTEN: Final = {
@@ -484,11 +479,11 @@ def _lacking(rules: Constraints, lacking: int, n_trials: int | None) -> InputErr
     found = f"{n_rows - lacking} of {n_rows} rows keep to the rules"
     if n_trials is None:
         hint = "leave target_rows out: this table cannot be drawn again."
-        return InputError(with_hint(f"{found}.", hint))
+        return InputError(f"{found}.", hint=hint)
     hint = (
         "raise max_trials or sampling_ratio, ask for fewer rows (target_rows), or look at rules that few rows keep to."
     )
-    return InputError(with_hint(f"{found} after {n_trials} trials.", hint))
+    return InputError(f"{found} after {n_trials} trials.", hint=hint)
 
 
 def _settled(frame: Frame, rules: Constraints) -> Frame:
@@ -537,10 +532,11 @@ def _copied(frame: Frame, change: Change, rows: CodedRows, where: BoolArray) -> 
     given, taking = frame.column(source.name), frame.column(target.name)
     is_alike = HOLDS[source.kind] == HOLDS[target.kind] and _spelling(rows, source.name) == _spelling(rows, target.name)
     if (target.n_values and not is_alike) or taking.dtype != given.dtype:
-        msg = (
-            f"{change.name}: cells of column {source.name!r} cannot be copied into {target.name!r}: their types differ."
+        raise ColumnError(
+            f"{change.name}: cells of column {source.name!r} cannot be copied into {target.name!r}: "
+            "their types differ.",
+            hint="copy between columns that hold the same, written in the same way.",
         )
-        raise ColumnError(with_hint(msg, "copy between columns that hold the same, written in the same way."))
     return frame.with_columns({target.name: replaced(taking, where, given)})
 
 
@@ -672,4 +668,4 @@ def _value(given: Any, name: str) -> Value:
 
 
 def _fail(name: str, what: str, hint: str) -> NoReturn:
-    raise PipelineError(with_hint(f"{name}: {what}.", f"{hint}."))
+    raise PipelineError(f"{name}: {what}.", hint=f"{hint}.")

@@ -16,7 +16,7 @@ from pydantic import Field, field_validator, model_validator
 from hushtable._types import FloatArray
 from hushtable.claims import Classes, Matchings, Verdict
 from hushtable.discover import DEFAULT_SCORES, compare_sets
-from hushtable.errors import InputError, check_columns, with_hint
+from hushtable.errors import InputError, check_columns
 from hushtable.io import Frame, frames, read_alike
 from hushtable.pipeline.attackers import (
     AttackEvaluator,
@@ -83,8 +83,10 @@ class LearningEvaluator(Evaluator):
         tables.check_made()
         control = tables.control if self.control is None else read_beside(files.find(self.control), tables.people)
         if control is None:
-            msg = f"{self.method} needs people who were kept out, to test its models on."
-            raise InputError(with_hint(msg, "add a Splitter, or name a table: control: FILE."))
+            raise InputError(
+                f"{self.method} needs people who were kept out, to test its models on.",
+                hint="add a Splitter, or name a table: control: FILE.",
+            )
         named = {"people": tables.people, "synthetic": tables.current, "control": control.drop(tables.removed)}
         known = _LearningTables.of(named, None if self.method == "mlutility-cluster" else self.target)
         scores = [self._scores(known, taught) for taught in ("people", "synthetic")]
@@ -112,8 +114,7 @@ class LearningEvaluator(Evaluator):
             return list(_silhouettes(cells, test, self.n_clusters))
         if self.method == "mlutility-regression":
             if known.is_category:
-                msg = with_hint(f"{self.target!r} holds no numbers or dates.", "use mlutility-classification.")
-                raise InputError(msg)
+                raise InputError(f"{self.target!r} holds no numbers or dates.", hint="use mlutility-classification.")
             middle, width = target.mean(), target.std() or 1.0
             target, true = (target - middle) / width, (true - middle) / width
             return [max(0.0, float(each.fit(cells, target).score(test, true))) for each in _regressors()]
@@ -205,8 +206,7 @@ def _library(name: str) -> Any:
     try:
         return import_module(f"sklearn.{name}")
     except ModuleNotFoundError:
-        msg = with_hint("models are learned with scikit-learn.", "pip install 'hushtable[sklearn]'.")
-        raise InputError(msg) from None
+        raise InputError("models are learned with scikit-learn.", hint="pip install 'hushtable[sklearn]'.") from None
 
 
 _OF_CONTROL: Final = ("control_rate", "excess_risk", "interval_low", "interval_high", "p_value")
@@ -266,8 +266,7 @@ class MpuccsEvaluator(Evaluator):
         units = given.values() if isinstance(given, dict) else [] if given in (None, "auto", "exact") else [given]
         odd = [each for each in units if str(each).lower() not in PETSARD_UNITS]
         if odd:
-            msg = f"{odd[0]!r} is no unit of time; give one of {', '.join(PETSARD_UNITS)}, auto or exact"
-            raise ValueError(msg)
+            raise ValueError(f"{odd[0]!r} is no unit of time; give one of {', '.join(PETSARD_UNITS)}, auto or exact")
         return given
 
     @model_validator(mode="after")
@@ -328,8 +327,9 @@ class MpuccsEvaluator(Evaluator):
     def _as_petsard(self, tables: Tables) -> Any:
         for name in ("numeric_precision", "datetime_precision"):
             if isinstance(getattr(self, name), dict):
-                msg = with_hint(f"{name} with compat is one precision for all columns.", "give one, or leave it out.")
-                raise InputError(msg)
+                raise InputError(
+                    f"{name} with compat is one precision for all columns.", hint="give one, or leave it out."
+                )
         tables.check_made()
         original, made = tables.people, tables.current
         if self.columns is not None:
@@ -461,8 +461,9 @@ class VerifyEvaluator(Evaluator):
                 rules.check_agrees(claim)
             claim = asked if claim is None else claim.completed(asked)
         if claim is None:
-            msg = with_hint("nothing was claimed of this table.", "name a policy, or verify what an Anonymizer made.")
-            raise InputError(msg)
+            raise InputError(
+                "nothing was claimed of this table.", hint="name a policy, or verify what an Anonymizer made."
+            )
         compares = isinstance(claim, (Classes, Matchings)) and claim.compares(tables.current.columns)
         return claim.verify(tables.current, original=tables.protected if compares else None)
 

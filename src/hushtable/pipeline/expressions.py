@@ -28,7 +28,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final, NamedTuple, NoReturn
 
-from hushtable.errors import PipelineError, listed, with_hint
+from hushtable.errors import PipelineError, listed
 
 __all__ = [
     "BothOrNeither",
@@ -438,7 +438,7 @@ class _ExpressionReader:
     def fail(self, at: int, what: str, hint: str) -> NoReturn:
         line, before = self.text.count("\n", 0, at) + 1, self.text.rfind("\n", 0, at)
         place = f"line {line}, character {at - before}" if "\n" in self.text.rstrip() else f"character {at + 1}"
-        raise PipelineError(with_hint(f"{self.name}, {place}: {what}.", hint if hint.endswith("?") else f"{hint}."))
+        raise PipelineError(f"{self.name}, {place}: {what}.", hint=hint if hint.endswith("?") else f"{hint}.")
 
 
 def _as_cell(operand: Operand) -> Operand:

@@ -51,15 +51,15 @@ def several(given: Any) -> Any:
 def _cell(given: Any) -> Any:
     # What means missing may look like a number; of 12.50, YAML keeps 12.5.
     if type(given) is float:
-        msg = "put a number with decimals in quotes, as it stands in the cells: '12.50'"
-        raise ValueError(msg)
+        raise ValueError("put a number with decimals in quotes, as it stands in the cells: '12.50'")
     return str(given) if type(given) is int else given
 
 
 def _beginning(given: str) -> str:
     if not re.fullmatch(r"[^/\\\x00-\x1f]+", given) or given.startswith("."):
-        msg = "expected the beginning of a file's name: text without / or \\ that does not start with a point"
-        raise ValueError(msg)
+        raise ValueError(
+            "expected the beginning of a file's name: text without / or \\ that does not start with a point"
+        )
     return given
 
 
@@ -122,8 +122,7 @@ class FileReading(Record):
     def _types_are_known(self) -> FileReading:
         odd = [name for name in self.column_types if name.lower() not in ("category", "datetime")]
         if odd:
-            msg = f"column_types names {odd[0]!r}; it may name category and datetime"
-            raise ValueError(msg)
+            raise ValueError(f"column_types names {odd[0]!r}; it may name category and datetime")
         return self
 
 
@@ -136,8 +135,9 @@ class Loading(FileReading):
     @model_validator(mode="after")
     def _names_a_table(self) -> Loading:
         if (self.filepath is None) == (self.method is None):
-            msg = "give filepath, the table to read (method: default, which downloads one, is read but not carried out)"
-            raise ValueError(msg)
+            raise ValueError(
+                "give filepath, the table to read (method: default, which downloads one, is read but not carried out)"
+            )
         return self
 
     @property
@@ -213,8 +213,7 @@ class Synthesis(Record):
     @model_validator(mode="after")
     def _values_are_of_use(self) -> Synthesis:
         if self.values is not None and self.name not in ("copula", "independent"):
-            msg = f"values has no effect with {self.method}"
-            raise ValueError(msg)
+            raise ValueError(f"values has no effect with {self.method}")
         return self
 
 

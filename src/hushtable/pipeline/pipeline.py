@@ -32,7 +32,7 @@ from time import perf_counter
 from typing import Any, Final
 
 from hushtable.columns import escaped
-from hushtable.errors import HushError, InputError, PipelineError, listed, names_in, nearest, with_hint
+from hushtable.errors import HushError, InputError, PipelineError, listed, names_in, nearest
 from hushtable.io import drafts, frames
 from hushtable.pipeline import reports, steps, store
 from hushtable.pipeline.cleaning import Cleaning
@@ -146,8 +146,7 @@ def carried_out(
             if pipeline.key_of(step, keys[step.parent]) != doing.key:
                 raise _changed(doing)
         except HushError as error:
-            msg = f"step {place} of {len(plan)}, {step.name}, failed: {error}"
-            raise type(error)(msg) from None
+            raise type(error)(f"step {place} of {len(plan)}, {step.name}, failed: {error}") from None
         for line in _lines(done, step):
             say(line)
     found, files = _reported(pipeline, out, log, naming, done)
@@ -194,7 +193,7 @@ _EVALUATION: Final = "evaluation.json"
 def _changed(doing: Doing) -> InputError:
     """Return the error of a step of which a file is not the one any more that its key was made of; nothing is kept."""
     doing.store.drop(doing.key)
-    return InputError(with_hint("a file that it reads was changed meanwhile.", "run again when nobody writes to it."))
+    return InputError("a file that it reads was changed meanwhile.", hint="run again when nobody writes to it.")
 
 
 def _lines(done: _Done, step: Step) -> list[str]:
@@ -249,10 +248,12 @@ def _check_outputs(
     names = [name for reporter in pipeline.reporters.values() for name in _names_of(reporter, pipeline, naming)]
     long = [name for name in names if len(os.fsencode(name)) > _LONGEST_NAME]
     if long:
-        msg = f"the name of a file would have {len(os.fsencode(long[0]))} bytes: {long[0]!r}."
-        raise InputError(with_hint(msg, "take naming_strategy: plain, or shorter names of experiments."))
+        raise InputError(
+            f"the name of a file would have {len(os.fsencode(long[0]))} bytes: {long[0]!r}.",
+            hint="take naming_strategy: plain, or shorter names of experiments.",
+        )
     if not os.access(out, os.W_OK):
-        raise InputError(with_hint(f"nothing can be written to {str(out)!r}.", "name another folder with --out."))
+        raise InputError(f"nothing can be written to {str(out)!r}.", hint="name another folder with --out.")
     files = [out / name for name in names]
     if log is not None:
         _make_folder(log.parent, "name another as log_dir.")
@@ -264,8 +265,10 @@ def _make_folder(folder: Path, hint: str) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except (OSError, ValueError) as error:
-        msg = f"cannot make the folder {str(folder)!r}: {getattr(error, 'strerror', None) or type(error).__name__}."
-        raise InputError(with_hint(msg, hint)) from None
+        raise InputError(
+            f"cannot make the folder {str(folder)!r}: {getattr(error, 'strerror', None) or type(error).__name__}.",
+            hint=hint,
+        ) from None
 
 
 def _names_of(reporter: Record, pipeline: Pipeline, naming: ReportNaming) -> list[str]:
@@ -438,8 +441,9 @@ class Pipeline:
         for name in allowed:
             if name not in names:
                 near = listed(sorted(names)) if names else "nothing"
-                msg = f"{name!r} is allowed to be left out, and is not."
-                raise PipelineError(with_hint(msg, f"what is left out of this file: {near}."))
+                raise PipelineError(
+                    f"{name!r} is allowed to be left out, and is not.", hint=f"what is left out of this file: {near}."
+                )
         return tuple(f"{experiment}: {method}" for experiment, name, method in found if not {name, method} & {*allowed})
 
     def _not_built(self) -> list[tuple[str, str, str]]:
@@ -466,7 +470,7 @@ class Pipeline:
                 if place.is_file():
                     return place
         told = " or ".join(dict.fromkeys(os.path.abspath(each.parent) for each in places if "\0" not in path))
-        raise PipelineError(with_hint(f"there is no file {path[:200]!r}.", f"put it into {told or 'a folder'}."))
+        raise PipelineError(f"there is no file {path[:200]!r}.", hint=f"put it into {told or 'a folder'}.")
 
     @property
     def inputs(self) -> tuple[Path, ...]:
@@ -550,8 +554,7 @@ class Pipeline:
     def _check(self) -> None:
         found = self.obstacles()
         if found:
-            msg = with_hint("\n".join(found), "what a pipeline can do is in docs/run.md.")
-            raise PipelineError(msg)
+            raise PipelineError("\n".join(found), hint="what a pipeline can do is in docs/run.md.")
 
     @property
     def _store(self) -> Path:

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from pydantic import ValidationError
 
-from hushtable.errors import HushError, InputError, PipelineError, with_hint
+from hushtable.errors import HushError, InputError, PipelineError
 from hushtable.models import plugins
 from hushtable.pipeline.cleaning import Cleaning
 from hushtable.pipeline.constraining import rules_of
@@ -71,8 +71,7 @@ def experiments_of(given: Any, name: str, tree: plain_yaml.YamlNode | None, fold
         Every fault; with the tree of the file, with its line.
     """
     if not isinstance(given, Mapping) or not given:
-        msg = with_hint(f"{name}: expected modules, such as Loader, each with experiments.", _EXAMPLE)
-        raise PipelineError(msg)
+        raise PipelineError(f"{name}: expected modules, such as Loader, each with experiments.", hint=_EXAMPLE)
     faults = _Faults(name, tree)
     read: dict[str, Any] = {}
     for module, experiments in given.items():
@@ -87,8 +86,7 @@ def experiments_of(given: Any, name: str, tree: plain_yaml.YamlNode | None, fold
     if not faults.found:
         _check_order(faults, read)
     if faults.found:
-        msg = with_hint("\n".join(dict.fromkeys(faults.found)), "docs/run.md lists what each module takes.")
-        raise PipelineError(msg)
+        raise PipelineError("\n".join(dict.fromkeys(faults.found)), hint="docs/run.md lists what each module takes.")
     return read
 
 
@@ -123,7 +121,7 @@ def validated(kind: type[Record], given: Any, name: str, tree: plain_yaml.YamlNo
     faults = _Faults(name, tree)
     record = faults.record(kind, given, ())
     if record is None:
-        raise PipelineError(with_hint("\n".join(faults.found), "docs/run.md lists what there is."))
+        raise PipelineError("\n".join(faults.found), hint="docs/run.md lists what there is.")
     return record
 
 

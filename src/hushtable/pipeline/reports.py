@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from hushtable.errors import InputError, listed, with_hint
+from hushtable.errors import InputError, listed
 from hushtable.io import Frame, drafts, frames
 from hushtable.pipeline.modules import SaveData, SaveReport, SaveTiming
 from hushtable.pipeline.results import Columns, Evaluation, Tables
@@ -103,11 +103,9 @@ def check(paths: Sequence[Path], inputs: Sequence[Path], out: Path, *, overwrite
     if not known and (out / RECORD).exists():
         strange.append(out / RECORD)
     if strange:
-        msg = f"{listed(map(str, strange))} exists, and is not what an earlier run wrote there."
         raise InputError(
-            with_hint(
-                msg, "name another folder, or overwrite it: --force on the command line, overwrite=True in Python."
-            )
+            f"{listed(map(str, strange))} exists, and is not what an earlier run wrote there.",
+            hint="name another folder, or overwrite it: --force on the command line, overwrite=True in Python.",
         )
 
 

@@ -13,7 +13,7 @@ from typing import Annotated, Any, ClassVar, Final, Protocol
 from pydantic import Field, field_validator
 
 from hushtable.columns import finite
-from hushtable.errors import InputError, with_hint
+from hushtable.errors import InputError
 from hushtable.io import Frame, frames
 from hushtable.policy import Record
 
@@ -71,8 +71,9 @@ class Tables:
     def check_made(self) -> None:
         """Raise InputError where `current` are the originals themselves, which are as like them as can be."""
         if not self.is_made:
-            msg = with_hint("there is no synthetic or protected table to compare.", "add a Synthesizer or Anonymizer.")
-            raise InputError(msg)
+            raise InputError(
+                "there is no synthetic or protected table to compare.", hint="add a Synthesizer or Anonymizer."
+            )
 
     @property
     def people(self) -> Frame:
@@ -84,8 +85,9 @@ class Tables:
             There are none.
         """
         if self.original is None:
-            msg = with_hint("there is no table of originals to compare with.", "add a Loader with their filepath.")
-            raise InputError(msg)
+            raise InputError(
+                "there is no table of originals to compare with.", hint="add a Loader with their filepath."
+            )
         return self.original.drop(self.removed)
 
 
@@ -164,8 +166,7 @@ class Evaluator(Record):
         odd = [name for name in limit if name not in cls.figures]
         if odd:
             allowed = f"it may name {', '.join(cls.figures)}" if cls.figures else "this method has no figure to limit"
-            msg = f"limit names {odd[0]!r}; {allowed}"
-            raise ValueError(msg)
+            raise ValueError(f"limit names {odd[0]!r}; {allowed}")
         return limit
 
     def inputs(self, files: NamedFiles) -> tuple[Path, ...]:

@@ -21,7 +21,7 @@ import numpy as np
 
 from hushtable._types import CountArray
 from hushtable.columns import ColumnSpec, Kind
-from hushtable.errors import InputError, PipelineError, VerificationError, check_columns, with_hint
+from hushtable.errors import InputError, PipelineError, VerificationError, check_columns
 from hushtable.io import DELIMITERS, Dialect, Frame, frames, header_line, read_text
 from hushtable.pipeline.cleaning import Cleaning, cleaned
 from hushtable.pipeline.constraining import constrained, rules_of
@@ -293,14 +293,15 @@ def _headed(path: Path, said: FileReading, dialect: Dialect) -> Frame:
     try:
         text = read_text(path, dialect.encoding)
     except OSError:
-        msg = with_hint(f"cannot read {path.name} as a CSV without a header.", "check the name.")
-        raise InputError(msg) from None
+        raise InputError(f"cannot read {path.name} as a CSV without a header.", hint="check the name.") from None
     first = text.partition("\n")[0].rstrip("\r")
     n_cells = {each: _n_cells(first, each) for each in DELIMITERS}
     fitting = [each for each in DELIMITERS if n_cells[each] == len(names) == max(n_cells.values())]
     if not fitting:
-        msg = f"header_names has {len(names)} names, and the first line of {path.name} does not split into as many."
-        raise InputError(with_hint(msg, "name every column once, in their order."))
+        raise InputError(
+            f"header_names has {len(names)} names, and the first line of {path.name} does not split into as many.",
+            hint="name every column once, in their order.",
+        )
     headed = header_line(names, fitting[0]) + text
     return frames.read_stream(headed.encode(), path.name, replace(dialect, encoding="utf-8", delimiter=fitting[0]))
 
@@ -453,10 +454,11 @@ def _samples(
             if all(len(np.intersect1d(rows[0], train)) <= most for train, _ in drawn):
                 break
         else:
-            msg = (
-                f"no sample {len(drawn) + 1} shares at most {parameters.max_overlap_ratio} of its rows with the others."
+            raise InputError(
+                f"no sample {len(drawn) + 1} shares at most {parameters.max_overlap_ratio} of its "
+                "rows with the others.",
+                hint="raise max_overlap_ratio, or lower num_samples or train_split_ratio.",
             )
-            raise InputError(with_hint(msg, "raise max_overlap_ratio, or lower num_samples or train_split_ratio."))
         drawn.append(rows)
     return drawn
 

@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from hushtable.errors import InputError, ResourceError, with_hint
+from hushtable.errors import InputError, ResourceError
 from hushtable.io import is_full as is_full_disk
 
 if sys.platform != "win32":
@@ -96,10 +96,14 @@ class Store:
         except OSError as error:
             is_full = is_full_disk(error)
             why = "no space is left on its disk" if is_full else error.strerror or type(error).__name__
-            msg = with_hint(
-                f"cannot keep a result in {str(self.folder)!r}: {why}.", "make room there, or run with --no-cache."
-            )
-            raise (ResourceError if is_full else InputError)(msg) from None
+            raise (
+                ResourceError
+                if is_full
+                else InputError(
+                    f"cannot keep a result in {str(self.folder)!r}: {why}.",
+                    hint="make room there, or run with --no-cache.",
+                )
+            ) from None
         finally:
             _remove(part)
 
@@ -123,8 +127,10 @@ def clean(folder: Path) -> bool:
             (folder / name).unlink(missing_ok=True)
     strangers = os.listdir(folder)
     if strangers:
-        msg = f"{str(folder)!r} holds {len(strangers)} files that are none of hushtable's; they were left."
-        raise InputError(with_hint(msg, "look at them, and remove the folder yourself."))
+        raise InputError(
+            f"{str(folder)!r} holds {len(strangers)} files that are none of hushtable's; they were left.",
+            hint="look at them, and remove the folder yourself.",
+        )
     folder.rmdir()
     return True
 
@@ -142,8 +148,10 @@ def _make(folder: Path) -> bool:
             (folder / _IGNORED).write_text("*\n", encoding="utf-8")
             (folder / _MARK).write_text(_MARK_TEXT, encoding="utf-8")
     except OSError as error:
-        msg = f"cannot keep results in {str(folder)!r}: {error.strerror or type(error).__name__}."
-        raise InputError(with_hint(msg, "run with --no-cache.")) from None
+        raise InputError(
+            f"cannot keep results in {str(folder)!r}: {error.strerror or type(error).__name__}.",
+            hint="run with --no-cache.",
+        ) from None
     return is_new
 
 
@@ -151,8 +159,10 @@ def _check_own(folder: Path) -> None:
     mark = folder / _MARK
     is_own = mark.is_file() and mark.read_bytes() == _MARK_TEXT.encode()
     if folder.is_symlink() or not (is_own or (folder.is_dir() and not any(folder.iterdir()))):
-        msg = f"{str(folder)!r} is no folder of results that hushtable made."
-        raise InputError(with_hint(msg, "move it away, or run with --no-cache."))
+        raise InputError(
+            f"{str(folder)!r} is no folder of results that hushtable made.",
+            hint="move it away, or run with --no-cache.",
+        )
 
 
 @contextlib.contextmanager
@@ -163,8 +173,10 @@ def _locked(folder: Path) -> Iterator[None]:
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
-                msg = f"another run uses the results in {str(folder)!r}."
-                raise InputError(with_hint(msg, "wait for its end, or run with --no-cache.")) from None
+                raise InputError(
+                    f"another run uses the results in {str(folder)!r}.",
+                    hint="wait for its end, or run with --no-cache.",
+                ) from None
         yield
 
 

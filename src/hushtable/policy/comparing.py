@@ -36,7 +36,7 @@ from hushtable.anonymizers import (
     warn_of_doubts,
 )
 from hushtable.columns import escaped
-from hushtable.errors import BudgetExceeded, InfeasibleError, InputError, nearest, with_hint
+from hushtable.errors import BudgetExceeded, InfeasibleError, InputError, nearest
 from hushtable.io import Frame, Writing, frames, latex_of
 from hushtable.models import HistoryModel, KAnonymity, KMAnonymity, LinkedKAnonymity, MatchingNotion, PrivacyModel
 from hushtable.plots import charts
@@ -191,7 +191,7 @@ class Comparison:
         """
         feasible = [row for row in self.rows if row.is_feasible]
         if not feasible:
-            raise InputError(with_hint("no run is feasible, so there is nothing to draw.", "ask for a smaller k."))
+            raise InputError("no run is feasible, so there is nothing to draw.", hint="ask for a smaller k.")
         lines = {name: np.array(points) for name, points in self.lines().items()}
         knee = self.knee
         marked = None if knee is None else np.array([knee.loss, knee.highest_risk])
@@ -401,17 +401,16 @@ def _policy(given: Any) -> Policy:
         return given
     if isinstance(given, (str, os.PathLike)):
         return Policy.read(given)
-    msg = with_hint(f"policy was given as {type(given).__name__}.", "pass a Policy, or the path of one.")
-    raise InputError(msg)
+    raise InputError(f"policy was given as {type(given).__name__}.", hint="pass a Policy, or the path of one.")
 
 
 def _listed(given: Any, what: str, example: str) -> list[Any]:
     """Return the entries of a list that is not empty; a text or a number alone is a slip."""
     if isinstance(given, (str, bytes, Mapping)) or not isinstance(given, Iterable):
-        raise InputError(with_hint(f"{what} = {given!r}.", f"pass a list, for instance {what}={example}."))
+        raise InputError(f"{what} = {given!r}.", hint=f"pass a list, for instance {what}={example}.")
     entries = list(given)
     if not entries:
-        raise InputError(with_hint(f"{what} is empty.", f"pass what to compare, for instance {what}={example}."))
+        raise InputError(f"{what} is empty.", hint=f"pass what to compare, for instance {what}={example}.")
     return entries
 
 
@@ -424,7 +423,7 @@ def _shares(given: Any) -> list[float]:
     for each in shares:
         is_number = isinstance(each, (int, float, np.number)) and not isinstance(each, bool)
         if not is_number or not 0 <= each <= 1:
-            raise InputError(with_hint(f"suppression holds {each!r}.", "a share of the records, from 0 to 1."))
+            raise InputError(f"suppression holds {each!r}.", hint="a share of the records, from 0 to 1.")
     return list(dict.fromkeys(map(float, shares)))
 
 
@@ -437,7 +436,7 @@ def _words(given: Any, known: Iterable[str], what: str) -> list[str] | None:
         if not isinstance(each, str) or each not in known:
             near = nearest(each, known)
             meant = f"did you mean {near!r}? " if near else ""
-            raise InputError(with_hint(f"{what} holds {each!r}.", f"{meant}choose among {', '.join(known)}."))
+            raise InputError(f"{what} holds {each!r}.", hint=f"{meant}choose among {', '.join(known)}.")
     return list(dict.fromkeys(words))
 
 
@@ -451,8 +450,10 @@ def _runs(
     """Combine what is varied; an option that does not apply takes part once."""
     recoded = [name for name in methods if hasattr(METHODS[name](), "recoding")]
     if recodings is not None and not recoded:
-        msg = f"recoding has no effect: {' and '.join(methods)} have no such option."
-        raise InputError(with_hint(msg, "leave it out, or compare method='mondrian' too."))
+        raise InputError(
+            f"recoding has no effect: {' and '.join(methods)} have no such option.",
+            hint="leave it out, or compare method='mondrian' too.",
+        )
     suppressed: Sequence[float | None] = [None] if _notion(rules.models) else shares
     styles: dict[str, Sequence[str | None]] = {
         name: (recodings or [_with_method(rules, name).method.recoding]) if name in recoded else [None]
@@ -468,8 +469,10 @@ def _runs(
 def _by_links(rules: Policy, runs: Iterable[ComparedRun], ways: Iterable[str]) -> list[ComparedRun]:
     """Return the runs of every way to link records; methods that align histories are for linked k-anonymity alone."""
     if rules.person is None:
-        msg = "links were given, and the policy does not say whose record a row is."
-        raise InputError(with_hint(msg, "write `person: COLUMN` into the policy."))
+        raise InputError(
+            "links were given, and the policy does not say whose record a row is.",
+            hint="write `person: COLUMN` into the policy.",
+        )
     found = []
     for links in ways:
         for run in runs:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Final
 from xml.etree import ElementTree
 
-from hushtable.errors import InputError, with_hint
+from hushtable.errors import InputError
 from hushtable.hierarchy import check_lines
 from hushtable.io import decode_text, read_text
 from hushtable.policy import plain_yaml
@@ -99,8 +99,7 @@ def convert(path: Path) -> Converted:
     if kind == ".txt":
         return Converted({f"{path.stem}.csv": _amnesia(path)})
     hint = "pass a .deid of ARX, a .hrc of tau-Argus, or a hierarchy of Amnesia (.txt)."
-    msg = with_hint(f"cannot convert {str(path)!r}.", hint)
-    raise InputError(msg)
+    raise InputError(f"cannot convert {str(path)!r}.", hint=hint)
 
 
 def _project(path: Path) -> Converted:
@@ -110,12 +109,14 @@ def _project(path: Path) -> Converted:
     except (OSError, zipfile.BadZipFile, RuntimeError, NotImplementedError, EOFError, ValueError) as error:
         if isinstance(error, InputError):
             raise
-        msg = with_hint(f"{str(path)!r} is not a project of ARX.", "save it in ARX again, without a password.")
-        raise InputError(msg) from None
+        raise InputError(
+            f"{str(path)!r} is not a project of ARX.", hint="save it in ARX again, without a password."
+        ) from None
     wanted = ("project.xml", "input/config.xml", "input/definition.xml")
     if missing := [name for name in wanted if name not in held]:
-        msg = with_hint(f"{str(path)!r} lacks {missing[0]!r}.", "import data and configure the project in ARX first.")
-        raise InputError(msg)
+        raise InputError(
+            f"{str(path)!r} lacks {missing[0]!r}.", hint="import data and configure the project in ARX first."
+        )
     about, config, definition = (_tree(path, name, held[name]) for name in wanted)
     lacking: list[str] = []
     columns, ladders = {}, {}
@@ -137,8 +138,9 @@ def _project(path: Path) -> Converted:
         "limits": {"suppression": min(1.0, max(0.0, _number(_told(config, "relativeMaxOutliers", "0"))))},
     }
     if not policy["models"]:
-        msg = with_hint(f"{str(path)!r} asks for no privacy model that is known here.", "add one, such as k-anonymity.")
-        raise InputError(msg)
+        raise InputError(
+            f"{str(path)!r} asks for no privacy model that is known here.", hint="add one, such as k-anonymity."
+        )
     head = "".join(f"# no counterpart: {each}\n" for each in lacking)
     text = plain_yaml.write(policy)
     Policy.parse(re.sub(r"^ *hierarchy: .*\n", "", text, flags=re.MULTILINE), path.name)
@@ -155,19 +157,18 @@ def _entry(project: zipfile.ZipFile, name: str) -> bytes:
         # What a zip says of its sizes may be wrong.
         raw = file.read(_MOST_BYTES + 1)
     if len(raw) > _MOST_BYTES:
-        msg = with_hint(f"the project's {name!r} unpacks to more than {_MOST_BYTES:,} bytes.", "it is damaged.")
-        raise InputError(msg)
+        raise InputError(f"the project's {name!r} unpacks to more than {_MOST_BYTES:,} bytes.", hint="it is damaged.")
     return raw
 
 
 def _tree(path: Path, name: str, raw: bytes) -> ElementTree.Element:
     if b"<!DOCTYPE" in raw or b"<!ENTITY" in raw:
         # Entities could name other files, or grow without an end.
-        raise InputError(with_hint(f"{name!r} of {str(path)!r} declares entities.", "ARX writes none."))
+        raise InputError(f"{name!r} of {str(path)!r} declares entities.", hint="ARX writes none.")
     try:
         return ElementTree.fromstring(raw)
     except ElementTree.ParseError:
-        raise InputError(with_hint(f"{name!r} of {str(path)!r} is no XML.", "save it in ARX again.")) from None
+        raise InputError(f"{name!r} of {str(path)!r} is no XML.", hint="save it in ARX again.") from None
 
 
 def _told(element: ElementTree.Element, name: str, default: str = "") -> str:
@@ -179,7 +180,7 @@ def _number(text: str) -> float:
     try:
         return float(text)
     except ValueError:
-        raise InputError(with_hint("a limit of the project is no number.", "save it in ARX again.")) from None
+        raise InputError("a limit of the project is no number.", hint="save it in ARX again.") from None
 
 
 def _column(name: str, told: ElementTree.Element, lacking: list[str]) -> dict[str, Any]:
@@ -275,15 +276,14 @@ def _code_list(path: Path) -> str:
         code = line.lstrip("@").strip()
         depth = len(line) - len(line.lstrip("@"))
         if not code or depth > (codes[-1][0] + 1 if codes else 0) or ";" in code:
-            msg = with_hint(
+            raise InputError(
                 f"line {number} of {str(path)!r} stands under no code.",
-                "each line has one @ more than the code above it.",
+                hint="each line has one @ more than the code above it.",
             )
-            raise InputError(msg)
         codes.append((depth, code))
         numbers.append(number)
     if not codes:
-        raise InputError(with_hint(f"{str(path)!r} holds no code.", "a line for each code."))
+        raise InputError(f"{str(path)!r} holds no code.", hint="a line for each code.")
     deepest = max(depth for depth, _ in codes)
     above: list[str] = []
     rows: list[list[str]] = []
@@ -302,22 +302,19 @@ def _lines(path: Path) -> list[str]:
     try:
         return read_text(path).split("\n")
     except OSError:
-        msg = with_hint(f"cannot read {str(path)!r}.", "check the name.")
-        raise InputError(msg) from None
+        raise InputError(f"cannot read {str(path)!r}.", hint="check the name.") from None
 
 
 def _amnesia(path: Path) -> str:
     """Return the lines of a hierarchy of Amnesia: behind its head, ``parent has child child`` for each inner node."""
     lines = [line.split() for line in _lines(path)]
     if not lines or lines[0] not in (["distinct"], ["range"]):
-        msg = with_hint(f"{str(path)!r} is no hierarchy of Amnesia.", "its first line is `distinct` or `range`.")
-        raise InputError(msg)
+        raise InputError(f"{str(path)!r} is no hierarchy of Amnesia.", hint="its first line is `distinct` or `range`.")
     if lines[0] == ["range"]:
-        msg = with_hint(
+        raise InputError(
             f"{str(path)!r} holds ranges, which are a rule here and no file.",
-            "write the widths of its levels into the policy: hierarchy: {intervals: {width: [5, 10]}}.",
+            hint="write the widths of its levels into the policy: hierarchy: {intervals: {width: [5, 10]}}.",
         )
-        raise InputError(msg)
     parent_of: dict[str, str] = {}
     # The head ends with the first empty line.
     begin = lines.index([]) if [] in lines else len(lines)
@@ -327,17 +324,17 @@ def _amnesia(path: Path) -> str:
         parent, children = words[0], words[2:]
         is_tree = words[1:2] == ["has"] and children and not {*children} & parent_of.keys()
         if not is_tree or len({*children}) < len(children) or ";" in "".join(words):
-            msg = with_hint(
+            raise InputError(
                 f"line {number} of {str(path)!r} is no node of a tree.",
-                "each line is a parent, `has`, and children that stand under no other parent.",
+                hint="each line is a parent, `has`, and children that stand under no other parent.",
             )
-            raise InputError(msg)
         parent_of |= dict.fromkeys(children, parent)
     chains = [_above(node, parent_of) for node in parent_of if node not in {*parent_of.values()}]
     tops = {chain[-1] for chain in chains}
     if len(tops) != 1 or tops & parent_of.keys():
-        msg = with_hint(f"{str(path)!r} is no tree with one root.", "every node but the root stands under another.")
-        raise InputError(msg)
+        raise InputError(
+            f"{str(path)!r} is no tree with one root.", hint="every node but the root stands under another."
+        )
     deepest = max(map(len, chains))
     rows = ([chain[0]] * (deepest - len(chain)) + chain + ["*"] for chain in chains)
     return "".join(f"{';'.join(row)}\n" for row in rows)

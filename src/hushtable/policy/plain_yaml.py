@@ -41,7 +41,7 @@ def text_of(path: str | os.PathLike[str], what: str, hint: str, error: type[Inpu
     try:
         return read_text(Path(path), most_bytes=_MOST_BYTES)
     except (OSError, ValueError):
-        raise error(with_hint(f"cannot read the {what} {str(path)!r}.", hint)) from None
+        raise error(f"cannot read the {what} {str(path)!r}.", hint=hint) from None
 
 
 def read(text: str, name: str, error: type[InputError] = PolicyError) -> tuple[Any, YamlNode | None]:
@@ -53,8 +53,7 @@ def read(text: str, name: str, error: type[InputError] = PolicyError) -> tuple[A
         Of the type asked for: the text is too large, not YAML, or YAML that is refused: in which line of ``name``.
     """
     if len(text) > _LARGEST:
-        msg = with_hint(f"{name}: more than {_LARGEST:,} characters.", "keep long hierarchies in files of their own.")
-        raise error(msg)
+        raise error(f"{name}: more than {_LARGEST:,} characters.", hint="keep long hierarchies in files of their own.")
     try:
         loader = _Loader(text, name, error)
     except yaml.reader.ReaderError as fault:
@@ -154,8 +153,9 @@ class _Loader(yaml.SafeLoader):
             if not isinstance(key, yaml.ScalarNode) or key.tag == _MERGE:
                 self.refuse(key.start_mark, "a key that is no plain text")
             if key.value in seen:
-                msg = f"{self.name} line {key.start_mark.line + 1}: {key.value!r} stands twice."
-                raise self.error(with_hint(msg, "keep one of them."))
+                raise self.error(
+                    f"{self.name} line {key.start_mark.line + 1}: {key.value!r} stands twice.", hint="keep one of them."
+                )
             seen.add(key.value)
 
     def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:

@@ -43,7 +43,7 @@ from hushtable.anonymizers import Request, protect
 from hushtable.claims import Claim, Classes, Limits, Matchings, Verdict, of_models, opened, seen
 from hushtable.columns import ROLES, ColumnSpec, Role
 from hushtable.engines import EngineChoice
-from hushtable.errors import PolicyError, check_columns, listed, with_hint
+from hushtable.errors import PolicyError, check_columns, listed
 from hushtable.hierarchy import Hierarchy
 from hushtable.io import Frame, Snapshot, drafts, frames
 from hushtable.models import entries, model_to_dict, plugins
@@ -346,19 +346,17 @@ class Policy(Record):
         """Raise PolicyError where a role or a format is yet to be decided."""
         asked = self.with_role(ASK)
         if asked:
-            msg = with_hint(
+            raise PolicyError(
                 f"the policy asks for the role of {listed(asked)}.",
-                f"decide each: {'; '.join(f'{role} ({what})' for role, what in MEANINGS.items())}. "
+                hint=f"decide each: {'; '.join(f'{role} ({what})' for role, what in MEANINGS.items())}. "
                 "To decide all at once: --ask quasi-identifier.",
             )
-            raise PolicyError(msg)
         unformatted = [name for name, column in self.columns.items() if column.format == ASK]
         if unformatted:
-            msg = with_hint(
+            raise PolicyError(
                 f"the policy asks for the format of the dates of {listed(unformatted)}.",
-                "their cells fit several: choose the one that is meant, for instance format: '%d.%m.%Y'.",
+                hint="their cells fit several: choose the one that is meant, for instance format: '%d.%m.%Y'.",
             )
-            raise PolicyError(msg)
 
     def claim(self) -> Classes | Matchings:
         """Return what a release by this policy claims; where something is yet to be decided, it claims nothing."""
@@ -417,39 +415,35 @@ class Policy(Record):
         lacking = [condition for condition in asked if condition not in told]
         if lacking or set(claimed.columns) != set(self.quasi_identifiers):
             what = listed(lacking) if lacking else f"quasi-identifiers {listed(self.quasi_identifiers)}"
-            msg = with_hint(
+            raise PolicyError(
                 f"the policy asks for {what}, which the manifest of the release does not claim.",
-                "verify with the policy that the release was made by, or without one.",
+                hint="verify with the policy that the release was made by, or without one.",
             )
-            raise PolicyError(msg)
 
     def check_release(self, columns: Sequence[str]) -> None:
         """Raise PolicyError where a released table holds a column that the policy removes or does not know."""
         stray = [name for name in columns if name not in self.columns or name in self.removed]
         if stray:
-            msg = with_hint(
+            raise PolicyError(
                 f"the table holds columns {listed(stray)}, which the policy does not release.",
-                "verify the file that anonymize wrote with this policy.",
+                hint="verify the file that anonymize wrote with this policy.",
             )
-            raise PolicyError(msg)
 
     def check_covers(self, columns: Sequence[str]) -> None:
         """Raise PolicyError where a column has no role: what is not declared is not released."""
         check_columns(tuple(self.columns), columns, "columns of the policy")
         undeclared = [name for name in columns if name not in self.columns]
         if undeclared:
-            msg = with_hint(
+            raise PolicyError(
                 f"the policy gives no role to {listed(undeclared)}.",
-                f"add each under columns as one of {', '.join(ROLES)}.",
+                hint=f"add each under columns as one of {', '.join(ROLES)}.",
             )
-            raise PolicyError(msg)
         by = self.writing.by
         if by is not None and (by not in self.columns or by in self.with_role("identifier")):
-            msg = with_hint(
+            raise PolicyError(
                 f"write: by names column {by!r}, whose cells are not published as they are or coarsened.",
-                "name a quasi-identifier, or a column that is kept.",
+                hint="name a quasi-identifier, or a column that is kept.",
             )
-            raise PolicyError(msg)
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> Policy:
@@ -462,10 +456,9 @@ class Policy(Record):
         """Read a policy from YAML; errors name the line, and files are looked for in ``folder``."""
         given, tree = plain_yaml.read(text, name)
         if not isinstance(given, Mapping):
-            msg = with_hint(
-                f"{name}: expected `columns:` and `models:`.", "`hushtable scan` writes a policy to start from."
+            raise PolicyError(
+                f"{name}: expected `columns:` and `models:`.", hint="`hushtable scan` writes a policy to start from."
             )
-            raise PolicyError(msg)
         return cls.make(given, name, tree, folder)
 
     @classmethod
@@ -483,11 +476,10 @@ class Policy(Record):
                 policy = cls.model_validate(given, context={"folder": folder})
         except ValidationError as error:
             faults = faults_of(error, cls, given, name, tree)
-            msg = with_hint(
+            raise PolicyError(
                 "\n".join(dict.fromkeys(faults)),
-                "docs/quickstart.md shows a whole policy; `hushtable scan FILE -p policy.yaml` writes one.",
-            )
-            raise PolicyError(msg) from None
+                hint="docs/quickstart.md shows a whole policy; `hushtable scan FILE -p policy.yaml` writes one.",
+            ) from None
         policy._folder = folder
         return policy
 
@@ -549,11 +541,10 @@ class Policy(Record):
         listed_ = Hierarchy.from_domains(self._beside(self.domains))
         ladders = {name: ladder for name, ladder in listed_.items() if name in asked}
         if not ladders:
-            msg = with_hint(
+            raise PolicyError(
                 f"domains: {self.domains!r} names no quasi-identifier or sensitive column.",
-                "its lines begin with a column's name: `job/office: clerk, typist`.",
+                hint="its lines begin with a column's name: `job/office: clerk, typist`.",
             )
-            raise PolicyError(msg)
         return {**ladders, **given}
 
     def _pseudonyms(self, key: bytes | None) -> Pseudonyms | None:
@@ -563,11 +554,10 @@ class Policy(Record):
                 if self.pseudonymized
                 else "gives no pseudonyms, but there is a key"
             )
-            msg = with_hint(
+            raise PolicyError(
                 f"the policy {what}.",
-                "a key goes with `action: pseudonym`: make one with openssl rand -out key.bin 32.",
+                hint="a key goes with `action: pseudonym`: make one with openssl rand -out key.bin 32.",
             )
-            raise PolicyError(msg)
         return self.pseudonyms(key) if key is not None or self.fresh else None
 
     def pseudonyms(self, key: bytes | None) -> Pseudonyms:
@@ -585,8 +575,7 @@ def _put(made: dict[str, Any], steps: Sequence[str], entry: Any) -> None:
         inner = made.get(step)
         inner = {inner: {}} if isinstance(inner, str) else {} if inner is None else inner
         if not isinstance(inner, dict):
-            msg = with_hint(f"{'.'.join(steps)}: {step} has no entries of its own.", f"set {step} as a whole.")
-            raise PolicyError(msg)
+            raise PolicyError(f"{'.'.join(steps)}: {step} has no entries of its own.", hint=f"set {step} as a whole.")
         if step in ("method", "loss"):
             inner = {following: inner.get(following) or {}}
         made[step] = inner

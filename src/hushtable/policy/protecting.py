@@ -16,7 +16,7 @@ from hushtable.claims import Limits
 from hushtable.columns import ColumnSpec, check_specs
 from hushtable.discover import looks_identifying, repeating_person
 from hushtable.engines import EngineChoice
-from hushtable.errors import ColumnError, ExposureWarning, InputError, check_type, listed, names_in, with_hint
+from hushtable.errors import ColumnError, ExposureWarning, InputError, check_type, listed, names_in
 from hushtable.hierarchy import Hierarchy
 from hushtable.io import Frame, Snapshot, Writing, drafts
 from hushtable.models import PrivacyModel, entries, models_in
@@ -224,10 +224,9 @@ def anonymize(
         given = {name: value for name, value in locals().items() if value is not _DEFAULTS[name]}
         strangers = given.keys() - {"data", "policy", "key", "progress", "engine", "session"}
         if strangers:
-            msg = with_hint(
-                f"a policy was given, and {listed(sorted(strangers))} too.", "put everything into the policy."
+            raise InputError(
+                f"a policy was given, and {listed(sorted(strangers))} too.", hint="put everything into the policy."
             )
-            raise InputError(msg)
         rules = policy if isinstance(policy, Policy) else Policy.read(policy)
         carried_out: Release = rules.protect(data, key=key, progress=progress, engine=engine, session=session)
         return carried_out
@@ -302,12 +301,11 @@ def _check_identifiers(source: Frame | Table, asked: Request, accepted: Mapping[
     # Who names quasi-identifiers says that the rows are persons.
     looks = looks_identifying(source, undeclared) if undeclared else ()
     if looks:
-        msg = with_hint(
+        raise ColumnError(
             f"column {looks[0][0]!r} looks like a direct identifier ({looks[0][1]}) and was given no role.",
-            f"identifiers={[name for name, _ in looks]!r} leaves it out, "
+            hint=f"identifiers={[name for name, _ in looks]!r} leaves it out, "
             f'accept={{{looks[0][0]!r}: "a reason"}} keeps it.',
         )
-        raise ColumnError(msg)
 
 
 def _warn_of_persons(source: Frame | Table, asked: Request) -> None:
@@ -326,17 +324,14 @@ def _warn_of_persons(source: Frame | Table, asked: Request) -> None:
 
 def _check_plain(missing: Any, key: Any, specs: Any, budget: Any, pseudonyms: Any, roles: Any) -> None:
     if missing != "category":
-        msg = with_hint(
+        raise InputError(
             f"missing = {missing!r} makes no partition, so nothing can be generalized by it.",
-            "anonymize with missing='category', and verify with the other readings.",
+            hint="anonymize with missing='category', and verify with the other readings.",
         )
-        raise InputError(msg)
     if key is not None:
-        msg = with_hint("a key was given without a policy.", "pass pseudonyms=Pseudonyms(columns, key).")
-        raise InputError(msg)
+        raise InputError("a key was given without a policy.", hint="pass pseudonyms=Pseudonyms(columns, key).")
     if roles not in ("check", "trust"):
-        msg = with_hint(f"roles = {roles!r}.", "choose 'check' or 'trust'.")
-        raise InputError(msg)
+        raise InputError(f"roles = {roles!r}.", hint="choose 'check' or 'trust'.")
     check_specs(specs)
     check_budget(budget)
     check_type(pseudonyms, Pseudonyms, "pseudonyms", "Pseudonyms(columns, key)")

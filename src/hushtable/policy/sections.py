@@ -238,16 +238,14 @@ def read_model(given: Any) -> PrivacyModel:
     if isinstance(given, (str, Mapping)):
         return from_dict(given)
     if not isinstance(given, PrivacyModel):
-        msg = "expected `name: parameter`, for instance k-anonymity: 5"
-        raise PolicyError(msg)
+        raise PolicyError("expected `name: parameter`, for instance k-anonymity: 5")
     return given
 
 
 def reasons(given: Any) -> Any:
     """Refuse what is no mapping of columns to reasons in words."""
     if not isinstance(given, Mapping):
-        msg = 'expected a column and a reason, for instance {visit: "nobody outside knows the day"}'
-        raise ValueError(msg)
+        raise ValueError('expected a column and a reason, for instance {visit: "nobody outside knows the day"}')
     for name, reason in given.items():
         if not isinstance(reason, str) or not any(sign.isalnum() for sign in reason):
             msg = "expected a reason in words why nobody knows the column"
@@ -258,8 +256,7 @@ def reasons(given: Any) -> Any:
 def some_models(given: Any) -> Any:
     """Refuse what is no list of models."""
     if not isinstance(given, (list, tuple)) or not given:
-        msg = "expected a list of models, for instance: [k-anonymity: 5]"
-        raise ValueError(msg)
+        raise ValueError("expected a list of models, for instance: [k-anonymity: 5]")
     return given
 
 
@@ -268,8 +265,9 @@ def _hierarchy(given: Any, info: ValidationInfo) -> Any:
     if isinstance(given, str):
         return given if given == "auto" else existing(given, info)
     if not isinstance(given, Mapping):
-        msg = "expected auto, the path of a hierarchy file, or a rule, for instance {intervals: {width: [5, 10]}}"
-        raise ValueError(msg)
+        raise ValueError(
+            "expected auto, the path of a hierarchy file, or a rule, for instance {intervals: {width: [5, 10]}}"
+        )
     try:
         made = Hierarchy.from_dict(given, "column")
     except HushError as error:
@@ -281,8 +279,7 @@ def existing(given: Any, info: ValidationInfo) -> str:
     """Refuse a path of no file, where the folder of the policy is known."""
     folder = (info.context or {}).get("folder")
     if not isinstance(given, str) or (folder is not None and not os.path.isfile(folder / given)):
-        msg = f"no file {given!r} in the folder of the policy"
-        raise ValueError(msg)
+        raise ValueError(f"no file {given!r} in the folder of the policy")
     return given
 
 
@@ -341,16 +338,14 @@ class ColumnPolicy(Record):
     @model_validator(mode="after")
     def _entries_fit_role(self) -> ColumnPolicy:
         if self.action is not None and self.role != "identifier":
-            msg = f"action: {self.action} goes with role: identifier, not with {self.role}"
-            raise ValueError(msg)
+            raise ValueError(f"action: {self.action} goes with role: identifier, not with {self.role}")
         # How a column is typed that nobody knows decides how Parquet holds it.
         of_published = ("separator", "odd_cells")
         of_others = [name for name in _OF_VALUES if name != "kind"]
         for name in {"identifier": [*_OF_VALUES, *of_published], "other": of_others}.get(self.role, ()):
             if getattr(self, name) is not None:
                 roles = f"quasi-identifier{', sensitive or other' if name in of_published else ' or sensitive'}"
-                msg = f"{name} goes with role: {roles}, not with {self.role}"
-                raise ValueError(msg)
+                raise ValueError(f"{name} goes with role: {roles}, not with {self.role}")
         reading(lambda column: column.spec)(self)
         return self
 
@@ -455,6 +450,5 @@ class PolicyBudget(Record):
     @model_validator(mode="after")
     def _ends(self) -> PolicyBudget:
         if self.seconds is None and self.nodes is None:
-            msg = "has no effect: give seconds or nodes"
-            raise ValueError(msg)
+            raise ValueError("has no effect: give seconds or nodes")
         return self

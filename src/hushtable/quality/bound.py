@@ -16,7 +16,7 @@ import numpy as np
 from hushtable._types import CodeArray, CountArray, FloatArray, frozen
 from hushtable.claims import Certificate, Classes, Matchings, certify
 from hushtable.columns import Column
-from hushtable.errors import InputError, check_whole, with_hint
+from hushtable.errors import InputError, check_whole
 from hushtable.hierarchy import Suppression
 from hushtable.io import Frame
 from hushtable.kernels import separation, spacing
@@ -471,12 +471,11 @@ def release_bound(
     sizes = [model.min_size for model in claim.models if not model.needs.population]
     covers = all(_costs_no_less(*pair) for pair in zip(recoding.columns, recoding.cells, strict=True))
     if not is_set_ncp or not covers or not sizes or isinstance(claim, Matchings):
-        msg = with_hint(
+        raise InputError(
             "no floor is known under the loss of this release.",
-            "there is one under loss='ncp' without weights, of intervals and lists of values (recoding='tight', or "
-            "'readable' where no grid is coarser than the values) and models that ask for k.",
+            hint="there is one under loss='ncp' without weights, of intervals and lists of values "
+            "(recoding='tight', or 'readable' where no grid is coarser than the values) and models that ask for k.",
         )
-        raise InputError(msg)
     table = Table.encode(source, claim.columns, claim.specs)
     return ncp_bound(table, claim.columns, max(sizes), budget, suppresses=True)
 
@@ -543,6 +542,5 @@ def _begin(data: Any, quasi_identifiers: Sequence[str], k: int, budget: Budget |
     clock, names = Clock(budget or Budget()), tuple(quasi_identifiers)
     table, inverse = Table.encode(data, names).collapse()
     if table.n_records < k:
-        msg = with_hint(f"{table.n_records} records have no class of k = {k}.", "ask for a lower k.")
-        raise InputError(msg)
+        raise InputError(f"{table.n_records} records have no class of k = {k}.", hint="ask for a lower k.")
     return clock, names, table, inverse

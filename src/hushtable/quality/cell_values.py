@@ -35,7 +35,7 @@ import numpy as np
 from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray, ValueArray
 from hushtable.claims import Classes, Matchings, listed_cells, pair_rows, published_cells, untold
 from hushtable.columns import SUPPRESSED, Column, ColumnSpec, Ends, from_texts, read, whole_days
-from hushtable.errors import InputError, with_hint
+from hushtable.errors import InputError
 from hushtable.hierarchy import Hierarchy, to_exact
 from hushtable.io import Frame
 from hushtable.tables import Table, totals
@@ -192,12 +192,14 @@ def read_column(
         What its cells stand for cannot be told: why.
     """
     if name in pseudonyms:
-        raise InputError(with_hint("its cells are pseudonyms.", "they stand for no value."))
+        raise InputError("its cells are pseudonyms.", hint="they stand for no value.")
     if name not in original.columns:
-        raise InputError(with_hint("the original does not have it.", "pass the table that the release was made from."))
+        raise InputError("the original does not have it.", hint="pass the table that the release was made from.")
     if untold((name,), claim.hierarchies):
-        msg = "its labels mean groups made from the data, or what a hierarchy file says."
-        raise InputError(with_hint(msg, "pass the policy for the file; groups are known in Python alone."))
+        raise InputError(
+            "its labels mean groups made from the data, or what a hierarchy file says.",
+            hint="pass the policy for the file; groups are known in Python alone.",
+        )
     table = Table.encode(original, [name], typed=[name] if name in claim.sensitive else [])
     column, axis = table.columns[0], ValueAxis.of(table.columns[0])
     if name in claim.columns:
@@ -299,8 +301,10 @@ def _add_covered(
     cell, value = pair_rows([texts], classes, [[*values, None]], people, [spec], [ladder], [column.name])
     n_covered = np.bincount(cell, minlength=len(cells))
     if not n_covered.all():
-        msg = f"{int((n_covered == 0).sum())} of its cells cover no value of the original."
-        raise InputError(with_hint(msg, "pass the policy that says what its labels mean, and the right original."))
+        raise InputError(
+            f"{int((n_covered == 0).sum())} of its cells cover no value of the original.",
+            hint="pass the policy that says what its labels mean, and the right original.",
+        )
     share = 1 / n_covered[cell]
     known = value < len(values)
     runs.add(np.array(cells)[cell[known]], axis.at(column.values)[value[known]], share=share[known])

@@ -12,7 +12,7 @@ import numpy as np
 
 from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray
 from hushtable.columns import Column
-from hushtable.errors import InputError, check_columns, with_hint
+from hushtable.errors import InputError, check_columns
 from hushtable.quality.loss import check_weights
 from hushtable.quality.objectives import weighted_mean
 from hushtable.recoding import Cells, CodeRanges, Listed, Nodes, PublishedIntervals, Recoding, Sets
@@ -70,7 +70,7 @@ class Distances:
         check_weights(self.weights)
         if not isinstance(self.between, Mapping) or not self.between:
             hint = 'write {"job": {"cook": {"baker": 1, "nurse": 8}, "baker": {"nurse": 8}}}, for instance.'
-            raise InputError(with_hint("Distances was given no column with distances.", hint))
+            raise InputError("Distances was given no column with distances.", hint=hint)
         _ = self._shares
 
     @cached_property
@@ -96,8 +96,10 @@ class Distances:
         texts = column.texts()
         n_unknown = sum(text not in position for text in texts)
         if n_unknown:
-            msg = f"column {column.name!r} has {n_unknown} values without distances, of {len(texts)}."
-            raise InputError(with_hint(msg, "give the distances between all values of the column."))
+            raise InputError(
+                f"column {column.name!r} has {n_unknown} values without distances, of {len(texts)}.",
+                hint="give the distances between all values of the column.",
+            )
         at = np.array([position[text] for text in texts], dtype=np.int64)
         covered, inverse = np.unique(_covered(column, cells), axis=0, return_inverse=True)
         return np.array([_diameter(row, at, shares) for row in covered])[inverse.reshape(-1)]
@@ -106,8 +108,10 @@ class Distances:
 def _matrix(name: str, rows: Mapping[str, Mapping[str, float]]) -> tuple[dict[str, int], FloatArray]:
     """Return the positions of values, and the distances between them as shares of the largest."""
     if not isinstance(rows, Mapping) or not all(isinstance(row, Mapping) for row in rows.values()):
-        msg = f"the distances of column {name!r} are no mapping of value to mapping of value to number."
-        raise InputError(with_hint(msg, 'write {"cook": {"baker": 1}}, for instance.'))
+        raise InputError(
+            f"the distances of column {name!r} are no mapping of value to mapping of value to number.",
+            hint='write {"cook": {"baker": 1}}, for instance.',
+        )
     values = sorted({str(value) for one, row in rows.items() for value in (one, *row)})
     position = {value: i for i, value in enumerate(values)}
     found = np.full((len(values), len(values)), np.nan)
@@ -116,18 +120,20 @@ def _matrix(name: str, rows: Mapping[str, Mapping[str, float]]) -> tuple[dict[st
         for two, distance in row.items():
             is_number = isinstance(distance, (int, float)) and not isinstance(distance, bool)
             if not is_number or not 0 <= distance < math.inf:
-                msg = f"column {name!r} was given the distance {distance!r}."
-                raise InputError(with_hint(msg, "a finite number, 0 or more."))
+                raise InputError(
+                    f"column {name!r} was given the distance {distance!r}.", hint="a finite number, 0 or more."
+                )
             i, j = position[str(one)], position[str(two)]
             if not np.isnan(found[i, j]) and found[i, j] != distance:
-                msg = f"column {name!r} has two distances for a pair of values, {found[i, j]:g} and {distance:g}."
-                raise InputError(with_hint(msg, "give each pair once; a value is 0 from itself."))
+                raise InputError(
+                    f"column {name!r} has two distances for a pair of values, {found[i, j]:g} and {distance:g}.",
+                    hint="give each pair once; a value is 0 from itself.",
+                )
             found[i, j] = found[j, i] = distance
     n_missing = int(np.isnan(found).sum()) // 2
     if n_missing or not found.max(initial=0.0) > 0:
         what = f"{n_missing} pairs of values without a distance" if n_missing else "no distance above 0"
-        msg = with_hint(f"column {name!r} has {what}.", "give the distance between any two of its values.")
-        raise InputError(msg)
+        raise InputError(f"column {name!r} has {what}.", hint="give the distance between any two of its values.")
     return position, found / found.max()
 
 
@@ -164,8 +170,10 @@ def _covered(column: Column, cells: Cells) -> BoolArray:
             at = cells.level == level
             covered[at, 1:] = tree.level_codes[level] == cells.node[at, None]
         return covered
-    msg = f"distances are of categories, and column {column.name!r} publishes something else ({type(cells).__name__})."
-    raise InputError(with_hint(msg, "give distances for categories only; numbers cost the width of their interval."))
+    raise InputError(
+        f"distances are of categories, and column {column.name!r} publishes something else ({type(cells).__name__}).",
+        hint="give distances for categories only; numbers cost the width of their interval.",
+    )
 
 
 def _units(column: Column, cells: Listed) -> BoolArray:

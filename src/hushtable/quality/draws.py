@@ -27,7 +27,7 @@ from typing import Any, Final
 import numpy as np
 
 from hushtable._types import CountArray, FloatArray
-from hushtable.errors import InputError, with_hint
+from hushtable.errors import InputError
 from hushtable.quality.cell_values import Spread, Standing, middles
 from hushtable.quality.ends import HIGH, LOW, HeldEnds
 from hushtable.quality.open_ends import Tail, reaching
@@ -91,11 +91,10 @@ class ModelColumn:
         column, published = standing.column, standing.published
         is_number = column.is_measured or is_flag
         if not is_number and column.n_values > _MOST_CATEGORIES:
-            msg = with_hint(
+            raise InputError(
                 f"column {column.name!r} has {column.n_values} categories.",
-                f"a model takes columns of at most {_MOST_CATEGORIES} categories.",
+                hint=f"a model takes columns of at most {_MOST_CATEGORIES} categories.",
             )
-            raise InputError(msg)
         reach = _reach(standing)
         reached, tails = (published, ()) if reach is None else reach
         places = _points_of_cells(reached)

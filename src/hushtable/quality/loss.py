@@ -15,7 +15,7 @@ import numpy as np
 
 from hushtable._types import CodeArray, CountArray, FloatArray
 from hushtable.columns import Column
-from hushtable.errors import InputError, with_hint
+from hushtable.errors import InputError
 from hushtable.hierarchy import Hierarchy
 from hushtable.kernels import class_profile
 from hushtable.recoding import Cells, Nodes, PublishedIntervals, Recoding, relative
@@ -96,16 +96,15 @@ class CellLoss(Loss, Protocol):
 def check_weights(weights: Mapping[str, float]) -> None:
     """Raise InputError where weights are no mapping, or one is no number from 0 on, or one whose sums are none."""
     if not isinstance(weights, Mapping):
-        msg = with_hint(f"weights = {weights!r}.", 'a number for every column, for instance {"age": 2}.')
-        raise InputError(msg)
+        raise InputError(f"weights = {weights!r}.", hint='a number for every column, for instance {"age": 2}.')
     for name, weight in weights.items():
         is_number = isinstance(weight, (int, float)) and not isinstance(weight, bool)
         if not is_number or not (weight == 0 or _LEAST_WEIGHT <= weight <= 1 / _LEAST_WEIGHT):
-            msg = with_hint(
+            raise InputError(
                 f"column {name!r} was given the weight {weight!r}.",
-                f"0, or a number from {_LEAST_WEIGHT:g} to {1 / _LEAST_WEIGHT:g}; what counts is how weights compare.",
+                hint=f"0, or a number from {_LEAST_WEIGHT:g} to {1 / _LEAST_WEIGHT:g}; what counts is how "
+                "weights compare.",
             )
-            raise InputError(msg)
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,8 +131,9 @@ class SetNCP:
         check_weights(self.weights)
         for given in self.scale.values() if isinstance(self.scale, Mapping) else (self.scale,):
             if given not in ("value", "rank"):
-                msg = with_hint(f"SetNCP was given scale = {self.scale!r}.", "'value', 'rank', or one for a column.")
-                raise InputError(msg)
+                raise InputError(
+                    f"SetNCP was given scale = {self.scale!r}.", hint="'value', 'rank', or one for a column."
+                )
 
     def is_by_rank(self, name: str) -> bool:
         """Tell whether a column is measured on ranks."""
@@ -469,8 +469,7 @@ class Certainty:
     def __post_init__(self) -> None:
         check_weights(self.weights)
         if self.variant not in _VARIANTS:
-            msg = with_hint(f"Certainty was given variant = {self.variant!r}.", f"choose one of {_VARIANTS}.")
-            raise InputError(msg)
+            raise InputError(f"Certainty was given variant = {self.variant!r}.", hint=f"choose one of {_VARIANTS}.")
 
     def of(self, recoding: Recoding, sizes: CountArray, n_suppressed: int = 0) -> float:
         """Return the weighted sum over cells."""
@@ -512,11 +511,10 @@ def _cell_costs(objective: MinimalDistortion | Certainty, column: Column, publis
         is_star = published.has_missing & (published.high >= 0)
         return np.asarray((published.low != published.high) | is_star, dtype=np.float64)
     if not isinstance(published, Nodes):
-        msg = with_hint(
+        raise InputError(
             f"{objective.name} is not defined on what column {column.name!r} publishes ({type(published).__name__}).",
-            "it judges values, intervals between values, nodes of hierarchies and `*`.",
+            hint="it judges values, intervals between values, nodes of hierarchies and `*`.",
         )
-        raise InputError(msg)
     # A missing value is one value more where some class publishes one.
     n_values = column.n_values + int(bool((published.level < 0).any() or published.has_missing.any()))
     by_level = objective.node_costs(published.hierarchy, n_values)

@@ -24,7 +24,7 @@ import numpy as np
 from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray
 from hushtable.claims import Classes, Matchings, pair_rows
 from hushtable.columns import Column, ColumnSpec
-from hushtable.errors import InputError, check_columns, nearest, with_hint
+from hushtable.errors import InputError, check_columns, nearest
 from hushtable.io import Frame
 from hushtable.quality import loss
 from hushtable.quality.objectives import cut_decimals, leaf_share
@@ -330,15 +330,16 @@ def of(release: MeasuredRelease, measure: str, **options: Any) -> float | dict[s
     if measure not in MEASURES:
         near = nearest(measure, MEASURES)
         hint = f"did you mean {near!r}?" if near else f"measures are {', '.join(MEASURES)}."
-        raise InputError(with_hint(f"there is no measure {measure!r}.", hint))
+        raise InputError(f"there is no measure {measure!r}.", hint=hint)
     if not isinstance(release, MeasuredRelease):
-        msg = with_hint(f"a {type(release).__name__} has no classes to measure.", "pass what `anonymize` returned.")
-        raise InputError(msg)
+        raise InputError(
+            f"a {type(release).__name__} has no classes to measure.", hint="pass what `anonymize` returned."
+        )
     known = MEASURES[measure]
     odd = [name for name in options if name not in known.options]
     if odd:
         told = f"it takes {', '.join(known.options)}." if known.options else "it takes none."
-        raise InputError(with_hint(f"{measure} was given the option {odd[0]!r}.", told))
+        raise InputError(f"{measure} was given the option {odd[0]!r}.", hint=told)
     facts = _Facts(release.source, release.claim, release.partition, release.recoding)
     if "weights" in options:
         options["weights"] = facts.weights(options["weights"])
@@ -436,8 +437,10 @@ def _arx_entropy(facts: _Facts, *, gs_factor: float = 0.5) -> FloatArray:
         levels = np.unique(_levels("ARX's entropy", column, cells))
         levels = levels[levels >= 0]
         if len(levels) > 1:
-            msg = f"ARX's entropy is not defined on column {column.name!r}, which publishes nodes of several levels."
-            raise InputError(with_hint(msg, "it is of full-domain recodings; non_uniform_entropy is of all."))
+            raise InputError(
+                f"ARX's entropy is not defined on column {column.name!r}, which publishes nodes of several levels.",
+                hint="it is of full-domain recodings; non_uniform_entropy is of all.",
+            )
         nodes.append(_nodes("", column, cells).hierarchy.nodes(int(levels.max(initial=0)), codes))
     return arx_entropy_by_column(
         table.codes, np.array(nodes), table.counts, suppressed=facts.suppressed, gs_factor=gs_factor
@@ -454,8 +457,10 @@ def _levels(measure: str, column: Column, cells: Cells) -> CountArray:
 def _nodes(measure: str, column: Column, cells: Cells) -> Nodes:
     if isinstance(cells, Nodes):
         return cells
-    msg = f"{measure} is not defined on what column {column.name!r} publishes ({type(cells).__name__})."
-    raise InputError(with_hint(msg, "it counts levels: every column needs a hierarchy, and publishes its nodes."))
+    raise InputError(
+        f"{measure} is not defined on what column {column.name!r} publishes ({type(cells).__name__}).",
+        hint="it counts levels: every column needs a hierarchy, and publishes its nodes.",
+    )
 
 
 def _non_uniform_entropy(facts: _Facts) -> FloatArray:
@@ -463,8 +468,10 @@ def _non_uniform_entropy(facts: _Facts) -> FloatArray:
     frequencies, covered = np.empty((2, *table.codes.shape), dtype=np.int64)
     for j, (column, cells) in enumerate(zip(table.columns, facts.recoding.cells, strict=True)):
         if isinstance(cells, Centres):
-            msg = f"non-uniform entropy is not defined on column {column.name!r}, which publishes central values."
-            raise InputError(with_hint(msg, "they do not cover the values of their records."))
+            raise InputError(
+                f"non-uniform entropy is not defined on column {column.name!r}, which publishes central values.",
+                hint="they do not cover the values of their records.",
+            )
         # The missing value's first, as `totals` has them; then last, where its code -1 finds it.
         counts = np.roll(totals(table, column.name), -1)
         label_of_class, texts = facts.recoding.labels(column.name)

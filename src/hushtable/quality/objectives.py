@@ -10,7 +10,7 @@ from typing import ClassVar, Final, Literal, TypeVar
 import numpy as np
 
 from hushtable._types import CodeArray, CountArray, FloatArray
-from hushtable.errors import InputError, with_hint
+from hushtable.errors import InputError
 from hushtable.models import entries
 from hushtable.quality import loss
 from hushtable.quality.loss import Certainty, Loss, MinimalDistortion, SetNCP, check_weights
@@ -70,11 +70,10 @@ class ArxLoss:
     def __post_init__(self) -> None:
         check_weights(self.weights)
         if self.mean not in ("geometric", "arithmetic"):
-            msg = with_hint(f"ArxLoss was given mean = {self.mean!r}.", "choose 'geometric' or 'arithmetic'.")
-            raise InputError(msg)
+            raise InputError(f"ArxLoss was given mean = {self.mean!r}.", hint="choose 'geometric' or 'arithmetic'.")
         given = self.gs_factor
         if isinstance(given, bool) or not isinstance(given, (int, float)) or not 0 <= given <= 1:
-            raise InputError(with_hint(f"ArxLoss was given gs_factor = {given!r}.", "a number from 0 to 1."))
+            raise InputError(f"ArxLoss was given gs_factor = {given!r}.", hint="a number from 0 to 1.")
 
     @property
     def for_generalization(self) -> float:
@@ -139,7 +138,7 @@ class NonUniformEntropy:
     def of(self, recoding: Recoding, sizes: CountArray, n_suppressed: int = 0) -> float:
         """Raise InputError: cells alone do not say how frequent values are; see `of_rows`."""
         del recoding, sizes, n_suppressed
-        raise InputError(with_hint("non-uniform entropy is of rows, and only cells were given.", "call of_rows."))
+        raise InputError("non-uniform entropy is of rows, and only cells were given.", hint="call of_rows.")
 
     def of_rows(self, recoding: Recoding, labels: CodeArray, table: Table) -> float:
         """Return the loss of a release whose rows have these classes; -1: suppressed."""
@@ -147,8 +146,10 @@ class NonUniformEntropy:
         for column, cells in zip(recoding.columns, recoding.cells, strict=True):
             counts, codes = totals(table, column.name), table.codes[table.index(column.name)]
             if not isinstance(cells, Nodes):
-                msg = f"non-uniform entropy is no loss of what column {column.name!r} publishes."
-                raise InputError(with_hint(msg, "as a loss it is of nodes: method='full_domain'."))
+                raise InputError(
+                    f"non-uniform entropy is no loss of what column {column.name!r} publishes.",
+                    hint="as a loss it is of nodes: method='full_domain'.",
+                )
             covered = np.append(_covered(cells, counts), counts.sum())[labels]
             bits = np.log2(covered) - np.log2(np.maximum(1, counts[codes + 1]))
             weight = float(self.weights.get(column.name, 1.0))
@@ -182,8 +183,10 @@ class Precision:
         lost, n_records = [], max(1, int(sizes.sum()) + n_suppressed)
         for column, cells in zip(recoding.columns, recoding.cells, strict=True):
             if not isinstance(cells, Nodes):
-                msg = f"precision is not defined on what column {column.name!r} publishes."
-                raise InputError(with_hint(msg, "it counts levels of hierarchies: method='full_domain'."))
+                raise InputError(
+                    f"precision is not defined on what column {column.name!r} publishes.",
+                    hint="it counts levels of hierarchies: method='full_domain'.",
+                )
             top = cells.hierarchy.n_levels - 1
             level = np.where(cells.has_missing & (cells.level >= 0), top, np.maximum(cells.level, 0))
             lost.append((_weighed(level / top, sizes) + n_suppressed) / n_records)

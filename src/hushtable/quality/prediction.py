@@ -22,7 +22,7 @@ from typing import Any, Final
 import numpy as np
 
 from hushtable._types import BoolArray, CountArray, FloatArray
-from hushtable.errors import InputError, check_columns, with_hint
+from hushtable.errors import InputError, check_columns
 from hushtable.io import Frame
 from hushtable.quality.cell_values import Spread, Standing, by_value, middles, read_alike
 from hushtable.search import n_threads
@@ -99,7 +99,7 @@ def of_rows(read: Mapping[str, Standing], target: str, published: CountArray, he
         A part would be empty or have one class only, or scikit-learn is not installed.
     """
     if not 0 < held_out < 1:
-        raise InputError(with_hint(f"held_out = {held_out!r}.", "a share between 0 and 1, such as 0.3."))
+        raise InputError(f"held_out = {held_out!r}.", hint="a share between 0 and 1, such as 0.3.")
     n_rows = len(read[target].original.rows)
     test, _ = split_rows(n_rows, held_out, np.random.default_rng(seed))
     is_test = np.zeros(n_rows, dtype=bool)
@@ -163,8 +163,9 @@ class _Features:
             if name != target:
                 values[name] = None if each.column.is_measured else _most_frequent(each)
         if not values:
-            msg = with_hint("there is no column to predict from.", "publish another one, or leave the target out.")
-            raise InputError(msg)
+            raise InputError(
+                "there is no column to predict from.", hint="publish another one, or leave the target out."
+            )
         return cls(target, read[target].column.is_measured, values)
 
     def rows(self, spreads: Mapping[str, Spread]) -> FloatArray:
@@ -195,12 +196,15 @@ class _Features:
         try:
             from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
         except ModuleNotFoundError:
-            msg = with_hint("a model of a target needs 'scikit-learn'.", "pip install 'hushtable[sklearn]'")
-            raise InputError(msg) from None
+            raise InputError(
+                "a model of a target needs 'scikit-learn'.", hint="pip install 'hushtable[sklearn]'"
+            ) from None
         known = ~np.isnan(answers)
         if len(np.unique(answers[known])) < 2:
-            msg = f"the target {self.target!r} has fewer than two values among the rows to learn from."
-            raise InputError(with_hint(msg, "predict another column, or hold out fewer rows."))
+            raise InputError(
+                f"the target {self.target!r} has fewer than two values among the rows to learn from.",
+                hint="predict another column, or hold out fewer rows.",
+            )
         kind = HistGradientBoostingRegressor if self.is_number else HistGradientBoostingClassifier
         # Of a column without a number, scikit-learn makes no bins.
         is_empty = np.isnan(rows[known]).all(axis=0)
@@ -227,8 +231,10 @@ class _Features:
         """Test both models on held-out originals."""
         originals, release = (self.score(model, rows, answers) for model in models)
         if originals is None or release is None:
-            msg = f"the target {self.target!r} is not told of enough held-out rows."
-            raise InputError(with_hint(msg, "hold out more rows, or predict another column."))
+            raise InputError(
+                f"the target {self.target!r} is not told of enough held-out rows.",
+                hint="hold out more rows, or predict another column.",
+            )
         n_known: BoolArray = ~np.isnan(answers)
         return Prediction(
             self.target,

@@ -27,7 +27,7 @@ import numpy as np
 from hushtable._types import CountArray, FloatArray
 from hushtable.claims import Classes, Matchings
 from hushtable.columns import escaped
-from hushtable.errors import InfeasibleError, InputError, check_columns, check_whole, with_hint
+from hushtable.errors import InfeasibleError, InputError, check_columns, check_whole
 from hushtable.io import Frame, frames, latex_of
 from hushtable.quality.cell_values import Standing, read_column, told
 from hushtable.quality.ends import HeldEnds, classes_of_rows, grouped
@@ -166,7 +166,7 @@ class RegressionModel(NamedTuple):
     def of(cls, formula: str | None, weights: str | None) -> RegressionModel | None:
         """Return what is asked for; weights alone are a slip."""
         if formula is None and weights is not None:
-            raise InputError(with_hint("weights were given without a model.", "give both, or leave them out."))
+            raise InputError("weights were given without a model.", hint="give both, or leave them out.")
         return None if formula is None else cls(formula, weights)
 
 
@@ -289,8 +289,9 @@ def fit_beside(
         import pandas as pd
         import statsmodels.api as sm
     except ModuleNotFoundError:
-        msg = with_hint("a regression needs statsmodels and formulaic.", "pip install 'hushtable[regression]'.")
-        raise InputError(msg) from None
+        raise InputError(
+            "a regression needs statsmodels and formulaic.", hint="pip install 'hushtable[regression]'."
+        ) from None
     from hushtable.quality.draws import ModelColumn, drawn_cells, known_of_cells
     from hushtable.quality.open_ends import open_rate
 
@@ -310,12 +311,11 @@ def fit_beside(
     combined = [each for each in fits if each is not None]
     unscaled = fitter.terms_of([name for name, each in variables.items() if not each.has_scale])
     if 2 * len(combined) <= draws or len(unscaled) == len(ours.names):
-        msg = with_hint(
+        raise InfeasibleError(
             "the model cannot be fitted on what is published: it does not tell a category of a column from others, or "
             "how wide the cells of its outcome are.",
-            "leave out terms of columns that publish little but `*` or a single bound.",
+            hint="leave out terms of columns that publish little but `*` or a single bound.",
         )
-        raise InfeasibleError(msg)
     return Regression(
         formula,
         fitter.family,
@@ -341,12 +341,12 @@ def _columns_of(formula: str, known: tuple[str, ...]) -> tuple[str, ...]:
     A formula is a program: it is not run before every name in it is known.
     """
     if not isinstance(formula, str) or formula.count("~") != 1:
-        raise InputError(with_hint("a model is written as outcome ~ terms.", 'for instance "log(income) ~ age + sex".'))
+        raise InputError("a model is written as outcome ~ terms.", hint='for instance "log(income) ~ age + sex".')
     found: list[str] = []
     try:
         tokens = [*tokenize.generate_tokens(io.StringIO(formula.replace("~", "+")).readline)]
     except (tokenize.TokenError, SyntaxError):
-        raise InputError(with_hint("the model's formula cannot be read.", "close brackets and quotes.")) from None
+        raise InputError("the model's formula cannot be read.", hint="close brackets and quotes.") from None
     for place, token in enumerate(tokens):
         if token.type == tokenize.STRING:
             name = token.string.strip("'\"")
@@ -358,13 +358,14 @@ def _columns_of(formula: str, known: tuple[str, ...]) -> tuple[str, ...]:
             if is_function and token.string in (*_FUNCTIONS, *_OF_FORMULAS):
                 continue
             if keyword.iskeyword(token.string) or token.string.startswith("__"):
-                raise InputError(with_hint(f"a model cannot hold {token.string!r}.", "name columns and functions."))
+                raise InputError(f"a model cannot hold {token.string!r}.", hint="name columns and functions.")
             found.append(token.string)
         elif token.type == tokenize.OP and token.string in (".", "[", "{", "@", ";", ":=", "=", "\\"):
-            msg = with_hint(f"a model cannot hold {token.string!r}.", 'write terms such as "age + sex + I(age**2)".')
-            raise InputError(msg)
+            raise InputError(
+                f"a model cannot hold {token.string!r}.", hint='write terms such as "age + sex + I(age**2)".'
+            )
         elif token.type == tokenize.ERRORTOKEN and token.string.strip():
-            raise InputError(with_hint(f"a model cannot hold {token.string!r}.", "quote odd names: Q('my column')."))
+            raise InputError(f"a model cannot hold {token.string!r}.", hint="quote odd names: Q('my column').")
     check_columns(tuple(dict.fromkeys(found)), known, "columns of the model")
     return tuple(dict.fromkeys(found))
 
@@ -377,11 +378,10 @@ def _plain_outcome(formula: str, used: Mapping[str, Standing]) -> str | None:
     if left not in used or used[left].column.is_measured:
         return None
     if used[left].column.n_values != 2:
-        msg = with_hint(
+        raise InputError(
             f"the outcome {left!r} has {used[left].column.n_values} values.",
-            "a number, or a category of two values, which a logistic regression tells apart.",
+            hint="a number, or a category of two values, which a logistic regression tells apart.",
         )
-        raise InputError(msg)
     return left
 
 
@@ -453,21 +453,20 @@ class _Fitter:
             outcome, terms, _ = self.design(cells)
         except Exception:
             # Whatever the library raises may quote cells.
-            msg = with_hint("the model's formula cannot be read, or not for these columns.", "look at its terms.")
-            raise InputError(msg) from None
+            raise InputError(
+                "the model's formula cannot be read, or not for these columns.", hint="look at its terms."
+            ) from None
         if outcome.shape[1] != 1:
-            raise InputError(with_hint("the outcome of the model is no single number.", "name one column."))
+            raise InputError("the outcome of the model is no single number.", hint="name one column.")
         if len(terms) <= terms.shape[1] or np.linalg.matrix_rank(terms.to_numpy()) < terms.shape[1]:
-            msg = with_hint(
+            raise InputError(
                 f"{len(terms)} records do not tell {terms.shape[1]} coefficients apart.",
-                "leave out terms that others say already, or that nobody has.",
+                hint="leave out terms that others say already, or that nobody has.",
             )
-            raise InputError(msg)
         self.family = "logistic" if set(np.unique(outcome.to_numpy()).tolist()) == {0.0, 1.0} else "linear"
         fitted = self.fit(cells)
         if fitted is None:
-            msg = with_hint("the model cannot be fitted on the original.", "ask for fewer terms.")
-            raise InputError(msg)
+            raise InputError("the model cannot be fitted on the original.", hint="ask for fewer terms.")
         return fitted
 
     def fit(self, cells: Mapping[str, FloatArray]) -> _Fit | None:

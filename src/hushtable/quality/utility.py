@@ -17,7 +17,7 @@ import numpy as np
 from hushtable._types import CountArray, FloatArray
 from hushtable.claims import Classes, Matchings
 from hushtable.columns import Column, escaped, finite, value_text
-from hushtable.errors import InputError, check_columns, with_hint
+from hushtable.errors import InputError, check_columns
 from hushtable.io import Frame, frames, latex_of
 from hushtable.quality import cell_values as spreads
 from hushtable.quality.cell_values import Spread, Standing, read_column, told
@@ -429,14 +429,15 @@ def measure_utility(
         check_columns([target], published.columns, "target")
         if target not in read:
             reason = next(each.reason for each in columns if each.name == target)
-            raise InputError(with_hint(f"target {target!r} is not judged: {reason}", "predict another column."))
+            raise InputError(f"target {target!r} is not judged: {reason}", hint="predict another column.")
         if rows is not None:
             predicted = of_rows(read, target, rows.published, rows.held_out, seed)
         elif held_out is not None:
             predicted = of_files(read, target, told(held_out, claim), seed)
         else:
-            msg = "there are no rows to test a model on."
-            raise InputError(with_hint(msg, "pass originals that are not in the release."))
+            raise InputError(
+                "there are no rows to test a model on.", hint="pass originals that are not in the release."
+            )
     pairs = tuple(_pairs(read.values()))
     return Utility(original.n_records, published.n_records, tuple(columns), pairs, predicted, source=source)
 

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray
 from hushtable.columns import Column, cells
-from hushtable.errors import InputError, check_columns, listed, with_hint
+from hushtable.errors import InputError, check_columns, listed
 from hushtable.hierarchy import CodeGrid, Hierarchy, Prefix, Rounding, Suppression, are_codes, groups_of, plain
 from hushtable.kernels import class_profile, group, rows
 from hushtable.kernels.class_profile import WHOLE, Axes
@@ -166,12 +166,10 @@ class Axis:
 def check_grid(grid: Mapping[str, float]) -> None:
     """Raise InputError where a grid is no mapping of columns to widths above 0."""
     if not isinstance(grid, Mapping):
-        msg = with_hint(f"grid = {grid!r}.", 'a width for every column, for instance {"age": 5}.')
-        raise InputError(msg)
+        raise InputError(f"grid = {grid!r}.", hint='a width for every column, for instance {"age": 5}.')
     for name, width in grid.items():
         if not isinstance(width, numbers.Real) or isinstance(width, bool) or not 0 < width < math.inf:
-            msg = with_hint(f"column {name!r} was given the grid {width!r}.", "a grid is a width above 0.")
-            raise InputError(msg)
+            raise InputError(f"column {name!r} was given the grid {width!r}.", hint="a grid is a width above 0.")
 
 
 def lay_out(
@@ -185,8 +183,7 @@ def lay_out(
     check_columns(tuple(grid), quasi_identifiers, "grid")
     both = [name for name in grid if name in hierarchies]
     if both:
-        msg = with_hint(f"columns {listed(both)} have a hierarchy and a grid.", "give each one of the two.")
-        raise InputError(msg)
+        raise InputError(f"columns {listed(both)} have a hierarchy and a grid.", hint="give each one of the two.")
     axes = []
     for name in quasi_identifiers:
         column = table.column(name)
@@ -446,16 +443,16 @@ def _grid(column: Column, domain: int, step: float) -> Axis:
 
 def _check_cells(column: Column, step: float) -> None:
     if column.kind not in ("integer", "decimal"):
-        msg = with_hint(
+        raise InputError(
             f"column {column.name!r} of kind {column.kind} was given the grid {step!r}.",
-            "a grid is for columns of numbers; give dates and times a hierarchy.",
+            hint="a grid is for columns of numbers; give dates and times a hierarchy.",
         )
-        raise InputError(msg)
     ends = [Fraction(column.text(code)) // Fraction(str(step)) for code in (0, -1) if column.n_values]
     n_cells = ends[-1] - ends[0] + 1 if ends else 0
     if n_cells > _MOST_CELLS:
-        msg = with_hint(f"the grid {step!r} cuts column {column.name!r} into {n_cells} cells.", "take a wider one.")
-        raise InputError(msg)
+        raise InputError(
+            f"the grid {step!r} cuts column {column.name!r} into {n_cells} cells.", hint="take a wider one."
+        )
 
 
 def relative(weights: Sequence[float]) -> FloatArray:

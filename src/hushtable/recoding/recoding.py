@@ -19,7 +19,7 @@ import numpy as np
 
 from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray, frozen, remade
 from hushtable.columns import Column, cells, from_texts, value_text, words_of
-from hushtable.errors import InputError, listed, with_hint
+from hushtable.errors import InputError, listed
 from hushtable.hierarchy import Hierarchy, NamedSets, Rounding, Rule, name_of, plain
 from hushtable.kernels import group
 from hushtable.recoding.readable import (
@@ -576,15 +576,14 @@ class Recoding:
             There is no part, or one differs from the first: which one, and in what.
         """
         if not parts:
-            msg = with_hint("no recodings were given to be concatenated.", "give one or more.")
-            raise InputError(msg)
+            raise InputError("no recodings were given to be concatenated.", hint="give one or more.")
         first = parts[0]
         for number, part in enumerate(parts[1:], start=1):
             difference = first._difference(part)
             if difference:
                 msg = f"the recoding at position {number} differs from the one at position 0 in {difference}."
                 hint = "recode the parts of one table by the columns, hierarchies and style of the whole."
-                raise InputError(with_hint(msg, hint))
+                raise InputError(msg, hint=hint)
         joined = (own.followed_by(others) for own, *others in zip(*(part.cells for part in parts), strict=True))
         return replace(first, cells=tuple(joined))
 

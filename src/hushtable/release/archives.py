@@ -16,7 +16,7 @@ from typing import Any, Final
 from urllib.parse import quote
 from xml.etree import ElementTree
 
-from hushtable.errors import InputError, with_hint
+from hushtable.errors import InputError
 from hushtable.io import Frame, frames
 from hushtable.release.codebook import codebook_paths
 from hushtable.release.manifest import dialect_of
@@ -59,9 +59,7 @@ def archived(release: Path, form: str) -> str:
         and the file is not there.
     """
     if form not in ARCHIVES:
-        raise InputError(
-            with_hint(f"there is no form {form!r} of a codebook.", f"choose one of {', '.join(ARCHIVES)}.")
-        )
+        raise InputError(f"there is no form {form!r} of a codebook.", hint=f"choose one of {', '.join(ARCHIVES)}.")
     data = codebook_paths(release)[1]
     try:
         entries = json.loads(data.read_text(encoding="utf-8"))
@@ -69,13 +67,12 @@ def archived(release: Path, form: str) -> str:
     except (OSError, ValueError, KeyError, TypeError):
         is_one = False
     if not is_one:
-        msg = with_hint(
+        raise InputError(
             f"{str(data)!r} is not the codebook of {release.name!r}.",
-            "write the release with its codebook, which `anonymize` does unless it is told not to.",
+            hint="write the release with its codebook, which `anonymize` does unless it is told not to.",
         )
-        raise InputError(msg)
     if form == "csvw" and release.suffix.lower() not in (".csv", ".tsv", ".txt"):
-        raise InputError(with_hint(f"CSV on the Web describes no {release.suffix!r}.", "write a CSV, or ask for ddi."))
+        raise InputError(f"CSV on the Web describes no {release.suffix!r}.", hint="write a CSV, or ask for ddi.")
     return ARCHIVES[form](entries, release)
 
 

@@ -30,7 +30,7 @@ from hushtable.columns import (
     with_comma,
     with_point,
 )
-from hushtable.errors import ColumnError, InputError, VerificationError, listed, with_hint
+from hushtable.errors import ColumnError, InputError, VerificationError, listed
 from hushtable.io import (
     Formulas,
     Frame,
@@ -215,12 +215,11 @@ class Edition:
                 cells = cells.str.replace(",", ".", literal=True)
             starred = self.starred[name][taken] if name in self.starred else None
             if not holds(cells, source, but=starred):
-                msg = with_hint(
+                raise VerificationError(
                     f"column {name!r} is kept as it is, but the written file would hold other cells; nothing is "
                     "written.",
-                    "cast it to a type that the file has, such as microseconds, or write Parquet.",
+                    hint="cast it to a type that the file has, such as microseconds, or write Parquet.",
                 )
-                raise VerificationError(msg)
 
     def _rows_written(self) -> CountArray:
         """Return the row of the source that each row of `frame` is."""
@@ -333,11 +332,10 @@ def _with_commas(frame: Frame, names: tuple[str, ...]) -> Frame:
 
     def written(cell: str) -> str:
         if with_point(with_comma(cell)) != cell:
-            msg = with_hint(
+            raise InputError(
                 "a column of numbers has labels in which a comma stands between two digits.",
-                "with decimal commas nobody could tell the two: rename the labels, or keep the decimal point.",
+                hint="with decimal commas nobody could tell the two: rename the labels, or keep the decimal point.",
             )
-            raise InputError(msg)
         return with_comma(cell)
 
     texts = {name: digits(frame.column(name), name) for name in names}
@@ -350,12 +348,11 @@ def _without_formulas(frame: Frame, given: Formulas) -> Frame:
     if given == "refuse":
         found = csv.count(columns, frame.counts)
         if found:
-            msg = with_hint(
+            raise InputError(
                 f"columns {listed(found)} hold {sum(found.values()):,} cells or names that a spreadsheet would run: "
                 "they begin with =, +, - or @ and are no numbers.",
-                "write with formulas='escape' (`write: {formulas: escape}` in a policy), or change them.",
+                hint="write with formulas='escape' (`write: {formulas: escape}` in a policy), or change them.",
             )
-            raise InputError(msg)
         return frame
     frame = frame.with_columns({name: csv.hidden(each) for name, each in columns.items()})
     names = csv.hidden(strings("", frame.columns)).to_list()

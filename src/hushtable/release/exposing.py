@@ -15,7 +15,7 @@ import numpy as np
 
 from hushtable.claims import group
 from hushtable.discover import MOST_ROWS, Determined, Named, added, has_room_for_names, look_for_names
-from hushtable.errors import ColumnError, ExposureError, TooManyRowsError, with_hint
+from hushtable.errors import ColumnError, ExposureError, TooManyRowsError
 from hushtable.io import Dialect
 from hushtable.release import linking
 from hushtable.release.direct_identifiers import find_shown_identifiers
@@ -143,13 +143,12 @@ class _Counting:
             counted = self.origin.collapse((name,)).told(release.specs)
             is_known = counted.values(name).is_not_null().to_numpy()
             if (counted.records[is_known] > 1).any():
-                msg = with_hint(
+                raise ExposureError(
                     f"pseudonyms of column {name!r} repeat and link records, which is not counted of rows that are not "
                     "in memory.",
-                    f"name it as the person's column (person: {name}), give every record a new pseudonym "
+                    hint=f"name it as the person's column (person: {name}), give every record a new pseudonym "
                     f'(`action: fresh`), or say why nobody knows several records, as accept: {{{name!r}: "a reason"}}.',
                 )
-                raise ExposureError(msg)
 
     @property
     def _kept(self) -> tuple[str, ...]:
@@ -218,8 +217,7 @@ class _Counting:
             )
         except (TooManyRowsError, ColumnError) as error:
             if persons or origin.writes_by_itself:
-                msg = f"while counting who is unique on the columns that are kept: {error}"
-                raise type(error)(msg) from None
+                raise type(error)(f"while counting who is unique on the columns that are kept: {error}") from None
             return self._on_disk(origin.raw_batches(names) if narrow is None else origin.batches(narrow), names)
         measured = measure_exposure(
             counted.told(source.specs),

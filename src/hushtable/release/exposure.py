@@ -23,7 +23,7 @@ from hushtable._types import BoolArray, CodeArray, CountArray, frozen
 from hushtable.claims import Linkage
 from hushtable.columns import series, text_codes
 from hushtable.discover import Determined, Named, enough_rows, find_determined, look_for_names
-from hushtable.errors import ColumnError, ExposureError, InputError, check_whole, listed, with_hint
+from hushtable.errors import ColumnError, ExposureError, InputError, check_whole, listed
 from hushtable.io import Frame
 from hushtable.kernels import group
 from hushtable.kernels.class_profile import class_ranges
@@ -83,7 +83,7 @@ class ExposureLimit:
         check_whole("an exposure limit was given named", self.named, 0)
         for name in ("rate", "linked"):
             if not 0 <= (given := getattr(self, name)) <= 1:
-                raise InputError(with_hint(f"an exposure limit was given {name} = {given!r}.", "a share, from 0 to 1."))
+                raise InputError(f"an exposure limit was given {name} = {given!r}.", hint="a share, from 0 to 1.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,12 +202,11 @@ class Exposure:
         if not self.refused_identifiers:
             return
         names = [each.column for each in self.refused_identifiers]
-        msg = with_hint(
+        raise ExposureError(
             f"nothing is written: {self.identifiers_fault}",
-            f"leave {listed(names)} out (role identifier); or say why the cells may be published, as "
+            hint=f"leave {listed(names)} out (role identifier); or say why the cells may be published, as "
             f'accept: {{{names[0]!r}: "a reason"}} in the policy, accept={{...}} in Python.',
         )
-        raise ExposureError(msg)
 
     @property
     def naming(self) -> tuple[Named, ...]:
@@ -229,12 +228,12 @@ class Exposure:
         if not self.naming:
             return
         suspect = self.naming[0].column
-        msg = with_hint(
+        raise ExposureError(
             f"nothing is written: {self.naming_fault}",
-            f"leave {listed([each.column for each in self.naming])} out (role identifier); or say why the names may "
+            hint=f"leave {listed([each.column for each in self.naming])} out (role identifier); or say why "
+            "the names may "
             f'be published, as accept: {{{suspect!r}: "a reason"}} in the policy, accept={{...}} in Python.',
         )
-        raise ExposureError(msg)
 
     @property
     def undoing(self) -> tuple[Determined, ...]:
@@ -255,12 +254,11 @@ class Exposure:
         if not self.undoing:
             return
         names = listed([each.column for each in self.undoing])
-        msg = with_hint(
+        raise ExposureError(
             f"nothing is written: {self.undoing_fault}",
-            f"give {names} the role quasi-identifier, or leave it out (role identifier); or say in the policy why it "
-            f'may stay, as accept: {{{self.undoing[0].column!r}: "a reason"}}.',
+            hint=f"give {names} the role quasi-identifier, or leave it out (role identifier); or say in the policy why "
+            f'it may stay, as accept: {{{self.undoing[0].column!r}: "a reason"}}.',
         )
-        raise ExposureError(msg)
 
     def raise_if_above(self) -> None:
         """Raise ExposureError for what a policy refuses: names in kept cells, too many uniques, what is undone."""
@@ -272,12 +270,11 @@ class Exposure:
         for each in self.sets:
             held.update(dict.fromkeys(each.columns, each.n_records))
         ((suspect, _),) = held.most_common(1)
-        msg = with_hint(
+        raise ExposureError(
             f"nothing is written: {self.fault}",
-            "whoever knows those columns finds these people: give them the role quasi-identifier, sensitive or "
+            hint="whoever knows those columns finds these people: give them the role quasi-identifier, sensitive or "
             f'identifier; or say in the policy why nobody knows them, as accept: {{{suspect!r}: "a reason"}}.',
         )
-        raise ExposureError(msg)
 
     def raise_if_refused(self) -> None:
         """Raise ExposureError where the release must not be written.
@@ -288,12 +285,12 @@ class Exposure:
         self.raise_if_identifiers()
         if self.is_linked and self.linkage is not None:
             name = self.linkage.column
-            msg = with_hint(
+            raise ExposureError(
                 f"nothing is written: column {name!r} links the records of a person: {self.linked_fault}",
-                f"leave {name!r} out; or give every record a new pseudonym (`action: fresh`, Pseudonyms(fresh=[...])); "
-                f'or say in the policy why nobody knows several records, as accept: {{{name!r}: "a reason"}}.',
+                hint=f"leave {name!r} out; or give every record a new pseudonym (`action: fresh`, "
+                "Pseudonyms(fresh=[...])); or say in the policy why nobody knows several records, as "
+                f'accept: {{{name!r}: "a reason"}}.',
             )
-            raise ExposureError(msg)
         if self.is_enforced:
             self.raise_if_above()
         self.raise_if_naming()

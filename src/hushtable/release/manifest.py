@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from hushtable.claims import Claim, Failure, Verdict, claim_from_dict
-from hushtable.errors import InputError, VerificationError, listed, with_hint
+from hushtable.errors import InputError, VerificationError, listed
 from hushtable.io import MANIFEST, Dialect
 
 __all__ = [
@@ -75,8 +75,9 @@ def _of_folder(folder: Path, parts: Iterable[Path]) -> str:
     lines = []
     for each in sorted(parts):
         if "\n" in each.name:
-            msg = with_hint(f"a file in {str(folder)!r} has a line break in its name.", "rename it, or remove it.")
-            raise InputError(msg)
+            raise InputError(
+                f"a file in {str(folder)!r} has a line break in its name.", hint="rename it, or remove it."
+            )
         digest = _of_folder(each, each.iterdir()) if each.is_dir() else sha256(each)
         lines.append(f"{digest}  {each.name}\n")
     return hashlib.sha256("".join(lines).encode()).hexdigest()
@@ -184,8 +185,7 @@ def dialect_of(data: Any) -> Dialect:
     try:
         return Dialect(**read(Path(data)).get("dialect", {}))
     except TypeError:
-        msg = with_hint("the manifest's dialect is none.", "it is written by anonymize.")
-        raise InputError(msg) from None
+        raise InputError("the manifest's dialect is none.", hint="it is written by anonymize.") from None
 
 
 def read(release: Path) -> dict[str, Any]:
@@ -200,11 +200,11 @@ def read(release: Path) -> dict[str, Any]:
     try:
         entries = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):
-        msg = with_hint(f"cannot read the manifest {str(path)!r}.", "it is written beside the release by anonymize.")
-        raise InputError(msg) from None
+        raise InputError(
+            f"cannot read the manifest {str(path)!r}.", hint="it is written beside the release by anonymize."
+        ) from None
     if not isinstance(entries, dict) or "sha256" not in entries:
-        msg = with_hint(f"{str(path)!r} is not a manifest of hushtable.", "it must hold the release's sha256.")
-        raise InputError(msg)
+        raise InputError(f"{str(path)!r} is not a manifest of hushtable.", hint="it must hold the release's sha256.")
     return entries
 
 
@@ -213,11 +213,11 @@ def check_hash(release: Path, entries: Mapping[str, Any]) -> None:
     try:
         digest = sha256(release)
     except OSError:
-        msg = with_hint(f"cannot read {str(release)!r}.", "check the name and that you may read the file.")
-        raise InputError(msg) from None
+        raise InputError(
+            f"cannot read {str(release)!r}.", hint="check the name and that you may read the file."
+        ) from None
     if digest != entries["sha256"]:
-        msg = with_hint(
+        raise VerificationError(
             f"{str(release)!r} is not the file its manifest describes: the SHA-256 differs.",
-            "it was changed after it was written; run anonymize again.",
+            hint="it was changed after it was written; run anonymize again.",
         )
-        raise VerificationError(msg)

@@ -13,7 +13,7 @@ from typing import Any, Final
 import numpy as np
 
 from hushtable.columns import ColumnSpec, canonical, from_texts, map_texts, strings, text_codes
-from hushtable.errors import InputError, check_columns, with_hint
+from hushtable.errors import InputError, check_columns
 from hushtable.io import Frame
 from hushtable.tables import Table
 
@@ -56,17 +56,17 @@ class Pseudonyms:
         if self.key is None and not self.keyed and self.fresh:
             return
         if not isinstance(self.key, bytes):
-            msg = with_hint(f"the pseudonym key is of type {type(self.key).__name__}.", "expected bytes.")
-            raise InputError(msg)
+            raise InputError(f"the pseudonym key is of type {type(self.key).__name__}.", hint="expected bytes.")
         hint = "make one with: python -c 'import secrets; print(secrets.token_hex(32))'."
         if len(self.key) < _MIN_KEY_BYTES:
-            msg = with_hint(f"the pseudonym key has {len(self.key)} bytes, expected {_MIN_KEY_BYTES} or more.", hint)
-            raise InputError(msg)
-        if (n_distinct := len(set(self.key))) < _MIN_DISTINCT_BYTES:
-            msg = with_hint(
-                f"the pseudonym key has {n_distinct} different bytes, expected {_MIN_DISTINCT_BYTES} or more.", hint
+            raise InputError(
+                f"the pseudonym key has {len(self.key)} bytes, expected {_MIN_KEY_BYTES} or more.", hint=hint
             )
-            raise InputError(msg)
+        if (n_distinct := len(set(self.key))) < _MIN_DISTINCT_BYTES:
+            raise InputError(
+                f"the pseudonym key has {n_distinct} different bytes, expected {_MIN_DISTINCT_BYTES} or more.",
+                hint=hint,
+            )
 
     @property
     def keyed(self) -> tuple[str, ...]:

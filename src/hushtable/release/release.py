@@ -15,7 +15,7 @@ import numpy as np
 from hushtable._types import TOLERANCE, BoolArray, CodeArray, CountArray, FloatArray, FrameT, frozen
 from hushtable.claims import Certificate, Classes, Linkage, Matchings, Verdict
 from hushtable.columns import SUPPRESSED, ColumnSpec, enumerated, escaped
-from hushtable.errors import InputError, with_hint
+from hushtable.errors import InputError
 from hushtable.hierarchy import Hierarchy, NamedSets
 from hushtable.io import Formulas, Frame, Writing, frames
 from hushtable.models import PrivacyModel, model_to_dict
@@ -299,15 +299,15 @@ class Release(Generic[FrameT]):
             It does not come from `anonymize`; or the records were cut one by one: their distinct rows are not known.
         """
         if self.is_row_by_row:
-            msg = with_hint(
+            raise InputError(
                 "the rows hardly repeat, so that its records were cut one by one: what new rows are published by is "
                 "not kept.",
-                "anonymize a part of the files that fits, and publish the others by its cells.",
+                hint="anonymize a part of the files that fits, and publish the others by its cells.",
             )
-            raise InputError(msg)
         if self.learner is None:
-            msg = with_hint("the release knows of no way to publish new rows.", "take one that anonymize returned.")
-            raise InputError(msg)
+            raise InputError(
+                "the release knows of no way to publish new rows.", hint="take one that anonymize returned."
+            )
         if "learned" not in self._made:
             self._made["learned"] = self.learner.learned(self)
         learned: NextBatch = self._made["learned"]
@@ -360,8 +360,7 @@ class Release(Generic[FrameT]):
             release: Release = self.learned.apply(rows, earlier=self.source if together else None, key=key)
             return release
         if together:
-            msg = with_hint("earlier rows that are not in memory are not judged again.", "leave together out.")
-            raise InputError(msg)
+            raise InputError("earlier rows that are not in memory are not judged again.", hint="leave together out.")
         return self.origin.publish_next(self.learned, rows, key=key, session=session)
 
     def save_recoding(self, path: str | Path, *, overwrite: bool = False) -> None:
@@ -511,11 +510,10 @@ class Release(Generic[FrameT]):
         self._check_distinct("an attack")
         n_records, own = self.source.n_records, self.person
         if self.origin is not None and n_records > MOST_ATTACKED:
-            msg = with_hint(
+            raise InputError(
                 f"attacks look at records one by one, at most {MOST_ATTACKED:,}, and there are {n_records:,}.",
-                "attack the release of a part of them.",
+                hint="attack the release of a part of them.",
             )
-            raise InputError(msg)
         attacked = self.counted
         before = earlier.distinct if isinstance(earlier, Release) else earlier
         knows = own is not None and isinstance(before, Release) and own in before.source.names
@@ -583,8 +581,7 @@ class Release(Generic[FrameT]):
 
         history = self.trace.effort.history if self.trace.effort is not None else ()
         if not history:
-            msg = with_hint("the search kept no history to draw.", "MinGen of many rows and Genetic keep one.")
-            raise InputError(msg)
+            raise InputError("the search kept no history to draw.", hint="MinGen of many rows and Genetic keep one.")
         steps, bounds, losses = (
             np.array([np.nan if x is None else x for x in each]) for each in zip(*history, strict=True)
         )
@@ -856,11 +853,10 @@ class Release(Generic[FrameT]):
     def _check_distinct(self, what: str) -> None:
         """Raise InputError where the distinct rows are not known: what takes them."""
         if self.is_row_by_row:
-            msg = with_hint(
+            raise InputError(
                 f"{what} takes the distinct rows; these hardly repeat, so that the records were cut one by one.",
-                "ask it of the release of a part of the files that fits, or take engine='memory'.",
+                hint="ask it of the release of a part of the files that fits, or take engine='memory'.",
             )
-            raise InputError(msg)
 
     def _published_sizes(self) -> CountArray:
         """Count the records of every distinct combination of published cells."""
@@ -919,11 +915,10 @@ def _check_no_models(**asked: str | None) -> None:
     """Raise InputError where a model was asked of rows that are not in memory."""
     for name, value in asked.items():
         if value is not None:
-            msg = with_hint(
+            raise InputError(
                 f"{name} = {value!r} learns from records one by one, which takes the rows in memory.",
-                "leave it out; or write one file, and pass it with its original to hushtable utility.",
+                hint="leave it out; or write one file, and pass it with its original to hushtable utility.",
             )
-            raise InputError(msg)
 
 
 def _is_of_data(meaning: Any) -> bool:

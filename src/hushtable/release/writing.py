@@ -18,7 +18,7 @@ import numpy as np
 
 from hushtable._types import CodeArray
 from hushtable.claims import Claim, Verdict, opened, seen, with_commas
-from hushtable.errors import ColumnError, InputError, listed, with_hint
+from hushtable.errors import ColumnError, InputError, listed
 from hushtable.io import Dialect, Frame, Writing, drafts, frames, program_of
 from hushtable.models import PrivacyModel
 from hushtable.release import manifest
@@ -281,12 +281,11 @@ class BatchContent:
     def check(self, to: Destination) -> None:
         """Refuse what batches have no room for."""
         if to.order == "kept" or not to.writing.spells_as_usual:
-            msg = with_hint(
+            raise InputError(
                 "rows that are not in memory are shuffled, and published as they are: an order, an encoding, a decimal "
                 "mark or a way to hide formulas has no effect.",
-                "leave it out, or take engine='memory'.",
+                hint="leave it out, or take engine='memory'.",
             )
-            raise InputError(msg)
 
     def fill(self, draft: Path, spill: Path, to: Destination) -> Filled:
         """Write all records, shuffled on the disk."""
@@ -334,22 +333,21 @@ class ReleaseContent:
             check_by(by, path, self.release.columns, self.release.pseudonyms)
         self._in_batches(()).check(to)
         if self.origin.writes_by_itself and not is_folder(path):
-            raise InputError(with_hint(f"{engine} writes folders.", f"name one without an ending, not {path.name!r}."))
+            raise InputError(f"{engine} writes folders.", hint=f"name one without an ending, not {path.name!r}.")
         if self.origin.writes_by_itself and by is not None:
-            msg = with_hint(
+            raise InputError(
                 f"{engine} writes by itself, and no folders by the cells of {by!r}.",
-                "leave it out, and write the release anew by its own means: it has the column.",
+                hint="leave it out, and write the release anew by its own means: it has the column.",
             )
-            raise InputError(msg)
         if not is_folder(path) and frames.file_kind(path) == "csv" and not self.release.source.frame().is_text:
-            msg = with_hint(
+            raise InputError(
                 "rows that are not in memory, and no text, are published as Parquet.",
-                "name a folder, or a file that ends in .parquet.",
+                hint="name a folder, or a file that ends in .parquet.",
             )
-            raise InputError(msg)
         if find_spec("pyarrow") is None:
-            msg = with_hint("writing tables that are not in memory needs pyarrow.", "pip install 'hushtable[stream]'.")
-            raise InputError(msg)
+            raise InputError(
+                "writing tables that are not in memory needs pyarrow.", hint="pip install 'hushtable[stream]'."
+            )
 
     def fill(self, draft: Path, spill: Path, to: Destination) -> Filled:
         """Write all records."""
@@ -409,19 +407,17 @@ def check_by(by: str, path: Path, columns: Sequence[str], hidden: Pseudonyms | N
         Columns whose cells become pseudonyms.
     """
     if path.suffix and not path.is_dir():
-        msg = with_hint(
-            f"parts by column {by!r} are folders, and {path.name!r} names a file.", "name a folder, without an ending."
+        raise InputError(
+            f"parts by column {by!r} are folders, and {path.name!r} names a file.",
+            hint="name a folder, without an ending.",
         )
-        raise InputError(msg)
     if by not in columns:
-        msg = with_hint(f"parts by column {by!r}, which is not published.", f"choose among {listed(columns)}.")
-        raise ColumnError(msg)
+        raise ColumnError(f"parts by column {by!r}, which is not published.", hint=f"choose among {listed(columns)}.")
     if hidden is not None and by in hidden.columns:
-        msg = with_hint(
+        raise ColumnError(
             f"parts by column {by!r}, which publishes pseudonyms: each folder would be a person's.",
-            "choose another column.",
+            hint="choose another column.",
         )
-        raise ColumnError(msg)
 
 
 def check_order(person: str | None, models: Sequence[PrivacyModel]) -> None:
@@ -430,21 +426,20 @@ def check_order(person: str | None, models: Sequence[PrivacyModel]) -> None:
     Tables of persons are sorted by person, so that rows beside each other are one person's more often than not.
     """
     if person is not None and not any(model.needs.histories for model in models):
-        msg = with_hint(
+        raise InputError(
             f"the rows would keep the order of the input, which can link the records of a person ({person!r}).",
-            "leave the order to chance; or ask for linked-k-anonymity or km-anonymity, which judge linked records.",
+            hint="leave the order to chance; or ask for linked-k-anonymity or km-anonymity, which judge "
+            "linked records.",
         )
-        raise InputError(msg)
 
 
 def check_writing(path: Path, writing: Writing) -> None:
     """Raise InputError where a file has neither an encoding nor a decimal mark, and one was asked for."""
     if frames.file_kind(path) == "parquet" and not writing.spells_as_usual:
-        msg = with_hint(
+        raise InputError(
             f"{str(path)!r} is Parquet, in which an encoding, a decimal mark or a way to hide formulas has no effect.",
-            "write a CSV, or leave encoding, decimal and formulas (`write:` in a policy) out.",
+            hint="write a CSV, or leave encoding, decimal and formulas (`write:` in a policy) out.",
         )
-        raise InputError(msg)
 
 
 def _dialect(writing: Writing, delimiter: str) -> Dialect:
@@ -458,13 +453,11 @@ def _check_folders_of(by: str, to: Destination, edition: Edition) -> None:
     """Raise an error where a table in memory cannot be written as folders."""
     check_by(by, to.path, edition.columns, edition.pseudonyms)
     if to.order == "kept":
-        msg = with_hint(
+        raise InputError(
             f"the order of rows was to be kept, and {to.path.name!r} is a folder for each cell of {by!r}.",
-            "write one file, or leave the order to chance.",
+            hint="write one file, or leave the order to chance.",
         )
-        raise InputError(msg)
     try:
         from hushtable.io import hive  # noqa: F401  # asked whether it is there
     except ModuleNotFoundError:
-        msg = with_hint("a folder of Parquet files needs pyarrow.", "pip install 'hushtable[stream]'.")
-        raise InputError(msg) from None
+        raise InputError("a folder of Parquet files needs pyarrow.", hint="pip install 'hushtable[stream]'.") from None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hushtable.claims import Classes
-from hushtable.errors import HushError, InputError, with_hint
+from hushtable.errors import HushError, InputError
 from hushtable.release import MOST_ATTACKED, Release
 from hushtable.reporting.document import (
     Block,
@@ -103,8 +103,7 @@ def of_release(release: Release | Released) -> Section:
             return _tried(release.attack())
         assert isinstance(release.claim, Classes)
         if release.published.counts is not None and release.published.n_records > MOST_ATTACKED:
-            msg = with_hint("attacks look at records one by one.", "attack a release of a part of them.")
-            raise InputError(msg)
+            raise InputError("attacks look at records one by one.", hint="attack a release of a part of them.")
         return _tried(attack_written(release.published, release.claim, original=release.original))
     except HushError as error:
         # What the report says of the release otherwise is not lost to an attack that cannot be tried.

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Final, Literal
 
 from hushtable.columns import escaped, escaped as escape
-from hushtable.errors import InputError, with_hint
+from hushtable.errors import InputError
 from hushtable.io import drafts
 from hushtable.plots import charts, style
 
@@ -497,8 +497,10 @@ def report_paths(path: str | os.PathLike[str]) -> tuple[Path, Path]:
     """Return where a report goes, as a page and beside it as JSON; InputError where the ending is no page's."""
     page = Path(path)
     if page.suffix.lower() not in (".html", ".htm"):
-        msg = f"cannot write a report to {str(page)!r}: its ending is {page.suffix!r}."
-        raise InputError(with_hint(msg, "name it .html; its twin goes beside it as .json."))
+        raise InputError(
+            f"cannot write a report to {str(page)!r}: its ending is {page.suffix!r}.",
+            hint="name it .html; its twin goes beside it as .json.",
+        )
     return page, page.with_suffix(".json")
 
 
@@ -540,7 +542,7 @@ class Report:
             if each.name == name:
                 return each
         names = ", ".join(each.name for each in self.sections)
-        raise InputError(with_hint(f"the report has no section {name!r}.", f"it has {names}."))
+        raise InputError(f"the report has no section {name!r}.", hint=f"it has {names}.")
 
     def to_html(self) -> str:
         """Return the report as one page: no script, nothing fetched, light or dark as its reader has it."""

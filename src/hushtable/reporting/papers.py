@@ -6,7 +6,7 @@ import re
 from importlib.resources import files
 from typing import Any, Final
 
-from hushtable.errors import InputError, listed, nearest, with_hint
+from hushtable.errors import InputError, listed, nearest
 from hushtable.models import entries
 from hushtable.release import Release
 
@@ -51,7 +51,7 @@ def references(*result: Any) -> str:
         if isinstance(each, str) and each not in known:
             near = nearest(each, known)
             hint = f"did you mean {near!r}?" if near else f"there are {listed(sorted(known), limit=50)}."
-            raise InputError(with_hint(f"there is no paper for {each!r}.", hint))
+            raise InputError(f"there is no paper for {each!r}.", hint=hint)
         wanted |= {each} if isinstance(each, str) else _names_of(each)
     return "\n\n".join(entry for names, entry in papers if wanted & {*names}) + "\n"
 
@@ -60,10 +60,9 @@ def _names_of(release: Any) -> set[str]:
     """Return the names of what a release was made by."""
     release = getattr(release, "distinct", release)
     if not isinstance(release, Release):
-        msg = with_hint(
-            f"a result was given as {type(release).__name__}.", "pass a release, or a name such as 'mondrian'."
+        raise InputError(
+            f"a result was given as {type(release).__name__}.", hint="pass a release, or a name such as 'mondrian'."
         )
-        raise InputError(msg)
     asked = getattr(release.learner, "asked", None)
     if asked is None:
         return set()

@@ -30,7 +30,7 @@ from hushtable.claims import (
     seen,
 )
 from hushtable.engines import judged_rows
-from hushtable.errors import InputError, VerificationError, with_hint
+from hushtable.errors import InputError, VerificationError
 from hushtable.io import Frame, drafts, frames, is_many
 from hushtable.masking import MaskedRelease
 from hushtable.policy import Policy
@@ -329,8 +329,10 @@ class Released:
         self.verdict.raise_if_failed()
         if not self.verdict.complete:
             told = "; ".join(f"{condition}: {needs}" for condition, needs in self.verdict.unchecked.items())
-            msg = f"not all that the release claims could be judged: {told}."
-            raise VerificationError(with_hint(msg, "outsiders are told of nothing that was not verified."))
+            raise VerificationError(
+                f"not all that the release claims could be judged: {told}.",
+                hint="outsiders are told of nothing that was not verified.",
+            )
 
     @cached_property
     def grouped(self) -> Grouped:
@@ -473,8 +475,10 @@ def _check_facts(path: Path, facts: Mapping[str, Any]) -> None:
     odd += [name for name in ("removed", "pseudonymized", "fresh", "accepted") if name not in odd
             and not all(isinstance(each, str) for each in facts.get(name, ()))]  # fmt: skip
     if odd:
-        msg = f"the manifest {str(manifest.manifest_path(path))!r} says under {odd[0]!r} what cannot be told."
-        raise InputError(with_hint(msg, "it is written beside the release by anonymize; make the release again."))
+        raise InputError(
+            f"the manifest {str(manifest.manifest_path(path))!r} says under {odd[0]!r} what cannot be told.",
+            hint="it is written beside the release by anonymize; make the release again.",
+        )
 
 
 def _frame(source: Frame | CodedTable) -> Frame:
@@ -511,8 +515,10 @@ def _columns(book: Path, names: tuple[str, ...]) -> tuple[Mapping[str, Any], ...
         told = []
     # The keys of a Hive data set come last when it is read.
     if sorted(map(str, told)) != sorted(names) or not all(_is_counted(each.get("cells", {})) for each in columns):
-        msg = f"{str(book)!r} is not the codebook of this release."
-        raise InputError(with_hint(msg, "it is written beside the release by anonymize; remove it to go without."))
+        raise InputError(
+            f"{str(book)!r} is not the codebook of this release.",
+            hint="it is written beside the release by anonymize; remove it to go without.",
+        )
     return tuple(columns)
 
 

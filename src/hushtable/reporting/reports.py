@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from hushtable.claims import Classes, Verdict
-from hushtable.errors import InputError, check_type, with_hint
+from hushtable.errors import InputError, check_type
 from hushtable.io import drafts
 from hushtable.masking import MaskedRelease, MaskingTradeoff
 from hushtable.pipeline import PipelineRun
@@ -164,7 +164,7 @@ MinimalUniques, Keys, Unicity, Linking, JoinRisk, OwnAttacks, Comparison, Maskin
     ['summary', 'asked', 'data', 'risk_after', 'tests', 'unprotected', 'reproduce', 'decision']
     """
     if audience not in ("internal", "external"):
-        raise InputError(with_hint(f"audience = {audience!r}.", "choose 'internal' or 'external'."))
+        raise InputError(f"audience = {audience!r}.", hint="choose 'internal' or 'external'.")
     given = {"file": file, "original": original, "policy": policy, "verdict": verdict, "inputs": inputs or None}
     check_type(verdict, Verdict, "verdict", "what Release.write or Release.verify returned")
     check_type(title, str, "title", "a text")
@@ -188,11 +188,14 @@ MinimalUniques, Keys, Unicity, Linking, JoinRisk, OwnAttacks, Comparison, Maskin
     _check_unused(given, tuple(given), "such a result")
     if type(result) not in _INTERNAL:
         known_kinds = ", ".join(kind.__name__ for kind in (Release, MaskedRelease, *_INTERNAL))
-        msg = f"there is no report of a {type(result).__name__}."
-        raise InputError(with_hint(msg, f"pass a {known_kinds}, or the path of a release."))
+        raise InputError(
+            f"there is no report of a {type(result).__name__}.", hint=f"pass a {known_kinds}, or the path of a release."
+        )
     if audience == "external":
-        msg = f"a {type(result).__name__} has no external form: it speaks of the input."
-        raise InputError(with_hint(msg, "report the release itself to outsiders."))
+        raise InputError(
+            f"a {type(result).__name__} has no external form: it speaks of the input.",
+            hint="report the release itself to outsiders.",
+        )
     told, sections = _INTERNAL[type(result)]
     # What a run has just written is not lost to its report.
     files = result.files if isinstance(result, PipelineRun) else ()
@@ -219,8 +222,10 @@ def _of_released(
     others: tuple[Path, ...],
 ) -> Report:
     if sections is _inside and audience == "internal" and not known.quasi_identifiers:
-        msg = f"{known.file!r} is a masked table: its file does not say what its internal report tells."
-        raise InputError(with_hint(msg, "ask for it where it is made, or for the external report."))
+        raise InputError(
+            f"{known.file!r} is a masked table: its file does not say what its internal report tells.",
+            hint="ask for it where it is made, or for the external report.",
+        )
     named = f"Release {known.file}" if known.file else "A release"
     told = outside.sections(known) if audience == "external" else sections(known)
     holds = known.verdict.passed and known.verdict.complete
@@ -233,7 +238,7 @@ def _written(result: Any) -> tuple[Path, ...]:
         return ()
     path = Path(result)
     if not path.name:
-        raise InputError(with_hint(f"{str(path)!r} is no file.", "name a written release."))
+        raise InputError(f"{str(path)!r} is no file.", hint="name a written release.")
     return path, manifest_path(path), *codebook_paths(path)
 
 
@@ -244,4 +249,4 @@ def _opened(policy: Policy | str | os.PathLike[str] | None) -> Policy | None:
 def _check_unused(given: Mapping[str, Any], names: tuple[str, ...], beside: str) -> None:
     for name in names:
         if given[name] is not None:
-            raise InputError(with_hint(f"{name} was given with {beside}.", "it has no effect: leave it out."))
+            raise InputError(f"{name} was given with {beside}.", hint="it has no effect: leave it out.")

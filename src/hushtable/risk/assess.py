@@ -15,7 +15,7 @@ import numpy as np
 
 from hushtable._types import CountArray, FloatArray, Missing
 from hushtable.columns import SUPPRESSED, ColumnSpec, check_specs
-from hushtable.errors import InputError, check_type, names_in, with_hint
+from hushtable.errors import InputError, check_type, names_in
 from hushtable.io import frames
 from hushtable.risk.assessment import AttackRisk, Records, RiskAssessment
 from hushtable.risk.counted import (
@@ -190,10 +190,14 @@ def _check_size(size: float, n_members: int, weighted: Weighted | None) -> None:
     if n_members <= size <= MOST_PEOPLE:
         return
     if weighted is None:
-        msg = f"population_size = {size:g}, and the table holds {n_members}."
-        raise InputError(with_hint(msg, "give the number of people among whom those of the table are."))
-    msg = f"the weights sum to {size:g}, and the table holds {n_members}."
-    raise InputError(with_hint(msg, "a weight is the number of people that a record stands for, 1 or more on average."))
+        raise InputError(
+            f"population_size = {size:g}, and the table holds {n_members}.",
+            hint="give the number of people among whom those of the table are.",
+        )
+    raise InputError(
+        f"the weights sum to {size:g}, and the table holds {n_members}.",
+        hint="a weight is the number of people that a record stands for, 1 or more on average.",
+    )
 
 
 THRESHOLDS: Final = (2, 5, 11, 20)
@@ -450,8 +454,9 @@ def _check_rough(
     }
     odd = [name for name, is_given in given.items() if is_given]
     if odd:
-        msg = f"known_within was given with {odd[0]}, which goes by equal values."
-        raise InputError(with_hint(msg, "leave one of the two out."))
+        raise InputError(
+            f"known_within was given with {odd[0]}, which goes by equal values.", hint="leave one of the two out."
+        )
 
 
 def _check_choices(
@@ -468,21 +473,30 @@ def _check_choices(
     ways = {"population": population, "population_size": population_size, "weights": weights}
     given = [name for name, way in ways.items() if way is not None]
     if len(given) > 1:
-        msg = f"{' and '.join(given)} were given, each of which says how large the population is."
-        raise InputError(with_hint(msg, "give one: population where people can be counted."))
+        raise InputError(
+            f"{' and '.join(given)} were given, each of which says how large the population is.",
+            hint="give one: population where people can be counted.",
+        )
     is_number = isinstance(population_size, (int, float, np.integer, np.floating))
     if population_size is not None and (isinstance(population_size, bool) or not is_number):
-        msg = f"population_size was given as {type(population_size).__name__}."
-        raise InputError(with_hint(msg, "a number of people; a table of them is given as population."))
+        raise InputError(
+            f"population_size was given as {type(population_size).__name__}.",
+            hint="a number of people; a table of them is given as population.",
+        )
     # A number that no float holds has no other way to be told.
     if population_size is not None and MOST_PEOPLE < population_size < math.inf:
-        msg = "population_size is larger than any population."
-        raise InputError(with_hint(msg, f"give a number of people, at most {MOST_PEOPLE:.0e}."))
+        raise InputError(
+            "population_size is larger than any population.",
+            hint=f"give a number of people, at most {MOST_PEOPLE:.0e}.",
+        )
     if missing not in READINGS:
-        raise InputError(with_hint(f"missing = {missing!r}.", "choose 'category', 'wildcard' or 'worst'."))
+        raise InputError(f"missing = {missing!r}.", hint="choose 'category', 'wildcard' or 'worst'.")
     if person is not None and missing != "category":
-        msg = f"missing = {missing!r} was given with persons."
-        raise InputError(with_hint(msg, "persons are counted in classes: missing='category'."))
+        raise InputError(
+            f"missing = {missing!r} was given with persons.", hint="persons are counted in classes: missing='category'."
+        )
     if person is not None and household is not None:
-        msg = "person and household were given, and the members of a household are counted by records."
-        raise InputError(with_hint(msg, "give a row for every person, or leave one of the two out."))
+        raise InputError(
+            "person and household were given, and the members of a household are counted by records.",
+            hint="give a row for every person, or leave one of the two out.",
+        )

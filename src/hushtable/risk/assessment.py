@@ -13,7 +13,7 @@ import numpy as np
 
 from hushtable._types import CodeArray, CountArray, FloatArray, Missing
 from hushtable.columns import escaped
-from hushtable.errors import InputError, with_hint
+from hushtable.errors import InputError
 from hushtable.io import frames
 from hushtable.risk.bands import record_bands, stair
 from hushtable.risk.counted import Homogeneity, HouseholdRisk
@@ -305,9 +305,9 @@ class RiskAssessment:
         from hushtable.plots import charts
 
         if kind not in _PICTURES:
-            raise InputError(with_hint(f"kind = {kind!r}.", f"choose one of {', '.join(map(repr, _PICTURES))}."))
+            raise InputError(f"kind = {kind!r}.", hint=f"choose one of {', '.join(map(repr, _PICTURES))}.")
         if not self.n_records:
-            raise InputError(with_hint("there are no records to draw.", "assess a table with rows."))
+            raise InputError("there are no records to draw.", hint="assess a table with rows.")
         held, people = self.records.by_size(), "records" if self.person is None else "persons"
         if kind == "class_sizes":
             bands, (counts,) = record_bands(held)

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from hushtable._types import BoolArray, CodeArray, CountArray
 from hushtable.columns import Column
-from hushtable.errors import ColumnError, InputError, listed, with_hint
+from hushtable.errors import ColumnError, InputError, listed
 from hushtable.kernels import uniques
 from hushtable.search import Budget, Clock, Trace
 from hushtable.tables import (
@@ -434,11 +434,11 @@ def _per_column(
     chosen = dict(given) if isinstance(given, Mapping) else dict.fromkeys(able, given)
     for value in chosen.values() if isinstance(given, Mapping) else [given]:
         if not fits(value):
-            raise InputError(with_hint(f"{option} = {value!r}.", f"give {expected}."))
+            raise InputError(f"{option} = {value!r}.", hint=f"give {expected}.")
     unable = [name for name in chosen if name not in able]
     if unable:
         hint = f"it may name {listed(able)}." if able else f"no column looked at holds {kind}; leave it out."
-        raise ColumnError(with_hint(f"{option} names {listed(unable)}, which hold no {kind}.", hint))
+        raise ColumnError(f"{option} names {listed(unable)}, which hold no {kind}.", hint=hint)
     return chosen
 
 

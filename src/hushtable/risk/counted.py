@@ -17,7 +17,7 @@ import numpy as np
 from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray, Missing, frozen
 from hushtable.claims import count_values, match_classes, match_sizes
 from hushtable.columns import Column, ColumnSpec, held_items, merge_items
-from hushtable.errors import InputError, check_columns, with_hint
+from hushtable.errors import InputError, check_columns
 from hushtable.io import frames
 from hushtable.kernels import group
 from hushtable.models import ClassStats, DistinctLDiversity, EntropyLDiversity, Ground, Histogram, TCloseness
@@ -271,25 +271,26 @@ def _check_is_part(counted: Counted, people: CountArray) -> None:
     if len(counted.gaps):
         hint = f"{hint} Records with missing cells can match anyone: missing='wildcard'."
     msg = f"{n_records} records are in classes with fewer people in the population than in the data."
-    raise InputError(with_hint(f"{msg} The data are then no part of that population.", hint))
+    raise InputError(f"{msg} The data are then no part of that population.", hint=hint)
 
 
 def _weights_of(table: Table, column: str) -> FloatArray:
     """Return the weight of every row."""
     known, codes = table.column(column), table.codes[table.index(column)]
     if known.n_values and known.kind not in ("integer", "decimal"):
-        msg = with_hint(
+        raise InputError(
             f"weights = {column!r}, a column of kind {known.kind}.",
-            "weights are numbers above 0. If its cells could mean "
+            hint="weights are numbers above 0. If its cells could mean "
             f"two numbers (1,500), say which: columns.{column}.decimal in a policy, ColumnSpec(decimal=',') in Python.",
         )
-        raise InputError(msg)
     weights = np.append(known.values.astype(np.float64), np.nan)[codes]
     # So written, a missing weight is not positive either.
     n_odd = int(table.counts[~(weights > 0)].sum())
     if n_odd:
-        msg = f"weights = {column!r}: {n_odd} records have no weight, or one that is not above 0."
-        raise InputError(with_hint(msg, "give every record the number of people it stands for."))
+        raise InputError(
+            f"weights = {column!r}: {n_odd} records have no weight, or one that is not above 0.",
+            hint="give every record the number of people it stands for.",
+        )
     return np.asarray(weights)
 
 
@@ -303,8 +304,10 @@ def _by_person(counted: Counted, weights: FloatArray, column: str) -> tuple[Coun
     expected = weights[known][first][np.searchsorted(persons, codes[known])]
     n_odd = int(np.count_nonzero(weights[known] != expected))
     if n_odd:
-        msg = f"weights = {column!r}: {n_odd} records have another weight than the first record of their person."
-        raise InputError(with_hint(msg, "give all records of a person one weight: the people that person stands for."))
+        raise InputError(
+            f"weights = {column!r}: {n_odd} records have another weight than the first record of their person.",
+            hint="give all records of a person one weight: the people that person stands for.",
+        )
     width = table.column(counted.person).n_values
     pairs, at = np.unique(counted.partition.labels[known].astype(np.int64) * width + codes[known], return_index=True)
     return pairs // width, weights[known][at]
@@ -360,11 +363,10 @@ def homogeneity(counted: Counted, column: str) -> Homogeneity:
 def _by_item(counted: Counted, column: Column) -> Homogeneity:
     """Measure a sensitive column of sets, item by item."""
     if counted.missing != "category":
-        msg = with_hint(
+        raise InputError(
             f"missing = {counted.missing!r} was given with sets of items: {column.name!r}.",
-            "items are counted in classes: missing='category'.",
+            hint="items are counted in classes: missing='category'.",
         )
-        raise InputError(msg)
     table, n_classes = counted.table, len(counted.records)
     codes, labels = table.codes[table.index(column.name)], counted.partition.labels
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from hushtable._types import BoolArray, CountArray, FloatArray, frozen
 from hushtable.columns import ColumnSpec, escaped
-from hushtable.errors import InputError, check_whole, with_hint
+from hushtable.errors import InputError, check_whole
 from hushtable.io import frames
 from hushtable.search import Budget, Trace, check_budget
 from hushtable.tables import Table, WalkProgress, lattice
@@ -224,9 +224,9 @@ def minimal_keys(
     largest = len(table.columns) if max_size is None else max_size
     _check(table, largest, measure, error, rows, sample, budget)
     if missing not in ("category", "never"):
-        raise InputError(with_hint(f"missing = {missing!r}.", 'use "category" or "never".'))
+        raise InputError(f"missing = {missing!r}.", hint='use "category" or "never".')
     if missing == "never" and error:
-        raise InputError(with_hint("missing and error were both given.", "leave one out: only exact keys know never."))
+        raise InputError("missing and error were both given.", hint="leave one out: only exact keys know never.")
     check_whole("seed", seed, 0, 2**31 - 1)
     began = time.perf_counter()
     distinct, _ = table.collapse()
@@ -282,16 +282,17 @@ def _check(
     table: Table, max_size: int, measure: str, error: float, rows: str, sample: int | None, budget: Budget | None
 ) -> None:
     if table.n_records == 0:
-        raise InputError(with_hint("the table is empty.", "a table without records has no keys; check the file."))
+        raise InputError("the table is empty.", hint="a table without records has no keys; check the file.")
     check_whole(f"of {len(table.columns)} columns max_size", max_size, 1, len(table.columns))
     if measure not in ("g1", "unique_rate"):
-        raise InputError(with_hint(f"measure = {measure!r}.", 'use "g1" or "unique_rate".'))
+        raise InputError(f"measure = {measure!r}.", hint='use "g1" or "unique_rate".')
     if rows not in ("distinct", "all"):
-        raise InputError(with_hint(f"rows = {rows!r}.", 'use "distinct" or "all".'))
+        raise InputError(f"rows = {rows!r}.", hint='use "distinct" or "all".')
     if isinstance(error, bool) or not isinstance(error, (int, float)) or not 0 <= error < 1:
-        raise InputError(with_hint(f"error = {error!r}.", "give a share from 0 to below 1."))
+        raise InputError(f"error = {error!r}.", hint="give a share from 0 to below 1.")
     if sample is not None:
         check_whole("sample", sample, 2)
         if budget is not None:
-            msg = "sample and budget were both given."
-            raise InputError(with_hint(msg, "leave one out: a sample finds one key, without a search."))
+            raise InputError(
+                "sample and budget were both given.", hint="leave one out: a sample finds one key, without a search."
+            )

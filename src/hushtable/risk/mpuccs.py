@@ -15,7 +15,7 @@ import numpy as np
 
 from hushtable._types import CountArray
 from hushtable.columns import ColumnSpec, check_specs, escaped, finite
-from hushtable.errors import ColumnError, InputError, check_whole, listed, with_hint
+from hushtable.errors import ColumnError, InputError, check_whole, listed
 from hushtable.io import frames, read_alike
 from hushtable.plots import charts
 from hushtable.risk.assessment import percent
@@ -349,8 +349,10 @@ def mpuccs(
     check_budget(budget)
     _check_options(synthetic, control, how)
     if deduplicate and columns is not None:
-        msg = "deduplicate and columns were given, and records that are equal on some columns are not equal records."
-        raise InputError(with_hint(msg, "leave one of the two out."))
+        raise InputError(
+            "deduplicate and columns were given, and records that are equal on some columns are not equal records.",
+            hint="leave one of the two out.",
+        )
     check_whole("n_draws", n_draws, 1)
     check_whole("n_permutations", n_permutations, _FEWEST_PERMUTATIONS)
     given = {"original": original, "synthetic": synthetic, "control": control}
@@ -467,7 +469,7 @@ def _check_options(synthetic: Any, control: Any, how: Settings) -> None:
     ]
     for holds, what, hint in checks:
         if not holds:
-            raise InputError(with_hint(f"{what}.", hint))
+            raise InputError(f"{what}.", hint=hint)
 
 
 def encoded(
@@ -475,7 +477,7 @@ def encoded(
 ) -> list[Table]:
     """Encode tables, which an error calls by their names; all have the columns of the second, in its order."""
     if columns is not None and not len(columns):
-        raise InputError(with_hint("columns names no column.", "name some, or leave it out for all."))
+        raise InputError("columns names no column.", hint="name some, or leave it out for all.")
     check_specs(specs)
     read = [what for what, data in given.items() if not isinstance(data, Table)]
     spelled = read_alike([frames.read(given[what]).told(specs or {}) for what in read])
@@ -486,14 +488,12 @@ def encoded(
     for what, table in zip(given, tables, strict=True):
         odd = sorted(set(names) ^ set(table.names))
         if odd:
-            msg = with_hint(
+            raise ColumnError(
                 f"the {what} table and the synthetic one do not have the same columns: {listed(odd)} in one only.",
-                "give both tables the same columns; mpuccs can be told which ones to look at, by columns.",
+                hint="give both tables the same columns; mpuccs can be told which ones to look at, by columns.",
             )
-            raise ColumnError(msg)
         if table.n_rows == 0:
-            msg = with_hint(f"the {what} table is empty.", "a rate of nothing would say nothing; check the file.")
-            raise InputError(msg)
+            raise InputError(f"the {what} table is empty.", hint="a rate of nothing would say nothing; check the file.")
     return [*meet([table.select(names) for table in tables], specs)]
 
 
@@ -523,10 +523,9 @@ def sizes_of(n_cols: int | Sequence[int] | None, n_columns: int) -> list[int]:
     odd = [size for size in sizes if type(size) is not int or not 1 <= size <= n_columns]
     if odd or not len(sizes):
         what = f"n_cols asks for sets of {odd[0]!r} columns" if odd else "n_cols asks for no size of sets"
-        msg = with_hint(
-            f"{what}, of {n_columns} columns.", f"give whole numbers from 1 to {n_columns}, or None for all."
+        raise InputError(
+            f"{what}, of {n_columns} columns.", hint=f"give whole numbers from 1 to {n_columns}, or None for all."
         )
-        raise InputError(msg)
     return sorted(set(sizes))
 
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from hushtable._types import BoolArray, CodeArray, CountArray
 from hushtable.columns import Column
-from hushtable.errors import InputError, check_columns, check_type, with_hint
+from hushtable.errors import InputError, check_columns, check_type
 from hushtable.hierarchy import to_exact
 from hushtable.kernels.candidates import RoughRows, count_near
 from hushtable.search import Budget
@@ -80,11 +80,15 @@ def amount_of(given: Any, column: Column) -> Amount:
             "time": 'a span of time, such as "2h" or "30m"',
             "ordered": "a whole number of steps",
         }.get(column.kind, "a number, 0 or more")
-        msg = f"the tolerance of column {column.name!r}, which holds values of kind {column.kind}, is {given!r}."
-        raise InputError(with_hint(msg, f"give {expected}."))
+        raise InputError(
+            f"the tolerance of column {column.name!r}, which holds values of kind {column.kind}, is {given!r}.",
+            hint=f"give {expected}.",
+        )
     if exact and column.kind == "category":
-        msg = f"column {column.name!r} is a category, and its tolerance is {given!r}."
-        raise InputError(with_hint(msg, "give 0, or declare an order or another kind in specs."))
+        raise InputError(
+            f"column {column.name!r} is a category, and its tolerance is {given!r}.",
+            hint="give 0, or declare an order or another kind in specs.",
+        )
     return exact
 
 

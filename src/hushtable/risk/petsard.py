@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from hushtable._types import CountArray
 from hushtable.columns import escaped, finite
-from hushtable.errors import InputError, listed, with_hint
+from hushtable.errors import InputError, listed
 from hushtable.io import frames
 from hushtable.risk.collisions import TREE, datetime_precisions, numeric_precisions
 from hushtable.risk.mpuccs import encoded, in_order, sizes_of
@@ -218,7 +218,7 @@ def _check_options(decay: float, decimals: int | None, moment: str | None, alpha
     ]
     for holds, what, hint in checks:
         if not holds:
-            raise InputError(with_hint(f"{what}.", hint))
+            raise InputError(f"{what}.", hint=hint)
 
 
 def _walk(

@@ -8,7 +8,7 @@ from fractions import Fraction
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
-from hushtable.errors import InputError, check_whole, nearest, with_hint
+from hushtable.errors import InputError, check_whole, nearest
 
 __all__ = ["PRESETS", "SAFE_HARBOR", "Preset", "smallest_class_of", "thresholds_in"]
 
@@ -63,7 +63,7 @@ def smallest_class_of(tolerance: Any) -> int | None:
             return PRESETS[tolerance].size
         near = nearest(tolerance, (*PRESETS, SAFE_HARBOR))
         known = f"did you mean {near!r}?" if near else f"a class size, or one of {', '.join((*PRESETS, SAFE_HARBOR))}."
-        raise InputError(with_hint(f"tolerance = {tolerance!r}.", known))
+        raise InputError(f"tolerance = {tolerance!r}.", hint=known)
     if isinstance(tolerance, float) and 0 < tolerance < 1:
         return math.ceil(1 / Fraction(str(tolerance)))
     check_whole("tolerance", tolerance, 1)
@@ -73,8 +73,7 @@ def smallest_class_of(tolerance: Any) -> int | None:
 def thresholds_in(thresholds: Any) -> tuple[int, ...]:
     """Return class sizes in ascending order, each once; InputError for what is no class size."""
     if isinstance(thresholds, (str, bytes)) or not isinstance(thresholds, Iterable):
-        msg = with_hint(f"thresholds = {thresholds!r}.", "pass class sizes: thresholds=(2, 5, 11, 20).")
-        raise InputError(msg)
+        raise InputError(f"thresholds = {thresholds!r}.", hint="pass class sizes: thresholds=(2, 5, 11, 20).")
     sizes = tuple(thresholds)
     for size in sizes:
         check_whole("a threshold", size, 1)

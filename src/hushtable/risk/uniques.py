@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from hushtable._types import CodeArray, CountArray, FloatArray, frozen
 from hushtable.columns import ColumnSpec, escaped
-from hushtable.errors import InputError, check_whole, with_hint
+from hushtable.errors import InputError, check_whole
 from hushtable.io import frames
 from hushtable.plots import charts
 from hushtable.risk.assessment import percent
@@ -299,13 +299,12 @@ def _minimal_sets(
 def _check(table: Table, max_size: int, missing: str, fraction: float) -> None:
     n_columns = len(table.columns)
     if table.n_rows == 0:
-        raise InputError(with_hint("the table is empty.", "a score of nothing would say nothing; check the file."))
+        raise InputError("the table is empty.", hint="a score of nothing would say nothing; check the file.")
     check_whole(f"of {n_columns} columns max_size", max_size, 1, n_columns)
     if missing not in ("category", "never"):
-        raise InputError(with_hint(f"missing = {missing!r}.", 'use "category" or "never".'))
+        raise InputError(f"missing = {missing!r}.", hint='use "category" or "never".')
     if not 0 < fraction < 1:
-        msg = with_hint(f"disclosure_fraction = {fraction!r}.", "give a share of the population between 0 and 1.")
-        raise InputError(msg)
+        raise InputError(f"disclosure_fraction = {fraction!r}.", hint="give a share of the population between 0 and 1.")
 
 
 def _in_table_order(

@@ -17,7 +17,7 @@ from typing import Any, Final
 import numpy as np
 
 from hushtable._types import Progress
-from hushtable.errors import InputError, check_type, with_hint
+from hushtable.errors import InputError, check_type
 
 __all__ = [
     "THREADS",
@@ -61,8 +61,7 @@ def n_threads() -> int:
             _MOST_THREADS, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
         )
     if not asked.isdecimal() or int(asked) < 1:
-        msg = with_hint(f"{THREADS} = {asked!r}.", "a whole number of threads, 1 or more.")
-        raise InputError(msg)
+        raise InputError(f"{THREADS} = {asked!r}.", hint="a whole number of threads, 1 or more.")
     return int(asked)
 
 
@@ -85,8 +84,7 @@ class Budget:
         for name in ("seconds", "nodes"):
             given = getattr(self, name)
             if given is not None and not given > 0:
-                msg = with_hint(f"budget {name} = {given!r}.", "a budget is a number above 0.")
-                raise InputError(msg)
+                raise InputError(f"budget {name} = {given!r}.", hint="a budget is a number above 0.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -296,10 +294,9 @@ def check_memory(needed: float, what: str, hint: str) -> None:
     """
     free = free_memory()
     if free is not None and needed > free:
-        msg = with_hint(
-            f"{what} would need {_in_gigabytes(needed)} of memory, and {_in_gigabytes(free)} is free.", hint
+        raise InputError(
+            f"{what} would need {_in_gigabytes(needed)} of memory, and {_in_gigabytes(free)} is free.", hint=hint
         )
-        raise InputError(msg)
 
 
 def in_runs(work: Callable[[tuple[int, int]], None], n_rows: int) -> None:

@@ -18,7 +18,7 @@ from typing import Any, ClassVar, Final, NoReturn, Protocol, TypeVar, get_args, 
 import numpy as np
 
 from hushtable._types import CountArray, FloatArray
-from hushtable.errors import InputError, check_whole, listed, with_hint
+from hushtable.errors import InputError, check_whole, listed
 from hushtable.io import Frame, frames, without_remnants
 from hushtable.models import entries
 from hushtable.search import check_memory
@@ -168,8 +168,7 @@ def _stands(table: Table, j: int) -> CountArray:
 
 def _check_values(values: str) -> None:
     if values not in get_args(ValueSource):
-        msg = with_hint(f"values = {values!r}.", "choose 'interpolated' or 'observed'.")
-        raise InputError(msg)
+        raise InputError(f"values = {values!r}.", hint="choose 'interpolated' or 'observed'.")
 
 
 GROUP: Final = "hushtable.synthesizers"
@@ -239,7 +238,7 @@ class Installed:
     def _refuse(self, problem: str) -> NoReturn:
         message = f"the synthesizer {self.name!r} of the entry point {self.entry.value!r} {problem}"
         hint = "it is a class made without arguments, with fit(table, seed) and sample(n, seed), which returns n rows."
-        raise InputError(with_hint(message, hint)) from None
+        raise InputError(message, hint=hint) from None
 
 
 def installed() -> dict[str, type[Installed]]:
@@ -341,12 +340,11 @@ def _asked(method: Any) -> Method | Installed:
 def _check(source: Frame | Table, n: int, seed: int) -> None:
     check_whole("seed", seed, 0)
     if not source.n_records:
-        msg = with_hint("the table has no records.", "a synthesizer needs some to learn from.")
-        raise InputError(msg)
+        raise InputError("the table has no records.", hint="a synthesizer needs some to learn from.")
     check_whole("n", n, 1, _MOST_RECORDS)
     n_columns = len(source.names)
     if not n_columns:
-        raise InputError(with_hint("the table has no columns.", "a synthesizer needs some to learn from."))
+        raise InputError("the table has no columns.", hint="a synthesizer needs some to learn from.")
     # Of each cell its place, its record, and a text.
     check_memory(40.0 * n * n_columns, f"{n} records of {n_columns} columns", "ask for fewer records, or in parts.")
 

@@ -20,7 +20,7 @@ import polars as pl
 
 from hushtable._types import CodeArray, CountArray, FloatArray, ValueArray
 from hushtable.columns import Column, ColumnSpec, Kind, encode, value_text
-from hushtable.errors import ColumnError, with_hint
+from hushtable.errors import ColumnError
 from hushtable.io import Frame
 from hushtable.tables import Table, to_decimals
 
@@ -145,8 +145,9 @@ def like(new: pl.Series, series: pl.Series, column: Column, codes: CodeArray, sp
         try:
             return new.cast(series.dtype)
         except pl.exceptions.PolarsError:
-            msg = with_hint(f"column {column.name!r} is not of the type that it has here.", "return its type.")
-            raise ColumnError(msg) from None
+            raise ColumnError(
+                f"column {column.name!r} is not of the type that it has here.", hint="return its type."
+            ) from None
     if isinstance(new.dtype, pl.String):
         return new
     known, places = encode(new, ColumnSpec(), is_typed=False, name=column.name)

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray
-from hushtable.errors import InputError, with_hint
+from hushtable.errors import InputError
 from hushtable.kernels import group, keys as kernel, sampling as many_draws, uniques
 from hushtable.search import Budget, n_threads, say_if_first_run
 
@@ -512,8 +512,10 @@ def all_keys(
     """
     n_columns, n_rows = codes.shape
     if n_rows * (n_columns + 1) >= _MOST_PLACES:
-        msg = f"all keys of {n_rows:,} rows of {n_columns} columns are too many to look for."
-        raise InputError(with_hint(msg, "give sample, which finds one key, or fewer columns."))
+        raise InputError(
+            f"all keys of {n_rows:,} rows of {n_columns} columns are too many to look for.",
+            hint="give sample, which finds one key, or fewer columns.",
+        )
     if _is_key(n_rows * (n_rows - 1) // 2, n_rows if n_rows > 1 else 0, rule):
         # Even no column at all would be a key; a key has one.
         alone = kernel.KeyRules(rule.by_pairs, -1, 1, seed)

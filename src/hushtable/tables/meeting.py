@@ -17,7 +17,7 @@ import numpy as np
 
 from hushtable._types import CodeArray, CountArray
 from hushtable.columns import Column, ColumnSpec, form_of, kinds_of_one_family, meet_columns
-from hushtable.errors import InputError, listed, with_hint
+from hushtable.errors import InputError, listed
 from hushtable.tables.joint import Joint
 from hushtable.tables.table import Table
 
@@ -223,7 +223,7 @@ def warn_of_mismatches(mismatches: Sequence[Mismatch], names: Sequence[str]) -> 
     try:
         warnings.warn(MismatchWarning(f"tables do not meet in {text}. Nobody is found by it: {_HINT}"), stacklevel=3)
     except MismatchWarning:
-        raise InputError(with_hint(f"tables do not meet in {text}.", f"{_HINT}.")) from None
+        raise InputError(f"tables do not meet in {text}.", hint=f"{_HINT}.") from None
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 
 from hushtable._types import CodeArray, CountArray, frozen
-from hushtable.errors import InputError, with_hint
+from hushtable.errors import InputError
 from hushtable.kernels import group
 from hushtable.kernels.class_profile import class_values
 from hushtable.models import ClassStats, Ground, Histogram, PrivacyModel
@@ -100,8 +100,9 @@ class Partition:
         offsets, rows = group.rows_by_class(labels, n_classes)
         sizes = group.class_sizes(labels, counts, n_classes)
         if int(sizes.sum()) + int(counts[labels < 0].sum()) != int(counts.sum()):
-            msg = "class sizes do not sum to the number of records; this is a fault of hushtable, please report it"
-            raise AssertionError(msg)
+            raise AssertionError(
+                "class sizes do not sum to the number of records; this is a fault of hushtable, please report it"
+            )
         return cls(labels, sizes, offsets, rows)
 
     @classmethod
@@ -149,11 +150,10 @@ class Partition:
         """
         models = list(models)
         if population is None and any(model.needs.population for model in models):
-            msg = with_hint(
+            raise InputError(
                 "a model needs population counts, which a partition of the table alone does not have.",
-                "pass population=, or drop that model.",
+                hint="pass population=, or drop that model.",
             )
-            raise InputError(msg)
         sensitive = dict.fromkeys(name for model in models for name in model.needs.sensitive)
         return ClassStats(
             self.sizes,

@@ -10,7 +10,7 @@ import numpy as np
 
 from hushtable._types import CodeArray, CountArray
 from hushtable.columns import ColumnSpec
-from hushtable.errors import InputError, check_columns, check_whole, with_hint
+from hushtable.errors import InputError, check_columns, check_whole
 from hushtable.io import Frame, frames
 from hushtable.tables.table import Table
 
@@ -101,11 +101,10 @@ def split_rows(
     n_train = int(Decimal(str(float(ratio))) * n_units)
     if not 0 < n_train < n_units:
         of_what = "rows" if persons is None else "persons"
-        msg = with_hint(
+        raise InputError(
             f"ratio = {ratio!r} parts {n_units} {of_what} into {n_train} and {n_units - n_train}.",
-            "both parts need at least one: pass a ratio nearer to 0.5, or more data.",
+            hint="both parts need at least one: pass a ratio nearer to 0.5, or more data.",
         )
-        raise InputError(msg)
     is_train = np.zeros(n_units, dtype=bool)
     is_train[rng.choice(n_units, n_train, replace=False)] = True
     return np.flatnonzero(is_train[units]), np.flatnonzero(~is_train[units])
@@ -138,5 +137,4 @@ def _counted(table: Table, rows: CountArray) -> Table:
 def _check_ratio(ratio: object) -> None:
     is_number = isinstance(ratio, numbers.Real) and not isinstance(ratio, bool)
     if not is_number or not 0 < ratio < 1:  # type: ignore[operator]  # a number, as just asked
-        msg = with_hint(f"ratio = {ratio!r}.", "a share between 0 and 1, such as 0.8.")
-        raise InputError(msg)
+        raise InputError(f"ratio = {ratio!r}.", hint="a share between 0 and 1, such as 0.8.")

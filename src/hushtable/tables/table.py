@@ -12,7 +12,7 @@ import polars as pl
 
 from hushtable._types import CodeArray, CountArray, frozen
 from hushtable.columns import Column, ColumnSpec, check_specs, merge_spellings, series
-from hushtable.errors import ColumnError, InputError, check_columns, names_in, with_hint
+from hushtable.errors import ColumnError, InputError, check_columns, names_in
 from hushtable.io import Frame, frames
 from hushtable.kernels import group
 from hushtable.search import check_memory
@@ -120,8 +120,9 @@ class Table:
         """
         if isinstance(data, Table):
             if counts is not None:
-                msg = with_hint(f"counts = {counts!r} was given for a Table, which has counts.", "leave counts out.")
-                raise InputError(msg)
+                raise InputError(
+                    f"counts = {counts!r} was given for a Table, which has counts.", hint="leave counts out."
+                )
             return data.select(data.names if columns is None else columns)
         check_specs(specs)
         frame = frames.counted(frames.read(data).told(specs or {}), counts)
@@ -266,20 +267,18 @@ class Table:
 def _joint(ours: Column, theirs: Column) -> Column:
     """Return the column of the values that either holds."""
     if ours.kind != theirs.kind:
-        msg = with_hint(
+        raise ColumnError(
             f"column {ours.name!r} is {ours.kind} in the data and {theirs.kind} in the population.",
-            "give its kind in specs.",
+            hint="give its kind in specs.",
         )
-        raise ColumnError(msg)
     if ours.kind != "ordered":
         return replace(ours, values=np.union1d(ours.values, theirs.values))
     few, many = sorted((ours.values.tolist(), theirs.values.tolist()), key=len)
     if [value for value in many if value in set(few)] != few:
-        msg = with_hint(
+        raise ColumnError(
             f"the values of column {ours.name!r} in the data and in the population have no common order.",
-            "declare one order for both, and keep to values that one of them holds.",
+            hint="declare one order for both, and keep to values that one of them holds.",
         )
-        raise ColumnError(msg)
     return replace(ours, values=np.array(many, dtype=object))
 
 

@@ -10,7 +10,7 @@ from hushtable.claims.certificates import blocks, lattice, prices
 from hushtable.claims.certificates.record import Certificate, Reading
 from hushtable.claims.verdict import Failure, Verdict
 from hushtable.columns import ColumnSpec
-from hushtable.errors import InputError, with_hint
+from hushtable.errors import InputError
 
 __all__ = ["KINDS", "Certificate", "check_certificate"]
 
@@ -76,20 +76,19 @@ def check_certificate(
     """
     made = certificate if isinstance(certificate, Certificate) else Certificate.from_dict(certificate)
     if made.kind not in KINDS:
-        msg = with_hint(f"a certificate of kind {made.kind!r}.", f"known kinds: {', '.join(KINDS)}.")
-        raise InputError(msg)
+        raise InputError(f"a certificate of kind {made.kind!r}.", hint=f"known kinds: {', '.join(KINDS)}.")
     if not made.is_whole:
         told = "the certificate is as it was made"
         return Verdict((told,), (Failure(f"{told}: its digest is another"),), (), 0)
     if by_rank and made.kind != prices.KIND:
-        msg = with_hint(f"by_rank for a certificate of kind {made.kind!r}.", "only prices go by rank; leave it out.")
-        raise InputError(msg)
+        raise InputError(
+            f"by_rank for a certificate of kind {made.kind!r}.", hint="only prices go by rank; leave it out."
+        )
     entries = dict(made.entries)
     if hierarchies is not None:
         if made.kind == prices.KIND:
-            msg = with_hint(
-                "hierarchies for a certificate of prices.", "its floor holds of values themselves; leave them out."
+            raise InputError(
+                "hierarchies for a certificate of prices.", hint="its floor holds of values themselves; leave them out."
             )
-            raise InputError(msg)
         entries["hierarchies"] = {**entries.get("hierarchies", {}), **hierarchies}
     return KINDS[made.kind](data, entries, Reading(specs or {}, tuple(by_rank), tuple(hierarchies or ())))

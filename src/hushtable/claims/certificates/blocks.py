@@ -24,7 +24,7 @@ from hushtable.claims.certificates.record import Reading
 from hushtable.claims.grouping import count_values, ground
 from hushtable.claims.verdict import Failure, Verdict
 from hushtable.columns import Column
-from hushtable.errors import InputError, listed, with_hint
+from hushtable.errors import InputError, listed
 from hushtable.hierarchy import Hierarchy
 from hushtable.models import ClassStats, KAnonymity, PrivacyModel, describe
 from hushtable.search import milp
@@ -156,8 +156,7 @@ def check(data: Any, entries: Mapping[str, Any], reading: Reading) -> Verdict:
     except (KeyError, TypeError, AttributeError, IndexError, ValueError) as error:
         if isinstance(error, InputError):
             raise
-        msg = with_hint("the certificate lacks entries, or they are of another type.", "make it anew.")
-        raise InputError(msg) from None
+        raise InputError("the certificate lacks entries, or they are of another type.", hint="make it anew.") from None
     figures = {
         "value": checked.value,
         "bound": checked.bound,
@@ -197,17 +196,17 @@ class _StatedBlocks:
     @classmethod
     def of(cls, read: ReadColumns, entries: Mapping[str, Any]) -> _StatedBlocks:
         if entries["person"] is not None or not read.models:
-            raise InputError(with_hint("a certificate of blocks with persons, or without models.", "none is made."))
+            raise InputError("a certificate of blocks with persons, or without models.", hint="none is made.")
         if read.frame.counts is not None:
-            raise InputError(with_hint("a certificate of blocks for counted rows.", "pass a row for every record."))
+            raise InputError("a certificate of blocks for counted rows.", hint="pass a row for every record.")
         ((loss, options),) = entries["loss"].items()
         if loss not in ("ncp", "certainty", "minimal_distortion"):
-            raise InputError(with_hint(f"a certificate of blocks by the loss {loss!r}.", "no checker knows it."))
+            raise InputError(f"a certificate of blocks by the loss {loss!r}.", hint="no checker knows it.")
         codes = [read.coded[name][1] for name in (*read.columns, *read.judged)]
         order = np.lexsort(tuple(codes[::-1])) if read.frame.n_rows else np.empty(0, dtype=np.int64)
         n, weights = len(order), [float(options.get("weights", {}).get(name, 1.0)) for name in read.columns]
         if not all(0 <= weight < math.inf for weight in weights):
-            raise InputError(with_hint("a certificate by a loss with a weight below 0.", "no loss has one."))
+            raise InputError("a certificate by a loss with a weight below 0.", hint="no loss has one.")
         factor = 1 / max(1e-300, n * math.fsum(weights)) if loss == "ncp" else 1.0
         columns = []
         for name, weight in zip(read.columns, weights, strict=True):
@@ -233,7 +232,7 @@ class _StatedBlocks:
         labels = np.array(entries["classes"], dtype=np.int64)
         prices = np.array([float(price) for price in entries["prices"]])
         if not np.isfinite([*prices, float(entries["value"]), float(entries["bound"])]).all():
-            raise InputError(with_hint("a certificate with numbers that are none.", "make it anew."))
+            raise InputError("a certificate with numbers that are none.", hint="make it anew.")
         return cls(
             read.models,
             tuple(columns),

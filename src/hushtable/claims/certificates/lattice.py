@@ -19,7 +19,7 @@ from hushtable.claims.certificates.record import Reading, spec_in
 from hushtable.claims.grouping import count_values, ground, label_rows, tallied
 from hushtable.claims.verdict import Failure, Verdict
 from hushtable.columns import Column
-from hushtable.errors import InputError, listed, with_hint
+from hushtable.errors import InputError, listed
 from hushtable.hierarchy import Hierarchy
 from hushtable.io import frames
 from hushtable.models import (
@@ -222,10 +222,10 @@ def costs_of(
             costs.append(np.log2([_frequencies(texts, counts) for texts in ladder.texts]) - np.log2(frequency))
             stars[j] = math.log2(n) - np.log2(frequency)
         else:
-            raise InputError(with_hint(f"a certificate by the loss {name!r}.", "no checker knows it."))
+            raise InputError(f"a certificate by the loss {name!r}.", hint="no checker knows it.")
     weights = tuple(float(options.get("weights", {}).get(column, 1.0)) for column in columns)
     if not all(0 <= weight < math.inf for weight in weights):
-        raise InputError(with_hint("a certificate by a loss with a weight below 0.", "no loss has one."))
+        raise InputError("a certificate by a loss with a weight below 0.", hint="no loss has one.")
     leaves = tuple(ladder.leaf for ladder in ladders)
     return CellCosts(tuple(costs), tuple(stars), counts, name, options, weights, leaves)
 
@@ -278,8 +278,7 @@ def check(data: Any, entries: Mapping[str, Any], reading: Reading) -> Verdict:
     except (KeyError, TypeError, AttributeError, IndexError, ValueError) as error:
         if isinstance(error, InputError):
             raise
-        msg = with_hint("the certificate lacks entries, or they are of another type.", "make it anew.")
-        raise InputError(msg) from None
+        raise InputError("the certificate lacks entries, or they are of another type.", hint="make it anew.") from None
     figures = {
         "value": checked.value,
         "n_intervals": len(checked.leaves),

@@ -23,7 +23,7 @@ from hushtable._types import TOLERANCE, BoolArray, CountArray, FloatArray
 from hushtable.claims.certificates.record import AS_READ, Certificate, Reading, spec_in
 from hushtable.claims.verdict import Failure, Verdict
 from hushtable.columns import Column, ColumnSpec
-from hushtable.errors import InputError, check_columns, check_whole, with_hint
+from hushtable.errors import InputError, check_columns, check_whole
 
 __all__ = ["KIND", "SpreadRows", "certify", "check", "dear_class", "dear_pairs", "positions"]
 
@@ -327,8 +327,7 @@ class _Entries:
                 raise
             is_one = False
         if not is_one or not found.columns or not np.isfinite([*found.prices, found.sum]).all():
-            msg = with_hint("the certificate of prices is not as it was written.", "write it anew.")
-            raise InputError(msg)
+            raise InputError("the certificate of prices is not as it was written.", hint="write it anew.")
         check_whole("the certificate's k", found.k, 1)
         check_whole("the certificate's n_records", found.n_records, 1)
         return found
@@ -371,12 +370,11 @@ def check(data: Any, entries: Mapping[str, Any], reading: Reading) -> Verdict:
     rows, first, counts = np.unique(shifted, axis=0, return_index=True, return_counts=True)
     order = np.argsort(first)
     if frame.n_rows != certificate.n_records or len(rows) != len(certificate.prices):
-        msg = with_hint(
+        raise InputError(
             f"the certificate speaks of {certificate.n_records} records with {len(certificate.prices)} distinct rows; "
             f"the data have {frame.n_rows} with {len(rows)}.",
-            "check it against the data that it was made for, in the same order.",
+            hint="check it against the data that it was made for, in the same order.",
         )
-        raise InputError(msg)
     spread = SpreadRows(
         rows[order],
         counts[order],

@@ -18,7 +18,7 @@ import numpy as np
 from hushtable._types import CodeArray
 from hushtable.claims.verdict import Failure, Verdict
 from hushtable.columns import Column, ColumnSpec, check_specs, encode, merge_spellings
-from hushtable.errors import ColumnError, InputError, check_columns, listed, with_hint
+from hushtable.errors import ColumnError, InputError, check_columns, listed
 from hushtable.io import Frame, drafts, frames, is_many
 
 __all__ = ["AS_READ", "Certificate", "Reading", "spec_in"]
@@ -72,8 +72,7 @@ class Certificate:
             It is no certificate.
         """
         if not isinstance(entries, Mapping) or "kind" not in entries:
-            msg = with_hint("this is no certificate.", "pass Release.certificate, or what its to_dict returned.")
-            raise InputError(msg)
+            raise InputError("this is no certificate.", hint="pass Release.certificate, or what its to_dict returned.")
         return cls(dict(entries))
 
     def write(self, path: str | Path, *, overwrite: bool = False) -> None:
@@ -107,8 +106,9 @@ class Certificate:
         try:
             entries = json.loads(Path(path).read_text(encoding="utf-8"))
         except (OSError, ValueError, RecursionError):
-            msg = with_hint(f"cannot read a certificate from {str(path)!r}.", "check the name; it is a file of JSON.")
-            raise InputError(msg) from None
+            raise InputError(
+                f"cannot read a certificate from {str(path)!r}.", hint="check the name; it is a file of JSON."
+            ) from None
         return cls.from_dict(entries)
 
 
@@ -168,11 +168,10 @@ class Reading:
         """Code columns as the search did."""
         parted = [name for name in names if name in typed and frame.spec(name).separator is not None]
         if parted:
-            msg = with_hint(
+            raise InputError(
                 f"the certificate judges {listed(parted)}, whose cells are sets of items.",
-                "no certificate is made of models that are asked item by item: verify the release.",
+                hint="no certificate is made of models that are asked item by item: verify the release.",
             )
-            raise InputError(msg)
         coded = {
             name: encode(frame.column(name), frame.spec(name), is_typed=frame.is_text or name in typed, name=name)
             for name in names
@@ -218,5 +217,4 @@ def spec_in(entries: Mapping[str, Any]) -> ColumnSpec:
     try:
         return ColumnSpec(**read)
     except TypeError:
-        msg = with_hint("the certificate holds specs of columns that are none.", "write it anew.")
-        raise InputError(msg) from None
+        raise InputError("the certificate holds specs of columns that are none.", hint="write it anew.") from None

@@ -23,7 +23,7 @@ import numpy as np
 from hushtable._types import CodeArray, CountArray, FloatArray
 from hushtable.columns import Role, escaped
 from hushtable.discover.roles.evidence import Finding
-from hushtable.errors import InputError, with_hint
+from hushtable.errors import InputError
 from hushtable.io import frames
 from hushtable.kernels import group
 from hushtable.plots import charts
@@ -145,11 +145,10 @@ class Roles:
         """
         shown = sorted((column for column in self.columns if column.power > 0), key=lambda column: -column.power)
         if not shown:
-            msg = with_hint(
+            raise InputError(
                 "no column that others can know tells people apart, so there is nothing to draw.",
-                "the roles and their reasons are in `to_frame()`.",
+                hint="the roles and their reasons are in `to_frame()`.",
             )
-            raise InputError(msg)
         return charts.bars(
             [column.name for column in shown],
             [100 * column.power for column in shown],

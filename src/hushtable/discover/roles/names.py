@@ -18,7 +18,7 @@ from types import MappingProxyType
 from typing import Final, NamedTuple, cast, get_args
 
 from hushtable.columns import Role, fold
-from hushtable.errors import InputError, check_type, with_hint
+from hushtable.errors import InputError, check_type
 from hushtable.io import read_text
 
 __all__ = ["Lexicon", "Said", "Topic", "entries", "lexicon", "packaged", "rows", "says", "topics"]
@@ -167,8 +167,9 @@ def lexicon(words: str | os.PathLike[str] | Mapping[str, str] | None = None) -> 
     for where, word, topic in _own_entries(words):
         if _key(word) and topic not in _own_topics():
             known = ", ".join((*get_args(Role), *topics()))
-            msg = with_hint(f"{where} has {topic!r} for a topic or role.", f"write `word<TAB>topic`, one of {known}.")
-            raise InputError(msg)
+            raise InputError(
+                f"{where} has {topic!r} for a topic or role.", hint=f"write `word<TAB>topic`, one of {known}."
+            )
         own[_key(word)] = (_NameClaim(_own_topics()[topic], needs_cells=False, is_own=True),)
     built_in = _built_in()
     return Lexicon({**built_in.words, **own}, built_in.endings)
@@ -305,8 +306,7 @@ def _own_entries(words: str | os.PathLike[str] | Mapping[str, str]) -> Iterator[
     try:
         text = read_text(path)
     except OSError:
-        msg = with_hint(f"the words file {str(path)!r} cannot be read.", "pass a text file.")
-        raise InputError(msg) from None
+        raise InputError(f"the words file {str(path)!r} cannot be read.", hint="pass a text file.") from None
     for line, word, topic in entries(text):
         yield f"line {line} of {path.name}", word, topic
 

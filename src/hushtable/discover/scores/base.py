@@ -13,7 +13,7 @@ import numpy as np
 
 from hushtable._types import CodeArray, CountArray, FloatArray, ValueArray, frozen
 from hushtable.columns import Column, escaped
-from hushtable.errors import ColumnError, InputError, check_columns, with_hint
+from hushtable.errors import ColumnError, InputError, check_columns
 from hushtable.io import frames
 from hushtable.models import Histogram
 from hushtable.plots import charts
@@ -176,7 +176,7 @@ class Score:
         if not named:
             return frames.assemble(plain, self.source)
         if self.seen is None:
-            raise InputError(with_hint(f"the parts of {self.name} are no classes.", "leave named out."))
+            raise InputError(f"the parts of {self.name} are no classes.", hint="leave named out.")
         partition = self.seen.partition
         first = partition.rows[partition.offsets[self.labels]].astype(np.int64)
         cells = self.seen.table.select(self.seen.columns).take(first)
@@ -213,8 +213,7 @@ class Score:
         draw = choose("kind", kind, {"histogram": charts.histogram, "ecdf": ecdf, "qq": charts.qq})
         finite = self.values[np.isfinite(self.values)]
         if not len(finite):
-            msg = with_hint(f"{self.name} has no finite value to draw.", "look at the values themselves.")
-            raise InputError(msg)
+            raise InputError(f"{self.name} has no finite value to draw.", hint="look at the values themselves.")
         return draw(finite, label=f"{self.name} ({self.unit})", ax=ax)
 
     def _repr_html_(self) -> str:
@@ -289,8 +288,7 @@ def view(
     wanted, besides = column_set(columns), tuple(name for name in others if name is not None)
     for name in besides:
         if not isinstance(name, str):
-            msg = with_hint(f"a column is named by an object of type {type(name).__name__}.", "name one column.")
-            raise ColumnError(msg)
+            raise ColumnError(f"a column is named by an object of type {type(name).__name__}.", hint="name one column.")
     given = opened(data)
     names = given.names
     check_columns(wanted, names, "columns")
@@ -307,16 +305,14 @@ def view(
 def column_set(columns: Sequence[str]) -> tuple[str, ...]:
     """Return the names of a column set; raise ColumnError where it is one text."""
     if isinstance(columns, str):
-        msg = with_hint("columns is one text.", f"pass a list of names: [{columns!r}].")
-        raise ColumnError(msg)
+        raise ColumnError("columns is one text.", hint=f"pass a list of names: [{columns!r}].")
     return tuple(columns)
 
 
 def check_records(n_records: int) -> None:
     """Raise InputError where there is nothing to score."""
     if n_records == 0:
-        msg = with_hint("there are no records to score.", "pass a table with rows.")
-        raise InputError(msg)
+        raise InputError("there are no records to score.", hint="pass a table with rows.")
 
 
 def _check_partition(partition: Partition, table: Table, columns: Sequence[str]) -> None:
@@ -332,8 +328,7 @@ def _check_partition(partition: Partition, table: Table, columns: Sequence[str])
         if is_even and one_a_class.n_classes == partition.n_classes:
             return
         what = "the classes of the partition are not those of the columns"
-    msg = with_hint(f"{what}.", "pass the partition of this table by these columns, or none.")
-    raise InputError(msg)
+    raise InputError(f"{what}.", hint="pass the partition of this table by these columns, or none.")
 
 
 def _coded(table: Table, columns: Sequence[str]) -> Iterable[CodeArray]:
@@ -406,8 +401,7 @@ def is_of_paper(variant: ScoreVariant) -> bool:
 def choose(parameter: str, given: str, among: Any) -> Any:
     """Return what a word stands for; raise InputError where it is none of those known."""
     if given not in among:
-        msg = with_hint(f"{parameter} = {given!r}.", f"choose one of {', '.join(map(repr, among))}.")
-        raise InputError(msg)
+        raise InputError(f"{parameter} = {given!r}.", hint=f"choose one of {', '.join(map(repr, among))}.")
     return among[given]
 
 
@@ -436,8 +430,6 @@ def extra(module: str) -> Any:
     try:
         return import_module(module)
     except ImportError:
-        msg = with_hint(
-            f"this needs {module.partition('.')[0]!r}, which is not installed.",
-            "pip install 'hushtable[causal]'",
-        )
-        raise InputError(msg) from None
+        raise InputError(
+            f"this needs {module.partition('.')[0]!r}, which is not installed.", hint="pip install 'hushtable[causal]'"
+        ) from None

@@ -14,7 +14,7 @@ from hushtable._types import BoolArray, CountArray, frozen
 from hushtable.columns import Column
 from hushtable.discover.scores import base
 from hushtable.discover.scores.base import Score
-from hushtable.errors import InputError, check_columns, with_hint
+from hushtable.errors import InputError, check_columns
 from hushtable.tables import Partition, encoded
 
 __all__ = ["CausalGraph", "causal_graph", "causal_importance"]
@@ -80,8 +80,7 @@ def causal_graph(
     at worst; Adult's 15 columns took 66 s (PC) and 21 s (GES) of one core.
     """
     if not 0 < alpha < 1 or bins < 2:
-        msg = with_hint(f"alpha = {alpha!r}, bins = {bins!r}.", "alpha lies between 0 and 1, bins is 2 or more.")
-        raise InputError(msg)
+        raise InputError(f"alpha = {alpha!r}, bins = {bins!r}.", hint="alpha lies between 0 and 1, bins is 2 or more.")
     base.choose("test", test, {"gsq": 0, "chisq": 0})
     module, joined = base.choose(
         "method",

@@ -10,7 +10,7 @@ import numpy as np
 from hushtable._types import CodeArray, CountArray, FloatArray
 from hushtable.discover.scores import base
 from hushtable.discover.scores.base import Direction, Score, ScoreVariant, View
-from hushtable.errors import InputError, with_hint
+from hushtable.errors import InputError
 from hushtable.hierarchy import Hierarchy
 from hushtable.models import (
     DeltaPresence,
@@ -225,8 +225,9 @@ def delta_presence(
         values = _largest_difference(seen, str(sensitive))
         return base.of_parts("delta-presence", seen, values, value=base.mean, unit="rate", direction="riskier")
     if population is None:
-        msg = with_hint("delta-presence needs a population.", "pass population=, or variant='paper' with sensitive=.")
-        raise InputError(msg)
+        raise InputError(
+            "delta-presence needs a population.", hint="pass population=, or variant='paper' with sensitive=."
+        )
     seen = base.view(data, columns)
     others = Table.encode(population, columns)
     joint = seen.table.select(columns).with_population(others)
@@ -310,8 +311,7 @@ def _levels(seen: View, sensitive: str, hierarchy: Any) -> Mapping[str, CodeArra
 
 def _with_sensitive(data: Any, columns: Sequence[str], sensitive: str | None, partition: Partition | None) -> View:
     if sensitive is None:
-        msg = with_hint("the paper's delta-presence needs a sensitive column.", "pass sensitive=.")
-        raise InputError(msg)
+        raise InputError("the paper's delta-presence needs a sensitive column.", hint="pass sensitive=.")
     return base.view(data, columns, [sensitive], partition)
 
 

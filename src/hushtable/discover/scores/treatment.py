@@ -21,7 +21,7 @@ from hushtable._types import CodeArray, CountArray, FloatArray, ValueArray
 from hushtable.columns import Column
 from hushtable.discover.scores import base
 from hushtable.discover.scores.base import Score, ScoreVariant, View
-from hushtable.errors import InputError, with_hint
+from hushtable.errors import InputError
 from hushtable.tables import Partition
 
 __all__ = ["arms_of", "balance", "counted", "covariate_shift", "distributions", "propensity_overlap"]
@@ -34,21 +34,19 @@ def arms_of(seen: View, treatment: str, treated: Any) -> CountArray:
     held = np.bincount(codes[codes >= 0], weights=counts[codes >= 0], minlength=column.n_values) > 0
     if treated is None:
         if held.sum() != 2:
-            msg = with_hint(
+            raise InputError(
                 f"column {treatment!r} has {held.sum()} values, so which one is treated is not clear.",
-                "pass treated=, one of its values.",
+                hint="pass treated=, one of its values.",
             )
-            raise InputError(msg)
         code = int(np.flatnonzero(held)[-1])
     else:
         code = _code_of(column, treated)
     arms = np.stack([np.where(codes == code, counts, 0), np.where((codes >= 0) & (codes != code), counts, 0)])
     if not arms.sum(axis=1).all():
-        msg = with_hint(
+        raise InputError(
             f"of the records, {arms[0].sum()} are treated and {arms[1].sum()} are control.",
-            "both arms need records; check treatment= and treated=.",
+            hint="both arms need records; check treatment= and treated=.",
         )
-        raise InputError(msg)
     return arms
 
 
@@ -65,8 +63,7 @@ def _code_of(column: Column, treated: Any) -> int:
     # `is`: comparing with pandas' NA, or with an array, gives no truth value.
     equal = [code for code, value in enumerate(values.tolist()) if _plain(value == _plain(given)) is True]
     if not equal or not column.is_measured:
-        msg = with_hint(f"the given treated value is not in column {column.name!r}.", "pass one of its values.")
-        raise InputError(msg)
+        raise InputError(f"the given treated value is not in column {column.name!r}.", hint="pass one of its values.")
     return equal[0]
 
 

@@ -14,7 +14,7 @@ from typing import Literal
 
 from hushtable.discover.scores import base
 from hushtable.discover.scores.base import Direction, Score, ScoreVariant
-from hushtable.errors import InputError, check_columns, with_hint
+from hushtable.errors import InputError, check_columns
 
 __all__ = [
     "Agreement",
@@ -112,8 +112,7 @@ def f_beta(found: Iterable[str], truth: Iterable[str], *, beta: float = 2.0) -> 
     0.45454545454545453
     """
     if not beta > 0:
-        msg = with_hint(f"beta = {beta!r}.", "beta is a number above 0; 2 favours recall.")
-        raise InputError(msg)
+        raise InputError(f"beta = {beta!r}.", hint="beta is a number above 0; 2 favours recall.")
     weight = beta * beta
 
     def measured(a: Agreement) -> float:
@@ -174,8 +173,7 @@ def dice(
     (1.0, 1.2)
     """
     if not 0 < alpha < math.inf or not 0 < beta <= 10:
-        msg = with_hint(f"alpha = {alpha!r}, beta = {beta!r}.", "both lie above 0, and beta is 10 at most.")
-        raise InputError(msg)
+        raise InputError(f"alpha = {alpha!r}, beta = {beta!r}.", hint="both lie above 0, and beta is 10 at most.")
     factor, power = base.choose(
         "variant", variant, {"definition": (1 + alpha, beta), "paper": (alpha, 1.0), "library": (2 * alpha, 1.0)}
     )
@@ -282,8 +280,7 @@ def average_precision(ranking: Sequence[str], truth: Iterable[str]) -> Score:
     """
     ranked, true = _listed(ranking, "ranking"), set(_listed(truth, "truth"))
     if len(set(ranked)) < len(ranked):
-        msg = with_hint("the ranking names a column more than once.", "rank every column once.")
-        raise InputError(msg)
+        raise InputError("the ranking names a column more than once.", hint="rank every column once.")
     hits = [place for place, name in enumerate(ranked, start=1) if name in true]
     total = sum(found / place for found, place in enumerate(hits, start=1))
     return base.whole("average precision", _ratio(total, len(true)), unit="rate", direction="better", size=len(ranked))
@@ -307,6 +304,5 @@ def _tn(agreement: Agreement) -> int:
 
 def _listed(given: Iterable[str], what: str) -> list[str]:
     if isinstance(given, str):
-        msg = with_hint(f"{what} is one text.", f"pass a collection of names: [{given!r}].")
-        raise InputError(msg)
+        raise InputError(f"{what} is one text.", hint=f"pass a collection of names: [{given!r}].")
     return list(given)

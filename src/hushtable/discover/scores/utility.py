@@ -18,7 +18,7 @@ from hushtable._types import CountArray, FloatArray
 from hushtable.columns import Column
 from hushtable.discover.scores import base
 from hushtable.discover.scores.base import Direction, Score, ScoreVariant, View
-from hushtable.errors import ColumnError, with_hint
+from hushtable.errors import ColumnError
 from hushtable.models import Histogram
 from hushtable.tables import Partition
 
@@ -375,11 +375,10 @@ def _entropies(histogram: Histogram) -> FloatArray:
 def _numbers(column: Column, what: str) -> FloatArray:
     """Return a measured column's values as floats: numbers as they are, dates in days."""
     if not column.is_measured:
-        msg = with_hint(
+        raise ColumnError(
             f"{what} needs a target of numbers or dates; column {column.name!r} is {column.kind}.",
-            "name a measured column, or give its kind in specs when the table is encoded.",
+            hint="name a measured column, or give its kind in specs when the table is encoded.",
         )
-        raise ColumnError(msg)
     if column.is_temporal:
         return np.asarray(column.values.astype("datetime64[us]").astype(np.int64) / 86_400_000_000)
     return column.values.astype(np.float64)

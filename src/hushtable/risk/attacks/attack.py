@@ -17,7 +17,7 @@ import numpy as np
 
 from hushtable._types import CodeArray, CountArray, FloatArray
 from hushtable.columns import ColumnSpec, escaped, finite
-from hushtable.errors import ColumnError, InputError, check_columns, check_whole, names_in, with_hint
+from hushtable.errors import ColumnError, InputError, check_columns, check_whole, names_in
 from hushtable.kernels.neighbours import nearest_rows
 from hushtable.risk.assessment import percent
 from hushtable.risk.intervals import clipped, excess_risk, wilson
@@ -202,11 +202,11 @@ def named(given: Any, what: str, known: Coded, beside: Sequence[str] = ()) -> tu
     """Return columns that were named, or refuse: none, unknown ones, twice the same, or one that is taken already."""
     names = names_in(given, what)
     if not names:
-        raise InputError(with_hint(f"{what} names no column.", "name what the attacker knows."))
+        raise InputError(f"{what} names no column.", hint="name what the attacker knows.")
     check_columns(names, known.joint.names, what)
     twice = [name for name in names if names.count(name) > 1 or name in beside]
     if twice:
-        raise ColumnError(with_hint(f"{what} names {twice[0]!r}, which is named already.", "name each column once."))
+        raise ColumnError(f"{what} names {twice[0]!r}, which is named already.", hint="name each column once.")
     return names
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from hushtable._types import CodeArray, CountArray
 from hushtable.columns import ColumnSpec, check_specs, escaped
-from hushtable.errors import InputError, check_columns, check_whole, names_in, with_hint
+from hushtable.errors import InputError, check_columns, check_whole, names_in
 from hushtable.io import Frame, spell_as
 from hushtable.risk.assessment import percent
 from hushtable.risk.attacks.fitting import (
@@ -226,7 +226,7 @@ def unicity(
     amounts = check_tolerance(tolerance, source.columns)
     columns = (*items, *(name for name in amounts if name not in items))
     if not columns:
-        raise InputError(with_hint("neither item nor tolerance names a column.", "say what is known of a record."))
+        raise InputError("neither item nor tolerance names a column.", hint="say what is known of a record.")
     check_columns([person, *columns], source.columns, "person, item and tolerance")
     if original is not None:
         source = spell_as(source, {name: values_of(told, name) for name in columns if name in told.frame.columns})
@@ -264,7 +264,7 @@ def _sizes(known: Any) -> list[int]:
     for each in given:
         check_whole("known", each, 1)
     if not given:
-        raise InputError(with_hint("known is empty.", "say how many records of a person are known, as known=[2, 4]."))
+        raise InputError("known is empty.", hint="say how many records of a person are known, as known=[2, 4].")
     return sorted({int(each) for each in given})
 
 
@@ -272,10 +272,12 @@ def _known_records(told: PublishedTable, original: Any, person: str) -> Frame:
     """Return the records that are known."""
     if told.source is not None:
         if original is not None:
-            raise InputError(with_hint("original was given with a release.", "it knows its source: leave it out."))
+            raise InputError("original was given with a release.", hint="it knows its source: leave it out.")
         if person not in told.frame.columns:
-            msg = f"the release does not publish {person!r}: nothing links the records of a person."
-            raise InputError(with_hint(msg, "who knows one record has hushtable.link."))
+            raise InputError(
+                f"the release does not publish {person!r}: nothing links the records of a person.",
+                hint="who knows one record has hushtable.link.",
+            )
         return told.source
     return told.frame if original is None else published(original).frame.told(told.specs)
 
@@ -334,8 +336,10 @@ class _DrawnRecords:
         ends = np.cumsum(n_records)
         n_able = {size: int((n_records >= size).sum()) for size in sizes}
         if not n_able[sizes[-1]]:
-            msg = f"known = {sizes[-1]}, and nobody has more than {n_records.max()} records."
-            raise InputError(with_hint(msg, "ask for fewer, or check the column of the person."))
+            raise InputError(
+                f"known = {sizes[-1]}, and nobody has more than {n_records.max()} records.",
+                hint="ask for fewer, or check the column of the person.",
+            )
         rng = np.random.default_rng(seed)
         shuffled = rng.permutation(len(n_records))
         wanted = np.unique(np.concatenate([np.flatnonzero(n_records[shuffled] >= n)[:n_trials] for n in sizes]))

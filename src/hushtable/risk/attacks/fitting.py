@@ -18,7 +18,7 @@ import numpy as np
 from hushtable._types import BoolArray, CodeArray, CountArray
 from hushtable.claims import covered_by, listed_cells, published_cells, rules_of
 from hushtable.columns import SUPPRESSED, Column, ColumnSpec, column_of_cells, from_texts, read, spell_ends, whole_days
-from hushtable.errors import ColumnError, InputError, check_columns, check_type, with_hint
+from hushtable.errors import ColumnError, InputError, check_columns, check_type
 from hushtable.hierarchy import Hierarchy, to_exact
 from hushtable.io import Frame, spell_as
 from hushtable.kernels.candidates import LookedUp, Sought, count_candidates
@@ -225,11 +225,10 @@ def _column_of(pair: tuple[str, str], parts: Sequence[_CellList], tables: Sequen
     texts: list[str] = []
     for name, part, table in named:
         if part.is_untold:
-            msg = with_hint(
+            raise InputError(
                 f"nobody tells what labels of column {name!r} mean.",
-                "say it in hierarchies, pass the release itself, or leave the column out.",
+                hint="say it in hierarchies, pass the release itself, or leave the column out.",
             )
-            raise InputError(msg)
         if table.source is not None and name in table.source.columns:
             texts += Table.encode(table.source, [name], {name: ColumnSpec(spec.kind, spec.order)}).columns[0].texts()
         elif part.hierarchy is None:
@@ -439,11 +438,11 @@ def _spans(part: _CellList, column: Column) -> tuple[list[list[_Span]], dict[int
             spans[i] = [_Span(None, None, is_closed=False, is_value=False)]
         labelled = {}
     if labelled and part.hierarchy is None:
-        msg = (
+        raise InputError(
             f"column {column.name!r}: {len(labelled)} of its published cells are no values of kind {column.kind}, no "
-            "intervals and no sets of them."
+            "intervals and no sets of them.",
+            hint="say what labels mean in hierarchies, or pass the release itself.",
         )
-        raise InputError(with_hint(msg, "say what labels mean in hierarchies, or pass the release itself."))
     # None stands for itself: an open end.
     number_of[None] = None
     return [

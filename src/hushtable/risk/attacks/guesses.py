@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from hushtable._types import CountArray, FloatArray
 from hushtable.columns import ColumnSpec
-from hushtable.errors import ColumnError, InputError, check_columns, check_whole, with_hint
+from hushtable.errors import ColumnError, InputError, check_columns, check_whole
 from hushtable.risk.attacks.attack import (
     Attack,
     Coded,
@@ -94,14 +94,14 @@ def inference(
     """
     check_whole("n_attacks", n_attacks, 1)
     if model not in ("nearest", "boosting"):
-        raise InputError(with_hint(f"model = {model!r}.", 'use "nearest" or "boosting".'))
+        raise InputError(f"model = {model!r}.", hint='use "nearest" or "boosting".')
     known = coded(original, synthetic, control, None, specs)
     check_columns([secret], known.joint.names, "secret")
     others = [name for name in known.joint.names if name != secret]
     by = named(others if aux_columns is None else aux_columns, "aux_columns", known, (secret,))
     is_number = secret in known.numbers
     if regression and not is_number:
-        raise ColumnError(with_hint(f"regression of {secret!r}, which is no number.", "leave regression out."))
+        raise ColumnError(f"regression of {secret!r}, which is no number.", hint="leave regression out.")
     is_near = is_number if regression is None else bool(regression)
     rng = generator(seed)
     rows = sampled(rng, known.original.codes.shape[1], n_attacks)
@@ -150,8 +150,7 @@ def _boosted(
         from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
         from threadpoolctl import threadpool_limits
     except ImportError:
-        msg = with_hint("guessing by boosting needs scikit-learn.", "install hushtable[sklearn].")
-        raise InputError(msg) from None
+        raise InputError("guessing by boosting needs scikit-learn.", hint="install hushtable[sklearn].") from None
     taught = ~np.isnan(made)
     values = np.unique(made[taught])
     if len(values) < 2:
@@ -304,18 +303,18 @@ def rapid(
     True
     """
     if not 0 <= threshold < 1:
-        raise InputError(with_hint(f"threshold = {threshold!r}.", "give a number from 0 to below 1."))
+        raise InputError(f"threshold = {threshold!r}.", hint="give a number from 0 to below 1.")
     known, by = _known(original, synthetic, control, keys, target, specs)
     if known.scales[known.index(target)] is not None:
-        raise ColumnError(with_hint(f"{target!r} has no categories.", "use hushtable.inference for numbers and dates."))
+        raise ColumnError(f"{target!r} has no categories.", hint="use hushtable.inference for numbers and dates.")
     try:
         from sklearn.ensemble import RandomForestClassifier
     except ImportError:
-        raise InputError(with_hint("rapid needs scikit-learn.", "install hushtable[sklearn].")) from None
+        raise InputError("rapid needs scikit-learn.", hint="install hushtable[sklearn].") from None
     j = known.index(target)
     taught = known.synthetic.codes[j] >= 0
     if not taught.any():
-        raise ColumnError(with_hint(f"{target!r} is missing in every synthetic record.", "choose another target."))
+        raise ColumnError(f"{target!r} is missing in every synthetic record.", hint="choose another target.")
     forest = RandomForestClassifier(100, random_state=seed % 2**32, n_jobs=1)
     forest.fit(_filled(known, by, known.synthetic)[taught], known.synthetic.codes[j][taught])
     at_risk = [_at_risk(known, by, j, forest, rows, threshold) for rows in (known.original, known.control) if rows]

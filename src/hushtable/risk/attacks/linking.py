@@ -10,7 +10,7 @@ import numpy as np
 
 from hushtable._types import CodeArray, CountArray
 from hushtable.columns import ColumnSpec, check_specs, escaped, listed
-from hushtable.errors import InputError, check_columns, check_whole, names_in, with_hint
+from hushtable.errors import InputError, check_columns, check_whole, names_in
 from hushtable.io import Frame
 from hushtable.risk.assessment import percent
 from hushtable.risk.attacks.fitting import (
@@ -229,7 +229,7 @@ def link(
 def _pairs(on: Any) -> list[tuple[str, str]]:
     pairs = list(on.items()) if isinstance(on, Mapping) else [(name, name) for name in names_in(on, "on")]
     if not pairs:
-        raise InputError(with_hint("on names no column.", "name the columns that both tables have."))
+        raise InputError("on names no column.", hint="name the columns that both tables have.")
     return pairs
 
 
@@ -238,7 +238,7 @@ def _outside(data: Any, pairs: Sequence[tuple[str, str]], told: PublishedTable, 
     frame = published(data).frame
     check_columns([theirs for _, theirs in pairs], frame.columns, f"columns of the {what} table")
     if not frame.n_rows:
-        raise InputError(with_hint(f"the {what} table is empty.", "a rate of nothing would say nothing."))
+        raise InputError(f"the {what} table is empty.", hint="a rate of nothing would say nothing.")
     kinds = {theirs: told.specs[name] for name, theirs in pairs if name in told.specs}
     # A spelling of the released file says nothing of how another one is spelled.
     frame = frame.told({name: ColumnSpec(spec.kind, spec.order) for name, spec in kinds.items()})
@@ -420,7 +420,7 @@ def join_risk(
     ours, theirs = (published(each, specs, hierarchies) for each in (first, second))
     for what, table in (("first", ours), ("second", theirs)):
         if not table.frame.n_rows:
-            raise InputError(with_hint(f"the {what} table is empty.", "nothing is rebuilt from nothing."))
+            raise InputError(f"the {what} table is empty.", hint="nothing is rebuilt from nothing.")
     content = classes_of(_contents(theirs.frame, [name for _, name in pairs]))
     rows, others = (np.arange(table.frame.n_rows, dtype=np.int32) for table in (ours, theirs))
     backwards = [(other, name) for name, other in pairs]

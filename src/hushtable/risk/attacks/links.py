@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from hushtable._types import CountArray
 from hushtable.columns import ColumnSpec
-from hushtable.errors import InputError, check_whole, with_hint
+from hushtable.errors import InputError, check_whole
 from hushtable.risk.attacks.attack import Attack, Coded, Tries, beyond, coded, generator, named, nearest, sampled
 from hushtable.tables import JointRows
 
@@ -69,8 +69,7 @@ def linkability(
     """
     check_whole("n_attacks", n_attacks, 1)
     if isinstance(aux_columns, str) or len(aux_columns) != 2:
-        msg = with_hint("aux_columns are not two lists of columns.", 'for instance: (["age", "sex"], ["job"]).')
-        raise InputError(msg)
+        raise InputError("aux_columns are not two lists of columns.", hint='for instance: (["age", "sex"], ["job"]).')
     known = coded(original, synthetic, control, _named_once(aux_columns), specs)
     first = named(aux_columns[0], "aux_columns", known)
     halves = first, named(aux_columns[1], "aux_columns", known, first)

@@ -13,7 +13,7 @@ import numpy as np
 from hushtable._types import BoolArray, CountArray
 from hushtable.claims import Classes, Grouped, Linkage, cover, group, linked_in, published_cells, untold
 from hushtable.columns import SUPPRESSED, Column, ColumnSpec, escaped, fold_spelling, from_texts, listed, read
-from hushtable.errors import InputError, check_columns, check_whole, with_hint
+from hushtable.errors import InputError, check_columns, check_whole
 from hushtable.hierarchy import to_exact
 from hushtable.io import Frame
 from hushtable.risk.assessment import percent
@@ -311,7 +311,7 @@ class _Publication:
         shown = [name for name in sensitive if name in told.frame.columns]
         grouped = group(told.frame, columns, shown, SUPPRESSED)
         if not grouped.n_classes:
-            raise InputError(with_hint("a release has no class.", "all of its records are suppressed."))
+            raise InputError("a release has no class.", hint="all of its records are suppressed.")
         return cls(told, tuple(columns), tuple(sensitive), grouped)
 
     @property
@@ -546,8 +546,10 @@ class _InBoth:
             return cls(None, None)
         for what, source in (("", sources[0]), ("earlier ", sources[1])):
             if source is None:
-                msg = f"person = {person!r} was given, and the {what}release does not know its source."
-                raise InputError(with_hint(msg, "pass the release itself, or leave person out."))
+                raise InputError(
+                    f"person = {person!r} was given, and the {what}release does not know its source.",
+                    hint="pass the release itself, or leave person out.",
+                )
             check_columns([person], source.columns, f"person, in the source of the {what}release")
         return cls(*numbered([source for source in sources if source is not None], person))
 

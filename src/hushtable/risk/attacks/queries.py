@@ -13,7 +13,7 @@ from scipy import optimize, stats
 
 from hushtable._types import CodeArray, CountArray, FloatArray
 from hushtable.columns import ColumnSpec
-from hushtable.errors import InputError, check_whole, with_hint
+from hushtable.errors import InputError, check_whole
 from hushtable.kernels.candidates import count_matches
 from hushtable.risk.attacks.attack import Attack, Coded, Tries, beyond, coded, generator
 from hushtable.tables import JointRows
@@ -118,9 +118,9 @@ def singling_out(
     check_whole("n_attacks", n_attacks, 1)
     check_whole("max_attempts", max_attempts, 1)
     if mode not in ("multivariate", "univariate"):
-        raise InputError(with_hint(f"mode = {mode!r}.", 'use "multivariate" or "univariate".'))
+        raise InputError(f"mode = {mode!r}.", hint='use "multivariate" or "univariate".')
     if control_size not in ("matched", "anonymeter"):
-        raise InputError(with_hint(f"control_size = {control_size!r}.", 'use "matched" or "anonymeter".'))
+        raise InputError(f"control_size = {control_size!r}.", hint='use "matched" or "anonymeter".')
     known = coded(original, synthetic, control, columns, specs)
     n_used = 1 if mode == "univariate" else n_cols
     check_whole("n_cols", n_used, 1, len(known.joint.names))

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from hushtable._types import TOLERANCE, CountArray, frozen
-from hushtable.errors import InputError, with_hint
+from hushtable.errors import InputError
 
 __all__ = ["Estimate", "Point", "SampleClasses"]
 
@@ -109,22 +109,20 @@ class SampleClasses:
         """
         given = np.asarray(class_sizes)
         if given.ndim != 1 or (given.size and (given.dtype.kind not in "iu" or int(given.min()) < 1)):
-            msg = with_hint(
+            raise InputError(
                 f"class_sizes holds {given.dtype} of shape {given.shape}, or a size below 1.",
-                "whole numbers of at least 1, one for each class.",
+                hint="whole numbers of at least 1, one for each class.",
             )
-            raise InputError(msg)
         sizes, counts = np.unique(given.astype(np.int64), return_counts=True)
         n_records = int(sizes @ counts)
         # Weights of 1 may sum to a little less than their number.
         if math.isclose(population_size, n_records, rel_tol=TOLERANCE):
             population_size = n_records
         if not (math.isfinite(population_size) and population_size > 0 and population_size >= n_records):
-            msg = with_hint(
+            raise InputError(
                 f"population_size = {population_size!r}, but the sample has {n_records} records.",
-                "the people that the sample was drawn from, the sample's own included; with weights, their sum.",
+                hint="the people that the sample was drawn from, the sample's own included; with weights, their sum.",
             )
-            raise InputError(msg)
         return cls(sizes, counts.astype(np.int64), n_records, float(population_size))
 
     @property

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from hushtable._types import BoolArray, FloatArray
-from hushtable.errors import InputError, with_hint
+from hushtable.errors import InputError
 from hushtable.risk.intervals import standard_score
 from hushtable.risk.population.classes import Estimate, SampleClasses
 
@@ -97,11 +97,10 @@ def _others(pair_weights: ArrayLike, n_pairs: int) -> np.ndarray[tuple[int], np.
     """Return how many people outside the sample each class of two stands for."""
     sums = np.asarray(pair_weights, dtype=np.float64)
     if sums.shape != (n_pairs,) or not np.isfinite(sums).all():
-        msg = with_hint(
+        raise InputError(
             f"pair_weights has the shape {sums.shape}, or holds what is no number.",
-            f"the sum of both weights for each of the {n_pairs} classes of two.",
+            hint=f"the sum of both weights for each of the {n_pairs} classes of two.",
         )
-        raise InputError(msg)
     return np.maximum(sums - 2, 0.0)
 
 
@@ -153,14 +152,14 @@ def benedetti_franconi(f: ArrayLike, weight_sums: ArrayLike) -> FloatArray:
     """
     records, sums = np.asarray(f, dtype=np.float64), np.asarray(weight_sums, dtype=np.float64)
     if records.ndim != 1 or records.shape != sums.shape:
-        msg = with_hint(f"f has the shape {records.shape}, weight_sums {sums.shape}.", "one of each for every class.")
-        raise InputError(msg)
-    if not ((records >= 1) & (records == np.floor(records)) & (sums > 0) & np.isfinite(sums)).all():
-        msg = with_hint(
-            "a class has no whole number of records, or its weights do not sum to a positive number.",
-            "f of at least 1, and weights that say for how many people a record stands.",
+        raise InputError(
+            f"f has the shape {records.shape}, weight_sums {sums.shape}.", hint="one of each for every class."
         )
-        raise InputError(msg)
+    if not ((records >= 1) & (records == np.floor(records)) & (sums > 0) & np.isfinite(sums)).all():
+        raise InputError(
+            "a class has no whole number of records, or its weights do not sum to a positive number.",
+            hint="f of at least 1, and weights that say for how many people a record stands.",
+        )
     sums = np.maximum(sums, records)
     p, q = records / sums, (sums - records) / sums
     few = (records < _FEW) & (p < 0.5)
@@ -196,8 +195,9 @@ def household(risks: ArrayLike, household_codes: ArrayLike) -> FloatArray:
     """
     alone, codes = np.asarray(risks, dtype=np.float64), np.asarray(household_codes, dtype=np.int64)
     if alone.shape != codes.shape or not ((alone >= 0) & (alone <= 1)).all():
-        msg = with_hint("risks are outside [0, 1], or not one for each household code.", "one probability per record.")
-        raise InputError(msg)
+        raise InputError(
+            "risks are outside [0, 1], or not one for each household code.", hint="one probability per record."
+        )
     known: BoolArray = codes >= 0
     with np.errstate(divide="ignore"):
         logs = np.bincount(codes[known], weights=np.log1p(-alone[known]))
