@@ -83,3 +83,30 @@ def test_the_codebook_has_two_pages_and_the_files_own_countries(published):
     # The file counts persons, and k of them have each of these.
     assert {"Polen", "Ukraine"} <= set(labels["Osteuropa"]["covers"])
     assert "Korea" not in printed
+
+
+def test_an_extract_with_codes_of_missing_values_and_words_among_postcodes_is_read_as_its_policy_stands(tmp_path):
+    table = visits(300, seed=5)
+    words = [("unbekannt", "Ausland", "99999")[i // 20 % 3] if i % 20 == 0 else None for i in range(table.height)]
+    stays = ["999" if i % 30 == 1 else None for i in range(table.height)]
+    marks = ["k. A." if i % 40 == 3 else None for i in range(table.height)]
+    table = table.with_columns(
+        PLZ=pl.coalesce(pl.Series(words), "PLZ"),
+        Verweildauer=pl.coalesce(pl.Series(stays), "Verweildauer"),
+        CRP=pl.coalesce(pl.Series(marks), "CRP"),
+    )
+    source, policy, out = tmp_path / "besuche.csv", tmp_path / "policy.yaml", tmp_path / "frei.csv"
+    text = table.write_csv(separator=";", line_terminator="\r\n")
+    source.write_bytes(text.encode("cp1252", errors="replace"))
+    scanned = done("scan", source, "--write-policy", policy)
+    assert "hold several codes each" not in scanned.out
+    asked = ht.Policy.read(policy)
+    assert asked.read_as.encoding == "cp1252"
+    assert asked.columns["PLZ"].odd_cells == "text"
+    assert {*asked.columns["PLZ"].missing_values} == {"unbekannt", "99999"}
+    assert asked.columns["Verweildauer"].missing_values == ("999",)
+    assert asked.columns["CRP"].missing_values == ("k. A.",)
+    done("anonymize", source, "-p", policy, "-o", out)
+    released = pl.read_csv(out, separator=";", infer_schema=False)
+    assert not {"999", "k. A.", "unbekannt", "99999"} & {cell for name in released.columns for cell in released[name]}
+    assert {*released["CRP"].drop_nulls()} <= {*table["CRP"]}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
@@ -59,7 +60,7 @@ def scan(
     """Propose a role for every column, measure the risk, and write a policy to start from."""
     from hushtable.discover import find_quasi_identifiers
     from hushtable.io import drafts
-    from hushtable.policy import proposed
+    from hushtable.policy import Policy, proposed
     from hushtable.risk import minimal_keys
     from hushtable.risk.assess import assess
     from hushtable.search import Budget
@@ -112,9 +113,12 @@ def scan(
             doubts = {name: frame.doubts(name) for name in known}
             # Of a single format nothing is to be chosen: the policy proposes the century of its years.
             undated = [name for name, (formats, marks) in doubts.items() if len(formats) > 1 or marks]
-            is_ready = not (undated or odd or not known or roles.prose)
+            asked = partial(proposed, frame, roles, k=k, source=file.name, undecided=odd)
+            columns = Policy.parse(asked(run=None)).columns if known and odd else {}
+            to_decide = [name for name, column in columns.items() if column.odd_cells == "refuse"]
+            is_ready = not (undated or to_decide or not known or roles.prose)
             run = _next(file, str(file), policy, roles) if is_ready else None
-            _write_policy(policy, proposed(frame, roles, k=k, source=file.name, run=run, undecided=odd))
+            _write_policy(policy, asked(run=run))
             then = ", then:" if run else "."
             if roles.prose:
                 then = f". First decide about the free text in {listed(roles.prose)}: leave it out (role identifier)."
@@ -122,8 +126,8 @@ def scan(
                 then = (
                     f". First say what the dates or numbers of {listed(undated)} mean: the policy names the candidates."
                 )
-            elif odd:
-                then = f". First say what the odd cells of {listed([*odd])} are (odd_cells): missing, or text."
+            elif to_decide:
+                then = f". First say what the odd cells of {listed(to_decide)} are (odd_cells): missing, or text."
             # A policy goes round: it has no user of a database, and no query. Here stands what was typed.
             typed = _next(file, getattr(file, "url", str(file)), policy, roles)
             tell("", f"Wrote {policy}. Check every role in it{then}", *([f"  {typed}"] if run else []))

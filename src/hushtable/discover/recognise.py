@@ -159,11 +159,16 @@ def _decided(read: Sequence[_ReadColumn], source: Table | frames.Frame, n_record
     codes = np.array([each.codes for each in open_ones], dtype=np.int32).reshape(len(open_ones), len(counts))
     decisions = decide(found, Table(tuple(each.cells.column for each in found.values()), codes, counts), len(read))
     return tuple(
-        replace(each.proposed, **asdict(decisions[each.proposed.name]))
+        _without_idle_warning(replace(each.proposed, **asdict(decisions[each.proposed.name])))
         if each.proposed.name in decisions
         else each.proposed
         for each in read
     )
+
+
+def _without_idle_warning(column: ProposedRole) -> ProposedRole:
+    """Return a column without a warning of how its values are published, where none is."""
+    return replace(column, warning="") if column.role == "identifier" else column
 
 
 def _with_names_seen(columns: tuple[ProposedRole, ...], source: Table | frames.Frame) -> tuple[ProposedRole, ...]:
@@ -231,6 +236,9 @@ def _separator(column: Column) -> str:
     texts = column.texts()
     for separator in ";|,":
         several = [text.split(separator) for text in texts if separator in text]
+        if separator == "," and all(len(parts) == 2 and all(map(str.isdigit, parts)) for parts in several):
+            # Numbers with a decimal comma, beside words for a missing one.
+            continue
         codes = [code.strip() for each in several for code in each]
         # Words of a sentence are longer, or stand in no other cell.
         are_codes = bool(codes) and max(map(len, codes)) <= _LONGEST_CODE and all(codes)

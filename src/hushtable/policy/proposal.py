@@ -314,11 +314,11 @@ def _column(frame: Frame, column: ProposedRole, undecided: Mapping[str, OddCells
         entries |= {entry: str(value) for entry, value in own.items() if value is not None}
     if codes:
         entries["missing_values"] = json.dumps(list(codes), ensure_ascii=False)
-    odd = None if column.role == "identifier" else undecided.get(column.name)
-    if odd is not None:
-        entries["odd_cells"] = "refuse"
     values = _values(frame, column)
     rule = proposed_rule(values, column.topic) if values else None
+    odd = None if column.role == "identifier" else undecided.get(column.name)
+    if odd is not None:
+        entries["odd_cells"] = _answer(odd, values, rule)
     if values is not None and values.kind == "time":
         entries["kind"] = "time"
     is_dated = isinstance(rule, Dates)
@@ -339,7 +339,7 @@ def _column(frame: Frame, column: ProposedRole, undecided: Mapping[str, OddCells
             "format": f"one of {', '.join(map(repr, dating.formats))}" if dating.formats else "",
             "latest_year": "" if year is None else describe_century(int(year), column.topic),
             "missing_values": f"{_counted(codes)} records; if they are values, write missing_values: []",
-            "odd_cells": "" if odd is None else f"{odd.describe()}: say missing or text; nothing is released before",
+            "odd_cells": "" if odd is None else f"{odd.describe()}: {_ANSWERS[entries['odd_cells']]}",
         }
         for entry, value in entries.items():
             # Marks and formats are texts to be quoted, all else are words or written as YAML already.
@@ -349,6 +349,18 @@ def _column(frame: Frame, column: ProposedRole, undecided: Mapping[str, OddCells
     yield from _remarks(frame, column, values, rule)
     if dating.are_years:
         yield _comment('its numbers may be years: format: "%Y" reads them as dates', "  ")
+
+
+_ANSWERS: Final = {
+    "text": "the column is text with and without them; say missing if they mean nothing",
+    "refuse": "say missing or text; nothing is released before",
+}
+
+
+def _answer(odd: OddCells, values: Column | None, rule: Rule | None) -> str:
+    """Propose what odd cells mean: text, where the column is read as categories whatever they are."""
+    is_category = values is not None and (values.kind == "category" or (values.kind == "integer" and rule is not None))
+    return "text" if odd.are_among_codes or is_category else "refuse"
 
 
 def _remarks(frame: Frame, column: ProposedRole, values: Column | None, rule: Rule | None) -> Iterator[str]:
