@@ -66,6 +66,7 @@ CASES = {
     "gates": 4,
     "roles": 40,
     "dates": 60,
+    "odd_cells": 15,
 }
 
 

@@ -58,7 +58,7 @@ def planted(n: int = 12) -> pl.DataFrame:
             "number": [NUMBER, *range(20, 20 + n - 1)],
             "share": [float(NUMBER), *(i / 4 for i in range(n - 1))],
             "town": [WORD, *(f"town {i % 3}" for i in range(n - 1))],
-            "born": [DAY, *(dt.date(1980 + i, 2, 3) for i in range(n - 1))],
+            "born": [DAY, *(dt.date(1950 + i, 2, 3) for i in range(n - 1))],
             "sex": ["f", "m"] * (n // 2),
             "pay": list(range(n)),
         }

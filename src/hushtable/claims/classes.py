@@ -37,7 +37,7 @@ from hushtable.claims.grouping import (
     spelling_failures,
     tallied,
 )
-from hushtable.claims.verdict import Claim, Failure, Verdict
+from hushtable.claims.verdict import Claim, Failure, SpeaksOfNobody, Verdict
 from hushtable.columns import KINDS, SUPPRESSED, ColumnSpec, canonical, text_codes
 from hushtable.errors import InputError, check_columns, listed
 from hushtable.hierarchy import Codes, Dictionary, Hierarchy, NamedSets, is_known, to_dict as rule_to_dict
@@ -234,7 +234,7 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ClaimOnColumns:
+class ClaimOnColumns(SpeaksOfNobody):
     """What claims that judge quasi-identifiers share: what they know of the columns, told and read.
 
     Attributes
@@ -253,8 +253,8 @@ class ClaimOnColumns:
         What labels mean; None where there is one that a manifest does not tell.
     """
 
-    columns: tuple[str, ...]
-    models: tuple[PrivacyModel, ...]
+    columns: tuple[str, ...] = field()
+    models: tuple[PrivacyModel, ...] = field()
     sensitive: tuple[str, ...] = ()
     specs: Mapping[str, ColumnSpec] = field(default_factory=dict, repr=False)
     origins: Mapping[str, ColumnSpec] = field(default_factory=dict, repr=False)

@@ -15,7 +15,7 @@ import numpy as np
 
 from hushtable._types import CodeArray, CountArray
 from hushtable.claims.grouping import label_rows, tallied
-from hushtable.claims.verdict import Claim, Failure, Verdict
+from hushtable.claims.verdict import Claim, Failure, SpeaksOfNobody, Verdict
 from hushtable.columns import text_codes
 from hushtable.errors import InputError, check_columns, listed, names_in
 from hushtable.io import frames
@@ -26,7 +26,7 @@ _MOST = 12  # columns of which every subset is looked at; independence of all im
 
 
 @dataclass(frozen=True, slots=True)
-class Independence:
+class Independence(SpeaksOfNobody):
     """What columns publish says nothing about a cluster label.
 
     Attributes

@@ -6,7 +6,7 @@ A matching notion is no model of classes: it judges rows, beside the original ta
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -34,9 +34,14 @@ class Matchings(ClaimOnColumns):
         As every claim on quasi-identifiers has them; diversity is reported in classes of equal cells.
     """
 
-    models: tuple[MatchingNotion, ...]
+    models: tuple[MatchingNotion, ...] = field()
 
     kind: ClassVar[str] = "matchings"
+
+    @property
+    def suppressed(self) -> str | None:
+        """A row of it matches as others do."""
+        return SUPPRESSED
 
     @property
     def conditions(self) -> tuple[str, ...]:

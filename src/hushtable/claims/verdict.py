@@ -5,16 +5,17 @@ Claims that no file can show: what a mechanism did is known to whoever ran it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
 from hushtable._types import CountArray
-from hushtable.columns import escaped, finite
+from hushtable.columns import ColumnSpec, escaped, finite
 from hushtable.errors import InputError, VerificationError, check_columns
 from hushtable.io import frames
+from hushtable.models import PrivacyModel
 
-__all__ = ["Claim", "Failure", "Stated", "Verdict", "told"]
+__all__ = ["Claim", "Failure", "SpeaksOfNobody", "Stated", "Verdict", "told"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,6 +216,46 @@ class Claim(Protocol):
         ...
 
     @property
+    def models(self) -> Sequence[PrivacyModel]:
+        """What its classes or matches satisfy."""
+        ...
+
+    @property
+    def sensitive(self) -> tuple[str, ...]:
+        """Columns that it judges besides."""
+        ...
+
+    @property
+    def specs(self) -> Mapping[str, ColumnSpec]:
+        """The kinds that columns had before they were published."""
+        ...
+
+    @property
+    def origins(self) -> Mapping[str, ColumnSpec]:
+        """How columns are spelled in the input."""
+        ...
+
+    @property
+    def hierarchies(self) -> Mapping[str, Any]:
+        """What labels mean."""
+        ...
+
+    @property
+    def person(self) -> str | None:
+        """The column that says whose record a row is, where it counts persons."""
+        ...
+
+    @property
+    def is_fresh(self) -> bool:
+        """Whether that column publishes a new pseudonym for every record."""
+        ...
+
+    @property
+    def suppressed(self) -> str | None:
+        """What suppressed records publish; None where there are none, or they are left out."""
+        ...
+
+    @property
     def conditions(self) -> tuple[str, ...]:
         """What it says, in words."""
         ...
@@ -244,6 +285,52 @@ class Claim(Protocol):
         ...
 
 
+class SpeaksOfNobody:
+    """What a claim says of persons, of models and of how cells are read where it says nothing of them."""
+
+    __slots__ = ()
+
+    @property
+    def models(self) -> Sequence[PrivacyModel]:
+        """None."""
+        return ()
+
+    @property
+    def sensitive(self) -> tuple[str, ...]:
+        """None."""
+        return ()
+
+    @property
+    def specs(self) -> Mapping[str, ColumnSpec]:
+        """None are known."""
+        return {}
+
+    @property
+    def origins(self) -> Mapping[str, ColumnSpec]:
+        """None are known."""
+        return {}
+
+    @property
+    def hierarchies(self) -> Mapping[str, Any]:
+        """None are known."""
+        return {}
+
+    @property
+    def person(self) -> str | None:
+        """No column."""
+        return None
+
+    @property
+    def is_fresh(self) -> bool:
+        """No column has pseudonyms that it knows of."""
+        return False
+
+    @property
+    def suppressed(self) -> str | None:
+        """Nothing."""
+        return None
+
+
 def told(claim: Any, **given: Any) -> Any:
     """Return a claim that was told how to judge: a reading of missing cells, a population.
 
@@ -262,7 +349,7 @@ def told(claim: Any, **given: Any) -> Any:
 
 
 @dataclass(frozen=True, slots=True)
-class Stated:
+class Stated(SpeaksOfNobody):
     """A property of the mechanism that made a table, such as differential privacy or a perturbation.
 
     Attributes

@@ -35,9 +35,6 @@ KINDS: Final[Mapping[str, Callable[[Mapping[str, Any]], Claim]]] = MappingProxyT
 )
 """How claims are read from manifests, by the word for their kind."""
 
-_ALONE: Final = ("person", "label")
-"""Attributes of claims that name one more column."""
-
 
 def claim_from_dict(entries: Any) -> Claim:
     """Read a claim as `Claim.to_dict` wrote it.
@@ -147,8 +144,8 @@ def seen(claim: Claim, table: frames.Frame | Scan) -> frames.Frame:
     from hushtable.io import collapse
 
     # What is new in every record says nothing of whose it is.
-    alone = [getattr(claim, each, None) for each in _ALONE if not getattr(claim, "is_fresh", False)]
-    named = [*claim.columns, *getattr(claim, "sensitive", ()), *alone]
+    alone = [getattr(claim, "label", None), *([] if claim.is_fresh else [claim.person])]
+    named = [*claim.columns, *claim.sensitive, *alone]
     # Whose record a row is, a release may not tell.
     wanted = [name for name in dict.fromkeys(named) if name is not None and name in (*table.columns, *claim.columns)]
     # Quasi-identifiers are looked at as texts, of which many rows have one. Sensitive values keep their types.

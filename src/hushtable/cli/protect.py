@@ -589,7 +589,7 @@ def _domains_of(claim: Claim, path: Path) -> dict[str, Any]:
     """Read what labels mean; a file of domains may list other columns too."""
     from hushtable.hierarchy import Hierarchy
 
-    judged = {*claim.columns, *getattr(claim, "sensitive", ())}
+    judged = {*claim.columns, *claim.sensitive}
     ladders = {name: ladder for name, ladder in Hierarchy.from_domains(path).items() if name in judged}
     if not ladders:
         raise InputError(

@@ -351,7 +351,7 @@ def linked_lines(claim: Claim, linkage: Linkage | None) -> list[str]:
     """Say whom several records of a person find, or why that could not be counted."""
     if linkage is not None:
         return [f"  {line}" for line in linkage.lines()]
-    person = getattr(claim, "person", None)
+    person = claim.person
     if person is None:
         return ["  no column is said to tell whose record a row is: records are not linked, persons not counted"]
     return [f"  no published column links records of a person: {person} is not published, new everywhere, or unique"]

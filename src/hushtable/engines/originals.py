@@ -39,6 +39,6 @@ def judged_rows(
     """
     rows = opened(data, engine="stream", dialect=dialect)
     assert rows is not None
-    rows = rows.told({**(specs or {}), **getattr(claim, "origins", {})})
-    judged = (*claim.columns, *getattr(claim, "sensitive", ()), getattr(claim, "person", None))
+    rows = rows.told({**(specs or {}), **claim.origins})
+    judged = (*claim.columns, *claim.sensitive, claim.person)
     return rows, rows.collapse([name for name in dict.fromkeys(judged) if name in rows.columns])

@@ -178,7 +178,11 @@ class Frame:
 
     def odd_cells(self, name: str) -> OddCells | None:
         """Find the few cells of a text column that are not of the kind of the others, see `columns.odd_cells`."""
-        text = None if name in self.judged else self.text(name)
+        try:
+            text = None if name in self.judged else self.text(name)
+        except ColumnError:
+            # Of cells of several types nobody has said what they are; whoever codes the column refuses them.
+            return None
         return None if text is None else find_odd_cells(text, self.spec(name), self.counts)
 
     def without_odd_cells(self, names: Sequence[str] | None = None) -> tuple[Frame, dict[str, OddCells]]:

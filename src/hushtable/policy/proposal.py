@@ -358,9 +358,11 @@ _ANSWERS: Final = {
 
 
 def _answer(odd: OddCells, values: Column | None, rule: Rule | None) -> str:
-    """Propose what odd cells mean: text, where the column is read as categories whatever they are."""
+    """Propose what odd cells mean: text, where they are words and the column is read as categories whatever they are."""
     is_category = values is not None and (values.kind == "category" or (values.kind == "integer" and rule is not None))
-    return "text" if odd.are_among_codes or is_category else "refuse"
+    # A cell with digits may be a code that lost some.
+    are_words = not any("9" in form for form in odd.forms)
+    return "text" if are_words and (odd.are_among_codes or is_category) else "refuse"
 
 
 def _remarks(frame: Frame, column: ProposedRole, values: Column | None, rule: Rule | None) -> Iterator[str]:

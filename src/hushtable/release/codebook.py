@@ -294,7 +294,7 @@ class Codebook:
         table = encoded(source, [column.name], self.claim.specs)
         codes = table.codes[table.index(column.name)]
         is_here = (codes >= 0) & (weights > 0) & (True if at is None else at)
-        person = getattr(self.claim, "person", None)
+        person = self.claim.person
         if person is None:
             counted = np.bincount(codes[is_here], weights=weights[is_here], minlength=column.n_values)
             return np.asarray(counted.astype(np.int64))

@@ -141,8 +141,7 @@ class Release(Generic[FrameT]):
     @property
     def person(self) -> str | None:
         """The column that says whose record a row is, where persons are counted."""
-        person: str | None = getattr(self.claim, "person", None)
-        return person
+        return self.claim.person
 
     @property
     def columns(self) -> tuple[str, ...]:

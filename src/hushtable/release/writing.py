@@ -210,7 +210,7 @@ class TableContent:
     def check(self, to: Destination) -> None:
         """Refuse an order that links records, and folders that cannot be."""
         if to.order == "kept":
-            check_order(getattr(self.claim, "person", None), getattr(self.claim, "models", ()))
+            check_order(self.claim.person, self.claim.models)
         if to.writing.by is not None:
             _check_folders_of(to.writing.by, to, self.edition)
 

@@ -125,7 +125,7 @@ def _summary(released: Released) -> Section:
 def _promise(released: Released) -> str:
     """Say what is promised, where it can be in words that everyone knows."""
     claim = released.claim
-    k = max((model.k for model in getattr(claim, "models", ()) if isinstance(model, KAnonymity)), default=1)
+    k = max((model.k for model in claim.models if isinstance(model, KAnonymity)), default=1)
     if k < 2:
         return f"The table promises {claim.sentence}."
     whom = "records" if released.person is None else "persons"
@@ -133,7 +133,7 @@ def _promise(released: Released) -> str:
     linked = (
         f" Column {released.person} links the records of a person: whoever knows several of them may be right more "
         "often."
-        if released.linkage and not any(model.needs.histories for model in getattr(claim, "models", ()))
+        if released.linkage and not any(model.needs.histories for model in claim.models)
         else ""
     )
     return (

@@ -306,7 +306,7 @@ class Released:
     @property
     def person(self) -> str | None:
         """The column that says whose record a row is."""
-        return getattr(self.claim, "person", None)
+        return self.claim.person
 
     @property
     def is_counted(self) -> bool:
@@ -316,7 +316,7 @@ class Released:
     @property
     def links(self) -> bool:
         """Whether a published column says which records are one person's."""
-        is_fresh = getattr(self.claim, "is_fresh", False)
+        is_fresh = self.claim.is_fresh
         return self.person is not None and self.person in self.published.columns and not is_fresh
 
     @cached_property
@@ -337,7 +337,7 @@ class Released:
     @cached_property
     def grouped(self) -> Grouped:
         """The published rows by their cells of the quasi-identifiers."""
-        suppressed = getattr(self.claim, "suppressed", "*")
+        suppressed = self.claim.suppressed
         return group(self.published, self.quasi_identifiers, self.sensitive, suppressed)
 
     @cached_property
@@ -438,7 +438,7 @@ def of_file(
     table = opened(path, manifest.dialect_of(path))
     published = seen(claim, table)
     # A manifest counts the rows of its file, from which suppressed records may have been dropped.
-    n_dropped = facts.get("n_suppressed", 0) if getattr(claim, "suppressed", None) is None else 0
+    n_dropped = facts.get("n_suppressed", 0) if claim.suppressed is None else 0
     facts = {**facts, "n_records": published.n_records + n_dropped}
     source = sample = None
     if policy is not None:
@@ -456,7 +456,7 @@ def of_file(
 
 def _original(original: Any, claim: Claim, policy: Policy | None) -> tuple[Frame, Frame | None]:
     """Read what a release was made from; of a folder its distinct rows, and its first rows besides."""
-    told = getattr(claim, "origins", {})
+    told = claim.origins
     if not (isinstance(original, (str, os.PathLike)) and is_many(Path(original))):
         known = policy.opened(original) if policy is not None else frames.read(original)
         return _frame(known).told(told), None
@@ -529,7 +529,7 @@ def _is_counted(forms: Any) -> bool:
 
 def _known(claim: Claim, names: tuple[str, ...]) -> tuple[Mapping[str, Any], ...]:
     """Describe columns as far as the claim does."""
-    known, sensitive = claim.columns, getattr(claim, "sensitive", ())
+    known, sensitive = claim.columns, claim.sensitive
 
     def role(name: str) -> str:
         return "quasi-identifier" if name in known else "sensitive" if name in sensitive else "other"

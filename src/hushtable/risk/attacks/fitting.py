@@ -103,8 +103,8 @@ def published(
     n_records = source.records[kept]
     # Of a row that stands for several records, each of these.
     rows = np.repeat(first[kept], n_records) + _counters(n_records)
-    told = {**(specs or {}), **getattr(claim, "specs", {})}
-    own = getattr(claim, "hierarchies", {})
+    told = {**(specs or {}), **claim.specs}
+    own = claim.hierarchies
     # A rule also says what is under a label of values that the release has not.
     rules = {name: rule for name, rule in rules_of(own).items() if rule is not None}
     meanings = {**(hierarchies or {}), **own, **rules}
