@@ -236,7 +236,7 @@ class Claim(Protocol):
         ...
 
     @property
-    def hierarchies(self) -> Mapping[str, Any]:
+    def hierarchies(self) -> Mapping[str, object]:
         """What labels mean."""
         ...
 
@@ -311,7 +311,7 @@ class SpeaksOfNobody:
         return {}
 
     @property
-    def hierarchies(self) -> Mapping[str, Any]:
+    def hierarchies(self) -> Mapping[str, object]:
         """None are known."""
         return {}
 

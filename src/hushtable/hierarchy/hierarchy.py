@@ -544,12 +544,11 @@ class Hierarchy:
 
     def _unlisted(self, column: Column, missed: CountArray) -> HierarchyError:
         shown = ", ".join(map(str, missed[:5].tolist())) + (" ..." if len(missed) > 5 else "")
-        message = (
+        return HierarchyError(
             f"the hierarchy of {column.name!r} lists {self.n_values} values, but not {len(missed)} of the "
-            f"{column.n_values} values of the column (positions {shown} of its values)."
+            f"{column.n_values} values of the column (positions {shown} of its values).",
+            hint="add them, use unknown='suppress' to publish them as `*`, or a rule, which is never incomplete.",
         )
-        hint = "add them, use unknown='suppress' to publish them as `*`, or a rule, which is never incomplete."
-        return HierarchyError(message, hint=hint)
 
     def _aligned(self, level: int, found: CountArray) -> Level:
         labels, shares = (*self.labels[level], cells.SUPPRESSED), np.append(self.shares[level], 1.0)

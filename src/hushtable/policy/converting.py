@@ -109,9 +109,8 @@ def _project(path: Path) -> Converted:
     except (OSError, zipfile.BadZipFile, RuntimeError, NotImplementedError, EOFError, ValueError) as error:
         if isinstance(error, InputError):
             raise
-        raise InputError(
-            f"{str(path)!r} is not a project of ARX.", hint="save it in ARX again, without a password."
-        ) from None
+        hint = "save it in ARX again, without a password."
+        raise InputError(f"{str(path)!r} is not a project of ARX.", hint=hint) from None
     wanted = ("project.xml", "input/config.xml", "input/definition.xml")
     if missing := [name for name in wanted if name not in held]:
         raise InputError(

@@ -358,7 +358,7 @@ _ANSWERS: Final = {
 
 
 def _answer(odd: OddCells, values: Column | None, rule: Rule | None) -> str:
-    """Propose what odd cells mean: text, where they are words and the column is read as categories whatever they are."""
+    """Propose what odd cells mean: text, where they are words and the column is one of categories anyway."""
     is_category = values is not None and (values.kind == "category" or (values.kind == "integer" and rule is not None))
     # A cell with digits may be a code that lost some.
     are_words = not any("9" in form for form in odd.forms)
