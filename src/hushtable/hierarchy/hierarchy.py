@@ -495,19 +495,20 @@ class Hierarchy:
         return Suppression()
 
     def _check_shape(self) -> None:
+        what = f"hierarchy of {self.column!r}"
         if self.level_codes.shape != (self.n_levels, self.n_values) or len(self.shares) != self.n_levels:
             raise HierarchyError(
-                f"hierarchy of {self.column!r}: {self.n_levels} levels of labels, but codes {self.level_codes.shape}.",
+                f"{what}: {self.n_levels} levels of labels, but codes {self.level_codes.shape}.",
                 hint="give codes of shape (n_levels, n_values), and shares by level.",
             )
         if len(set(self.values)) < self.n_values:
             raise HierarchyError(
-                f"hierarchy of {self.column!r}: {self.n_values - len(set(self.values))} values are listed again.",
+                f"{what}: {self.n_values - len(set(self.values))} values are listed again.",
                 hint="list every value once.",
             )
         if self.n_levels < 2 or self.labels[-1] != (cells.SUPPRESSED,):
             raise HierarchyError(
-                f"hierarchy of {self.column!r}: its last level is not the one node `*`.",
+                f"{what}: its last level is not the one node `*`.",
                 hint="end with a level that holds all values.",
             )
         for level, (codes, labels, shares) in enumerate(zip(self.level_codes, self.labels, self.shares, strict=True)):
@@ -515,12 +516,12 @@ class Hierarchy:
             is_dense = np.array_equal(used, np.arange(len(labels))) or (level == self.n_levels - 1 and not len(used))
             if not is_dense or len(shares) != len(labels) or not all(label.strip() for label in labels):
                 raise HierarchyError(
-                    f"hierarchy of {self.column!r}: level {level} has {len(labels)} labels for {len(used)} nodes.",
+                    f"{what}: level {level} has {len(labels)} labels for {len(used)} nodes.",
                     hint="number nodes 0, 1, 2 ... and give each a label and a share.",
                 )
         if not np.array_equal(self.level_codes[0], np.arange(self.n_values)):
             raise HierarchyError(
-                f"hierarchy of {self.column!r}: level 0 does not hold every value as its own node.",
+                f"{what}: level 0 does not hold every value as its own node.",
                 hint="level 0 are the values.",
             )
 

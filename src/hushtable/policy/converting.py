@@ -137,9 +137,8 @@ def _project(path: Path) -> Converted:
         "limits": {"suppression": min(1.0, max(0.0, _number(_told(config, "relativeMaxOutliers", "0"))))},
     }
     if not policy["models"]:
-        raise InputError(
-            f"{str(path)!r} asks for no privacy model that is known here.", hint="add one, such as k-anonymity."
-        )
+        hint = "add one, such as k-anonymity."
+        raise InputError(f"{str(path)!r} asks for no privacy model that is known here.", hint=hint)
     head = "".join(f"# no counterpart: {each}\n" for each in lacking)
     text = plain_yaml.write(policy)
     Policy.parse(re.sub(r"^ *hierarchy: .*\n", "", text, flags=re.MULTILINE), path.name)
