@@ -521,8 +521,7 @@ class Hierarchy:
                 )
         if not np.array_equal(self.level_codes[0], np.arange(self.n_values)):
             raise HierarchyError(
-                f"{what}: level 0 does not hold every value as its own node.",
-                hint="level 0 are the values.",
+                f"{what}: level 0 does not hold every value as a node.", hint="level 0 are the values."
             )
 
     def _check_nested(self) -> None:
