@@ -214,8 +214,8 @@ class Hierarchy:
             frozen(array)
         if self.lowest is not None:
             frozen(self.lowest)
-        self._check_shape()
-        self._check_nested()
+        for what, hint in self._faults():
+            raise HierarchyError(f"hierarchy of {self.column!r}: {what}", hint=hint)
         check_labels(self.column, self.values, self.level_codes, self.labels, are_forms=self.rule is None)
 
     __reduce__ = remade
@@ -494,46 +494,31 @@ class Hierarchy:
         """Return the rule of the value or ``*``."""
         return Suppression()
 
-    def _check_shape(self) -> None:
-        what = f"hierarchy of {self.column!r}"
+    def _faults(self) -> Iterator[tuple[str, str]]:
+        """Yield what is wrong with its shape, and what to do."""
         if self.level_codes.shape != (self.n_levels, self.n_values) or len(self.shares) != self.n_levels:
-            raise HierarchyError(
-                f"{what}: {self.n_levels} levels of labels, but codes {self.level_codes.shape}.",
-                hint="give codes of shape (n_levels, n_values), and shares by level.",
-            )
+            what = f"{self.n_levels} levels of labels, but codes {self.level_codes.shape}."
+            yield what, "give codes of shape (n_levels, n_values), and shares by level."
         if len(set(self.values)) < self.n_values:
-            raise HierarchyError(
-                f"{what}: {self.n_values - len(set(self.values))} values are listed again.",
-                hint="list every value once.",
-            )
+            yield f"{self.n_values - len(set(self.values))} values are listed again.", "list every value once."
         if self.n_levels < 2 or self.labels[-1] != (cells.SUPPRESSED,):
-            raise HierarchyError(
-                f"{what}: its last level is not the one node `*`.",
-                hint="end with a level that holds all values.",
-            )
+            yield "its last level is not the one node `*`.", "end with a level that holds all values."
         for level, (codes, labels, shares) in enumerate(zip(self.level_codes, self.labels, self.shares, strict=True)):
             used = np.unique(codes)
             is_dense = np.array_equal(used, np.arange(len(labels))) or (level == self.n_levels - 1 and not len(used))
             if not is_dense or len(shares) != len(labels) or not all(label.strip() for label in labels):
-                raise HierarchyError(
-                    f"{what}: level {level} has {len(labels)} labels for {len(used)} nodes.",
-                    hint="number nodes 0, 1, 2 ... and give each a label and a share.",
-                )
+                what = f"level {level} has {len(labels)} labels for {len(used)} nodes."
+                yield what, "number nodes 0, 1, 2 ... and give each a label and a share."
         if not np.array_equal(self.level_codes[0], np.arange(self.n_values)):
-            raise HierarchyError(
-                f"{what}: level 0 does not hold every value as a node.", hint="level 0 are the values."
-            )
-
-    def _check_nested(self) -> None:
+            yield "level 0 does not hold every value as its own node.", "level 0 are the values."
         for level in range(self.n_levels - 1):
-            parent = self.parent(level)
-            split = np.flatnonzero(parent[self.level_codes[level]] != self.level_codes[level + 1])
+            split = np.flatnonzero(self.parent(level)[self.level_codes[level]] != self.level_codes[level + 1])
             if len(split):
-                raise HierarchyError(
-                    f"hierarchy of {self.column!r}: {len(split)} values share a node at level {level} with values "
-                    f"they do not share one with at level {level + 1}; the first is value {split[0]}.",
-                    hint="values that are equal at a level must be equal at every level above.",
+                what = (
+                    f"{len(split)} values share a node at level {level} with values they do not share one with at "
+                    f"level {level + 1}; the first is value {split[0]}."
                 )
+                yield what, "values that are equal at a level must be equal at every level above."
 
     def _places(self, column: Column) -> dict[str, int]:
         """Return where each value is listed; an exact text goes before an equal number or date."""
