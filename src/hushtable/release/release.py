@@ -28,6 +28,7 @@ from hushtable.release.exposing import expose
 from hushtable.release.exposure import Exposure, ExposureLimit
 from hushtable.release.linking import linkage, linking_columns
 from hushtable.release.pseudonyms import Pseudonyms
+from hushtable.release.writing import Content, Destination, ReleaseContent, TableContent, is_folder, write
 from hushtable.search import Budget, Trace
 from hushtable.tables import Partition, Table, encoded
 
@@ -734,11 +735,9 @@ class Release(Generic[FrameT]):
         InputError
             The file cannot be written, or must not be.
         """
-        from hushtable.release import writing
-
         check_before_writing(self.exposure, self.recoding)
         path, by = Path(path), by if by is not None else self.writing.by
-        to = writing.Destination(
+        to = Destination(
             path,
             beside=self.codebook.texts(path, external=external) if codebook else {},
             writing=replace(
@@ -753,13 +752,13 @@ class Release(Generic[FrameT]):
             overwrite=overwrite,
             inputs=self.inputs,
         )
-        content: writing.Content
+        content: Content
         if self.origin is None:
-            content = writing.TableContent(self.edition, self.claim, self.compared_with)
+            content = TableContent(self.edition, self.claim, self.compared_with)
         else:
-            cells = self._cells(_PART if writing.is_folder(path) else path)
-            content = writing.ReleaseContent(self, self.origin, cells)
-        return writing.write(content, to, {**self.to_dict(), "policy": dict(policy) if policy else None})
+            cells = self._cells(_PART if is_folder(path) else path)
+            content = ReleaseContent(self, self.origin, cells)
+        return write(content, to, {**self.to_dict(), "policy": dict(policy) if policy else None})
 
     def mapping(self) -> AppliedMapping:
         """Return which value became which cell, column by column: for those who keep the input.
