@@ -286,6 +286,24 @@ def test_names_of_columns_are_text(tmp_path):
             assert "&lt;script&gt;" in text or path in ("/choose",)
 
 
+@pytest.mark.parametrize("answer", ["missing", "text"])
+def test_odd_cells_are_asked_about_by_form_and_answered_once(tmp_path, answer):
+    born = [f"{1 + i % 28:02}.{1 + i % 12:02}.{1940 + i % 60}" for i in range(100)]
+    born[7] = "31.02.1950"
+    rows = (f"{each};{'mf'[i % 2]};J{i % 5}" for i, each in enumerate(born))
+    (tmp_path / "t.csv").write_text("\n".join(["Geburtsdatum;Geschlecht;Diagnose", *rows]), encoding="utf-8")
+    with served(tmp_path) as visitor:
+        desk = visitor.open("t.csv")
+        asked = visitor.get("/columns")
+        assert "What are the odd cells of Geburtsdatum?" in asked
+        assert "99.99.9999 (1)" in asked
+        assert "31.02.1950" not in asked
+        assert "is no answer" in visitor.do("odd_cells", column=0, answer="refuse")
+        visitor.do("odd_cells", column=0, answer=answer)
+        assert desk.rules().columns["Geburtsdatum"].odd_cells == answer
+        assert "odd cells" not in visitor.get("/columns")
+
+
 def test_another_table_has_a_policy_of_its_own(tmp_path):
     for name, column in (("a.csv", "age"), ("b.csv", "zip")):
         pl.DataFrame({column: [10115 + i % 3 for i in range(30)], "sex": ["f", "m"] * 15}).write_csv(tmp_path / name)
@@ -400,6 +418,7 @@ def test_every_word_of_the_page_is_in_every_table():
         and isinstance(node.args[0], ast.Constant)
     }
     said |= {*screens.SCREENS.values(), *screens._JOBS.values(), screens._ENDED, *ROLES, *MEANINGS.values()}
+    said |= {text for answer in screens._ODD_ANSWERS.values() for text in answer}
     coded = {f"rule {each}" for each in RULES} | {f"cells {each}" for each in STYLES}
     coded |= {f"method {each}" for each in screens._METHODS}
     folder = Path(room.__file__).parent / "data"

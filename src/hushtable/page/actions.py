@@ -115,6 +115,14 @@ def _format(desk: Desk, fields: FormFields) -> str:
     return "/columns"
 
 
+def _odd_cells(desk: Desk, fields: FormFields) -> str:
+    name, answer = desk.column_at(fields.whole("column")), fields.text("answer")
+    if answer not in ("missing", "text"):
+        raise InputError(f"{answer!r} is no answer.", hint="choose missing or text.")
+    desk.change(desk.rules().changed({("columns", name, "odd_cells"): answer}))
+    return "/columns"
+
+
 def _person(desk: Desk, fields: FormFields) -> str:
     place = fields.text("column")
     person = None if place == "" else desk.column_at(_whole(place, "column"))
@@ -303,6 +311,7 @@ ACTIONS: Final[Mapping[str, Callable[[Desk, FormFields], str]]] = {
     "open": _open,
     "role": _role,
     "format": _format,
+    "odd_cells": _odd_cells,
     "person": _person,
     "hierarchy": _hierarchy,
     "label": _label,

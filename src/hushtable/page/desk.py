@@ -15,7 +15,7 @@ import numpy as np
 from hushtable import engines
 from hushtable._types import CodeArray
 from hushtable.claims import Verdict
-from hushtable.columns import Column, ColumnSpec, cells
+from hushtable.columns import Column, ColumnSpec, OddCells, cells
 from hushtable.discover import ProposedRole, Roles, find_quasi_identifiers
 from hushtable.errors import ColumnError, HushError, InputError, PolicyError
 from hushtable.hierarchy import Hierarchy
@@ -72,6 +72,8 @@ class FirstLook:
         The first section of the risk's report, as HTML.
     snapshot : Snapshot
         Of the file, when it was read.
+    odd : mapping of column to OddCells
+        Cells that are not of the kind of nearly all others, of which nobody had decided.
     """
 
     path: Path
@@ -80,6 +82,7 @@ class FirstLook:
     roles: Roles = field(repr=False)
     risk: Html = field(repr=False)
     snapshot: Snapshot = field(repr=False)
+    odd: Mapping[str, OddCells] = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -200,7 +203,16 @@ class Desk:
             self.policy.check_decided()
         except PolicyError:
             return False
-        return True
+        return not self.undecided_odd_cells
+
+    @property
+    def undecided_odd_cells(self) -> list[str]:
+        """The columns of whose odd cells nobody has said what they are, and which are not left out."""
+        if self.looked is None or self.policy is None:
+            return []
+        columns = self.policy.columns
+        of_policy = [name for name in self.looked.odd if name in columns and columns[name].role != "identifier"]
+        return [name for name in of_policy if columns[name].odd_cells in (None, "refuse")]
 
     @property
     def is_stale(self) -> bool:
@@ -594,7 +606,7 @@ class Desk:
             found = _coded(learned, each, spec)
             if found is not None:
                 coded[each.name, repr(spec)] = found
-        looked = FirstLook(path, frame, learned, roles, risk, snapshot)
+        looked = FirstLook(path, frame, learned, roles, risk, snapshot, odd)
         return looked, file, None if known is not None else text, proposal, coded
 
     def _known_policy(self, path: Path) -> tuple[Path, Policy | None]:

@@ -271,6 +271,7 @@ def _columns(desk: Desk, words: PageWords, _: Mapping[str, str]) -> Html:
     names = looked.learned.columns
     asked = [name for name in names if policy.columns[name].role == "ask"]
     unformatted = [name for name in names if policy.columns[name].format == "ask" and name not in asked]
+    odd = [name for name in desk.undecided_odd_cells if name not in asked]
     least = desk.least
     rows = []
     for place, name in enumerate(names):
@@ -294,6 +295,8 @@ def _columns(desk: Desk, words: PageWords, _: Mapping[str, str]) -> Html:
         question = _question(desk, asked, words)
     elif unformatted:
         question = _format_question(desk, unformatted[0], words)
+    elif odd:
+        question = _odd_question(desk, odd[0], words)
     titles = [words(each) for each in ("column", "role", "what tells", "distinct", "missing", "frequent cells")]
     note = words("Shown are cells that at least {n} people share; identifiers are never shown.", n=least)
     return joined(
@@ -304,7 +307,7 @@ def _columns(desk: Desk, words: PageWords, _: Mapping[str, str]) -> Html:
         tag("p", note, class_="note"),
         _person_form(desk, words),
         tag("div", looked.risk, lang="en") if looked.risk else None,
-        _next("groups", words) if not asked and not unformatted else None,
+        _next("groups", words) if question is None else None,
     )
 
 
@@ -387,6 +390,40 @@ def _format_question(desk: Desk, name: str, words: PageWords) -> Html:
         tag("h3", words("How are the dates of {name} written?", name=name), id="question"),
         tag("p", words("Their cells fit several formats: %d is the day, %m the month, %Y the year.")),
         _form("format", tag("div", *choices, class_="choices"), column=place),
+        class_="question",
+        aria_labelledby="question",
+    )
+
+
+_ODD_ANSWERS: Final = {
+    "missing": ("They mean nothing", "They are empty in the release."),
+    "text": ("They are values", "The column is then text, and they are among its values."),
+}
+
+
+def _odd_question(desk: Desk, name: str, words: PageWords) -> Html:
+    looked = desk.table()
+    found = looked.odd[name]
+    forms = ", ".join(f"{form} ({n:,})" for form, n in found.forms.items())
+    choices = [
+        tag(
+            "button",
+            tag("strong", words(title)),
+            tag("span", words(what)),
+            type="submit",
+            name="answer",
+            value=answer,
+            class_="choice",
+        )
+        for answer, (title, what) in _ODD_ANSWERS.items()
+    ]
+    what = words("{n} of its cells are not like the others. Their form: {forms}.", n=found.n_cells, forms=forms)
+    return tag(
+        "section",
+        tag("h3", words("What are the odd cells of {name}?", name=name), id="question"),
+        tag("p", what),
+        tag("p", words("9 stands for a digit, A and a for letters."), class_="note"),
+        _form("odd_cells", tag("div", *choices, class_="choices"), column=looked.learned.columns.index(name)),
         class_="question",
         aria_labelledby="question",
     )
