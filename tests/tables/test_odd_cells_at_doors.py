@@ -111,6 +111,26 @@ def test_an_answer_silences_every_door(people, answer):
     assert policy.verify(path, original=people).passed
 
 
+def test_what_lies_beside_a_release_says_that_they_are_missing_and_quotes_none(tmp_path):
+    pl.DataFrame(PEOPLE).write_csv(tmp_path / "whole.csv")
+    for way, data, options in [("memory", tmp_path / "whole.csv", {"engine": "memory"}), *in_parts(tmp_path)]:
+        out = tmp_path / f"out of {way}"
+        out = out.with_suffix(".csv") if way in ("memory", "csv") else out
+        release = ht.anonymize(data, **ASKED, specs=MISSING, **options)
+        release.write(out)
+        told = release.codebook.to_dict(out.name, external=False)["columns"]
+        assert [entry["name"] for entry in told if entry.get("odd_cells") == "missing"] == [
+            "born",
+            "age",
+            "admitted",
+        ], way
+        texts = [
+            path for path in tmp_path.rglob("*") if str(path).startswith(str(out)) and path.suffix in (".json", ".md")
+        ]
+        assert texts
+        assert not any(odd in path.read_text(encoding="utf-8") for path in texts for odd in (ODD_DAY, ODD_AGE)), way
+
+
 def test_the_policy_of_scan_asks_once_and_nothing_is_released_before(people, tmp_path):
     policy, out = tmp_path / "policy.yaml", tmp_path / "out.csv"
     scanned = done("scan", people, "-p", policy)

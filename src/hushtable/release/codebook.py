@@ -150,12 +150,13 @@ class Codebook:
         }
 
     def _list_missing(self, name: str) -> dict[str, Any]:
-        """Return which texts of the source were declared to mean a missing value."""
+        """Return which texts of the source were declared to mean a missing value, and whether odd cells do."""
         source, hidden = self.edition.source, self.edition.pseudonyms
         if isinstance(source, Table) or (hidden and name in hidden.columns):
             return {}
-        declared = source.spec(name).missing_values
-        return {"missing_values": list(declared)} if declared else {}
+        spec = source.spec(name)
+        odd_cells = {"odd_cells": "missing"} if spec.odd_cells == "missing" else {}
+        return ({"missing_values": list(spec.missing_values)} if spec.missing_values else {}) | odd_cells
 
     def _said(self, name: str) -> dict[str, Any]:
         """Return what the policy, or a file of a statistics program, says of a column, as far as the release may."""
@@ -393,6 +394,7 @@ def _row(column: Mapping[str, Any]) -> tuple[str, ...]:
     label = f": {_code(column['label'])}" if column.get("label") else ""
     missing = ", ".join(map(_code, column.get("missing_values", ())))
     how = f"{column['how']}{f'; declared missing: {missing}' if missing else ''}"
+    how += "; cells that were not of its kind are missing" if "odd_cells" in column else ""
     return f"{_code(column['name'])}{label}", column.get("kind", "as it came"), column["role"], how, shares
 
 
