@@ -13,7 +13,7 @@ from __future__ import annotations
 import datetime as dt
 import math
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 import numpy as np
 
@@ -99,8 +99,10 @@ def distributions(labels: CodeArray, n_labels: int, arms: CountArray) -> FloatAr
 Statistic = Literal["smd", "t", "variance_ratio"]
 Propensity = Literal["classes", "logistic"]
 
+_UNCLEAR_ARMS: Final = "InputError\n    An arm is empty, or which value is treated is not clear."
 
-@entry(trend=1)
+
+@entry(trend=1, Raises=_UNCLEAR_ARMS)
 def covariate_shift(
     data: Any,
     columns: Sequence[str],
@@ -130,11 +132,6 @@ def covariate_shift(
         the column has an order, total variation where not; a missing value is the lowest.
         The definition never falls when a column is added.
 
-    Raises
-    ------
-    InputError
-        An arm is empty, or which value is treated is not clear.
-
     Notes
     -----
     Shimodaira, 2000, for the term. O(n) per column.
@@ -161,7 +158,7 @@ def covariate_shift(
     return base.of_columns("covariate shift", seen, values, value=value, unit="rate", direction="worse", sizes=sizes)
 
 
-@entry()
+@entry(Raises=_UNCLEAR_ARMS)
 def balance(
     data: Any,
     columns: Sequence[str],
@@ -196,11 +193,6 @@ def balance(
         taken by rank. Missing cells of an ordered column are left out. Where that leaves
         an arm empty the column cannot be compared: it is NaN, and the score is that of
         the other columns, NaN where there are none. No column at all scores 0.
-
-    Raises
-    ------
-    InputError
-        An arm is empty, or which value is treated is not clear.
 
     Notes
     -----
