@@ -34,6 +34,8 @@ from score_cases import (
 
 import hushtable as ht
 from hushtable.discover import scores
+from hushtable.discover.scores import catalogue
+from hushtable.discover.scores.utility import TargetEntry
 from hushtable.errors import ColumnError, InputError
 from hushtable.tables.partition import Partition
 from hushtable.tables.table import Table
@@ -377,7 +379,67 @@ def test_terms_know_which_way_a_further_column_makes_a_score_go(name, case):
     assert not any(trend * (b - a) < -1e-9 for a, b in itertools.pairwise(values))
 
 
-@for_each("name", sorted(set(scores.__all__) - {"CausalGraph", "Score", "causal_graph", "truth"}))
+PUBLIC = sorted(set(scores.__all__) - {"CausalGraph", "Score", "causal_graph", "truth"})
+
+
+def test_every_public_score_has_an_entry():
+    assert sorted(catalogue.TRENDS) == PUBLIC
+
+
+@pytest.fixture
+def trends(monkeypatch):
+    """A catalogue that a test may add to."""
+    copied = dict(catalogue.TRENDS)
+    monkeypatch.setattr(catalogue, "TRENDS", copied)
+    return copied
+
+
+def test_a_score_about_a_target_is_one_entry(trends):
+    @TargetEntry("half", "rate", "better", trend=1, returns="A half.", example=("ill", 0.5), paper_unit="percent")
+    def half(classes):
+        """Score a half."""
+        return np.full(len(classes.records), 0.5)
+
+    assert trends["half"] == 1
+    score = half(PEOPLE, ["sex"], target="ill")
+    assert (score.name, score.value, score.unit, score.direction) == ("half", 0.5, "rate", "better")
+    assert half(PEOPLE, ["sex"], target="ill", variant="paper").unit == "percent"
+    assert inspect.signature(half) == inspect.signature(scores.gini)
+    assert half.__doc__ == scores.gini.__doc__.replace(scores.gini.__doc__.partition("\n")[0], "Score a half.").replace(
+        "In [0, 1).\n    Never rises", "A half.\n    Never falls"
+    ).replace("gini(", "half(").replace("0.25", "0.5")
+
+
+def test_what_an_entry_says_of_a_parameter_goes_before_what_all_say(trends):
+    @catalogue.entry(Raises="InputError\n    Always.")
+    def odd(data, columns, *, target, partition=None):
+        """Score nothing.
+
+        Parameters
+        ----------
+        target : int
+            A number.
+
+        Notes
+        -----
+        None.
+        """
+
+    titles = [line for line, below in itertools.pairwise(odd.__doc__.splitlines()) if below.startswith("---")]
+    assert titles == ["Parameters", "Raises", "Notes"]
+    assert "target : int\n    A number.\npartition : Partition, optional\n" in odd.__doc__
+    assert trends["odd"] == 0
+
+
+def test_a_parameter_that_nothing_describes_is_refused(trends):
+    with pytest.raises(KeyError, match="mystery"):
+
+        @catalogue.entry()
+        def odd(data, columns, *, mystery):
+            """Score nothing."""
+
+
+@for_each("name", PUBLIC)
 def test_every_score_documents_its_parameters_and_runs_an_example(name):
     function = getattr(scores, name)
     parameters = inspect.signature(function).parameters

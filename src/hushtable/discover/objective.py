@@ -16,6 +16,7 @@ import numpy as np
 
 from hushtable._types import BoolArray, CountArray, FloatArray
 from hushtable.discover import scores
+from hushtable.discover.scores.catalogue import TRENDS
 from hushtable.errors import InputError, check_columns, listed
 from hushtable.kernels import subsets
 from hushtable.search import Budget, check_memory, n_threads
@@ -69,27 +70,6 @@ _BY_FIGURES: Final[Mapping[tuple[str, str], Callable[[ClassFigures], FloatArray]
     ("attribute_length_penalty", "value"): _length_penalty,
 }
 
-# What adding a column does to a score's value: never lowers it (1), never raises it (-1).
-_TRENDS: Final[Mapping[str, int]] = {
-    "accuracy": 1,
-    "completeness": 1,
-    "covariate_shift": 1,
-    "distinct_values": -1,
-    "distinction": 1,
-    "generalization_ratio": 1,
-    "gini": -1,
-    "group_entropy": 1,
-    "information_gain": 1,
-    "k_anonymity": -1,
-    "l_diversity": -1,
-    "mean_squared_error": -1,
-    "separation": 1,
-    "t_closeness": 1,
-    "value_range": -1,
-}
-
-_NO_SCORES: Final = ("CausalGraph", "Score", "causal_graph", "truth")
-
 
 @dataclass(frozen=True, slots=True)
 class Term:
@@ -130,9 +110,10 @@ class Term:
     options: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        names = [name for name in scores.__all__ if name not in _NO_SCORES]
-        if isinstance(self.score, str) and self.score not in names:
-            raise InputError(f"unknown score {self.score!r}.", hint=f"the scores are {listed(names, limit=30)}.")
+        if isinstance(self.score, str) and self.score not in TRENDS:
+            raise InputError(
+                f"unknown score {self.score!r}.", hint=f"the scores are {listed(sorted(TRENDS), limit=30)}."
+            )
         if not (np.isfinite(self.weight) and self.weight != 0):
             raise InputError(f"weight = {self.weight!r}.", hint="a weight is a number other than 0.")
         if self.bounds is not None and not self.bounds[0] < self.bounds[1]:
@@ -170,7 +151,7 @@ class Term:
             return 0
         if self.options.get("kind") == "recursive":
             return 1
-        return _TRENDS.get(self.score, 0)
+        return TRENDS[self.score]
 
     def from_figures(self, figures: ClassFigures) -> FloatArray:
         """Compute a term that needs no more than figures."""

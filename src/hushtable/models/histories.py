@@ -6,56 +6,21 @@ satisfy follows from it: whoever hides among k histories hides among k persons i
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-
-from hushtable._types import RULE_SIZE, BoolArray, CountArray, FloatArray
-from hushtable.models.base import NO_GROUNDS, ClassStats, Ground, Needs, Rule
-from hushtable.models.identity import check_whole
+from hushtable.models.base import Needs
+from hushtable.models.identity import CrowdModel, check_whole
 
 __all__ = ["HistoryModel", "KMAnonymity", "LinkedKAnonymity"]
 
 
 @dataclass(frozen=True, slots=True)
-class HistoryModel:
-    """What the models of histories have in common.
+class HistoryModel(CrowdModel):
+    """What the models of histories have in common: every class holds at least k persons."""
 
-    Parameters
-    ----------
-    k : int
-        At least 1.
-    """
-
-    k: int
-
-    name: ClassVar[str]
-    monotone_coarsening: ClassVar[bool] = True
     monotone_suppression: ClassVar[bool] = False
-    higher_is_safer: ClassVar[bool] = True
     needs = Needs(histories=True)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "k", check_whole(self.name, "k", self.k))
-
-    @property
-    def min_size(self) -> int:
-        """Classes of fewer than k records cannot pass."""
-        return self.k
-
-    def measure(self, stats: ClassStats) -> FloatArray:
-        """Return the persons in every class; higher is safer."""
-        return stats.crowd.astype(np.float64)
-
-    def passes(self, stats: ClassStats) -> BoolArray:
-        """Tell which classes hold at least k persons."""
-        return np.asarray(stats.crowd >= self.k)
-
-    def rule(self, totals: Mapping[str, CountArray], grounds: Mapping[str, Ground] = NO_GROUNDS) -> Rule:
-        """Judge by the persons."""
-        return Rule(RULE_SIZE, None, float(self.k))
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,5 +78,5 @@ class KMAnonymity(HistoryModel):
     name: ClassVar[str] = "km-anonymity"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "k", check_whole(self.name, "k", self.k))
+        CrowdModel.__post_init__(self)
         object.__setattr__(self, "m", check_whole(self.name, "m", self.m))

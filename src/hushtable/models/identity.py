@@ -26,7 +26,52 @@ __all__ = ["AlphaKAnonymity", "DeltaPresence", "KAnonymity", "KMap"]
 
 
 @dataclass(frozen=True, slots=True)
-class KAnonymity:
+class KModel:
+    """What models of one threshold k have in common: of how many a person is one.
+
+    Parameters
+    ----------
+    k : int
+        At least 1.
+    """
+
+    k: int
+
+    name: ClassVar[str]
+    monotone_coarsening: ClassVar[bool] = True
+    monotone_suppression: ClassVar[bool] = True
+    higher_is_safer: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "k", check_whole(self.name, "k", self.k))
+
+
+@dataclass(frozen=True, slots=True)
+class CrowdModel(KModel):
+    """What models have in common that ask for k records in every class, or k persons where records have persons."""
+
+    needs = Needs()
+
+    @property
+    def min_size(self) -> int:
+        """Classes of fewer than k records cannot pass."""
+        return self.k
+
+    def measure(self, stats: ClassStats) -> FloatArray:
+        """Return the records in every class, or the persons; higher is safer."""
+        return stats.crowd.astype(np.float64)
+
+    def passes(self, stats: ClassStats) -> BoolArray:
+        """Tell which classes hold at least k records, or persons."""
+        return np.asarray(stats.crowd >= self.k)
+
+    def rule(self, totals: Mapping[str, CountArray], grounds: Mapping[str, Ground] = NO_GROUNDS) -> Rule:
+        """Judge by the size."""
+        return Rule(RULE_SIZE, None, float(self.k))
+
+
+@dataclass(frozen=True, slots=True)
+class KAnonymity(CrowdModel):
     """Every class holds at least k records.
 
     Parameters
@@ -48,33 +93,7 @@ class KAnonymity:
     [False, True, True]
     """
 
-    k: int
-
     name: ClassVar[str] = "k-anonymity"
-    monotone_coarsening: ClassVar[bool] = True
-    monotone_suppression: ClassVar[bool] = True
-    higher_is_safer: ClassVar[bool] = True
-    needs = Needs()
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "k", check_whole("k-anonymity", "k", self.k))
-
-    @property
-    def min_size(self) -> int:
-        """Classes of fewer than k records cannot pass."""
-        return self.k
-
-    def measure(self, stats: ClassStats) -> FloatArray:
-        """Return the records in every class, or the persons; higher is safer."""
-        return stats.crowd.astype(np.float64)
-
-    def passes(self, stats: ClassStats) -> BoolArray:
-        """Tell which classes hold at least k records."""
-        return np.asarray(stats.crowd >= self.k)
-
-    def rule(self, totals: Mapping[str, CountArray], grounds: Mapping[str, Ground] = NO_GROUNDS) -> Rule:
-        """Judge by the size."""
-        return Rule(RULE_SIZE, None, float(self.k))
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +167,7 @@ class AlphaKAnonymity(OneSensitive):
 
 
 @dataclass(frozen=True, slots=True)
-class KMap:
+class KMap(KModel):
     """Every class that holds a record holds at least k records of the population.
 
     Parameters
@@ -170,16 +189,8 @@ class KMap:
     [True, False, True]
     """
 
-    k: int
-
     name: ClassVar[str] = "k-map"
-    monotone_coarsening: ClassVar[bool] = True
-    monotone_suppression: ClassVar[bool] = True
-    higher_is_safer: ClassVar[bool] = True
     needs = Needs(population=True)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "k", check_whole("k-map", "k", self.k))
 
     @property
     def min_size(self) -> int:

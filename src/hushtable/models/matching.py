@@ -21,13 +21,13 @@ import numpy as np
 from hushtable._types import BoolArray, CountArray, FloatArray
 from hushtable.errors import InputError, ModelError
 from hushtable.models.base import NO_GROUNDS, ClassStats, Ground, Matching, Needs, Rule
-from hushtable.models.identity import check_whole
+from hushtable.models.identity import KModel
 
 __all__ = ["Global1K", "GlobalK1", "Match1K", "MatchK1", "MatchKK", "MatchingNotion", "matches"]
 
 
 @dataclass(frozen=True, slots=True)
-class MatchingNotion:
+class MatchingNotion(KModel):
     """What the matching notions have in common.
 
     Parameters
@@ -36,18 +36,10 @@ class MatchingNotion:
         At least 1.
     """
 
-    k: int
-
-    name: ClassVar[str]
-    monotone_coarsening: ClassVar[bool] = True
     monotone_suppression: ClassVar[bool] = False
-    higher_is_safer: ClassVar[bool] = True
     needs = Needs(original=True)
     is_global: ClassVar[bool] = False
     sides: ClassVar[tuple[str, ...]] = ()
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "k", check_whole(self.name, "k", self.k))
 
     @property
     def min_size(self) -> int:

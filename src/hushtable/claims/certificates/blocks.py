@@ -18,15 +18,15 @@ from typing import Any, Final
 import numpy as np
 
 from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray
-from hushtable.claims.certificates.lattice import ReadColumns
+from hushtable.claims.certificates.lattice import ReadColumns, complete_entries, describe_search
 from hushtable.claims.certificates.prices import positions
 from hushtable.claims.certificates.record import Reading
 from hushtable.claims.grouping import count_values, ground
 from hushtable.claims.verdict import Failure, Verdict
 from hushtable.columns import Column
-from hushtable.errors import InputError, listed
+from hushtable.errors import InputError
 from hushtable.hierarchy import Hierarchy
-from hushtable.models import ClassStats, KAnonymity, PrivacyModel, describe
+from hushtable.models import ClassStats, KAnonymity, PrivacyModel
 from hushtable.search import milp
 
 __all__ = ["KIND", "check"]
@@ -147,16 +147,12 @@ def check(data: Any, entries: Mapping[str, Any], reading: Reading) -> Verdict:
     most 2 k - 1 rows: the parts of a larger one cost no more. The search for blocks is exponential in k at worst; it is
     given up, and the verdict left open, after two thousand million cells.
     """
-    try:
+    with complete_entries():
         read = ReadColumns.of(data, entries, reading)
         if read.failures:
             return reading.refused(read.failures, read.columns, read.frame.n_rows)
         checked = _StatedBlocks.of(read, entries)
         failures, unchecked = checked.judged()
-    except (KeyError, TypeError, AttributeError, IndexError, ValueError) as error:
-        if isinstance(error, InputError):
-            raise
-        raise InputError("the certificate lacks entries, or they are of another type.", hint="make it anew.") from None
     figures = {
         "value": checked.value,
         "bound": checked.bound,
@@ -165,17 +161,10 @@ def check(data: Any, entries: Mapping[str, Any], reading: Reading) -> Verdict:
         "hierarchies_of_certificate": [name for name in entries["hierarchies"] if name not in reading.hierarchies],
         **{name: entries[name] for name in ("models", "loss")},
     }
-    conditions = (_IS_INPUT, _IS_RELEASE, _IS_FLOOR, f"{_IS_BEST} than {checked.bound:.6g} {_asked(figures, read)}")
+    searched = describe_search(figures, "no record")
+    conditions = (_IS_INPUT, _IS_RELEASE, _IS_FLOOR, f"{_IS_BEST} than {checked.bound:.6g} {searched}")
     open_ = {conditions[[_IS_FLOOR, _IS_BEST].index(name) + 2]: why for name, why in unchecked.items()}
     return Verdict(conditions, tuple(failures), read.columns, checked.n_rows, open_, figures)
-
-
-def _asked(figures: Mapping[str, Any], read: ReadColumns) -> str:
-    told = ", ".join(f"{name!r} as {kind}" for name, kind in figures["readings"].items())
-    models, own = ", ".join(map(describe, read.models)), figures["hierarchies_of_certificate"]
-    along = f", along the certificate's hierarchies of {listed(own)}" if own else ""
-    (loss,) = figures["loss"]
-    return f"by {loss} under {models}, no record suppressed{along}, reading {told}"
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -38,7 +39,16 @@ from hushtable.models import (
     describe,
 )
 
-__all__ = ["CellCosts", "ClassCosts", "PublishedLadder", "ReadColumns", "check", "costs_of"]
+__all__ = [
+    "CellCosts",
+    "ClassCosts",
+    "PublishedLadder",
+    "ReadColumns",
+    "check",
+    "complete_entries",
+    "costs_of",
+    "describe_search",
+]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -269,16 +279,12 @@ def check(data: Any, entries: Mapping[str, Any], reading: Reading) -> Verdict:
     InputError
         Entries are missing or of another type.
     """
-    try:
+    with complete_entries():
         read = ReadColumns.of(data, entries, reading)
         if read.failures:
             return reading.refused(read.failures, read.columns, read.frame.n_rows)
         checked = _Checked.of(read, entries)
         failures = tuple(checked.failures())
-    except (KeyError, TypeError, AttributeError, IndexError, ValueError) as error:
-        if isinstance(error, InputError):
-            raise
-        raise InputError("the certificate lacks entries, or they are of another type.", hint="make it anew.") from None
     figures = {
         "value": checked.value,
         "n_intervals": len(checked.leaves),
@@ -287,7 +293,8 @@ def check(data: Any, entries: Mapping[str, Any], reading: Reading) -> Verdict:
         "hierarchies_of_certificate": [name for name in checked.columns if name not in reading.hierarchies],
         **{name: entries[name] for name in ("models", "person", "loss", "suppression_limit")},
     }
-    conditions = (_IS_INPUT, _IS_LATTICE, _IS_RELEASE, f"{_IS_BEST} {_asked(figures)}")
+    searched = describe_search(figures, f"up to {figures['suppression_limit']:g}")
+    conditions = (_IS_INPUT, _IS_LATTICE, _IS_RELEASE, f"{_IS_BEST} {searched}")
     return Verdict(conditions, failures, checked.columns, checked.n_records, figures=figures)
 
 
@@ -312,14 +319,24 @@ class _NodeClasses:
     is_feasible: bool
 
 
-def _asked(figures: Mapping[str, Any]) -> str:
+@contextmanager
+def complete_entries() -> Iterator[None]:
+    """Raise InputError where a certificate lacks what is read of it, or has it as another type."""
+    try:
+        yield
+    except (KeyError, TypeError, AttributeError, IndexError, ValueError) as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError("the certificate lacks entries, or they are of another type.", hint="make it anew.") from None
+
+
+def describe_search(figures: Mapping[str, Any], suppression: str) -> str:
     """Say what is best of which: nothing of it follows from the input."""
     read = ", ".join(f"{name!r} as {kind}" for name, kind in figures["readings"].items())
-    models = ", ".join(describe(each) for each in claimed(figures["models"]))
-    limit, own = figures["suppression_limit"], figures["hierarchies_of_certificate"]
+    models, own = ", ".join(map(describe, claimed(figures["models"]))), figures["hierarchies_of_certificate"]
     along = f", along the certificate's hierarchies of {listed(own)}" if own else ""
     (loss,) = figures["loss"]
-    return f"by {loss} under {models}, up to {limit:g} suppressed{along}, reading {read}"
+    return f"by {loss} under {models}, {suppression} suppressed{along}, reading {read}"
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -243,21 +243,12 @@ _MANY: Final = {"class": "classes", "column": "columns", "whole": "wholes"}
 
 @dataclass(frozen=True, slots=True, eq=False)
 class View:
-    """What a score looks at: a coded table, the column set, its partition.
-
-    Attributes
-    ----------
-    table : Table
-    columns : tuple of str
-    partition : Partition
-    source : str
-        The dataframe library that the data came in.
-    """
+    """What a score looks at: a coded table, the column set, its partition."""
 
     table: Table
     columns: tuple[str, ...]
     partition: Partition
-    source: str = "polars"
+    source: str = "polars"  # the dataframe library that the data came in
 
     def column(self, name: str, what: str = "the column") -> Column:
         """Return a column, or raise ColumnError where it does not exist."""
@@ -273,17 +264,9 @@ class View:
 def view(
     data: Any, columns: Sequence[str], others: Sequence[str | None] = (), partition: Partition | None = None
 ) -> View:
-    """Code the columns that a score needs, and partition the rows by the column set.
+    """Code the column set and ``others`` (targets and the like), and partition the rows by the column set.
 
-    Parameters
-    ----------
-    data : path, dataframe or Table
-    columns : sequence of str
-        The column set.
-    others : sequence of str or None
-        Targets, sensitive columns and so on.
-    partition : Partition, optional
-        Of the same rows by the same columns, where there is one already: checked, O(n) per column.
+    A ``partition`` that there is already is checked instead, O(n) per column.
     """
     wanted, besides = column_set(columns), tuple(name for name in others if name is not None)
     for name in besides:

@@ -14,6 +14,7 @@ from hushtable._types import BoolArray, CountArray, frozen
 from hushtable.columns import Column
 from hushtable.discover.scores import base
 from hushtable.discover.scores.base import Score
+from hushtable.discover.scores.catalogue import entry
 from hushtable.errors import InputError, check_columns
 from hushtable.tables import Partition, encoded
 
@@ -119,6 +120,7 @@ def _by_score(search: Any, coded: CountArray) -> BoolArray:
     return np.asarray(found["G"].graph[:n_columns, :n_columns] != 0)
 
 
+@entry()
 def causal_importance(
     data: Any,
     columns: Sequence[str],
@@ -134,8 +136,6 @@ def causal_importance(
     ----------
     data : path, dataframe or Table
         All its columns make the graph.
-    columns : sequence of str
-        The column set.
     graph : CausalGraph, optional
         Searched with `causal_graph` when not given; search it once for many column sets.
     method : {"pc", "ges"}

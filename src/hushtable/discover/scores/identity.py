@@ -9,6 +9,7 @@ import numpy as np
 
 from hushtable.discover.scores import base
 from hushtable.discover.scores.base import Score, ScoreVariant
+from hushtable.discover.scores.catalogue import entry
 from hushtable.errors import check_columns
 from hushtable.io import frames
 from hushtable.tables import Partition, opened
@@ -16,16 +17,9 @@ from hushtable.tables import Partition, opened
 __all__ = ["attribute_length_penalty", "distinction", "group_entropy", "k_anonymity", "separation"]
 
 
+@entry(trend=1)
 def distinction(data: Any, columns: Sequence[str], *, partition: Partition | None = None) -> Score:
     """Score how many classes there are per record.
-
-    Parameters
-    ----------
-    data : path, dataframe or Table
-    columns : sequence of str
-        The column set.
-    partition : Partition, optional
-        Of the same rows by the same columns, where there is one already.
 
     Returns
     -------
@@ -56,16 +50,9 @@ def distinction(data: Any, columns: Sequence[str], *, partition: Partition | Non
     )
 
 
+@entry(trend=1)
 def separation(data: Any, columns: Sequence[str], *, partition: Partition | None = None) -> Score:
     """Score how many pairs of records differ in the column set.
-
-    Parameters
-    ----------
-    data : path, dataframe or Table
-    columns : sequence of str
-        The column set.
-    partition : Partition, optional
-        Of the same rows by the same columns, where there is one already.
 
     Returns
     -------
@@ -91,6 +78,7 @@ def separation(data: Any, columns: Sequence[str], *, partition: Partition | None
     return base.of_parts("separation", seen, values, value=_separated, unit="rate", direction="riskier", of_sizes=True)
 
 
+@entry(trend=-1)
 def k_anonymity(
     data: Any, columns: Sequence[str], *, variant: ScoreVariant = "definition", partition: Partition | None = None
 ) -> Score:
@@ -98,14 +86,9 @@ def k_anonymity(
 
     Parameters
     ----------
-    data : path, dataframe or Table
-    columns : sequence of str
-        The column set.
     variant : {"definition", "paper"}
         k is the smallest class. The paper uses the mean class size, which is 1 /
         distinction and no promise to anybody.
-    partition : Partition, optional
-        Of the same rows by the same columns, where there is one already.
 
     Returns
     -------
@@ -129,6 +112,7 @@ def k_anonymity(
     return base.of_parts("k-anonymity", seen, sizes, value=value, unit="records", direction="safer", of_sizes=True)
 
 
+@entry(trend=1)
 def group_entropy(
     data: Any, columns: Sequence[str], *, variant: ScoreVariant = "definition", partition: Partition | None = None
 ) -> Score:
@@ -136,14 +120,9 @@ def group_entropy(
 
     Parameters
     ----------
-    data : path, dataframe or Table
-    columns : sequence of str
-        The column set.
     variant : {"definition", "paper"}
         Shannon's entropy, in bits. The paper's table prints sum p ln p: in nats, and
         without the minus. (Its text weighs the entropies *within* the classes, all 0.)
-    partition : Partition, optional
-        Of the same rows by the same columns, where there is one already.
 
     Returns
     -------
@@ -176,6 +155,7 @@ def group_entropy(
     )
 
 
+@entry()
 def attribute_length_penalty(data: Any, columns: Sequence[str], *, partition: Partition | None = None) -> Score:
     """Score how far the number of columns is from half of them.
 
@@ -183,8 +163,6 @@ def attribute_length_penalty(data: Any, columns: Sequence[str], *, partition: Pa
     ----------
     data : path, dataframe or Table
         All its columns count.
-    columns : sequence of str
-        The column set.
     partition : Partition, optional
         Not looked at; there so that all scores of a column set are called alike.
 

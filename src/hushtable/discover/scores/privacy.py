@@ -10,6 +10,7 @@ import numpy as np
 from hushtable._types import CodeArray, CountArray, FloatArray
 from hushtable.discover.scores import base
 from hushtable.discover.scores.base import Direction, Score, ScoreVariant, View
+from hushtable.discover.scores.catalogue import entry
 from hushtable.errors import InputError
 from hushtable.hierarchy import Hierarchy
 from hushtable.models import (
@@ -29,6 +30,7 @@ Diversity = Literal["distinct", "entropy", "recursive"]
 Distance = Literal["emd", "kl", "total_variation", "jensen_shannon"]
 
 
+@entry(trend=-1)
 def l_diversity(
     data: Any,
     columns: Sequence[str],
@@ -43,11 +45,6 @@ def l_diversity(
 
     Parameters
     ----------
-    data : path, dataframe or Table
-    columns : sequence of str
-        The column set.
-    sensitive : str
-        One sensitive column; score each apart.
     kind : {"distinct", "entropy", "recursive"}
         How many distinct values a class holds; the number of equally frequent values
         that would be as hard to guess; or the c of recursive (c, l)-diversity, the
@@ -58,8 +55,6 @@ def l_diversity(
     variant : {"definition", "paper"}
         The value of the class where it is worst, which is what a table can promise.
         The paper takes the mean over the classes.
-    partition : Partition, optional
-        Of the same rows by the same columns, where there is one already.
 
     Returns
     -------
@@ -97,6 +92,7 @@ def l_diversity(
     )
 
 
+@entry(trend=1)
 def t_closeness(
     data: Any,
     columns: Sequence[str],
@@ -112,11 +108,6 @@ def t_closeness(
 
     Parameters
     ----------
-    data : path, dataframe or Table
-    columns : sequence of str
-        The column set.
-    sensitive : str
-        One sensitive column; score each apart.
     distance : {"emd", "kl", "total_variation", "jensen_shannon"}
         The earth mover's distance of the definition, in [0, 1]; the Kullback-Leibler
         divergence of a class from the whole, in nats, at least 0; half the summed
@@ -131,8 +122,6 @@ def t_closeness(
         Kullback-Leibler divergence, whatever ``distance`` says: KL(class || whole) as
         its text has it (its table prints the other direction, which is infinite for
         every class that lacks a value).
-    partition : Partition, optional
-        Of the same rows by the same columns, where there is one already.
 
     Returns
     -------
@@ -176,6 +165,7 @@ def t_closeness(
     )
 
 
+@entry()
 def delta_presence(
     data: Any,
     columns: Sequence[str],
@@ -189,9 +179,6 @@ def delta_presence(
 
     Parameters
     ----------
-    data : path, dataframe or Table
-    columns : sequence of str
-        The column set.
     population : path, dataframe or Table
         Everybody who could be in the table, with at least these columns; the table's
         own people are among them. For the definition.
@@ -243,6 +230,7 @@ def delta_presence(
     )
 
 
+@entry(trend=1)
 def generalization_ratio(
     data: Any,
     columns: Sequence[str],
@@ -255,17 +243,10 @@ def generalization_ratio(
 
     Parameters
     ----------
-    data : path, dataframe or Table
-    columns : sequence of str
-        The column set.
-    sensitive : str
-        One sensitive column; score each apart.
     variant : {"definition", "paper"}
         The total variation distance, half the summed differences of the shares, mean
         over the records. The paper sums without halving, mean over the classes, and
         prints the formula that it also prints for delta-presence.
-    partition : Partition, optional
-        Of the same rows by the same columns, where there is one already.
 
     Returns
     -------

@@ -13,7 +13,7 @@ from __future__ import annotations
 import datetime as dt
 import math
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from hushtable._types import CodeArray, CountArray, FloatArray, ValueArray
 from hushtable.columns import Column
 from hushtable.discover.scores import base
 from hushtable.discover.scores.base import Score, ScoreVariant, View
+from hushtable.discover.scores.catalogue import entry
 from hushtable.errors import InputError
 from hushtable.tables import Partition
 
@@ -95,7 +96,10 @@ def distributions(labels: CodeArray, n_labels: int, arms: CountArray) -> FloatAr
 Statistic = Literal["smd", "t", "variance_ratio"]
 Propensity = Literal["classes", "logistic"]
 
+_UNCLEAR_ARMS: Final = "InputError\n    An arm is empty, or which value is treated is not clear."
 
+
+@entry(trend=1, Raises=_UNCLEAR_ARMS)
 def covariate_shift(
     data: Any,
     columns: Sequence[str],
@@ -109,22 +113,14 @@ def covariate_shift(
 
     Parameters
     ----------
-    data : path, dataframe or Table
     columns : sequence of str
         The column set. With the treatment in it the score is 1 by construction.
-    treatment : str
-        The column that says who was treated.
-    treated : value of that column, optional
-        Needed unless the column has two values: then the later one in its order. Found by
-        value (1.0 is the integer 1) or by its text.
     variant : {"definition", "paper"}
         The total variation distance between the two arms' distributions over the
         classes, which is also the largest difference that any question about the
         columns can find. The paper adds two numbers on different scales: the
         Kolmogorov-Smirnov statistic over the classes (in the order of their values,
         so it depends on the order of the columns) and sum |P(treated) - P(all)|.
-    partition : Partition, optional
-        Of the same rows by the same columns, where there is one already.
 
     Returns
     -------
@@ -132,11 +128,6 @@ def covariate_shift(
         In [0, 1], the paper's in [0, 3]. One value a column: Kolmogorov-Smirnov where
         the column has an order, total variation where not; a missing value is the lowest.
         The definition never falls when a column is added.
-
-    Raises
-    ------
-    InputError
-        An arm is empty, or which value is treated is not clear.
 
     Notes
     -----
@@ -164,6 +155,7 @@ def covariate_shift(
     return base.of_columns("covariate shift", seen, values, value=value, unit="rate", direction="worse", sizes=sizes)
 
 
+@entry(Raises=_UNCLEAR_ARMS)
 def balance(
     data: Any,
     columns: Sequence[str],
@@ -178,14 +170,6 @@ def balance(
 
     Parameters
     ----------
-    data : path, dataframe or Table
-    columns : sequence of str
-        The column set.
-    treatment : str
-        The column that says who was treated.
-    treated : value of that column, optional
-        Needed unless the column has two values: then the later one in its order. Found by
-        value (1.0 is the integer 1) or by its text.
     statistic : {"smd", "t", "variance_ratio"}
         The standardized mean difference, over the root of the arms' mean variance,
         which does not grow with the number of records; Welch's t; or the larger
@@ -206,11 +190,6 @@ def balance(
         taken by rank. Missing cells of an ordered column are left out. Where that leaves
         an arm empty the column cannot be compared: it is NaN, and the score is that of
         the other columns, NaN where there are none. No column at all scores 0.
-
-    Raises
-    ------
-    InputError
-        An arm is empty, or which value is treated is not clear.
 
     Notes
     -----
@@ -241,6 +220,7 @@ def balance(
     )
 
 
+@entry()
 def propensity_overlap(
     data: Any,
     columns: Sequence[str],
@@ -255,14 +235,6 @@ def propensity_overlap(
 
     Parameters
     ----------
-    data : path, dataframe or Table
-    columns : sequence of str
-        The column set.
-    treatment : str
-        The column that says who was treated.
-    treated : value of that column, optional
-        Needed unless the column has two values: then the later one in its order. Found by
-        value (1.0 is the integer 1) or by its text.
     model : {"classes", "logistic"}
         The chance of being treated is the share of treated records in the class; or
         that of a logistic regression on the columns (scikit-learn, from the extra
@@ -271,8 +243,6 @@ def propensity_overlap(
         The share of records in the common support: scores that lie within the range
         of both arms. The paper's "overlap" is a distance, the mean over the treated
         records of |score - mean score of the controls|: higher is less overlap.
-    partition : Partition, optional
-        Of the same rows by the same columns, where there is one already.
 
     Returns
     -------

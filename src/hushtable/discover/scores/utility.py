@@ -9,15 +9,16 @@ column set is the mean over single records.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Protocol
 
 import numpy as np
 
 from hushtable._types import CountArray, FloatArray
-from hushtable.columns import Column
 from hushtable.discover.scores import base
 from hushtable.discover.scores.base import Direction, Score, ScoreVariant, View
+from hushtable.discover.scores.catalogue import Trend, entry
 from hushtable.errors import ColumnError
 from hushtable.models import Histogram
 from hushtable.tables import Partition
@@ -32,221 +33,204 @@ __all__ = [
     "value_range",
 ]
 
+_PEOPLE: Final = """>>> import polars as pl
+>>> people = pl.DataFrame({"sex": list("ffmm"), "pay": [30, 40, 50, None], "ill": ["flu", "hiv", "flu", "flu"]})"""
+_MEASURED: Final = {
+    "Parameters": "target : str\n    A column of numbers or dates (in days).",
+    "Raises": "ColumnError\n    The target has no differences of values.",
+}
 
-def mean_squared_error(
-    data: Any,
-    columns: Sequence[str],
-    *,
-    target: str,
-    variant: ScoreVariant = "definition",
-    partition: Partition | None = None,
-) -> Score:
-    """Score how far the target is from the mean of its class, squared.
 
-    Parameters
-    ----------
-    data : path, dataframe or Table
-    columns : sequence of str
-        The column set.
-    target : str
-        A column of numbers or dates (in days).
-    variant : {"definition", "paper"}
-        The mean over the records, or the paper's over the classes.
-    partition : Partition, optional
-        Of the same rows by the same columns, where there is one already.
+class TargetScore(Protocol):
+    """How a score about a target is called."""
 
-    Raises
-    ------
-    ColumnError
-        The target has no differences of values.
+    def __call__(
+        self,
+        data: Any,
+        columns: Sequence[str],
+        *,
+        target: str,
+        variant: ScoreVariant = "definition",
+        partition: Partition | None = None,
+    ) -> Score:
+        """Score a column set."""
 
-    Returns
-    -------
-    Score
-        At least 0; a class's value is its variance. Never rises when a column is added.
 
-    Examples
-    --------
-    >>> import polars as pl
-    >>> people = pl.DataFrame({"sex": ["f", "f", "m"], "age": [30, 40, 50]})
-    >>> mean_squared_error(people, ["sex"], target="age").value
-    16.666666666666668
-    """
-    seen, known, records = _known(data, columns, target, partition)
-    numbers = _numbers(seen.column(target), "the mean squared error")[known.codes]
-    some = np.maximum(records, 1)
+@dataclass(frozen=True, slots=True, eq=False)
+class TargetClasses:
+    """What the classes hold of a target: the counts of its known values, and how many records of each have one."""
+
+    seen: View
+    name: str
+    known: Histogram
+    records: FloatArray
+    is_paper: bool
+
+    @classmethod
+    def of(
+        cls, data: Any, columns: Sequence[str], name: str, variant: ScoreVariant, partition: Partition | None
+    ) -> TargetClasses:
+        """Count the target values of every class."""
+        is_paper = base.is_of_paper(variant)
+        seen = base.view(data, columns, [name], partition)
+        known = seen.known(name)
+        return cls(seen, name, known, known.summed(known.counts), is_paper)
+
+    def numbers(self, score: str) -> FloatArray:
+        """Return the number of each count, dates in days; raise ColumnError if the target has no differences."""
+        column = self.seen.column(self.name)
+        if not column.is_measured:
+            raise ColumnError(
+                f"the {score} needs a target of numbers or dates; column {column.name!r} is {column.kind}.",
+                hint="name a measured column, or give its kind in specs when the table is encoded.",
+            )
+        if column.is_temporal:
+            microseconds = column.values.astype("datetime64[us]").astype(np.int64)
+            return np.asarray(microseconds / 86_400_000_000)[self.known.codes]
+        return column.values.astype(np.float64)[self.known.codes]
+
+    def score(
+        self, name: str, values: FloatArray | CountArray, unit: str, direction: Direction, sizes: Any = None
+    ) -> Score:
+        """Make the score of one value a class; each is about its records with a target, unless given ``sizes``."""
+        value = base.mean if self.is_paper else base.weighted_mean
+        about = np.asarray(self.records if sizes is None else sizes, dtype=np.int64)
+        return base.of_parts(name, self.seen, values, value=value, unit=unit, direction=direction, sizes=about)
+
+
+@dataclass(frozen=True, slots=True)
+class TargetEntry:
+    """The entry of a score about a target: it makes the statistic of classes below it a public function."""
+
+    name: str
+    unit: str
+    direction: Direction
+    trend: Trend
+    returns: str  # the range, and what else to know of the values
+    example: tuple[str, float]  # a target of `_PEOPLE`, and what their column ``sex`` scores about it
+    paper_unit: str | None = None  # where the paper's variant has another
+    is_measured: bool = False  # whether the statistic reads `TargetClasses.numbers`
+    counts_missing: bool = False  # whether a class counts all its records, not only those with a target
+
+    def __call__(self, statistic: Callable[[TargetClasses], FloatArray | CountArray]) -> TargetScore:
+        """Make the public function, which has the statistic's name and summary."""
+
+        def score(
+            data: Any,
+            columns: Sequence[str],
+            *,
+            target: str,
+            variant: ScoreVariant = "definition",
+            partition: Partition | None = None,
+        ) -> Score:
+            classes = TargetClasses.of(data, columns, target, variant, partition)
+            sizes = classes.seen.partition.sizes if self.counts_missing else None
+            unit = self.paper_unit if self.paper_unit and classes.is_paper else self.unit
+            return classes.score(self.name, statistic(classes), unit, self.direction, sizes)
+
+        score.__name__ = score.__qualname__ = statistic.__name__
+        score.__doc__ = statistic.__doc__
+        never = f"Never {'falls' if self.trend > 0 else 'rises'} when a column is added (the definition)."
+        target, value = self.example
+        return entry(
+            self.trend,
+            Returns=f"Score\n    {self.returns}\n    {never}",
+            Examples=f'{_PEOPLE}\n>>> {statistic.__name__}(people, ["sex"], target="{target}").value\n{value}',
+            **(_MEASURED if self.is_measured else {}),
+        )(score)
+
+
+@TargetEntry(
+    "mean squared error",
+    "squared units of the target",
+    "worse",
+    trend=-1,
+    returns="At least 0; a class's value is its variance.",
+    example=("pay", 16.666666666666668),
+    is_measured=True,
+)
+def mean_squared_error(classes: TargetClasses) -> FloatArray:
+    """Score how far the target is from the mean of its class, squared."""
+    numbers, known, some = classes.numbers("mean squared error"), classes.known, np.maximum(classes.records, 1)
     # Deviations from the class's own mean: no difference of large squares.
     deviations = numbers - (known.summed(known.counts * numbers) / some)[known.labels()]
-    values = known.summed(known.counts * deviations**2) / some
-    return _about("mean squared error", seen, values, records, variant, "squared units of the target", "worse")
+    return known.summed(known.counts * deviations**2) / some
 
 
-def accuracy(
-    data: Any,
-    columns: Sequence[str],
-    *,
-    target: str,
-    variant: ScoreVariant = "definition",
-    partition: Partition | None = None,
-) -> Score:
-    """Score how many records have the most frequent target value of their class.
-
-    Parameters
-    ----------
-    data : path, dataframe or Table
-    columns : sequence of str
-        The column set.
-    target : str
-    variant : {"definition", "paper"}
-        The share of the records, or the paper's mean over the classes.
-    partition : Partition, optional
-        Of the same rows by the same columns, where there is one already.
-
-    Returns
-    -------
-    Score
-        In (0, 1]. Judged on the records it was learned from: a column set that singles
-        everybody out scores 1. Never falls when a column is added (the definition).
-
-    Examples
-    --------
-    >>> import polars as pl
-    >>> people = pl.DataFrame({"sex": ["f", "f", "f", "m"], "ill": ["flu", "flu", "hiv", "flu"]})
-    >>> accuracy(people, ["sex"], target="ill").value
-    0.75
-    """
-    seen, known, records = _known(data, columns, target, partition)
-    values = known.highest(known.counts) / np.maximum(records, 1)
-    return _about("accuracy", seen, values, records, variant, "rate", "better")
+@TargetEntry(
+    "accuracy",
+    "rate",
+    "better",
+    trend=1,
+    returns="In (0, 1]. Judged on the records it was learned from: a column set that singles everybody out scores 1.",
+    example=("ill", 0.75),
+)
+def accuracy(classes: TargetClasses) -> FloatArray:
+    """Score how many records have the most frequent target value of their class."""
+    return classes.known.highest(classes.known.counts) / np.maximum(classes.records, 1)
 
 
-def value_range(
-    data: Any,
-    columns: Sequence[str],
-    *,
-    target: str,
-    variant: ScoreVariant = "definition",
-    partition: Partition | None = None,
-) -> Score:
+@TargetEntry(
+    "range",
+    "rate",
+    "worse",
+    trend=-1,
+    returns="In [0, 1] (the definition); 0 where the whole target is constant.",
+    example=("pay", 0.3333333333333333),
+    paper_unit="units of the target",
+    is_measured=True,
+)
+def value_range(classes: TargetClasses) -> FloatArray:
     """Score how wide the target ranges within the classes.
 
     Parameters
     ----------
-    data : path, dataframe or Table
-    columns : sequence of str
-        The column set.
-    target : str
-        A column of numbers or dates (in days).
     variant : {"definition", "paper"}
         max - min of a class over max - min of the table, mean over the records: no
         unit, so that targets compare. The paper does not scale, mean over the classes.
-    partition : Partition, optional
-        Of the same rows by the same columns, where there is one already.
-
-    Raises
-    ------
-    ColumnError
-        The target has no differences of values.
-
-    Returns
-    -------
-    Score
-        In [0, 1] (the definition); 0 where the whole target is constant. Never rises when a column is added.
-
-    Examples
-    --------
-    >>> import polars as pl
-    >>> people = pl.DataFrame({"sex": ["f", "f", "m", "m"], "age": [30, 40, 50, 70]})
-    >>> value_range(people, ["sex"], target="age").value
-    0.375
     """
-    seen, known, records = _known(data, columns, target, partition)
-    numbers = _numbers(seen.column(target), "the range")[known.codes]
+    numbers, known = classes.numbers("range"), classes.known
     widths = known.highest(numbers, -math.inf) + known.highest(-numbers, -math.inf)
-    widths = np.where(records > 0, widths, 0.0)
+    widths = np.where(classes.records > 0, widths, 0.0)
     span = float(np.ptp(numbers)) if len(numbers) else 0.0
-    is_paper = base.is_of_paper(variant)
-    values = widths if is_paper or span == 0 else widths / span
-    unit = "units of the target" if is_paper else "rate"
-    return _about("range", seen, values, records, variant, unit, "worse")
+    return widths if classes.is_paper or span == 0 else widths / span
 
 
-def distinct_values(
-    data: Any,
-    columns: Sequence[str],
-    *,
-    target: str,
-    variant: ScoreVariant = "definition",
-    partition: Partition | None = None,
-) -> Score:
-    """Score how many different target values the classes hold.
-
-    Parameters
-    ----------
-    data : path, dataframe or Table
-    columns : sequence of str
-        The column set.
-    target : str
-    variant : {"definition", "paper"}
-        The mean over the records, or the paper's over the classes.
-    partition : Partition, optional
-        Of the same rows by the same columns, where there is one already.
-
-    Returns
-    -------
-    Score
-        At least 1. A class's value is its distinct l-diversity. Never rises when a column is added (the definition).
-
-    Examples
-    --------
-    >>> import polars as pl
-    >>> people = pl.DataFrame({"sex": ["f", "f", "f", "m"], "ill": ["flu", "flu", "hiv", "flu"]})
-    >>> distinct_values(people, ["sex"], target="ill").value
-    1.75
-    """
-    seen, known, records = _known(data, columns, target, partition)
-    return _about("distinct values", seen, known.n_distinct(), records, variant, "values", "worse")
+@TargetEntry(
+    "distinct values",
+    "values",
+    "worse",
+    trend=-1,
+    returns="At least 1. A class's value is its distinct l-diversity.",
+    example=("ill", 1.5),
+)
+def distinct_values(classes: TargetClasses) -> CountArray:
+    """Score how many different target values the classes hold."""
+    return classes.known.n_distinct()
 
 
-def completeness(
-    data: Any,
-    columns: Sequence[str],
-    *,
-    target: str,
-    variant: ScoreVariant = "definition",
-    partition: Partition | None = None,
-) -> Score:
-    """Score how many records of a class have a target value at all.
-
-    Parameters
-    ----------
-    data : path, dataframe or Table
-    columns : sequence of str
-        The column set.
-    target : str
-    variant : {"definition", "paper"}
-        The share of the records, which is the same for every column set, or the
-        paper's mean over the classes.
-    partition : Partition, optional
-        Of the same rows by the same columns, where there is one already.
-
-    Returns
-    -------
-    Score
-        In [0, 1].
-
-    Examples
-    --------
-    >>> import polars as pl
-    >>> people = pl.DataFrame({"sex": ["f", "f", "m"], "ill": ["flu", None, "flu"]})
-    >>> completeness(people, ["sex"], target="ill").values.tolist()
-    [0.5, 1.0]
-    """
-    seen, _, records = _known(data, columns, target, partition)
-    sizes = seen.partition.sizes
-    return _about("completeness", seen, records / sizes, sizes, variant, "rate", "better")
+@TargetEntry(
+    "completeness",
+    "rate",
+    "better",
+    trend=1,
+    returns="In [0, 1]. The definition is the share of the records, which is the same for every column set.",
+    example=("pay", 0.75),
+    counts_missing=True,
+)
+def completeness(classes: TargetClasses) -> FloatArray:
+    """Score how many records of a class have a target value at all."""
+    return classes.records / classes.seen.partition.sizes
 
 
+@TargetEntry("gini", "rate", "worse", trend=-1, returns="In [0, 1).", example=("ill", 0.25))
+def gini(classes: TargetClasses) -> FloatArray:
+    """Score how mixed the target is within the classes: the chance that two draws differ."""
+    shares = classes.known.counts / classes.records[classes.known.labels()]
+    return np.where(classes.records > 0, 1 - classes.known.summed(shares**2), 0.0)
+
+
+@entry(trend=1)
 def information_gain(
     data: Any,
     columns: Sequence[str],
@@ -260,10 +244,6 @@ def information_gain(
 
     Parameters
     ----------
-    data : path, dataframe or Table
-    columns : sequence of str
-        The column set.
-    target : str
     corrected : bool
         Take off what a column set of that many classes would seem to tell by chance:
         (n_cells - n_classes - n_values + 1) / (2 n ln 2), to first order in 1 / n.
@@ -271,8 +251,6 @@ def information_gain(
     variant : {"definition", "paper"}
         The mean over the records, which is the mutual information, or the paper's
         over the classes, which is not.
-    partition : Partition, optional
-        Of the same rows by the same columns, where there is one already.
 
     Returns
     -------
@@ -292,7 +270,8 @@ def information_gain(
     >>> information_gain(people, ["sex"], target="ill").value
     1.0
     """
-    seen, known, records = _known(data, columns, target, partition)
+    classes = TargetClasses.of(data, columns, target, variant, partition)
+    known, records = classes.known, classes.records
     whole = np.bincount(known.codes, weights=known.counts).astype(np.int64)
     everything = Histogram(np.array([0, np.count_nonzero(whole)]), np.empty(0, np.int32), whole[whole > 0])
     values = _entropies(everything)[0] - _entropies(known)
@@ -301,84 +280,10 @@ def information_gain(
         excess = len(known.codes) - n_classes - n_values + 1
         values = values - excess / (2 * max(records.sum(), 1.0) * math.log(2))
     name = "corrected information gain" if corrected else "information gain"
-    return _about(name, seen, values, records, variant, "bits", "better")
-
-
-def gini(
-    data: Any,
-    columns: Sequence[str],
-    *,
-    target: str,
-    variant: ScoreVariant = "definition",
-    partition: Partition | None = None,
-) -> Score:
-    """Score how mixed the target is within the classes: the chance that two draws differ.
-
-    Parameters
-    ----------
-    data : path, dataframe or Table
-    columns : sequence of str
-        The column set.
-    target : str
-    variant : {"definition", "paper"}
-        The mean over the records, or the paper's over the classes.
-    partition : Partition, optional
-        Of the same rows by the same columns, where there is one already.
-
-    Returns
-    -------
-    Score
-        In [0, 1). Never rises when a column is added (the definition).
-
-    Examples
-    --------
-    >>> import polars as pl
-    >>> people = pl.DataFrame({"sex": ["f", "f", "m", "m"], "ill": ["flu", "hiv", "flu", "flu"]})
-    >>> gini(people, ["sex"], target="ill").value
-    0.25
-    """
-    seen, known, records = _known(data, columns, target, partition)
-    shares = known.counts / records[known.labels()]
-    values = np.where(records > 0, 1 - known.summed(shares**2), 0.0)
-    return _about("gini", seen, values, records, variant, "rate", "worse")
-
-
-def _known(
-    data: Any, columns: Sequence[str], target: str, partition: Partition | None
-) -> tuple[View, Histogram, FloatArray]:
-    """Return the classes of a table, the target values they hold, and how many records of each have one."""
-    seen = base.view(data, columns, [target], partition)
-    known = seen.known(target)
-    return seen, known, known.summed(known.counts)
-
-
-def _about(
-    name: str,
-    seen: View,
-    values: FloatArray | CountArray,
-    records: FloatArray | CountArray,
-    variant: ScoreVariant,
-    unit: str,
-    direction: Direction,
-) -> Score:
-    value = base.choose("variant", variant, {"definition": base.weighted_mean, "paper": base.mean})
-    sizes = np.asarray(records, dtype=np.int64)
-    return base.of_parts(name, seen, values, value=value, unit=unit, direction=direction, sizes=sizes)
+    return classes.score(name, values, "bits", "better")
 
 
 def _entropies(histogram: Histogram) -> FloatArray:
     """Return the entropy of every class in bits; 0 where it holds nothing."""
     records = np.maximum(histogram.summed(histogram.counts), 1)
     return np.log2(records) - histogram.summed(histogram.counts * np.log2(histogram.counts)) / records
-
-
-def _numbers(column: Column, what: str) -> FloatArray:
-    """Return a measured column's values as floats: numbers as they are, dates in days."""
-    if not column.is_measured:
-        raise ColumnError(
-            f"{what} needs a target of numbers or dates; column {column.name!r} is {column.kind}.",
-            hint="name a measured column, or give its kind in specs when the table is encoded.",
-        )
-    if column.is_temporal:
-        return np.asarray(column.values.astype("datetime64[us]").astype(np.int64) / 86_400_000_000)
-    return column.values.astype(np.float64)

@@ -96,9 +96,7 @@ def inference(
     if model not in ("nearest", "boosting"):
         raise InputError(f"model = {model!r}.", hint='use "nearest" or "boosting".')
     known = coded(original, synthetic, control, None, specs)
-    check_columns([secret], known.joint.names, "secret")
-    others = [name for name in known.joint.names if name != secret]
-    by = named(others if aux_columns is None else aux_columns, "aux_columns", known, (secret,))
+    by = _known_columns(known, secret, aux_columns, ("secret", "aux_columns"))
     is_number = secret in known.numbers
     if regression and not is_number:
         raise ColumnError(f"regression of {secret!r}, which is no number.", hint="leave regression out.")
@@ -225,7 +223,8 @@ def tcap(
     >>> tcap(people, made, keys=["job"], target="ill").value
     0.75
     """
-    known, by = _known(original, synthetic, control, keys, target, specs)
+    known = coded(original, synthetic, control, None, specs)
+    by = _known_columns(known, target, keys, ("target", "keys"))
     figures = {"chance": _chance(known, target)}
     attributed = _share_attributed(known, by, target)
     on_people = attributed[0][~np.isnan(attributed[0])]
@@ -304,7 +303,8 @@ def rapid(
     """
     if not 0 <= threshold < 1:
         raise InputError(f"threshold = {threshold!r}.", hint="give a number from 0 to below 1.")
-    known, by = _known(original, synthetic, control, keys, target, specs)
+    known = coded(original, synthetic, control, None, specs)
+    by = _known_columns(known, target, keys, ("target", "keys"))
     if known.scales[known.index(target)] is not None:
         raise ColumnError(f"{target!r} has no categories.", hint="use hushtable.inference for numbers and dates.")
     try:
@@ -323,13 +323,11 @@ def rapid(
     return PrivacyFigure("rapid", *rates[0][:3], len(at_risk[0]), figures, target)
 
 
-def _known(
-    original: Any, synthetic: Any, control: Any, keys: Sequence[str] | None, target: str, specs: Any
-) -> tuple[Coded, tuple[str, ...]]:
-    known = coded(original, synthetic, control, None, specs)
-    check_columns([target], known.joint.names, "target")
+def _known_columns(known: Coded, target: str, columns: Sequence[str] | None, words: tuple[str, str]) -> tuple[str, ...]:
+    """Return what is known of a person: the columns given, else all but the target; ``words`` are of the caller."""
+    check_columns([target], known.joint.names, words[0])
     others = [name for name in known.joint.names if name != target]
-    return known, named(others if keys is None else keys, "keys", known, (target,))
+    return named(others if columns is None else columns, words[1], known, (target,))
 
 
 def _groups(codes: Any) -> CountArray:
