@@ -270,8 +270,6 @@ def _columns(desk: Desk, words: PageWords, _: Mapping[str, str]) -> Html:
     proposals = {each.name: each for each in looked.roles.columns}
     names = looked.learned.columns
     asked = [name for name in names if policy.columns[name].role == "ask"]
-    unformatted = [name for name in names if policy.columns[name].format == "ask" and name not in asked]
-    odd = [name for name in desk.undecided_odd_cells if name not in asked]
     least = desk.least
     rows = []
     for place, name in enumerate(names):
@@ -290,13 +288,7 @@ def _columns(desk: Desk, words: PageWords, _: Mapping[str, str]) -> Html:
                 tag("td", _samples(desk.shared(name), words), class_="words"),
             )
         )
-    question = None
-    if asked:
-        question = _question(desk, asked, words)
-    elif unformatted:
-        question = _format_question(desk, unformatted[0], words)
-    elif odd:
-        question = _odd_question(desk, odd[0], words)
+    question = _first_question(desk, asked, words)
     titles = [words(each) for each in ("column", "role", "what tells", "distinct", "missing", "frequent cells")]
     note = words("Shown are cells that at least {n} people share; identifiers are never shown.", n=least)
     return joined(
@@ -309,6 +301,17 @@ def _columns(desk: Desk, words: PageWords, _: Mapping[str, str]) -> Html:
         tag("div", looked.risk, lang="en") if looked.risk else None,
         _next("groups", words) if question is None else None,
     )
+
+
+def _first_question(desk: Desk, asked: list[str], words: PageWords) -> Html | None:
+    """Ask what is to be answered first: a role, how dates are written, what odd cells are."""
+    columns = desk.rules().columns
+    unformatted = [name for name in desk.table().learned.columns if columns[name].format == "ask"]
+    if asked:
+        return _question(desk, asked, words)
+    if unformatted:
+        return _format_question(desk, unformatted[0], words)
+    return _odd_question(desk, desk.undecided_odd_cells[0], words) if desk.undecided_odd_cells else None
 
 
 def _meanings(words: PageWords) -> Html:
