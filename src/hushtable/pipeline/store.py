@@ -96,14 +96,9 @@ class Store:
         except OSError as error:
             is_full = is_full_disk(error)
             why = "no space is left on its disk" if is_full else error.strerror or type(error).__name__
-            raise (
-                ResourceError
-                if is_full
-                else InputError(
-                    f"cannot keep a result in {str(self.folder)!r}: {why}.",
-                    hint="make room there, or run with --no-cache.",
-                )
-            ) from None
+            kind = ResourceError if is_full else InputError
+            hint = "make room there, or run with --no-cache."
+            raise kind(f"cannot keep a result in {str(self.folder)!r}: {why}.", hint=hint) from None
         finally:
             _remove(part)
 
