@@ -168,6 +168,20 @@ RECORDS = st.lists(
 @pytest.mark.parametrize("cut", ["gain", "median"])
 @pytest.mark.usefixtures("trees")
 def test_the_search_along_a_tree_is_its_slow_twin(cut, tree, records, k, l):  # noqa: E741
+    assert_cuts_as_its_slow_twin(cut, tree, records, k, l)
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("tree", [TREE, WIDE, FLAT], ids=["halves", "wide", "flat"])
+@pytest.mark.usefixtures("trees")
+def test_a_few_tables_are_cut_along_a_tree_as_by_the_slow_twin(tree, seed):
+    rng = np.random.default_rng(seed)
+    leaves, sizes, ills = rng.choice(LEAVES, 24), rng.integers(5, size=24), rng.choice(list("xyz"), 24)
+    records = list(zip(leaves.tolist(), sizes.tolist(), ills.tolist(), strict=True))
+    assert_cuts_as_its_slow_twin("gain", tree, records, 2 + seed % 2, 1)
+
+
+def assert_cuts_as_its_slow_twin(cut, tree, records, k, l):  # noqa: E741
     # All leaves are present, so that the aligned tree is the whole one.
     rows = [*records, *((leaf, 0, "x") for leaf in LEAVES)]
     frame = pl.DataFrame(rows, schema={"code": pl.String, "size": pl.Int64, "ill": pl.String}, orient="row")

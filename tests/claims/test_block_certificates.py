@@ -193,3 +193,15 @@ def test_a_floor_that_only_blocks_of_2k_minus_1_records_break_is_refused() -> No
     forged = checked(frame, ht.Certificate.of({**pairs, "value": lost, "bound": lost}))
     assert lost > 0
     assert [str(failure).partition(":")[2] for failure in forged.failures] == [" a partition costs 0"]
+
+
+@pytest.mark.parametrize("k", [2, 3])
+def test_a_floor_that_only_blocks_of_k_records_break_is_refused(k: int) -> None:
+    frame = frame_of([("a" if i < k else "d", i, "x") for i in range(2 * k)])
+    entries = protected(frame, [ht.KAnonymity(k)], ht.MinimalDistortion()).certificate.to_dict()
+    del entries["sha256"]
+    # Each record of one job loses its age, and all others the job too: k of a job pay for 1 each, and 0.1 more.
+    prices = [1.5, *[1.0] * (k - 2), 0.6] * 2
+    forged = {**entries, "classes": [0] * 2 * k, "prices": prices, "value": 4.0 * k, "bound": sum(prices)}
+    failures = [str(failure) for failure in checked(frame, ht.Certificate.of(forged)).failures]
+    assert [failure.partition(":")[2] for failure in failures] == [" a block costs 0.1 less"]

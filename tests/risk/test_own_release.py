@@ -139,6 +139,16 @@ def test_those_who_joined_and_left_are_told_by_subtracting():
     assert (of_file["joined"].n_found, of_file["joined"].n_right) == (1, None)
 
 
+@pytest.mark.parametrize("n_new", [1, 3, 4, 5])
+def test_fewer_than_k_who_joined_a_class_are_told_and_k_are_not(n_new):
+    data = pl.DataFrame({"id": range(8 + n_new), "age": [20] * 4 + [30] * (4 + n_new), "zip": 1})
+    data = data.with_columns(ill=pl.Series((ILLS * 4)[: 8 + n_new]))
+    before, after = released(data[:8], 4), released(data, 4)
+    found = by_name(after.attack(before, person="id"))["joined"]
+    is_told = n_new < 4
+    assert (found.n_found, found.n_right, found.fell) == (n_new * is_told, n_new * is_told, is_told)
+
+
 def test_a_class_of_many_earlier_ones_is_subtracted_too():
     data = pl.DataFrame(
         {"id": range(9), "age": [20, 20, 20, 30, 30, 30, 30, 20, 31], "zip": 1, "ill": ["a", "b", "c"] * 3}
