@@ -113,12 +113,14 @@ def scan(
             doubts = {name: frame.doubts(name) for name in known}
             # Of a single format nothing is to be chosen: the policy proposes the century of its years.
             undated = [name for name, (formats, marks) in doubts.items() if len(formats) > 1 or marks]
-            asked = partial(proposed, frame, roles, k=k, source=file.name, undecided=odd)
-            columns = Policy.parse(asked(run=None)).columns if known and odd else {}
+            run = None if undated or not known or roles.prose else _next(file, str(file), policy, roles)
+            propose = partial(proposed, frame, roles, k=k, source=file.name, undecided=odd)
+            text = propose(run=run)
+            columns = Policy.parse(text).columns if known and odd else {}
             to_decide = [name for name, column in columns.items() if column.odd_cells == "refuse"]
-            is_ready = not (undated or to_decide or not known or roles.prose)
-            run = _next(file, str(file), policy, roles) if is_ready else None
-            _write_policy(policy, asked(run=run))
+            if to_decide and run is not None:
+                run, text = None, propose(run=None)
+            _write_policy(policy, text)
             then = ", then:" if run else "."
             if roles.prose:
                 then = f". First decide about the free text in {listed(roles.prose)}: leave it out (role identifier)."
