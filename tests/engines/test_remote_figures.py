@@ -12,6 +12,7 @@ from engine_tables import ASKED, people
 
 import hushtable as ht
 from command import done, run
+from hushtable.engines import lazy
 from hushtable.release import exposing, release as remote
 
 pytestmark = [
@@ -127,6 +128,21 @@ def test_more_rows_than_are_held_are_counted_by_hashes(engine, tmp_path, monkeyp
     monkeypatch.setattr(exposing, "_HELD", 20)
     found = policy.protect(ENGINES[engine](frame, tmp_path)).exposure
     assert (found.told, found.told_to, found.n_unique) == (whole.told, whole.told_to, whole.n_unique)
+
+
+def test_a_lazy_frame_of_too_many_rows_hands_out_its_kept_columns_to_be_counted(monkeypatch):
+    frame = people(200, seed=5)
+    # Nothing is suppressed, so that all records are published with the cells that they have.
+    policy = ht.Policy.make({**POLICY, "limits": {"exposure": {"rate": 1.0}}})
+    release, whole = policy.protect(frame.lazy()), policy.protect(frame).exposure
+    monkeypatch.setattr(exposing, "_HELD", 20)
+    monkeypatch.setattr(lazy, "_MOST_ROWS", 20)
+    handed_out = []
+    raw_batches = lazy.Lazy.raw_batches
+    monkeypatch.setattr(lazy.Lazy, "raw_batches", lambda *given: handed_out.append(given[1]) or raw_batches(*given))
+    found = release.with_exposure(whole.limit, accepted=whole.accepted).exposure
+    assert handed_out == [whole.columns]
+    assert (found.n_records, found.n_unique, found.sets) == (whole.n_records, whole.n_unique, whole.sets)
 
 
 @pytest.mark.parametrize("engine", ENGINES)

@@ -260,14 +260,14 @@ def protect(origin: Files | Lazy, asked: Request) -> Release:
         made = anonymizers.protect(counted, of_distinct)
     if isinstance(made.claim, Classes):
         made = replace(made, claim=replace(made.claim, is_fresh=asked.person in fresh))
-    return _of_all_rows(made, origin, asked.identifiers, asked.pseudonyms)
+    return _extend_to_all_rows(made, origin, asked.identifiers, asked.pseudonyms)
 
 
-def _of_all_rows(
+def _extend_to_all_rows(
     of_distinct: Release, origin: Files | Lazy, removed: tuple[str, ...], pseudonyms: Pseudonyms | None
 ) -> Release:
     """Return the release of all rows that are somewhere, from that of the distinct ones."""
-    others = tuple(_of_all_rows(each, origin, removed, pseudonyms) for each in of_distinct.alternatives)
+    others = tuple(_extend_to_all_rows(each, origin, removed, pseudonyms) for each in of_distinct.alternatives)
     return replace(of_distinct, origin=origin, removed=removed, pseudonyms=pseudonyms, alternatives=others)
 
 
@@ -357,7 +357,7 @@ def publish_next(learned: LearnedRecoding, origin: Files | Lazy, *, key: bytes |
     hidden = tuple(name for name in (*asked.identifiers, *learned.fresh) if name in names)
     of_distinct = replace(asked, identifiers=hidden, pseudonyms=None, inputs=(*asked.inputs, *origin.inputs))
     narrow = replace(learned, asked=of_distinct, columns=names, hidden=(), fresh=(), limit=None)
-    release = _of_all_rows(narrow.apply(origin.collapse(names)), origin, asked.identifiers, pseudonyms)
+    release = _extend_to_all_rows(narrow.apply(origin.collapse(names)), origin, asked.identifiers, pseudonyms)
     if learned.limit is None:
         return release
     return release.with_exposure(learned.limit, accepted=learned.accepted, is_enforced=learned.is_enforced)

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, ClassVar, Final, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -124,6 +124,12 @@ class Files:
     specs: Mapping[str, ColumnSpec] = field(default_factory=dict, repr=False)
     numbered: NumberedRecords | None = field(default=None, repr=False)
 
+    # Every record passes through here.
+    engine_name: ClassVar[str] = "stream"
+    groups_by_itself: ClassVar[bool] = False
+    writes_by_itself: ClassVar[bool] = False
+    draws_pseudonyms: ClassVar[bool] = True
+
     @classmethod
     def open(cls, data: Any, dialect: Dialect | None = None) -> Files:
         """Open files without reading their rows; see `hushtable.io.batches.scan`."""
@@ -144,26 +150,6 @@ class Files:
     def n_bytes(self) -> int:
         """How many bytes the files have."""
         return self.source.n_bytes
-
-    @property
-    def engine_name(self) -> str:
-        """What reads them."""
-        return "stream"
-
-    @property
-    def groups_by_itself(self) -> bool:
-        """Batches are grouped here."""
-        return False
-
-    @property
-    def writes_by_itself(self) -> bool:
-        """Batches are written here."""
-        return False
-
-    @property
-    def draws_pseudonyms(self) -> bool:
-        """Every record passes through here."""
-        return True
 
     @property
     def is_row_by_row(self) -> bool:

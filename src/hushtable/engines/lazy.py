@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import narwhals as nw
 import numpy as np
@@ -113,6 +113,9 @@ class Lazy:
     walked: WalkedCells | None = field(default=None, repr=False)
     files: tuple[Path, ...] = field(default=(), repr=False)
 
+    groups_by_itself: ClassVar[bool] = True
+    draws_pseudonyms: ClassVar[bool] = False  # an engine has no randomness that tells nothing
+
     @property
     def inputs(self) -> tuple[Path, ...]:
         """The files it was made from that no output may be; of a frame that somebody made, an engine does not tell."""
@@ -120,23 +123,13 @@ class Lazy:
 
     @property
     def engine_name(self) -> str:
-        """The engine's name: "polars", "duckdb" or "pyspark"."""
+        """The engine's name: "polars", "duckdb" or "spark"."""
         return self.engine.name.lower()
-
-    @property
-    def groups_by_itself(self) -> bool:
-        """Every engine does."""
-        return True
 
     @property
     def writes_by_itself(self) -> bool:
         """Spark does, whose executors hold the records."""
         return self.engine.writes
-
-    @property
-    def draws_pseudonyms(self) -> bool:
-        """An engine has no randomness that tells nothing."""
-        return False
 
     @property
     def is_row_by_row(self) -> bool:

@@ -265,7 +265,7 @@ class Edition:
     @property
     def _columns_with_tags(self) -> tuple[str, ...]:
         """The kept columns of numbers that a statistics program's missing values made texts of."""
-        said = self._said_of_variables
+        said = self._source_variables
         return tuple(name for name, each in said.items() if each.is_number and name not in self.rewritten)
 
     def _describe_measures(self, frame: Frame) -> Mapping[str, Variable]:
@@ -277,14 +277,14 @@ class Edition:
         kinds |= {name: each.kind for name, each in self.rewritten.items()}
         columns = {name: frame.column(name) for name in frame.columns}
         by_kind = measures(columns, kinds)
-        said = self._said_of_variables
+        said = self._source_variables
         return by_kind | {
             name: each if name in said else replace(by_kind[name], label=each.label)
             for name, each in frame.variables.items()
         }
 
     @property
-    def _said_of_variables(self) -> Mapping[str, Variable]:
+    def _source_variables(self) -> Mapping[str, Variable]:
         """What a file of a statistics program says of the source's columns."""
         return self.source.variables if isinstance(self.source, Frame) else {}
 

@@ -60,7 +60,7 @@ def look_at_draft(release: Release, draft: Path, dialect: Dialect | None) -> dic
     written = release.origin.draft(draft, dialect)
     counting = _Counting(release, written, known.limit, known.accepted, known.is_enforced)
     exposure = replace(
-        counting.alone(None),
+        counting.measure_alone(None),
         told=known.told,
         told_to=known.told_to,
         named=known.named,
@@ -115,10 +115,11 @@ class _Counting:
         release = self.release
         self._check_pseudonyms()
         cells = replace(release.cells, pseudonyms=None)
-        measured = self._together(cells)
+        measured = self._measure_together(cells)
         if measured is None:
-            told, told_to = self._told_by_hashes(cells)
-            measured = replace(self.alone(None if cells.is_published.all() else cells), told=told, told_to=told_to)
+            told, told_to = self._count_by_hashes(cells)
+            alone = self.measure_alone(None if cells.is_published.all() else cells)
+            measured = replace(alone, told=told, told_to=told_to)
         if cells.counts is not None and measured.n_records != int(cells.counts[cells.is_published].sum()):
             from hushtable.io import changed
 
@@ -126,10 +127,10 @@ class _Counting:
         is_linked = release.person in release.columns and release.person not in release.fresh
         return replace(
             measured,
-            named=self._naming(),
-            determined=self._undoing(),
+            named=self._find_names(cells),
+            determined=self._find_determined(),
             identifiers=find_shown_identifiers(
-                self.origin.head(MOST_ROWS).told(release.specs), self._kept, release.recoding
+                self.origin.head(MOST_ROWS).told(release.specs), self._kept_columns, release.recoding
             ),
             linkage=linking.linkage(release.distinct) if is_linked else None,
         )
@@ -151,18 +152,18 @@ class _Counting:
                 )
 
     @property
-    def _kept(self) -> tuple[str, ...]:
+    def _kept_columns(self) -> tuple[str, ...]:
         """The published columns that are told of, in order: all but quasi-identifiers and pseudonyms."""
         hidden = (*self.release.quasi_identifiers, *self.release.pseudonymized)
         return tuple(name for name in self.release.columns if name not in hidden)
 
-    def _together(self, cells: PublishedCells) -> Exposure | None:
+    def _measure_together(self, cells: PublishedCells) -> Exposure | None:
         """Measure on the distinct rows of all columns, alone and within the classes; None where these are too many."""
-        release, kept = self.release, self._kept
+        release, kept = self.release, self._kept_columns
         person, quasi_identifiers = release.person, release.quasi_identifiers
         if not kept:
             # Only how many records are published is counted.
-            return replace(self.alone(cells), told_to=2)
+            return replace(self.measure_alone(cells), told_to=2)
         persons = [person] if person and person not in kept else []
         names = tuple(dict.fromkeys((*quasi_identifiers, *kept, *persons)))
         shown = [name for name in kept if name != person]
@@ -186,7 +187,7 @@ class _Counting:
             is_enforced=self.is_enforced,
         )
 
-    def _told_by_hashes(self, cells: PublishedCells) -> tuple[tuple[Uniques, ...], int]:
+    def _count_by_hashes(self, cells: PublishedCells) -> tuple[tuple[Uniques, ...], int]:
         """Count who is unique within the classes where too many rows would be held; up to 0 columns where nobody can.
 
         Hashes tell no persons apart, and what writes by itself hands out no records.
@@ -195,11 +196,11 @@ class _Counting:
             return (), 0
         from hushtable.release.hashed_counts import unique_within
 
-        names = (*self.release.quasi_identifiers, *self._kept)
+        names = (*self.release.quasi_identifiers, *self._kept_columns)
         batches = self.origin.batches(replace(cells, columns=names))
-        return unique_within(batches, self.release.quasi_identifiers, self._kept)
+        return unique_within(batches, self.release.quasi_identifiers, self._kept_columns)
 
-    def alone(self, cells: PublishedCells | None) -> Exposure:
+    def measure_alone(self, cells: PublishedCells | None) -> Exposure:
         """Measure what the kept columns find by themselves, in what an origin holds or publishes by cells."""
         release, origin, person = self.release, self.origin, self.release.person
         judged = {*release.quasi_identifiers, *release.sensitive, *release.pseudonymized, *self.accepted}
@@ -213,7 +214,7 @@ class _Counting:
             counted = (
                 origin.collapse(names, narrow, **held, as_written=[name for name in others if name != person])
                 if others
-                else source.take(np.flatnonzero(release.cells.is_published))
+                else source.take(np.flatnonzero(release.published_rows))
             )
         except (TooManyRowsError, ColumnError) as error:
             if persons or origin.writes_by_itself:
@@ -249,24 +250,24 @@ class _Counting:
             complete_to=complete_to,
         )
 
-    def _undoing(self) -> tuple[Determined, ...]:
+    def _find_determined(self) -> tuple[Determined, ...]:
         """Find kept columns that undo what was generalized, among the first rows."""
         release = self.release
-        others = [name for name in self._kept if name not in release.sensitive]
+        others = [name for name in self._kept_columns if name not in release.sensitive]
         columns = KeptColumns(others, release.sensitive, generalized=release.generalized)
         return undoing(self.origin.head(MOST_ROWS).told(release.specs), columns)
 
-    def _naming(self) -> tuple[Named, ...]:
+    def _find_names(self, cells: PublishedCells) -> tuple[Named, ...]:
         """Count the records that name people in kept columns, in a pass over those that hold text."""
         from hushtable.release.origin import frame_of
 
         head = self.origin.head(1)
-        texts = [name for name in self._kept if has_room_for_names(head.column(name).dtype)]
+        texts = [name for name in self._kept_columns if has_room_for_names(head.column(name).dtype)]
         if not texts:
             return ()
         gone = (*self.release.removed, *self.release.pseudonymized)
         identifiers = [name for name in self.origin.columns if name in gone]
-        cells = replace(self.release.cells, pseudonyms=None, columns=(*texts, *identifiers))
+        cells = replace(cells, columns=(*texts, *identifiers))
         # What writes by itself hands out no records, but what of them is distinct.
         parts = (
             [self.origin.collapse(cells.columns, cells)]

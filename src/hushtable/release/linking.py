@@ -27,9 +27,9 @@ def linkage(release: Release) -> Linkage | None:
     is the one that finds most.
     """
     claim = release.claim
-    found = (
-        [_linked_by(release, claim, name) for name in linking_columns(release)] if isinstance(claim, Classes) else []
-    )
+    if not isinstance(claim, Classes):
+        return None
+    found = [_count_linked_by(release, claim, name) for name in linking_columns(release)]
     return max((each for each in found if each is not None), key=lambda each: each.rate, default=None)
 
 
@@ -40,7 +40,7 @@ def linking_columns(release: Release) -> list[str]:
     return [name for name in named if name not in (*release.removed, *release.fresh)]
 
 
-def _linked_by(release: Release, claim: Classes, name: str) -> Linkage | None:
+def _count_linked_by(release: Release, claim: Classes, name: str) -> Linkage | None:
     persons, suppressed, records = persons_of(release.source, name), release.suppressed, release.source.records
     classes = release.recoding.combinations()[release.partition.labels]
     shown = np.flatnonzero(~suppressed if release.drops_suppressed else persons >= 0)

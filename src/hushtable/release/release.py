@@ -171,7 +171,7 @@ class Release(Generic[FrameT]):
 
     @property
     def engine(self) -> str:
-        """What holds the rows: "memory", "stream" for files, else "polars", "duckdb" or "pyspark"."""
+        """What holds the rows: "memory", "stream" for files, else "polars", "duckdb" or "spark"."""
         return "memory" if self.origin is None else self.origin.engine_name
 
     @property
@@ -214,15 +214,14 @@ class Release(Generic[FrameT]):
         """Return what is published of every row of the source in a file of a kind."""
         from hushtable.release.origin import PublishedCells
 
-        suppressed, source = self.suppressed, self.source.frame()
-        edition = replace(self.distinct.edition, rows=None)
+        source, edition = self.source.frame(), replace(self.distinct.edition, rows=None)
         names = [name for name in self.columns if name in (*edition.rewritten, *edition.starred, *edition.as_text)]
         # Column by column, because memory is short: rows may be many, and texts are long.
         alone = ((name, edition.select([name]).for_file(path)[0].column(name)) for name in names)
         return PublishedCells.of(
             keys={name: source.column(name) for name in source.columns},
             published={name: enumerated(cells) for name, cells in alone},
-            is_published=~suppressed if self.drops_suppressed else np.ones(len(suppressed), dtype=bool),
+            is_published=self.published_rows,
             columns=self.columns,
             pseudonyms=self.pseudonyms,
             counts=source.records,
@@ -232,6 +231,11 @@ class Release(Generic[FrameT]):
     def suppressed(self) -> BoolArray:
         """Rows in no class, which publish ``*`` in every quasi-identifier and sensitive column, or are dropped."""
         return frozen(np.asarray(self.partition.labels < 0))
+
+    @property
+    def published_rows(self) -> BoolArray:
+        """Rows of the source that are published: all, unless suppressed ones are left out."""
+        return ~self.suppressed if self.drops_suppressed else np.ones(len(self.suppressed), dtype=bool)
 
     @property
     def n_suppressed(self) -> int:

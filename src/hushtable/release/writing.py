@@ -331,7 +331,7 @@ class ReleaseContent:
         path, by, engine = to.path, to.writing.by, self.origin.engine_name
         if by is not None:
             check_by(by, path, self.release.columns, self.release.pseudonyms)
-        self._in_batches(()).check(to)
+        self._as_batches(()).check(to)
         if self.origin.writes_by_itself and not is_folder(path):
             raise InputError(f"{engine} writes folders.", hint=f"name one without an ending, not {path.name!r}.")
         if self.origin.writes_by_itself and by is not None:
@@ -353,14 +353,14 @@ class ReleaseContent:
         """Write all records."""
         if self.origin.writes_by_itself:
             return Filled(self.origin.write(self.cells, draft), self.release.claim)
-        return self._in_batches(self.origin.batches(self.cells)).fill(draft, spill, to)
+        return self._as_batches(self.origin.batches(self.cells)).fill(draft, spill, to)
 
     def judge(self, draft: Path, filled: Filled, to: Destination) -> tuple[Verdict, ManifestEntries]:
         """Judge what was read back, and measure anew what its kept columns find."""
-        verdict, _ = self._in_batches(()).judge(draft, filled, to)
+        verdict, _ = self._as_batches(()).judge(draft, filled, to)
         return verdict, look_at_draft(self.release, draft, filled.dialect)
 
-    def _in_batches(self, batches: Iterable[pa.Table]) -> BatchContent:
+    def _as_batches(self, batches: Iterable[pa.Table]) -> BatchContent:
         release = self.release
         return BatchContent(batches, release.claim, release.compared_with, release.source.frame().delimiter)
 

@@ -180,7 +180,7 @@ MinimalUniques, Keys, Unicity, Linking, JoinRisk, OwnAttacks, Comparison, Maskin
     if isinstance(result, Release):
         _check_unused(given, ("original",), "a release, which knows it")
         known = released.of_release(result, file=file, policy=_opened(policy), verdict=verdict, inputs=inputs)
-        return _of_released(known, lambda each: _attacked(inside.sections(each), result), audience, title, others)
+        return _of_released(known, lambda each: _add_attacks(inside.sections(each), result), audience, title, others)
     if isinstance(result, MaskedRelease):
         _check_unused(given, ("original", "policy", "verdict"), "a masked table")
         known = released.of_masked(result, file=file, inputs=inputs)
@@ -205,10 +205,10 @@ MinimalUniques, Keys, Unicity, Linking, JoinRisk, OwnAttacks, Comparison, Maskin
 def _inside(known: released.Released) -> tuple[Section, ...]:
     """Return the sections of a written release for insiders; only what claims classes is attacked."""
     sections = inside.sections(known)
-    return _attacked(sections, known) if isinstance(known.claim, Classes) else sections
+    return _add_attacks(sections, known) if isinstance(known.claim, Classes) else sections
 
 
-def _attacked(sections: tuple[Section, ...], release: Release | released.Released) -> tuple[Section, ...]:
+def _add_attacks(sections: tuple[Section, ...], release: Release | released.Released) -> tuple[Section, ...]:
     """Return the sections of a release with what attacks find, before the tests that sum it up."""
     place = next(i for i, section in enumerate(sections) if section.name == "tests")
     return (*sections[:place], attacks.of_release(release), *sections[place:])

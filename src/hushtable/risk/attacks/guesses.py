@@ -96,7 +96,7 @@ def inference(
     if model not in ("nearest", "boosting"):
         raise InputError(f"model = {model!r}.", hint='use "nearest" or "boosting".')
     known = coded(original, synthetic, control, None, specs)
-    by = _known_columns(known, secret, aux_columns, ("secret", "aux_columns"))
+    by = _choose_known_columns(known, secret, aux_columns, ("secret", "aux_columns"))
     is_number = secret in known.numbers
     if regression and not is_number:
         raise ColumnError(f"regression of {secret!r}, which is no number.", hint="leave regression out.")
@@ -224,7 +224,7 @@ def tcap(
     0.75
     """
     known = coded(original, synthetic, control, None, specs)
-    by = _known_columns(known, target, keys, ("target", "keys"))
+    by = _choose_known_columns(known, target, keys, ("target", "keys"))
     figures = {"chance": _chance(known, target)}
     attributed = _share_attributed(known, by, target)
     on_people = attributed[0][~np.isnan(attributed[0])]
@@ -304,7 +304,7 @@ def rapid(
     if not 0 <= threshold < 1:
         raise InputError(f"threshold = {threshold!r}.", hint="give a number from 0 to below 1.")
     known = coded(original, synthetic, control, None, specs)
-    by = _known_columns(known, target, keys, ("target", "keys"))
+    by = _choose_known_columns(known, target, keys, ("target", "keys"))
     if known.scales[known.index(target)] is not None:
         raise ColumnError(f"{target!r} has no categories.", hint="use hushtable.inference for numbers and dates.")
     try:
@@ -323,7 +323,9 @@ def rapid(
     return PrivacyFigure("rapid", *rates[0][:3], len(at_risk[0]), figures, target)
 
 
-def _known_columns(known: Coded, target: str, columns: Sequence[str] | None, words: tuple[str, str]) -> tuple[str, ...]:
+def _choose_known_columns(
+    known: Coded, target: str, columns: Sequence[str] | None, words: tuple[str, str]
+) -> tuple[str, ...]:
     """Return what is known of a person: the columns given, else all but the target; ``words`` are of the caller."""
     check_columns([target], known.joint.names, words[0])
     others = [name for name in known.joint.names if name != target]
