@@ -13,8 +13,7 @@ import pytest
 
 import hushtable as ht
 from hushtable import anonymizers
-from hushtable.anonymizers import InParts, Request, in_parts, protect_in_parts
-from hushtable.engines import choosing
+from hushtable.anonymizers import InParts, Request, beyond_memory, in_parts, protect_in_parts
 from hushtable.errors import InputError
 from record_tables import MODELS, people
 from workers import Here
@@ -42,7 +41,7 @@ def requested(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., 
             seen.append(request)
             raise InterruptedError
 
-        monkeypatch.setattr(choosing, "MOST_COUNTED", 1)
+        monkeypatch.setattr(beyond_memory, "MOST_COUNTED", 1)
         monkeypatch.setattr(anonymizers, "protect_row_by_row", note)
         parts_of(table, folder := tmp_path / "asked", 1)
         with pytest.raises(InterruptedError):

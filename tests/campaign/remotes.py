@@ -16,8 +16,7 @@ import polars as pl
 import hushtable as ht
 from campaign.outcome import Outcome
 from hushtable import anonymizers
-from hushtable.anonymizers import Request, RowByRow, in_parts, protect_in_parts, why_not_in_parts
-from hushtable.engines import choosing
+from hushtable.anonymizers import Request, RowByRow, beyond_memory, in_parts, protect_in_parts, why_not_in_parts
 from hushtable.io import RowCodes
 from hushtable.release import exposing
 from workers import Here
@@ -49,7 +48,7 @@ def case(random: Random, folder: Path) -> Outcome:
     with outcome.guarded("memory"):
         whole = policy.protect(table, key=key)
     held = mock.patch.object(exposing, "_HELD", 10 if few else exposing._HELD)
-    counted = mock.patch.object(choosing, "MOST_COUNTED", 1 if one_by_one else choosing.MOST_COUNTED)
+    counted = mock.patch.object(beyond_memory, "MOST_COUNTED", 1 if one_by_one else beyond_memory.MOST_COUNTED)
     parted = mock.patch.object(anonymizers, "protect_row_by_row", _in_parts_too(random, folder, outcome))
     with outcome.guarded("remote"), held, counted, parted:
         release = policy.protect(_DOORS[door](table, folder), key=key)

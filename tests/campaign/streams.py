@@ -16,7 +16,7 @@ import polars as pl
 import hushtable as ht
 from campaign.outcome import Outcome
 from command import run
-from hushtable.engines import choosing
+from hushtable.anonymizers import beyond_memory
 from hushtable.io import batches
 from hushtable.release import manifest
 
@@ -33,9 +33,9 @@ def case(random: Random, folder: Path) -> Outcome:
     outcome.reproduction = f"{name} before pass {at}"
     has_changed: list[bool] = []
     changing = _changing(lambda: change(random, source), at, has_changed)
-    most = random.choice([choosing.MOST_COUNTED, 1])
+    most = random.choice([beyond_memory.MOST_COUNTED, 1])
     outcome.count(f"records: {'one by one' if most == 1 else 'counted'}")
-    by_count = mock.patch.object(choosing, "MOST_COUNTED", most)
+    by_count = mock.patch.object(beyond_memory, "MOST_COUNTED", most)
     with by_count, mock.patch.object(batches.Parts, "batches", changing), outcome.guarded("write"):
         release = ht.Policy.parse(json.dumps(_rules(random))).protect(str(source))
         if at == 0:

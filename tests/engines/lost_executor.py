@@ -10,8 +10,8 @@ import numpy as np
 import polars as pl
 
 import hushtable as ht
-from hushtable.anonymizers import in_parts
-from hushtable.engines import choosing, lazy, spark
+from hushtable.anonymizers import beyond_memory, in_parts
+from hushtable.engines import lazy, spark
 from hushtable.release.origin import PublishedCells
 
 
@@ -73,7 +73,7 @@ def prepared(rows):
 
 def walking(rows):
     """Return a release whose records are cut one by one, and published where they are."""
-    choosing.MOST_COUNTED, in_parts._FEWEST = 1, 3000
+    beyond_memory.MOST_COUNTED, in_parts._FEWEST = 1, 3000
     return ht.anonymize(
         rows,
         quasi_identifiers=["age", "sex"],

@@ -67,8 +67,11 @@ def test_lazy_frames_are_published_by_their_engines(nights):
     relation = release.apply(session.read_parquet(str(second / "*.parquet")), session=session)
     assert in_order(relation.frame.pl()) == in_order(same.frame)
     assert relation.verify().passed
-    with pytest.raises(ht.InputError, match="in memory"):
-        release.apply(after)
+    assert in_order(release.apply(after).frame) == in_order(same.frame)
+    whole = ht.anonymize(before, **ASKED)
+    assert in_order(whole.apply(str(second)).frame.collect()) == in_order(same.frame)
+    with pytest.raises(ht.InputError, match="not in memory"):
+        whole.apply(str(second), together=True)
 
 
 def test_the_command_does_the_same_by_a_file(nights, tmp_path, monkeypatch):

@@ -15,8 +15,7 @@ from engine_tables import frames
 from hypothesis import given, settings, strategies as st
 
 import hushtable as ht
-from hushtable.anonymizers import row_by_row
-from hushtable.engines import choosing
+from hushtable.anonymizers import beyond_memory, row_by_row
 from hushtable.errors import ColumnError, InputError
 from hushtable.io import RowCodes, scan
 from hushtable.release import notes
@@ -25,7 +24,7 @@ from record_tables import MODELS, people
 
 @pytest.fixture(autouse=True)
 def _one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(choosing, "MOST_COUNTED", 1)
+    monkeypatch.setattr(beyond_memory, "MOST_COUNTED", 1)
     monkeypatch.setattr(row_by_row, "_ROWS_AT_ONCE", 37)
 
 
@@ -112,9 +111,9 @@ def test_of_far_more_records_than_distinct_rows_the_rows_are_counted(
 ) -> None:
     folder = folder_of(people(80, 1), tmp_path / "in", 2)
     asked: dict[str, Any] = {"quasi_identifiers": ["age", "town"], "models": [ht.KAnonymity(4)], "roles": "trust"}
-    monkeypatch.setattr(choosing, "_MOST_CODED", 80)
+    monkeypatch.setattr(beyond_memory, "_MOST_CODED", 80)
     assert ht.anonymize(folder, **asked).is_row_by_row
-    monkeypatch.setattr(choosing, "_MOST_CODED", 79)
+    monkeypatch.setattr(beyond_memory, "_MOST_CODED", 79)
     assert not ht.anonymize(folder, **asked).is_row_by_row
 
 

@@ -29,8 +29,8 @@ from lost_executor import prepared, walking
 
 import hushtable as ht
 from command import done, run
-from hushtable.anonymizers import in_parts
-from hushtable.engines import choosing, is_lazy, lazy
+from hushtable.anonymizers import beyond_memory, in_parts
+from hushtable.engines import is_lazy, lazy
 from hushtable.io.frames import read as read_frame
 from hushtable.release.origin import PublishedCells
 from hushtable.release.pseudonyms import pseudonymize
@@ -231,7 +231,7 @@ def test_a_release_of_spark_is_the_one_of_memory(spark, tmp_path, name):
 @pytest.mark.filterwarnings("ignore:tight intervals")
 @pytest.mark.parametrize(("name", "n_parts"), [("l", 1), ("t", 3), ("l", 16)])
 def test_records_that_are_cut_one_by_one_are_published_where_they_are(spark, tmp_path, monkeypatch, name, n_parts):
-    monkeypatch.setattr(choosing, "MOST_COUNTED", 1)
+    monkeypatch.setattr(beyond_memory, "MOST_COUNTED", 1)
     monkeypatch.setattr(in_parts, "_FEWEST", 30)
     frame, asked = made_up(200), {**ASKED[name], "method": ht.Mondrian(recoding="readable")}
     whole = ht.anonymize(frame, **asked, roles="trust")
@@ -248,7 +248,7 @@ def test_records_that_are_cut_one_by_one_are_published_where_they_are(spark, tmp
 
 
 def test_a_record_that_was_not_coded_is_an_error_where_records_walk(spark, tmp_path, monkeypatch):
-    monkeypatch.setattr(choosing, "MOST_COUNTED", 1)
+    monkeypatch.setattr(beyond_memory, "MOST_COUNTED", 1)
     asked = {**ASKED["k"], "roles": "trust"}
     frame = made_up(60)
     release = ht.anonymize(of_spark(spark, frame), **asked)
@@ -260,9 +260,9 @@ def test_a_record_that_was_not_coded_is_an_error_where_records_walk(spark, tmp_p
 
 
 @pytest.mark.filterwarnings("ignore::hushtable.errors.ExposureWarning")
-@pytest.mark.parametrize("most", [choosing.MOST_COUNTED, 1])
+@pytest.mark.parametrize("most", [beyond_memory.MOST_COUNTED, 1])
 def test_what_a_release_of_spark_says_of_itself_is_what_memory_says(spark, monkeypatch, most):
-    monkeypatch.setattr(choosing, "MOST_COUNTED", most)
+    monkeypatch.setattr(beyond_memory, "MOST_COUNTED", most)
     frame, asked = made_up(90), ASKED["l"]
     whole, release = ht.anonymize(frame, **asked), ht.anonymize(of_spark(spark, frame), **asked)
     assert release.is_row_by_row == (most == 1)
@@ -299,7 +299,7 @@ def test_a_policy_on_spark_looks_at_what_is_kept_and_writes_folders_alone(spark,
 
 @pytest.mark.filterwarnings("ignore:tight intervals")
 def test_the_command_lets_a_cluster_read_files_and_write_folders(spark, tmp_path, monkeypatch):
-    monkeypatch.setattr(choosing, "MOST_COUNTED", 1)
+    monkeypatch.setattr(beyond_memory, "MOST_COUNTED", 1)
     frame, folder = made_up(200).select("age", "job"), tmp_path / "in [1]"
     for kind in (1, 2):
         (folder / f"kind={kind}").mkdir(parents=True)
@@ -338,7 +338,7 @@ def test_a_killed_executor_changes_nothing(spark, java, tmp_path, monkeypatch):
     rows = spark.read.parquet(str(tmp_path / "in.parquet"))
     opened, cells = prepared(rows)
     opened.write(cells, quiet, 2)
-    monkeypatch.setattr(choosing, "MOST_COUNTED", 1)
+    monkeypatch.setattr(beyond_memory, "MOST_COUNTED", 1)
     monkeypatch.setattr(in_parts, "_FEWEST", 3000)
     release = walking(rows)
     release.origin.write(release.cells, quiet_walk, 2)

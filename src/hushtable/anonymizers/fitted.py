@@ -15,6 +15,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from hushtable import engines
 from hushtable._types import BoolArray, CodeArray
 from hushtable.anonymizers.finishing import release_of
 from hushtable.anonymizers.judging import Judge
@@ -361,7 +362,7 @@ class LearnedRecoding:
         del release
         return self
 
-    def apply(self, rows: Any, *, earlier: Any = None, key: bytes | None = None) -> Release:
+    def apply(self, rows: Any, *, earlier: Any = None, key: bytes | None = None, session: Any = None) -> Release:
         """Publish new rows by the cells of the earlier release.
 
         Every row goes where the earlier search would have put it, or of a search that does not cut to the cells that
@@ -371,14 +372,16 @@ class LearnedRecoding:
 
         Parameters
         ----------
-        rows : path, dataframe or Table
-            With the columns that the earlier table had.
+        rows : path, dataframe, lazy frame or Table
+            With the columns that the earlier table had, wherever these rows are.
         earlier : path, dataframe or Table, optional
             The rows of the earlier release, which the new one replaces: all are published, and judged together.
             Only where nobody has the earlier release.
         key : bytes, optional
             The secret of pseudonyms, where columns get them. A recoding in memory knows the earlier one, under which
             the records of one person can be linked.
+        session : optional
+            Of lazy rows, as `hushtable.anonymize` takes it.
 
         Returns
         -------
@@ -390,12 +393,32 @@ class LearnedRecoding:
             The columns are not those that the earlier table had, or of other kinds.
         InfeasibleError
             No class is left.
+        InputError
+            Rows that are not in memory are to be judged together with earlier ones, or get pseudonyms that their engine
+            cannot draw.
 
         Notes
         -----
         The loss is the set-NCP. O(depth of the cuts) a row; without cuts, rows are compared with all classes, column
         by column.
         """
+        origin = engines.opened(rows, session=session)
+        if origin is None:
+            release = self._publish(rows, earlier, key)
+        elif earlier is None:
+            from hushtable.anonymizers.beyond_memory import publish_distinct
+
+            release = publish_distinct(self, origin, key)
+        else:
+            raise InputError(
+                "new rows that are not in memory are not judged together with earlier ones.", hint="leave those out."
+            )
+        if self.limit is None:
+            return release
+        return release.with_exposure(self.limit, accepted=self.accepted, is_enforced=self.is_enforced)
+
+    def _publish(self, rows: Any, earlier: Any, key: bytes | None) -> Release:
+        """Place rows in memory, and judge them."""
         asked = replace(self.asked, pseudonyms=self.pseudonyms(key), clock=Clock())
         asked = replace(asked, inputs=(*asked.inputs, *drafts.paths_among(rows, earlier)))
         prepared = prepare(self._read(rows, earlier), asked)
@@ -413,10 +436,7 @@ class LearnedRecoding:
         )
         trace = asked.clock.trace("the cells of an earlier release", self.n_classes)
         release = release_of(prepared, whole, asked, Found(partition, published, trace), partition)
-        release = replace(release, batch=batch, learner=self)
-        if self.limit is None:
-            return release
-        return release.with_exposure(self.limit, accepted=self.accepted, is_enforced=self.is_enforced)
+        return replace(release, batch=batch, learner=self)
 
     def recode(self, rows: Any) -> Any:
         """Return rows with the cells of the earlier release, judged by nobody: what a model reads, not to be published.

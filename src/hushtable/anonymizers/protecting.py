@@ -21,6 +21,7 @@ from hushtable.anonymizers.known_records import hide_known, is_hiding_known
 from hushtable.anonymizers.method import Found, Problem, check_asked, minimised, moves_rows
 from hushtable.anonymizers.own_losses import moved
 from hushtable.anonymizers.preparation import Prepared, Request, prepare, warn_of_doubts
+from hushtable.engines import is_origin
 from hushtable.errors import ColumnError, InputError
 from hushtable.io import Frame
 from hushtable.models import ClassStats, Ground, Histogram, MatchingNotion, PrivacyModel
@@ -139,7 +140,7 @@ def protect(data: Any, asked: Request) -> Release:
 
     Parameters
     ----------
-    data : path, dataframe or Table
+    data : path, dataframe or Table, Files or Lazy
     asked : Request
 
     Raises
@@ -147,6 +148,10 @@ def protect(data: Any, asked: Request) -> Release:
     ColumnError, InputError, InfeasibleError
         As `hushtable.anonymize` says.
     """
+    if is_origin(data):
+        from hushtable.anonymizers.beyond_memory import protect_distinct
+
+        return protect_distinct(data, asked, protect)
     prepared = prepare(data, asked)
     warn_of_doubts(prepared.source, prepared.table, asked)
     return carry_out(prepared, asked)

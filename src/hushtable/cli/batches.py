@@ -123,7 +123,7 @@ def _apply_streamed(
     books = codebook_paths(output) if codebook else ()
     check_output(output, origin.inputs, books, overwrite=force)
     with step("placing rows"):
-        release = engines.publish_next(learned, origin, key=None if key_file is None else key_in(key_file))
+        release = learned.apply(origin, key=None if key_file is None else key_in(key_file))
     with step("writing and verifying"):
         verdict = release.write(output, external=external, codebook=codebook, overwrite=force)
     if as_json:

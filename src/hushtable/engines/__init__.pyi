@@ -1,9 +1,11 @@
 from .choosing import (
     LOOKED_AT as LOOKED_AT,
     EngineChoice as EngineChoice,
+    Rows as Rows,
+    first_rows as first_rows,
+    is_origin as is_origin,
+    open_rows as open_rows,
     opened as opened,
-    protect as protect,
-    publish_next as publish_next,
     session_of_spark as session_of_spark,
 )
 from .files import Files as Files

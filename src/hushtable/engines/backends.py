@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any, Final, Protocol
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import polars as pl
 
+from hushtable._types import CodeArray
 from hushtable.errors import InputError
 
-__all__ = ["MARK", "UNSEEN", "Duckdb", "Engine", "Polars", "to_polars"]
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from hushtable.io import Frame
+
+__all__ = ["MARK", "UNSEEN", "Duckdb", "Engine", "Polars", "RecordCells", "to_polars"]
 
 MARK: Final = "m"
 """The column that says of a joined record whether it is published; missing where it met no row."""
@@ -46,6 +52,32 @@ class Engine(Protocol):
 
     def batches(self, frame: Any) -> Iterator[pl.DataFrame]:
         """Return all rows, some at a time."""
+
+
+class RecordCells(Protocol):
+    """What publishes every record by its own cells, without a join; it pickles."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The judged columns."""
+
+    @property
+    def n_records(self) -> int:
+        """How many there were when they were coded."""
+
+    @property
+    def margins(self) -> Frame:
+        """Rows with counts whose columns hold each cell as often as all records do."""
+
+    @property
+    def cells(self) -> Mapping[str, tuple[CodeArray, pa.Array]]:
+        """What is published in every column, once that is known."""
+
+    def publishing(self, rows: pl.DataFrame) -> RecordCells:
+        """Return the same with what each row of the release publishes."""
+
+    def of_batch(self, judged: Sequence[Any], names: Sequence[str]) -> dict[str, pa.Array]:
+        """Return what records publish in some columns."""
 
 
 class Polars:

@@ -6,48 +6,42 @@ import math
 import os
 import sys
 import warnings
-from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
-from hushtable import anonymizers
-from hushtable.anonymizers import LearnedRecoding, Request, check_roles, doubt_of_persons
-from hushtable.claims import Classes
-from hushtable.columns import ColumnSpec
 from hushtable.engines.lazy import Lazy, is_lazy, opened as of_engine, orders_of
-from hushtable.errors import InputError, TooManyRowsError, listed
+from hushtable.errors import InputError
 from hushtable.io import (
     FILE_KINDS,
     Dialect,
     Frame,
     Source,
     connect,
+    frames,
     is_many,
     lazy_objects,
     located,
     unpacked_size,
 )
-from hushtable.release import NextBatch, Pseudonyms, Release
 from hushtable.search import free_memory
+from hushtable.tables import Table
 
 if TYPE_CHECKING:
+    from typing_extensions import TypeIs
+
     from hushtable.engines.files import Files
 
-__all__ = ["LOOKED_AT", "EngineChoice", "opened", "protect", "publish_next", "session_of_spark"]
+__all__ = ["LOOKED_AT", "EngineChoice", "Rows", "first_rows", "is_origin", "open_rows", "opened", "session_of_spark"]
 
 EngineChoice = Literal["auto", "memory", "stream", "spark"]
+Rows: TypeAlias = "Frame | Table | Files | Lazy"
 
 LOOKED_AT: Final = 100_000
 """Rows in which roles and direct identifiers are looked for, where not all are in memory."""
-
-MOST_COUNTED: Final = 5_000_000
-"""Distinct rows past which the records of files are cut one by one, where what is asked allows it."""
-
-_MOST_CODED: Final = 250_000_000  # records that are cut one by one
 
 _SHARE: Final = 0.5  # of the free memory, past which a file is not read into it
 # How many times its size a file takes in memory, until it is released; rows are as they are in memory.
@@ -77,9 +71,8 @@ def opened(
     """
     if engine not in ("auto", "memory", "stream", "spark"):
         raise InputError(f"engine = {engine!r}.", hint="choose 'auto', 'memory', 'stream' or 'spark'.")
-    if _is_opened(data):
-        known: Files | Lazy = data
-        return known
+    if is_origin(data):
+        return data
     if not isinstance(data, (str, os.PathLike)):
         if engine != "auto" and is_lazy(data):
             raise InputError(
@@ -100,7 +93,20 @@ def opened(
     return _files(path, dialect)
 
 
-def _is_opened(data: Any) -> bool:
+def open_rows(data: Any, *, engine: EngineChoice = "auto", session: Any = None, dialect: Dialect | None = None) -> Rows:
+    """Return the rows of any data: in memory, or where they are; parameters and errors as of `opened`."""
+    origin = opened(data, engine=engine, session=session, dialect=dialect)
+    if origin is not None:
+        return origin
+    return data if isinstance(data, Table) else frames.read(data, dialect=dialect)
+
+
+def first_rows(rows: Rows) -> Frame | Table:
+    """Return all rows that are in memory, else as many as are looked at."""
+    return rows if isinstance(rows, (Frame, Table)) else rows.head(LOOKED_AT)
+
+
+def is_origin(data: Any) -> TypeIs[Files | Lazy]:
     """Tell whether something is where rows are; nothing is loaded to find out."""
     files = sys.modules.get("hushtable.engines.files")
     return isinstance(data, Lazy) or (files is not None and isinstance(data, files.Files))
@@ -146,16 +152,6 @@ def _of_spark(path: Path | Source, session: Any, dialect: Dialect | None) -> Laz
     return replace(of_engine(frame, dialect=dialect), files=source.inputs, specs=orders_of(source.schema))
 
 
-def _add_orders(asked: Request, orders: Mapping[str, ColumnSpec]) -> Request:
-    """Return the request with the orders that files have, unless it declares another kind or order itself."""
-    specs = dict(asked.specs)
-    for name in {*asked.quasi_identifiers, *asked.judged} & set(orders):
-        spec = specs.get(name, ColumnSpec())
-        if spec.order is None and spec.kind in (None, "ordered"):
-            specs[name] = spec.completed(orders[name])
-    return replace(asked, specs=specs)
-
-
 def _of_source(source: Source, engine: EngineChoice, dialect: Dialect | None) -> Files | Lazy | None:
     """Return where the rows of a URL are, if they are not to be read into memory."""
     if engine == "memory":
@@ -195,169 +191,3 @@ def _is_large(path: Path, *, is_database: bool = False) -> bool:
     with suppress(OSError), path.open("rb") as file:
         return unpacked_size(path, file, most) > most
     return False
-
-
-def protect(origin: Files | Lazy, asked: Request) -> Release:
-    """Carry out a request for rows that are not in memory: for the distinct ones, with counts.
-
-    Parameters
-    ----------
-    origin : Files or Lazy
-    asked : Request
-
-    Raises
-    ------
-    ColumnError, InputError, InfeasibleError
-        As `hushtable.anonymize` says.
-    """
-    check_roles(origin.columns, asked)
-    if asked.parted and origin.groups_by_itself:
-        raise InputError(
-            f"columns {listed(asked.parted)} have a separator, and a lazy frame has its own cells.",
-            hint="pass the path of its files, or collect it.",
-        )
-    asked = _add_orders(asked, origin.specs)
-    origin = origin.told(asked.specs)
-    linked = [model.name for model in asked.models if model.needs.histories]
-    if linked:
-        raise InputError(
-            f"{listed(linked)} judges all records of a person together, which takes the rows in memory.",
-            hint="take engine='memory' and one file or a frame; or unlink the records (`action: fresh`) and ask for "
-            "k-anonymity.",
-        )
-    if asked.method.offers.parts_equal_records:
-        raise InputError(
-            f"method {asked.method.name!r} parts equal records, which takes a row for each of them.",
-            hint="take another one, such as 'mondrian', or engine='memory'.",
-        )
-    if not asked.writing.spells_as_usual:
-        raise InputError(
-            "rows that are not in memory are published as they are: an encoding, a decimal mark or a way to hide "
-            "formulas has no effect.",
-            hint="leave it out of the policy's `write:`, or take engine='memory'.",
-        )
-    persons = () if asked.person is None else (asked.person,)
-    names = tuple(dict.fromkeys((*asked.quasi_identifiers, *asked.judged, *persons)))
-    first = origin.head(LOOKED_AT)
-    _refuse_odd_cells(first, (*asked.identifiers, *(asked.pseudonyms.columns if asked.pseudonyms else ())))
-    counted = _counted(origin, asked, names)
-    # Records that are not told apart among the first are not told apart among all.
-    doubt = doubt_of_persons(first, asked)
-    if doubt is not None:
-        warnings.warn(doubt, stacklevel=3)
-    fresh = asked.pseudonyms.fresh if asked.pseudonyms else ()
-    if fresh and not origin.draws_pseudonyms:
-        raise InputError(
-            f"columns {listed(fresh)} get a new pseudonym for every record, which a lazy frame cannot draw.",
-            hint="leave them out, or write the lazy frame as files and pass their path.",
-        )
-    # A pseudonym that is no one's says as little as a column that is left out.
-    hidden = tuple(name for name in (*asked.identifiers, *fresh) if name in names)
-    of_distinct = replace(asked, identifiers=hidden, pseudonyms=None, inputs=(*asked.inputs, *origin.inputs))
-    if counted is None:
-        made, origin = _row_by_row(origin, of_distinct, names)
-    else:
-        made = anonymizers.protect(counted, of_distinct)
-    if isinstance(made.claim, Classes):
-        made = replace(made, claim=replace(made.claim, is_fresh=asked.person in fresh))
-    return _extend_to_all_rows(made, origin, asked.identifiers, asked.pseudonyms)
-
-
-def _extend_to_all_rows(
-    of_distinct: Release, origin: Files | Lazy, removed: tuple[str, ...], pseudonyms: Pseudonyms | None
-) -> Release:
-    """Return the release of all rows that are somewhere, from that of the distinct ones."""
-    others = tuple(_extend_to_all_rows(each, origin, removed, pseudonyms) for each in of_distinct.alternatives)
-    return replace(of_distinct, origin=origin, removed=removed, pseudonyms=pseudonyms, alternatives=others)
-
-
-def _refuse_odd_cells(first: Frame, hidden: Sequence[str]) -> None:
-    """Refuse undecided odd cells of the first rows: columns that are kept as they are nobody counts."""
-    _, undecided = first.without_odd_cells([name for name in first.names if name not in hidden])
-    if undecided:
-        from hushtable.io import refuse_odd_cells
-
-        refuse_odd_cells(undecided)
-
-
-def _counted(origin: Files | Lazy, asked: Request, names: tuple[str, ...]) -> Frame | None:
-    """Return the distinct rows with counts; None where they are too many, and the records are cut one by one."""
-    if isinstance(origin, Lazy):
-        can_be_cut = origin.engine.writes and asked.pseudonyms is None and anonymizers.why_not_in_parts(asked) is None
-    else:
-        # Where a database gives rows in another order each time, no record is told by its place.
-        can_be_cut = origin.source.has_order and anonymizers.why_not_row_by_row(asked) is None
-    if not can_be_cut:
-        return origin.collapse(names)
-    try:
-        return origin.collapse(names, most_rows=MOST_COUNTED)
-    except TooManyRowsError:
-        # Of far more records than there are distinct rows, the rows take less memory here.
-        is_cut_here = not isinstance(origin, Lazy)
-        return origin.collapse(names) if is_cut_here and origin.n_records > _MOST_CODED else None
-
-
-def _row_by_row(origin: Files | Lazy, asked: Request, names: tuple[str, ...]) -> tuple[Release, Files | Lazy]:
-    """Protect every record by itself; return the release of the classes, and where the records are."""
-    if isinstance(origin, Lazy):
-        from hushtable.engines.walked_cells import WalkedCells
-
-        in_parts = origin.protected_in_parts(asked, names)
-        return in_parts.release, replace(origin, walked=WalkedCells.of(in_parts))
-    from hushtable.engines.files import NumberedRecords
-    from hushtable.io import RowCodes
-
-    records = RowCodes.of(origin.source, names)
-    made = anonymizers.protect_row_by_row(records, asked)
-    return made.release, replace(origin, numbered=NumberedRecords(records, made.row_of_record))
-
-
-def publish_rows(learned: NextBatch, rows: object, *, key: bytes | None, session: object) -> Release:
-    """Publish rows that are not in memory, and not opened yet, by the cells of an earlier release."""
-    engine: EngineChoice = "stream" if isinstance(rows, (str, Path)) else "auto"
-    origin = opened(rows, engine=engine, session=session)
-    if origin is None:
-        raise InputError(
-            "the new rows are in memory.", hint="write them as files, or save the recoding and read it there."
-        )
-    assert isinstance(learned, LearnedRecoding)
-    return publish_next(learned, origin, key=key)
-
-
-def publish_next(learned: LearnedRecoding, origin: Files | Lazy, *, key: bytes | None = None) -> Release:
-    """Publish rows that are not in memory by the cells of an earlier release; see `LearnedRecoding.apply`.
-
-    The distinct rows are placed, with their counts, and judged by themselves; all records are published by them.
-
-    Parameters
-    ----------
-    learned : LearnedRecoding
-    origin : Files or Lazy
-    key : bytes, optional
-        The secret of pseudonyms.
-
-    Raises
-    ------
-    ColumnError, InputError, InfeasibleError
-        As `LearnedRecoding.apply`; or records get fresh pseudonyms, which a lazy frame cannot draw.
-    """
-    asked = learned.asked
-    learned.check_columns(origin.columns)
-    pseudonyms = learned.pseudonyms(key)
-    if learned.fresh and not origin.draws_pseudonyms:
-        raise InputError(
-            f"columns {listed(learned.fresh)} get a new pseudonym for every record, which a lazy frame cannot draw.",
-            hint="write the lazy frame as files and pass their path.",
-        )
-    origin = origin.told(asked.specs)
-    _refuse_odd_cells(origin.head(LOOKED_AT), (*asked.identifiers, *(pseudonyms.columns if pseudonyms else ())))
-    persons = () if asked.person is None else (asked.person,)
-    names = tuple(dict.fromkeys((*learned.cells, *asked.judged, *persons)))
-    # A pseudonym that is no one's says as little as a column that is left out.
-    hidden = tuple(name for name in (*asked.identifiers, *learned.fresh) if name in names)
-    of_distinct = replace(asked, identifiers=hidden, pseudonyms=None, inputs=(*asked.inputs, *origin.inputs))
-    narrow = replace(learned, asked=of_distinct, columns=names, hidden=(), fresh=(), limit=None)
-    release = _extend_to_all_rows(narrow.apply(origin.collapse(names)), origin, asked.identifiers, pseudonyms)
-    if learned.limit is None:
-        return release
-    return release.with_exposure(learned.limit, accepted=learned.accepted, is_enforced=learned.is_enforced)

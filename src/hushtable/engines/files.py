@@ -35,7 +35,7 @@ from hushtable.io import (
     to_arrow,
 )
 from hushtable.kernels import group
-from hushtable.release import Batches, NextBatch, PublishedCells, Release, decoded, name_odd_cells, pseudonymize
+from hushtable.release import Batches, PublishedCells, decoded, name_odd_cells, pseudonymize
 from hushtable.tables import encoded
 
 __all__ = ["Files", "NumberedRecords", "RawRows", "distinct"]
@@ -136,7 +136,7 @@ class Files:
         return cls(scan(data, dialect))
 
     @property
-    def columns(self) -> tuple[str, ...]:
+    def names(self) -> tuple[str, ...]:
         """The column names, in order."""
         return self.source.columns
 
@@ -201,6 +201,10 @@ class Files:
         """Return the files with more said of how columns are read."""
         source = as_declared(self.source, name_odd_cells(self, specs))
         return replace(self, source=source, specs={**self.specs, **specs})
+
+    def numbered_by(self, records: RowCodes, row_of_record: CodeArray) -> Files:
+        """Return the files with the row of a release that each record is, told by its place."""
+        return replace(self, numbered=NumberedRecords(records, row_of_record))
 
     def published(self, cells: PublishedCells) -> Any:
         """Return what is published as a LazyFrame of polars.
@@ -273,12 +277,6 @@ class Files:
             counts += np.bincount(pairs, minlength=len(counts))
         return np.asarray(counts.reshape(-1, width)[:, :-1])
 
-    def publish_next(self, learned: NextBatch, rows: object, *, key: bytes | None, session: object) -> Release:
-        """Publish other rows that are not in memory by the cells of a release of these."""
-        from hushtable.engines.choosing import publish_rows
-
-        return publish_rows(learned, rows, key=key, session=session)
-
     def batches(self, cells: PublishedCells) -> Batches:
         """Return what is published of every record, batch by batch, in the order of the files.
 
@@ -290,7 +288,7 @@ class Files:
             While batches are read: a record is none of the rows of the cells. At the end: there are more or fewer
             records of a row than the cells say.
         """
-        check_columns(tuple(dict.fromkeys((*cells.keys.columns, *cells.kept))), self.columns, "columns")
+        check_columns(tuple(dict.fromkeys((*cells.keys.columns, *cells.kept))), self.names, "columns")
         n_rows = len(cells.is_published)
         if self.numbered is not None and cells.is_published.all():
             # Hardly two classes publish the same: looking for such takes more memory than it saves.

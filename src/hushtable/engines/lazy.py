@@ -18,7 +18,7 @@ import polars as pl
 
 from hushtable._types import CodeArray, CountArray
 from hushtable.columns import Column, ColumnSpec, without_categories
-from hushtable.engines.backends import MARK, UNSEEN, Duckdb, Engine, Polars
+from hushtable.engines.backends import MARK, UNSEEN, Duckdb, Engine, Polars, RecordCells
 from hushtable.errors import (
     ColumnError,
     HushError,
@@ -29,13 +29,12 @@ from hushtable.errors import (
     names_in,
 )
 from hushtable.io import Dialect, Frame, frames
-from hushtable.release import NextBatch, PublishedCells, Release, name_odd_cells, pseudonymize
+from hushtable.release import PublishedCells, name_odd_cells, pseudonymize
 from hushtable.search import budget
 from hushtable.tables import Table, encoded, totals
 
 if TYPE_CHECKING:
-    from hushtable.anonymizers import InParts, Request
-    from hushtable.engines.walked_cells import WalkedCells
+    from hushtable.engines.spark import Executors
     from hushtable.release import Origin
 
 __all__ = ["Lazy", "collapse", "is_lazy", "opened", "orders_of"]
@@ -86,7 +85,7 @@ class Lazy:
     ----------
     data : narwhals.LazyFrame
         Its columns are ``c0``, ``c1`` and so on.
-    columns : tuple of str
+    names : tuple of str
         The names that they have outside.
     engine : Engine
     session : object, optional
@@ -97,20 +96,20 @@ class Lazy:
         What was said of all cells.
     specs : mapping of column to ColumnSpec
         What was said of how columns are read.
-    walked : WalkedCells, optional
+    walked : RecordCells, optional
         What publishes every record by its own cells, where the distinct rows are too many to be joined.
     files : tuple of path
         What it was made from, where an engine was given files to read.
     """
 
     data: nw.LazyFrame[Any] = field(repr=False)
-    columns: tuple[str, ...]
+    names: tuple[str, ...]
     engine: Engine = field(repr=False)
     session: Any = field(default=None, repr=False)
     passes: list[int] = field(default_factory=list, repr=False)
     dialect: Dialect = field(default_factory=Dialect, repr=False)
     specs: Mapping[str, ColumnSpec] = field(default_factory=dict, repr=False)
-    walked: WalkedCells | None = field(default=None, repr=False)
+    walked: RecordCells | None = field(default=None, repr=False)
     files: tuple[Path, ...] = field(default=(), repr=False)
 
     groups_by_itself: ClassVar[bool] = True
@@ -150,13 +149,13 @@ class Lazy:
         """Return some rows, the first where the engine has an order."""
         with _asking(self.engine):
             rows = self.engine.pulled(self.data.head(n_rows).to_native())
-        return self._frame(_named(rows, self.columns))
+        return self._frame(_named(rows, self.names))
 
     def told(self, specs: Mapping[str, ColumnSpec]) -> Lazy:
         """Return the frame with more said of how columns are read; cells that were said to be missing are."""
         named = name_odd_cells(self, specs)
-        said = {name: named.get(name, ColumnSpec()).completed(self.dialect.spec) for name in self.columns}
-        missing = {self.columns.index(name): spec.missing_values for name, spec in said.items() if spec.missing_values}
+        said = {name: named.get(name, ColumnSpec()).completed(self.dialect.spec) for name in self.names}
+        missing = {self.names.index(name): spec.missing_values for name, spec in said.items() if spec.missing_values}
         data = self.data
         if missing:
             dtypes = data.collect_schema()
@@ -195,7 +194,7 @@ class Lazy:
         Two passes over the data: the first estimates how many distinct rows there are, the second groups.
         """
         names = names_in(names, "columns")
-        check_columns(names, self.columns if cells is None else cells.columns, "columns")
+        check_columns(names, self.names if cells is None else cells.columns, "columns")
         if not names:
             raise InputError("no column to collapse to was named.", hint="name those that are judged.")
         with _asking(self.engine):
@@ -236,7 +235,7 @@ class Lazy:
         """Return some columns of all records, as `batches` does."""
         n_records = 0
         with _asking(self.engine):
-            data = self.data.select(*(f"c{self.columns.index(name)}" for name in names))
+            data = self.data.select(*(f"c{self.names.index(name)}" for name in names))
             for batch in self.engine.batches(data.to_native()):
                 n_records += batch.height
                 yield _named(pl.DataFrame([_plain(each) for each in batch]), names).to_arrow()
@@ -265,12 +264,6 @@ class Lazy:
             found[0] = totals(table, column.name)[1:]
         return found
 
-    def publish_next(self, learned: NextBatch, rows: object, *, key: bytes | None, session: object) -> Release:
-        """Publish other rows that are not in memory by the cells of a release of these."""
-        from hushtable.engines.choosing import publish_rows
-
-        return publish_rows(learned, rows, key=key, session=session)
-
     def write(self, cells: PublishedCells, folder: Path, n_parts: int | None = None) -> int:
         """Let Spark write what is published; see `hushtable.engines.spark.write`. Return how many records that is.
 
@@ -291,31 +284,32 @@ class Lazy:
         self._saw(n_written + n_left_out)
         return n_written
 
-    def protected_in_parts(self, asked: Request, names: Sequence[str]) -> InParts:
-        """Protect every record by itself: Spark writes the judged columns to a folder, and its executors cut there.
+    @contextlib.contextmanager
+    def spilled(self, names: Sequence[str]) -> Iterator[tuple[list[Path], Executors]]:
+        """Let Spark write some columns to files for the time being; return them, and who works on them.
 
-        The folder lies where temporary files do, which has to be a place that all executors see. It is gone afterwards.
+        The folder lies where temporary files do, which has to be a place that all executors see.
 
         Raises
         ------
-        ColumnError, InputError, InfeasibleError
-            As `hushtable.anonymize` says; Spark failed, or it is another engine.
+        InputError
+            Spark failed, whatever was asked of it in the meantime; or it is another engine.
         """
-        from hushtable.anonymizers import protect_in_parts
-
         spark = import_module("hushtable.engines.spark")
-        data = self.data.select(*(nw.col(f"c{self.columns.index(name)}") for name in names))
+        data = self.data.select(*(nw.col(f"c{self.names.index(name)}") for name in names))
         with tempfile.TemporaryDirectory() as folder, _asking(self.engine):
             native = self.engine.renamed(data.to_native(), names)
             spark.spilled(native, Path(folder))
-            parts, workers = sorted(Path(folder).iterdir()), spark.Executors(native.sparkSession)
-            made = protect_in_parts(parts, names, asked, workers, dialect=self.dialect)
-        self._saw(made.n_records)
-        return made
+            yield sorted(Path(folder).iterdir()), spark.Executors(native.sparkSession)
 
-    def _walked(self, walked: WalkedCells, cells: PublishedCells, names: Sequence[str]) -> nw.LazyFrame[Any]:
+    def walked_by(self, cells: RecordCells) -> Lazy:
+        """Return the frame with what publishes every record by its own cells."""
+        self._saw(cells.n_records)
+        return replace(self, walked=cells)
+
+    def _walked(self, walked: RecordCells, cells: PublishedCells, names: Sequence[str]) -> nw.LazyFrame[Any]:
         """Return what all records publish in some columns, each found by its own cells, and that they do so."""
-        places = {name: f"c{self.columns.index(name)}" for name in (*walked.names, *names) if name in self.columns}
+        places = {name: f"c{self.names.index(name)}" for name in (*walked.names, *names) if name in self.names}
         told = [name for name in names if name in cells.published.columns]
         if not told:
             kept = (nw.col(places[name]).alias(f"p{i}") for i, name in enumerate(names))
@@ -333,7 +327,7 @@ class Lazy:
         self, names: Sequence[str], cells: PublishedCells | None, most_rows: int, as_written: Collection[str]
     ) -> Frame:
         if cells is None:
-            data = self.data.select(*(f"c{self.columns.index(name)}" for name in names))
+            data = self.data.select(*(f"c{self.names.index(name)}" for name in names))
         else:
             data = self._joined(cells, names)
         typed = zip(names, _groupable(data, names).items(), strict=True)
@@ -362,7 +356,7 @@ class Lazy:
             return self._walked(self.walked, cells, names)
         judged, others = _of_pseudonyms(self, cells, names)
         maps = [(cells.keys, judged, pl.Series(cells.is_published)), *others]
-        source = {name: f"c{self.columns.index(name)}" for name in names if name in self.columns}
+        source = {name: f"c{self.names.index(name)}" for name in names if name in self.names}
         marks = []
         data = self.data
         for number, (keys, rows, is_published) in enumerate(maps):
@@ -378,7 +372,7 @@ class Lazy:
     ) -> nw.LazyFrame[Any]:
         """Return all records with the row of a map whose keys they have."""
         schema = data.collect_schema()
-        ours = {f"k{number}_{place}": f"c{self.columns.index(name)}" for place, name in enumerate(keys.columns)}
+        ours = {f"k{number}_{place}": f"c{self.names.index(name)}" for place, name in enumerate(keys.columns)}
         left = data.with_columns(*(_met_by(name, schema[name]).alias(key) for key, name in ours.items()))
         theirs = [f"r{number}_{place}" for place in range(keys.width)]
         values = [f"v{number}_{place}" for place in range(new.width)]

@@ -41,4 +41,4 @@ def judged_rows(
     assert rows is not None
     rows = rows.told({**(specs or {}), **claim.origins})
     judged = (*claim.columns, *claim.sensitive, claim.person)
-    return rows, rows.collapse([name for name in dict.fromkeys(judged) if name in rows.columns])
+    return rows, rows.collapse([name for name in dict.fromkeys(judged) if name in rows.names])

@@ -17,8 +17,7 @@ import polars as pl
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from hushtable.engines.backends import MARK, UNSEEN, to_polars
-from hushtable.engines.walked_cells import WalkedCells
+from hushtable.engines.backends import MARK, UNSEEN, RecordCells, to_polars
 from hushtable.errors import ColumnError, InputError, listed
 from hushtable.io import Parts, Scan
 
@@ -146,13 +145,13 @@ def spilled(frame: Any, folder: Path) -> None:
     shutil.rmtree(draft)
 
 
-def walked(frame: Any, cuts: WalkedCells, judged: Sequence[str], outputs: Sequence[tuple[str, str | None, str]]) -> Any:
+def walked(frame: Any, cuts: RecordCells, judged: Sequence[str], outputs: Sequence[tuple[str, str | None, str]]) -> Any:
     """Return what all rows publish, and `MARK`: each executor walks its rows down the cuts.
 
     Parameters
     ----------
     frame : pyspark.sql.DataFrame
-    cuts : WalkedCells
+    cuts : RecordCells
         With what its classes publish; it is broadcast.
     judged : sequence of str
         The frame's columns that are judged, in the order of the cuts.

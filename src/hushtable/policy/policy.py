@@ -294,13 +294,9 @@ class Policy(Record):
         """
         self.check_decided()
         before = Snapshot.of(drafts.paths_among(data, *self.inputs))
-        origin = engines.opened(data, engine=engine, session=session, dialect=self.read_as.dialect)
-        made: Release
-        if origin is None:
-            made = protect(self.opened(data), self.request(data, key=key, progress=progress))
-        else:
-            self.check_covers(origin.columns)
-            made = engines.protect(origin, self.request(data, key=key, progress=progress))
+        rows = engines.open_rows(data, engine=engine, session=session, dialect=self.read_as.dialect)
+        self.check_covers(rows.names)
+        made = protect(rows, self.request(data, key=key, progress=progress))
         before.check()
         asked = self.limits.exposure
         limit = ExposureLimit(asked.columns, asked.rate, asked.named, asked.linked)

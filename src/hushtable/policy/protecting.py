@@ -24,7 +24,7 @@ from hushtable.policy.policy import Policy
 from hushtable.quality import LOSSES, Loss
 from hushtable.release import Exposure, ExposureLimit, Pseudonyms, Release
 from hushtable.search import Budget, Clock, check_budget
-from hushtable.tables import Table, opened
+from hushtable.tables import Table
 
 if TYPE_CHECKING:
     import polars as pl
@@ -252,12 +252,11 @@ def anonymize(
         writing=Writing(language=language),
     )
     before = Snapshot.of(drafts.paths_among(data, hierarchies, population))
-    origin = engines.opened(data, engine=engine, session=session)
-    source = opened(data) if origin is None else data
+    rows = engines.open_rows(data, engine=engine, session=session)
     request = replace(request, hierarchies=_hierarchies(hierarchies, request))
     if roles == "check":
-        _check_identifiers(source if origin is None else origin.head(engines.LOOKED_AT), request, accept or {})
-    release: Release = protect(source, request) if origin is None else engines.protect(origin, request)
+        _check_identifiers(engines.first_rows(rows), request, accept or {})
+    release = protect(rows, request)
     before.check()
     if roles == "trust":
         return release

@@ -266,7 +266,7 @@ class _Counting:
         if not texts:
             return ()
         gone = (*self.release.removed, *self.release.pseudonymized)
-        identifiers = [name for name in self.origin.columns if name in gone]
+        identifiers = [name for name in self.origin.names if name in gone]
         cells = replace(cells, columns=(*texts, *identifiers))
         # What writes by itself hands out no records, but what of them is distinct.
         parts = (

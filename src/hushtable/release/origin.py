@@ -21,9 +21,6 @@ from hushtable.release.pseudonyms import Pseudonyms
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from hushtable.release.batch import NextBatch
-    from hushtable.release.release import Release
-
 __all__ = ["Origin", "PublishedCells", "frame_of", "name_odd_cells"]
 
 
@@ -99,7 +96,7 @@ class Origin(Protocol):
     """
 
     @property
-    def columns(self) -> tuple[str, ...]:
+    def names(self) -> tuple[str, ...]:
         """The column names, in order."""
         ...
 
@@ -188,10 +185,6 @@ class Origin(Protocol):
         """Count the records that have every value of a column, by groups of the rows they were put together to."""
         ...
 
-    def publish_next(self, learned: NextBatch, rows: object, *, key: bytes | None, session: object) -> Release:
-        """Publish other rows that are not in memory by the cells of a release of these."""
-        ...
-
 
 def name_odd_cells(origin: Origin, specs: Mapping[str, ColumnSpec]) -> dict[str, ColumnSpec]:
     """Return specs by which odd cells that were declared missing are, whichever batch they stand in.
@@ -202,7 +195,7 @@ def name_odd_cells(origin: Origin, specs: Mapping[str, ColumnSpec]) -> dict[str,
     known = {name for name, spec in origin.specs.items() if spec.odd_cells == "missing"}
     named = dict(specs)
     for name, spec in specs.items():
-        if spec.odd_cells == "missing" and name in origin.columns and name not in known:
+        if spec.odd_cells == "missing" and name in origin.names and name not in known:
             odd = origin.collapse([name]).told({name: spec}).odd_cells(name)
             texts = () if odd is None else sorted(odd.texts)
             named[name] = replace(spec, missing_values=(*(spec.missing_values or ()), *texts) or None)

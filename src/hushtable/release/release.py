@@ -152,7 +152,7 @@ class Release(Generic[FrameT]):
     @property
     def input_columns(self) -> tuple[str, ...]:
         """The columns of the input, in order."""
-        return self.source.names if self.origin is None else self.origin.columns
+        return self.source.names if self.origin is None else self.origin.names
 
     @property
     def pseudonymized(self) -> tuple[str, ...]:
@@ -324,9 +324,8 @@ class Release(Generic[FrameT]):
 
         Parameters
         ----------
-        rows : path, dataframe or Table
-            With the columns that the input has. Where the input's rows are not in memory: a folder, a pattern, a file
-            or a lazy frame.
+        rows : path, dataframe, lazy frame or Table
+            With the columns that the input has, wherever these rows are.
         together : bool
             Publish the earlier rows again with the new ones, and judge them as one: only for a release that
             replaces this one, and where nobody has this one. Else the new rows are judged by themselves, because
@@ -348,7 +347,7 @@ class Release(Generic[FrameT]):
         InfeasibleError
             No class is left.
         InputError
-            Rows are in memory where the input's are not, or are to be judged together with such.
+            Rows that are not in memory are to be judged together with others.
 
         Examples
         --------
@@ -360,12 +359,11 @@ class Release(Generic[FrameT]):
         >>> later.frame.rows(), later.batch
         ([('[31, 34]', 5), ('[31, 34]', 6)], Batch(replaces_earlier=False, n_unfit=0, n_failed=1, unfit_by_column={}))
         """
-        if self.origin is None:
-            release: Release = self.learned.apply(rows, earlier=self.source if together else None, key=key)
-            return release
-        if together:
+        if together and self.origin is not None:
             raise InputError("earlier rows that are not in memory are not judged again.", hint="leave together out.")
-        return self.origin.publish_next(self.learned, rows, key=key, session=session)
+        earlier = self.source if together else None
+        release: Release = self.learned.apply(rows, earlier=earlier, key=key, session=session)
+        return release
 
     def save_recoding(self, path: str | Path, *, overwrite: bool = False) -> None:
         """Write the cells and where rows go to a file, for `hushtable.Recoding.read` and ``hushtable apply``.

@@ -463,7 +463,7 @@ def _original(original: Any, claim: Claim, policy: Policy | None) -> tuple[Frame
     said = (None, None) if policy is None else (policy.read_as.dialect, policy.specs)
     rows, counted = judged_rows(original, claim, *said)
     if policy is not None:
-        policy.check_covers(rows.columns)
+        policy.check_covers(rows.names)
     return counted, rows.head(MOST_LOOKED_AT)
 
 

@@ -15,7 +15,9 @@ import polars as pl
 import pyarrow as pa
 
 from hushtable._types import CodeArray, CountArray
-from hushtable.anonymizers import Coding, InParts, Walk
+from hushtable.anonymizers.in_parts import InParts
+from hushtable.anonymizers.placement import Walk
+from hushtable.anonymizers.row_by_row import Coding
 from hushtable.columns import without_categories
 from hushtable.io import Frame, Values, to_arrow
 
