@@ -161,6 +161,7 @@ def run_doctest(where, text, namespace):
     assert not runner.failures, report.getvalue()
 
 
+@pytest.mark.pages
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_the_examples_of_a_page_run(page, tmp_path, monkeypatch):
     lacking = [each for each in PACKAGES.get(page.name, ()) if importlib.util.find_spec(each) is None]
