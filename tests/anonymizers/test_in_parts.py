@@ -12,8 +12,8 @@ import polars as pl
 import pytest
 
 import hushtable as ht
-from hushtable import anonymizers
-from hushtable.anonymizers import InParts, Request, beyond_memory, in_parts, protect_in_parts
+from hushtable.anonymizers import Request, beyond_memory, in_parts, row_by_row
+from hushtable.anonymizers.in_parts import InParts, protect_in_parts
 from hushtable.errors import InputError
 from record_tables import MODELS, people
 from workers import Here
@@ -42,7 +42,7 @@ def requested(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., 
             raise InterruptedError
 
         monkeypatch.setattr(beyond_memory, "MOST_COUNTED", 1)
-        monkeypatch.setattr(anonymizers, "protect_row_by_row", note)
+        monkeypatch.setattr(row_by_row, "protect_row_by_row", note)
         parts_of(table, folder := tmp_path / "asked", 1)
         with pytest.raises(InterruptedError):
             ht.anonymize(folder, **asked, roles="trust")

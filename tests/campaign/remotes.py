@@ -15,8 +15,9 @@ import polars as pl
 
 import hushtable as ht
 from campaign.outcome import Outcome
-from hushtable import anonymizers
-from hushtable.anonymizers import Request, RowByRow, beyond_memory, in_parts, protect_in_parts, why_not_in_parts
+from hushtable.anonymizers import Request, beyond_memory, in_parts, row_by_row
+from hushtable.anonymizers.in_parts import protect_in_parts, why_not_in_parts
+from hushtable.anonymizers.row_by_row import RowByRow
 from hushtable.io import RowCodes
 from hushtable.release import exposing
 from workers import Here
@@ -49,7 +50,7 @@ def case(random: Random, folder: Path) -> Outcome:
         whole = policy.protect(table, key=key)
     held = mock.patch.object(exposing, "_HELD", 10 if few else exposing._HELD)
     counted = mock.patch.object(beyond_memory, "MOST_COUNTED", 1 if one_by_one else beyond_memory.MOST_COUNTED)
-    parted = mock.patch.object(anonymizers, "protect_row_by_row", _in_parts_too(random, folder, outcome))
+    parted = mock.patch.object(row_by_row, "protect_row_by_row", _in_parts_too(random, folder, outcome))
     with outcome.guarded("remote"), held, counted, parted:
         release = policy.protect(_DOORS[door](table, folder), key=key)
     outcome.expect((whole is None) == (release is None), "one is refused, the other is not")
@@ -82,7 +83,7 @@ def case(random: Random, folder: Path) -> Outcome:
 
 def _in_parts_too(random: Random, folder: Path, outcome: Outcome) -> Callable[[RowCodes, Request], RowByRow]:
     """Return what protects records one by one, and compares that with the same records in parts, cut by workers."""
-    real = anonymizers.protect_row_by_row
+    real = row_by_row.protect_row_by_row
 
     def both(rows: RowCodes, asked: Request) -> RowByRow:
         made = real(rows, asked)

@@ -161,7 +161,7 @@ def test_categories_in_lists_and_structs_are_not_remembered_either():
 
 def test_some_rows_come_as_they_are(people):
     head = people.head(2)
-    assert head.columns == people.columns == tuple(PEOPLE.columns)
+    assert head.columns == people.names == tuple(PEOPLE.columns)
     assert head.n_rows == 2
     assert head.counts is None
     assert people.inputs == ()

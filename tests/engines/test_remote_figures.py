@@ -272,7 +272,11 @@ REFUSED = {
         "original was given",
         "leave it out",
     ),
-    "rows in memory": (lambda release, path: release.apply(people(3)), "in memory", "write them as files"),
+    "earlier rows again": (
+        lambda release, path: release.apply(people(3), together=True),
+        "in memory",
+        "leave together",
+    ),
     "a CSV of Parquet": (lambda release, path: release.write(path / "x.csv"), "published as Parquet", "name a folder"),
 }
 """What is refused of a release whose rows are not in memory: how it is asked, what is named, and what to do."""

@@ -4,12 +4,6 @@ from .fitting import check_learnable as check_learnable, doubts_of_saving as dou
 from .full_domain import FullDomain as FullDomain
 from .genetic import Genetic as Genetic
 from .histories import Histories as Histories
-from .in_parts import (
-    InParts as InParts,
-    Workers as Workers,
-    protect_in_parts as protect_in_parts,
-    why_not_in_parts as why_not_in_parts,
-)
 from .judging import Judge as Judge
 from .local_recoding import LocalRecoding as LocalRecoding
 from .method import (
@@ -22,7 +16,6 @@ from .method import (
 )
 from .mingen import MinGen as MinGen
 from .mondrian import Mondrian as Mondrian
-from .placement import CutTree as CutTree, Walk as Walk
 from .preparation import (
     Prepared as Prepared,
     Request as Request,
@@ -33,9 +26,3 @@ from .preparation import (
 )
 from .protecting import carry_out as carry_out, protect as protect
 from .publish import STYLES as STYLES, publish_classes as publish_classes
-from .row_by_row import (
-    Coding as Coding,
-    RowByRow as RowByRow,
-    protect_row_by_row as protect_row_by_row,
-    why_not_row_by_row as why_not_row_by_row,
-)

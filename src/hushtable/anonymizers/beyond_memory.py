@@ -8,12 +8,10 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from hushtable.anonymizers.in_parts import protect_in_parts, why_not_in_parts
 from hushtable.anonymizers.preparation import Request, check_roles, doubt_of_persons
-from hushtable.anonymizers.row_by_row import protect_row_by_row, why_not_row_by_row
 from hushtable.claims import Classes
 from hushtable.columns import ColumnSpec
 from hushtable.engines import LOOKED_AT, Lazy
@@ -22,10 +20,9 @@ from hushtable.io import Frame
 from hushtable.release import Pseudonyms, Release
 
 if TYPE_CHECKING:
-    from hushtable.anonymizers.fitted import LearnedRecoding
     from hushtable.engines import Files
 
-__all__ = ["protect_distinct", "publish_distinct"]
+__all__ = ["DistinctRows", "protect_distinct"]
 
 MOST_COUNTED: Final = 5_000_000
 """Distinct rows past which the records of files are cut one by one, where what is asked allows it."""
@@ -33,15 +30,57 @@ MOST_COUNTED: Final = 5_000_000
 _MOST_CODED: Final = 250_000_000  # records that are cut one by one
 
 
-def protect_distinct(origin: Files | Lazy, asked: Request, protect: Callable[[Frame, Request], Release]) -> Release:
-    """Carry out a request for rows that are not in memory.
+@dataclass(frozen=True, slots=True, eq=False)
+class DistinctRows:
+    """The distinct rows of an origin that are judged, and what becomes of the others.
 
-    Parameters
+    Attributes
     ----------
     origin : Files or Lazy
+    names : tuple of str
+        The columns that are judged.
     asked : Request
-    protect : callable
-        Carries out a request for the distinct rows.
+        What is asked of the distinct rows.
+    removed : tuple of str
+        Columns that the release of all rows leaves out.
+    pseudonyms : Pseudonyms, optional
+        Of all rows.
+    """
+
+    origin: Files | Lazy
+    names: tuple[str, ...]
+    asked: Request
+    removed: tuple[str, ...]
+    pseudonyms: Pseudonyms | None
+
+    @classmethod
+    def of(cls, origin: Files | Lazy, asked: Request, first: Frame) -> DistinctRows:
+        """Say what of a request is asked of the distinct rows, once nothing in the first rows is undecided."""
+        pseudonyms = asked.pseudonyms
+        fresh = pseudonyms.fresh if pseudonyms else ()
+        if fresh and not origin.draws_pseudonyms:
+            raise InputError(
+                f"columns {listed(fresh)} get a new pseudonym for every record, which a lazy frame cannot draw.",
+                hint="leave them out, or write the lazy frame as files and pass their path.",
+            )
+        _refuse_odd_cells(first, (*asked.identifiers, *(pseudonyms.columns if pseudonyms else ())))
+        persons = () if asked.person is None else (asked.person,)
+        names = tuple(dict.fromkeys((*asked.quasi_identifiers, *asked.judged, *persons)))
+        # A pseudonym that is no one's says as little as a column that is left out.
+        hidden = tuple(name for name in (*asked.identifiers, *fresh) if name in names)
+        inputs = (*asked.inputs, *origin.inputs)
+        of_distinct = replace(asked, identifiers=hidden, pseudonyms=None, inputs=inputs)
+        return cls(origin, names, of_distinct, asked.identifiers, pseudonyms)
+
+    def release_all(self, made: Release, origin: Files | Lazy | None = None) -> Release:
+        """Return the release of all rows from that of the distinct ones."""
+        origin = self.origin if origin is None else origin
+        others = tuple(self.release_all(each, origin) for each in made.alternatives)
+        return replace(made, origin=origin, removed=self.removed, pseudonyms=self.pseudonyms, alternatives=others)
+
+
+def protect_distinct(origin: Files | Lazy, asked: Request, protect: Callable[[Frame, Request], Release]) -> Release:
+    """Carry out a request for rows that are not in memory: by `protect` for the distinct rows, with counts.
 
     Raises
     ------
@@ -57,41 +96,21 @@ def protect_distinct(origin: Files | Lazy, asked: Request, protect: Callable[[Fr
     asked = _add_orders(asked, origin.specs)
     origin = origin.told(asked.specs)
     _check_offered(asked)
-    names = _judged_columns(asked, asked.quasi_identifiers)
     first = origin.head(LOOKED_AT)
-    _refuse_odd_cells(first, asked.identifiers, asked.pseudonyms)
-    counted = _count(origin, asked, names)
+    rows = DistinctRows.of(origin, asked, first)
     # Records that are not told apart among the first are not told apart among all.
     doubt = doubt_of_persons(first, asked)
     if doubt is not None:
         warnings.warn(doubt, stacklevel=4)
-    fresh = asked.pseudonyms.fresh if asked.pseudonyms else ()
-    _check_pseudonyms(origin, fresh)
-    of_distinct = _of_distinct(asked, origin, names, fresh)
+    counted = _count(origin, asked, rows.names)
     if counted is None:
-        made, origin = _protect_records(origin, of_distinct, names)
+        made, origin = _protect_records(rows)
     else:
-        made = protect(counted, of_distinct)
+        made = protect(counted, rows.asked)
     if isinstance(made.claim, Classes):
+        fresh = asked.pseudonyms.fresh if asked.pseudonyms else ()
         made = replace(made, claim=replace(made.claim, is_fresh=asked.person in fresh))
-    return _extend_to_all_rows(made, origin, asked.identifiers, asked.pseudonyms)
-
-
-def publish_distinct(learned: LearnedRecoding, origin: Files | Lazy, key: bytes | None) -> Release:
-    """Publish rows that are not in memory by the cells of an earlier release.
-
-    The distinct rows are placed, with their counts, and judged by themselves; all records are published by them.
-    """
-    asked = learned.asked
-    learned.check_columns(origin.names)
-    pseudonyms = learned.pseudonyms(key)
-    _check_pseudonyms(origin, learned.fresh)
-    origin = origin.told(asked.specs)
-    _refuse_odd_cells(origin.head(LOOKED_AT), asked.identifiers, pseudonyms)
-    names = _judged_columns(asked, tuple(learned.cells))
-    of_distinct = _of_distinct(asked, origin, names, learned.fresh)
-    narrow = replace(learned, asked=of_distinct, columns=names, hidden=(), fresh=(), limit=None)
-    return _extend_to_all_rows(narrow.apply(origin.collapse(names)), origin, asked.identifiers, pseudonyms)
+    return rows.release_all(made, origin)
 
 
 def _check_offered(asked: Request) -> None:
@@ -116,14 +135,6 @@ def _check_offered(asked: Request) -> None:
         )
 
 
-def _check_pseudonyms(origin: Files | Lazy, fresh: Sequence[str]) -> None:
-    if fresh and not origin.draws_pseudonyms:
-        raise InputError(
-            f"columns {listed(fresh)} get a new pseudonym for every record, which a lazy frame cannot draw.",
-            hint="leave them out, or write the lazy frame as files and pass their path.",
-        )
-
-
 def _add_orders(asked: Request, orders: Mapping[str, ColumnSpec]) -> Request:
     """Return the request with the orders that files have, unless it declares another kind or order itself."""
     specs = dict(asked.specs)
@@ -134,22 +145,8 @@ def _add_orders(asked: Request, orders: Mapping[str, ColumnSpec]) -> Request:
     return replace(asked, specs=specs)
 
 
-def _judged_columns(asked: Request, quasi_identifiers: Sequence[str]) -> tuple[str, ...]:
-    """Return the columns whose distinct rows are judged, each once."""
-    persons = () if asked.person is None else (asked.person,)
-    return tuple(dict.fromkeys((*quasi_identifiers, *asked.judged, *persons)))
-
-
-def _of_distinct(asked: Request, origin: Files | Lazy, names: Sequence[str], fresh: Sequence[str]) -> Request:
-    """Return what is asked of the distinct rows."""
-    # A pseudonym that is no one's says as little as a column that is left out.
-    hidden = tuple(name for name in (*asked.identifiers, *fresh) if name in names)
-    return replace(asked, identifiers=hidden, pseudonyms=None, inputs=(*asked.inputs, *origin.inputs))
-
-
-def _refuse_odd_cells(first: Frame, identifiers: Sequence[str], pseudonyms: Pseudonyms | None) -> None:
+def _refuse_odd_cells(first: Frame, hidden: Sequence[str]) -> None:
     """Refuse undecided odd cells of the first rows: columns that are kept as they are nobody counts."""
-    hidden = (*identifiers, *(pseudonyms.columns if pseudonyms else ()))
     _, undecided = first.without_odd_cells([name for name in first.names if name not in hidden])
     if undecided:
         from hushtable.io import refuse_odd_cells
@@ -159,12 +156,7 @@ def _refuse_odd_cells(first: Frame, identifiers: Sequence[str], pseudonyms: Pseu
 
 def _count(origin: Files | Lazy, asked: Request, names: tuple[str, ...]) -> Frame | None:
     """Return the distinct rows with counts; None where they are too many, and the records are cut one by one."""
-    if isinstance(origin, Lazy):
-        can_be_cut = origin.writes_by_itself and asked.pseudonyms is None and why_not_in_parts(asked) is None
-    else:
-        # Where a database gives rows in another order each time, no record is told by its place.
-        can_be_cut = origin.source.has_order and why_not_row_by_row(asked) is None
-    if not can_be_cut:
+    if not _can_be_cut(origin, asked):
         return origin.collapse(names)
     try:
         return origin.collapse(names, most_rows=MOST_COUNTED)
@@ -174,24 +166,33 @@ def _count(origin: Files | Lazy, asked: Request, names: tuple[str, ...]) -> Fram
         return origin.collapse(names) if is_cut_here and origin.n_records > _MOST_CODED else None
 
 
-def _protect_records(origin: Files | Lazy, asked: Request, names: tuple[str, ...]) -> tuple[Release, Files | Lazy]:
-    """Protect every record by itself; return the release of the classes, and where the records are."""
+def _can_be_cut(origin: Files | Lazy, asked: Request) -> bool:
+    """Tell whether each record can be protected by itself; what that takes is loaded for it only."""
     if isinstance(origin, Lazy):
+        if not origin.writes_by_itself or asked.pseudonyms is not None:
+            return False
+        from hushtable.anonymizers.in_parts import why_not_in_parts
+
+        return why_not_in_parts(asked) is None
+    from hushtable.anonymizers.row_by_row import why_not_row_by_row
+
+    # Where a database gives rows in another order each time, no record is told by its place.
+    return origin.source.has_order and why_not_row_by_row(asked) is None
+
+
+def _protect_records(rows: DistinctRows) -> tuple[Release, Files | Lazy]:
+    """Protect every record by itself; return the release of the classes, and where the records are."""
+    origin, names, asked = rows.origin, rows.names, rows.asked
+    if isinstance(origin, Lazy):
+        from hushtable.anonymizers.in_parts import protect_in_parts
         from hushtable.anonymizers.walked_cells import WalkedCells
 
-        with origin.spilled(names) as (parts, workers):
+        with origin.spill(names) as (parts, workers):
             made = protect_in_parts(parts, names, asked, workers, dialect=origin.dialect)
-        return made.release, origin.walked_by(WalkedCells.of(made))
+        return made.release, origin.with_record_cells(WalkedCells.of(made))
+    from hushtable.anonymizers.row_by_row import protect_row_by_row
     from hushtable.io import RowCodes
 
     records = RowCodes.of(origin.source, names)
     by_row = protect_row_by_row(records, asked)
-    return by_row.release, origin.numbered_by(records, by_row.row_of_record)
-
-
-def _extend_to_all_rows(
-    of_distinct: Release, origin: Files | Lazy, removed: tuple[str, ...], pseudonyms: Pseudonyms | None
-) -> Release:
-    """Return the release of all rows that are somewhere, from that of the distinct ones."""
-    others = tuple(_extend_to_all_rows(each, origin, removed, pseudonyms) for each in of_distinct.alternatives)
-    return replace(of_distinct, origin=origin, removed=removed, pseudonyms=pseudonyms, alternatives=others)
+    return by_row.release, origin.with_row_of_record(records, by_row.row_of_record)

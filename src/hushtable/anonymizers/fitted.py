@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -33,6 +33,9 @@ from hushtable.recoding import Written, recoding
 from hushtable.release import Batch, Edition, ExposureLimit, Pseudonyms, Release, Rewritten
 from hushtable.search import Clock
 from hushtable.tables import Partition, Table, encoded, opened
+
+if TYPE_CHECKING:
+    from hushtable.engines import Files, Lazy
 
 __all__ = ["LearnedRecoding", "Recoding", "parts_in", "read", "write"]
 
@@ -362,7 +365,7 @@ class LearnedRecoding:
         del release
         return self
 
-    def apply(self, rows: Any, *, earlier: Any = None, key: bytes | None = None, session: Any = None) -> Release:
+    def apply(self, rows: Any, *, earlier: Any = None, key: bytes | None = None, session: object = None) -> Release:
         """Publish new rows by the cells of the earlier release.
 
         Every row goes where the earlier search would have put it, or of a search that does not cut to the cells that
@@ -406,9 +409,7 @@ class LearnedRecoding:
         if origin is None:
             release = self._publish(rows, earlier, key)
         elif earlier is None:
-            from hushtable.anonymizers.beyond_memory import publish_distinct
-
-            release = publish_distinct(self, origin, key)
+            release = self._publish_distinct(origin, key)
         else:
             raise InputError(
                 "new rows that are not in memory are not judged together with earlier ones.", hint="leave those out."
@@ -417,7 +418,7 @@ class LearnedRecoding:
             return release
         return release.with_exposure(self.limit, accepted=self.accepted, is_enforced=self.is_enforced)
 
-    def _publish(self, rows: Any, earlier: Any, key: bytes | None) -> Release:
+    def _publish(self, rows: object, earlier: object, key: bytes | None) -> Release:
         """Place rows in memory, and judge them."""
         asked = replace(self.asked, pseudonyms=self.pseudonyms(key), clock=Clock())
         asked = replace(asked, inputs=(*asked.inputs, *drafts.paths_among(rows, earlier)))
@@ -437,6 +438,17 @@ class LearnedRecoding:
         trace = asked.clock.trace("the cells of an earlier release", self.n_classes)
         release = release_of(prepared, whole, asked, Found(partition, published, trace), partition)
         return replace(release, batch=batch, learner=self)
+
+    def _publish_distinct(self, origin: Files | Lazy, key: bytes | None) -> Release:
+        """Place the distinct rows of an origin with their counts, judge them, and publish all records by them."""
+        from hushtable.anonymizers.beyond_memory import DistinctRows
+
+        self.check_columns(origin.names)
+        origin = origin.told(self.asked.specs)
+        asked = replace(self.asked, pseudonyms=self.pseudonyms(key))
+        rows = DistinctRows.of(origin, asked, origin.head(engines.LOOKED_AT))
+        narrow = replace(self, asked=rows.asked, columns=rows.names, hidden=(), fresh=(), limit=None)
+        return rows.release_all(narrow.apply(origin.collapse(rows.names)))
 
     def recode(self, rows: Any) -> Any:
         """Return rows with the cells of the earlier release, judged by nobody: what a model reads, not to be published.

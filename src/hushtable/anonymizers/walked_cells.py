@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -79,7 +78,7 @@ class WalkedCells:
             cells[series.name] = np.where(at < 0, np.int32(-1), codes), values
         return replace(self, cells=cells)
 
-    def of_batch(self, judged: Sequence[Any], names: Sequence[str]) -> dict[str, pa.Array]:
+    def of_batch(self, judged: Sequence[pa.Array], names: Sequence[str]) -> dict[str, pa.Array]:
         """Return what records publish in some columns.
 
         Parameters

@@ -1,8 +1,7 @@
-"""Tables that are not in memory: in files, or in an engine that works on lazy frames.
+"""Where rows are: in memory, in files, or in an engine that works on lazy frames.
 
-In comes where rows are (`Files`, `Lazy`); they are counted there as distinct rows, a method searches among those, and
-out goes a `Release`, which publishes each record by the row it is. `choosing` decides which engine is taken. No
-method of the next floor knows that its rows stand for records elsewhere.
+In come data of any kind; `open_rows` says where their rows are: a table that was read, or an origin (`Files`, `Lazy`)
+that counts distinct rows and publishes records by them. It knows no method, and nothing of what is asked.
 """
 
 import lazy_loader

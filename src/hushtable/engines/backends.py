@@ -76,7 +76,7 @@ class RecordCells(Protocol):
     def publishing(self, rows: pl.DataFrame) -> RecordCells:
         """Return the same with what each row of the release publishes."""
 
-    def of_batch(self, judged: Sequence[Any], names: Sequence[str]) -> dict[str, pa.Array]:
+    def of_batch(self, judged: Sequence[pa.Array], names: Sequence[str]) -> dict[str, pa.Array]:
         """Return what records publish in some columns."""
 
 

@@ -49,7 +49,7 @@ _GROWTH: Final = {"csv": 8, "parquet": 20, "database": 20, "rows": 4}
 
 
 def opened(
-    data: Any, *, engine: EngineChoice = "auto", session: Any = None, dialect: Dialect | None = None
+    data: object, *, engine: EngineChoice = "auto", session: object = None, dialect: Dialect | None = None
 ) -> Files | Lazy | None:
     """Return where the rows are, if they are not to be read into memory; else None.
 
@@ -93,7 +93,9 @@ def opened(
     return _files(path, dialect)
 
 
-def open_rows(data: Any, *, engine: EngineChoice = "auto", session: Any = None, dialect: Dialect | None = None) -> Rows:
+def open_rows(
+    data: object, *, engine: EngineChoice = "auto", session: object = None, dialect: Dialect | None = None
+) -> Rows:
     """Return the rows of any data: in memory, or where they are; parameters and errors as of `opened`."""
     origin = opened(data, engine=engine, session=session, dialect=dialect)
     if origin is not None:
@@ -106,7 +108,7 @@ def first_rows(rows: Rows) -> Frame | Table:
     return rows if isinstance(rows, (Frame, Table)) else rows.head(LOOKED_AT)
 
 
-def is_origin(data: Any) -> TypeIs[Files | Lazy]:
+def is_origin(data: object) -> TypeIs[Files | Lazy]:
     """Tell whether something is where rows are; nothing is loaded to find out."""
     files = sys.modules.get("hushtable.engines.files")
     return isinstance(data, Lazy) or (files is not None and isinstance(data, files.Files))

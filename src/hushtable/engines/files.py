@@ -202,7 +202,7 @@ class Files:
         source = as_declared(self.source, name_odd_cells(self, specs))
         return replace(self, source=source, specs={**self.specs, **specs})
 
-    def numbered_by(self, records: RowCodes, row_of_record: CodeArray) -> Files:
+    def with_row_of_record(self, records: RowCodes, row_of_record: CodeArray) -> Files:
         """Return the files with the row of a release that each record is, told by its place."""
         return replace(self, numbered=NumberedRecords(records, row_of_record))
 

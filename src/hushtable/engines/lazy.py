@@ -285,7 +285,7 @@ class Lazy:
         return n_written
 
     @contextlib.contextmanager
-    def spilled(self, names: Sequence[str]) -> Iterator[tuple[list[Path], Executors]]:
+    def spill(self, names: Sequence[str]) -> Iterator[tuple[list[Path], Executors]]:
         """Let Spark write some columns to files for the time being; return them, and who works on them.
 
         The folder lies where temporary files do, which has to be a place that all executors see.
@@ -302,7 +302,7 @@ class Lazy:
             spark.spilled(native, Path(folder))
             yield sorted(Path(folder).iterdir()), spark.Executors(native.sparkSession)
 
-    def walked_by(self, cells: RecordCells) -> Lazy:
+    def with_record_cells(self, cells: RecordCells) -> Lazy:
         """Return the frame with what publishes every record by its own cells."""
         self._saw(cells.n_records)
         return replace(self, walked=cells)

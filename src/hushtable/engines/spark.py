@@ -121,7 +121,7 @@ def _exactly(path: Path) -> str:
 
 
 class Executors:
-    """Executors of a session as workers of `hushtable.anonymizers.protect_in_parts`: a task for every item."""
+    """Executors of a session as workers of `hushtable.anonymizers.in_parts.protect_in_parts`: a task for every item."""
 
     def __init__(self, session: Any) -> None:
         self._context = session.sparkContext

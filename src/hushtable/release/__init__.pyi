@@ -1,6 +1,6 @@
 from . import manifest as manifest, notes as notes
 from .archives import ARCHIVES as ARCHIVES, archived as archived, archived_path as archived_path
-from .batch import Batch as Batch, NextBatch as NextBatch
+from .batch import Batch as Batch
 from .batches import Batches as Batches, decoded as decoded
 from .codebook import Codebook as Codebook, codebook_paths as codebook_paths, renamed as renamed
 from .edition import Edition as Edition, Rewritten as Rewritten

@@ -13,7 +13,7 @@ __all__ = ["Batch", "Learns", "NextBatch"]
 class NextBatch(Protocol):
     """The cells of a release, by which new rows are published."""
 
-    def apply(self, rows: Any, *, earlier: Any = None, key: bytes | None = None, session: Any = None) -> Any:
+    def apply(self, rows: Any, *, earlier: Any = None, key: bytes | None = None, session: object = None) -> Any:
         """Publish new rows."""
         ...
 
