@@ -1,0 +1,222 @@
+"""Translate what the program says: a text is put into another language by the form that it has.
+
+A line of a catalogue is an English form, a tab, and the same in another language. In the English form ``{}`` stands for
+what varies; in the other one ``{0}`` is the first such part as it is, ``{0:t}`` translated, ``{0:n}`` a number as the
+language writes it, ``{0:l}`` a list that ends with *and*. ``\\n`` is the end of a line, ``{{`` a brace. A line that
+begins with ``#`` is a remark.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from functools import cache
+from importlib.resources import files
+from string import Formatter
+from typing import Final
+
+__all__ = [
+    "LANGUAGES",
+    "current_language",
+    "preferred_language",
+    "set_language",
+    "translate",
+    "use_language",
+]
+
+LANGUAGES: Final[Mapping[str, str]] = {"en": "English", "de": "Deutsch"}
+"""What the program speaks, and how each language calls itself; all but English have a catalogue in ``data``."""
+
+_VARIABLE: Final = "HUSHTABLE_LANGUAGE"
+_AND: Final = {"de": " und "}
+_NUMBER: Final = re.compile(r"(?<![\w.,])-?\d{1,3}(?:,\d{3})+(?:\.\d+)?(?![\w,]|\.\d)|(?<![\w.,])-?\d+\.\d+(?![\w,]|\.\d)")
+_ONE_NUMBER: Final = r"-?\d[\d,.]*(?:e[-+]?\d+)?(?: ?%)?"
+_SWAPPED: Final = str.maketrans(",.", ".,")
+# What may stand before a sentence, and is no part of it: spaces, a mark of a list, of a remark.
+_BEFORE: Final = re.compile(r"[\s#*-]*")
+_BETWEEN: Final = re.compile(r"(?<=[.;:!?])(\s+)(?=\S)")
+
+_chosen: ContextVar[str | None] = ContextVar("language", default=None)
+
+
+def current_language() -> str:
+    """Return the language that was chosen, else that of the environment (``HUSHTABLE_LANGUAGE``), else English."""
+    chosen = _chosen.get() or os.environ.get(_VARIABLE, "")[:2].lower()
+    return chosen if chosen in LANGUAGES else "en"
+
+
+def set_language(language: str) -> None:
+    """Choose the language of all that follows; one that is not spoken is English."""
+    _chosen.set(language)
+
+
+@contextmanager
+def use_language(language: str) -> Iterator[None]:
+    """Choose a language for the time being."""
+    token = _chosen.set(language)
+    try:
+        yield
+    finally:
+        _chosen.reset(token)
+
+
+def preferred_language(accepted: str) -> str:
+    """Return the first language of ``Accept-Language`` that is spoken, in the order in which they stand."""
+    for part in accepted.split(","):
+        language = part.partition(";")[0].strip().partition("-")[0].lower()
+        if language in LANGUAGES:
+            return language
+    return "en"
+
+
+def translate(text: str, language: str | None = None) -> str:
+    """Return a text in a language, or as it is where the catalogue has no form of it.
+
+    Parameters
+    ----------
+    text : str
+        Of one or more sentences and lines.
+    language : str, optional
+        The current one when not given.
+
+    Examples
+    --------
+    >>> translate("5 records are suppressed, the table has 1,234.", "de")
+    '5 records are suppressed, the table has 1,234.'
+    >>> translate("  careful: Column to predict", "de")
+    '  Achtung: Spalte, die vorhergesagt wird'
+    """
+    language = language or current_language()
+    if language == "en" or not text:
+        return text
+    return "\n".join(_translate_line(line, _catalogue(language)) for line in text.split("\n"))
+
+
+def _translate_line(line: str, catalogue: Catalogue) -> str:
+    begin = _BEFORE.match(line)
+    lead = begin[0] if begin else ""
+    body = line[len(lead) :].rstrip()
+    return lead + catalogue.translate(body) if body else line
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """A sentence in whose places something varies.
+
+    Attributes
+    ----------
+    begins, ends : str
+        What stands before the first and behind the last place.
+    pattern : str
+        A regular expression with a group for each place.
+    said : tuple of (str, str or None, str)
+        The translation: what stands there, and behind it which place, read in which way.
+    """
+
+    begins: str
+    ends: str
+    pattern: str
+    said: tuple[tuple[str, str | None, str], ...]
+
+    @classmethod
+    def of(cls, english: str, translated: str) -> Form:
+        """Read a line of a catalogue."""
+        said = tuple((literal, place, kind or "") for literal, place, kind, _ in Formatter().parse(translated))
+        kinds = {place: kind for _, place, kind in said if place is not None}
+        parts = list(Formatter().parse(english))
+        pattern, n_places = "", 0
+        for literal, place, _, _ in parts:
+            pattern += re.escape(literal)
+            if place is not None:
+                pattern += f"({_ONE_NUMBER if kinds.get(str(n_places)) == 'n' else '.*?'})"
+                n_places += 1
+        ends = parts[-1][0] if parts[-1][1] is None else ""
+        return cls(parts[0][0], ends, pattern, said)
+
+
+@dataclass(frozen=True, slots=True)
+class Catalogue:
+    """The sentences of a language, by their English forms.
+
+    Attributes
+    ----------
+    language : str
+    fixed : mapping of str to str
+        What has no places.
+    forms : sequence of Form
+        Those with most words first: of several that a text has, the one that says most about it is taken.
+    """
+
+    language: str
+    fixed: Mapping[str, str]
+    forms: Sequence[Form] = field(repr=False)
+
+    def translate(self, text: str) -> str:
+        """Return a sentence, or several; what is not known stays."""
+        found = self._find(text)
+        if found is not None:
+            return found
+        parts = _BETWEEN.split(text)
+        if len(parts) == 1:
+            return text
+        said = [parts[0] if (first := self._find(parts[0])) is None else first]
+        for space, part in zip(parts[1::2], parts[2::2], strict=True):
+            said += [space, part if (next_ := self._find(part)) is None else next_]
+        return "".join(said)
+
+    def _find(self, text: str) -> str | None:
+        fixed = self.fixed.get(text)
+        if fixed is not None:
+            return fixed
+        for form in self.forms:
+            if text.startswith(form.begins) and text.endswith(form.ends):
+                found = _compiled(form.pattern).fullmatch(text)
+                if found is not None:
+                    return "".join(self._fill(part, found) for part in form.said)
+        return None
+
+    def _fill(self, part: tuple[str, str | None, str], found: re.Match[str]) -> str:
+        literal, place, kind = part
+        if place is None:
+            return literal
+        told = found[int(place) + 1]
+        if kind == "t" and (translated := self.translate(told)) != told:
+            return literal + translated
+        if kind == "l":
+            told = _AND[self.language].join(told.rsplit(" and ", 1))
+        return literal + (_NUMBER.sub(_swap_marks, told) if kind else told)
+
+
+def _swap_marks(number: re.Match[str]) -> str:
+    return number[0].translate(_SWAPPED)
+
+
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    # Of thousands of forms few are ever met: what they take to compile is longer than a command.
+    return re.compile(pattern, re.DOTALL)
+
+
+@cache
+def _catalogue(language: str) -> Catalogue:
+    text = files("hushtable.wording").joinpath("data", f"{language}.tsv").read_text(encoding="utf-8")
+    fixed, forms = {}, []
+    for english, translated in read_entries(text):
+        if any(place is not None for _, place, _, _ in Formatter().parse(english)):
+            forms.append((-sum(map(str.isalpha, english)), Form.of(english, translated)))
+        else:
+            fixed[english.format()] = translated.format()
+    forms.sort(key=lambda each: each[0])
+    return Catalogue(language, fixed, [form for _, form in forms])
+
+
+def read_entries(text: str) -> Iterator[tuple[str, str]]:
+    """Yield the English and the other form of every line of a catalogue."""
+    for line in text.split("\n"):
+        if line and not line.startswith("#"):
+            english, _, translated = line.partition("\t")
+            yield english.replace("\\n", "\n"), translated.replace("\\n", "\n")
