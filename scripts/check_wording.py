@@ -1,7 +1,7 @@
 """Compare the sentences that the program says with the catalogues of its languages.
 
-Run it without arguments for a verdict. ``--lacking LANGUAGE`` prints the forms that a catalogue has not, each with where
-it is said, for whoever translates them. A form is a string of two words or more, with ``{}`` for what varies.
+Run it without arguments for a verdict. ``--lacking LANGUAGE`` prints the forms that a catalogue lacks, each with
+where it is said, for whoever translates them. A form is a string of two words or more, with ``{}`` for what varies.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def count_places(form: str) -> int:
 
 
 def find_faults(language: str) -> Iterator[str]:
-    """Yield what is wrong with a catalogue: sentences that it lacks, entries that nothing says or that name no place."""
+    """Yield what is wrong with a catalogue: sentences that it lacks, and entries that name a place that is not there."""
     catalogue = read_catalogue(HOUSE / "wording" / "data" / f"{language}.tsv")
     said = dict(reversed(list(find_forms(HOUSE))))
     for form, where in said.items():

@@ -10,8 +10,8 @@ from hushtable.columns import ROLES
 from hushtable.errors import InputError
 from hushtable.page.desk import Desk
 from hushtable.page.ladders import with_group, with_name, write_ladder
-from hushtable.page.words import LANGUAGES
 from hushtable.policy import ComparedRun, Policy, plain_yaml, policy_of_run
+from hushtable.wording import LANGUAGES
 
 __all__ = ["ACTIONS", "OWN_CUTS", "RULES", "FormFields"]
 

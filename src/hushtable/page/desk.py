@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from threading import RLock
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 
@@ -27,6 +27,7 @@ from hushtable.policy import Comparison, Policy, compare, proposed
 from hushtable.release import Release, codebook_paths, manifest_path
 from hushtable.reporting import (
     Report,
+    Section,
     SharedText,
     persons_of_rows,
     report,
@@ -36,6 +37,7 @@ from hushtable.reporting import (
 )
 from hushtable.risk.assess import assess
 from hushtable.tables import Table
+from hushtable.wording import LANGUAGES, use_language
 
 __all__ = ["FEWEST_PEOPLE", "CodedCells", "Desk", "FirstLook", "PolicyOutcome", "SignedRelease"]
 
@@ -45,6 +47,10 @@ FEWEST_PEOPLE: Final = 5
 _K: Final = 5
 _MOST_VALUES: Final = 20_000  # of a column that is shown: of more, hardly one is shared
 _POLICY: Final = "policy.yaml"
+
+
+SaidSection: TypeAlias = Mapping[str, Html]
+"""A section of a report as HTML, by language."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -80,7 +86,7 @@ class FirstLook:
     frame: Frame = field(repr=False)
     learned: Frame = field(repr=False)
     roles: Roles = field(repr=False)
-    risk: Html = field(repr=False)
+    risk: SaidSection = field(repr=False)
     snapshot: Snapshot = field(repr=False)
     odd: Mapping[str, OddCells] = field(repr=False)
 
@@ -98,7 +104,7 @@ class PolicyOutcome:
     verdict : Verdict
         Judged from the published cells.
     report : Report
-    sections : mapping of str to Html
+    sections : mapping of str to (mapping of language to Html)
         Of the report, by name.
     lost : float
         The set-NCP, in [0, 1].
@@ -112,7 +118,7 @@ class PolicyOutcome:
     release: Release = field(repr=False)
     verdict: Verdict = field(repr=False)
     report: Report = field(repr=False)
-    sections: Mapping[str, Html] = field(repr=False)
+    sections: Mapping[str, SaidSection] = field(repr=False)
     lost: float
     n_suppressed: int
     labels: Mapping[str, tuple[list[SharedText], int]] = field(repr=False)
@@ -169,7 +175,7 @@ class Desk:
         self.policy_fault = ""
         self.outcome: PolicyOutcome | None = None
         self.comparison: Comparison | None = None
-        self.curve = Html()
+        self.curve: SaidSection = {}
         self.target = ""
         self.written: SignedRelease | None = None
         self.fault = ""
@@ -328,14 +334,14 @@ class Desk:
         policy.check_decided()
         self.fault = ""
 
-        def work(job: PageJob) -> tuple[Comparison, Html]:
+        def work(job: PageJob) -> tuple[Comparison, SaidSection]:
             frame = self._frame(policy)
             key = self.key if policy.pseudonymized else None
             progress = job.part(0.0, 0.95)
             found = compare(frame, policy, k=ks, suppression=shares, method=methods or None, key=key, progress=progress)
-            return found, without_styles(section_html(report(found).section("runs")))
+            return found, _say(report(found).section("runs"))
 
-        def done(job: PageJob, made: tuple[Comparison, Html] | None) -> None:
+        def done(job: PageJob, made: tuple[Comparison, SaidSection] | None) -> None:
             with self.lock:
                 if made is not None:
                     self.comparison, self.curve = made
@@ -620,15 +626,15 @@ class Desk:
         self._check_inputs(policy)
         return policy
 
-    def _risk(self, learned: Frame, roles: Roles) -> Html:
+    def _risk(self, learned: Frame, roles: Roles) -> SaidSection:
         """Say what the command ``scan`` says of the risk."""
         known = [name for name, role in roles.roles.items() if role in ("quasi-identifier", "ask")]
         known = [name for name in known if name not in roles.prose] or known
         if not known or not learned.n_rows:
-            return Html()
+            return {}
         sensitive = [name for name, role in roles.roles.items() if role == "sensitive"]
         risk = assess(learned, quasi_identifiers=known, sensitive=sensitive)
-        return without_styles(section_html(report(risk).sections[0]))
+        return _say(report(risk).sections[0])
 
     def _has_read(self, job: PageJob, made: Any) -> None:
         with self.lock:
@@ -637,7 +643,7 @@ class Desk:
                 self._ladders, self._shared, self._persons, self._settled = {}, {}, None, ""
                 self.outcome = self.comparison = self.written = self.policy = None
                 self.policy_text = self.policy_fault = self.target = ""
-                self.curve = Html()
+                self.curve = {}
                 try:
                     self.versions = PolicyVersions(file)
                     if text is not None:
@@ -662,7 +668,7 @@ class Desk:
         job.tell(0.7)
         told = report(release, policy=policy, verdict=verdict)
         job.tell(0.8)
-        sections = {each.name: without_styles(section_html(each)) for each in told.sections}
+        sections = {each.name: _say(each) for each in told.sections}
         job.tell(0.9)
         labels, lost = self._labels(release, policy), release.quality.set_ncp
         return PolicyOutcome(text, policy, release, verdict, told, sections, lost, release.n_suppressed, labels)
@@ -689,6 +695,15 @@ class Desk:
                 self._ended(job)
 
         return done
+
+
+def _say(section: Section) -> SaidSection:
+    """Return a section in every language: who looks at it may choose another one."""
+    said = {}
+    for language in LANGUAGES:
+        with use_language(language):
+            said[language] = without_styles(section_html(section))
+    return said
 
 
 def _coded(frame: Frame, proposal: ProposedRole, spec: ColumnSpec) -> CodedCells | None:

@@ -14,9 +14,10 @@ from hushtable.io import FILE_KINDS
 from hushtable.page.actions import OWN_CUTS, RULES
 from hushtable.page.desk import Desk
 from hushtable.page.markup import Html, joined, tag
-from hushtable.page.words import LANGUAGES, PageWords
+from hushtable.page.words import PageWords
 from hushtable.policy import MEANINGS, ComparedRun
 from hushtable.reporting import Quantity, SharedText
+from hushtable.wording import LANGUAGES
 
 __all__ = ["SCREENS", "page"]
 
@@ -134,7 +135,7 @@ def _notices(desk: Desk, words: PageWords, screen: str, fault: str) -> list[Html
     for each in dict.fromkeys((fault, desk.fault, desk.policy_fault)):
         if each:
             message, _, hint = each.partition("\n\nHint: ")
-            lines = [tag("p", message, lang="en"), tag("p", hint, lang="en") if hint else None]
+            lines = [tag("p", words(message)), tag("p", words(hint)) if hint else None]
             found.append(tag("div", *lines, role="alert", class_="careful"))
     if job is not None and not job.is_over:
         title = words(_JOBS[job.name])
@@ -146,8 +147,8 @@ def _notices(desk: Desk, words: PageWords, screen: str, fault: str) -> list[Html
         again = _form("again", tag("button", words("Go on"), type="submit"), screen=screen)
         found.append(tag("div", text, again, role="status", class_="job"))
     if job is not None and job.cautions:
-        items = [tag("li", each.partition("\n\nHint: ")[0]) for each in job.cautions]
-        found.append(tag("ul", *items, class_="careful", lang="en"))
+        items = [tag("li", words(each.partition("\n\nHint: ")[0])) for each in job.cautions]
+        found.append(tag("ul", *items, class_="careful"))
     return found
 
 
@@ -274,9 +275,8 @@ def _columns(desk: Desk, words: PageWords, _: Mapping[str, str]) -> Html:
     rows = []
     for place, name in enumerate(names):
         each = proposals[name]
-        reason = tag(
-            "td", each.reason, tag("br") if each.warning else None, each.warning or None, lang="en", class_="words"
-        )
+        warning = (tag("br"), words(each.warning)) if each.warning else ()
+        reason = tag("td", words(each.reason), *warning, class_="words")
         rows.append(
             tag(
                 "tr",
@@ -298,7 +298,7 @@ def _columns(desk: Desk, words: PageWords, _: Mapping[str, str]) -> Html:
         _table(words("Columns and their roles"), titles, rows),
         tag("p", note, class_="note"),
         _person_form(desk, words),
-        tag("div", looked.risk, lang="en") if looked.risk else None,
+        tag("div", looked.risk[words.language]) if looked.risk else None,
         _next("groups", words) if question is None else None,
     )
 
@@ -372,7 +372,7 @@ def _question(desk: Desk, asked: list[str], words: PageWords) -> Html:
         "section",
         tag("h3", words("What is column {name}?", name=name), id="question"),
         tag("p", left, class_="note"),
-        tag("p", each.reason, lang="en"),
+        tag("p", words(each.reason)),
         tag("p", words("Frequent cells: "), _samples(desk.shared(name), words)) if desk.shared(name) else None,
         _form("role", tag("div", *choices, class_="choices"), column=place),
         class_="question",
@@ -522,7 +522,7 @@ def _ladder(desk: Desk, place: int, name: str, words: PageWords) -> Html:
     try:
         ladder = desk.ladder(name)
     except HushError as error:
-        return tag("p", error.message, class_="careful", lang="en")
+        return tag("p", words(error.message), class_="careful")
     if ladder is None:
         shared = desk.shared(name)
         assert shared is not None
@@ -734,7 +734,7 @@ def _runs(desk: Desk, words: PageWords) -> Html:
     return joined(
         tag("p", words("Marked is where risk against loss bends most; the choice is yours.")),
         _table(words("What each choice costs"), titles, rows),
-        tag("div", desk.curve, lang="en"),
+        tag("div", desk.curve[words.language]) if desk.curve else None,
     )
 
 
@@ -744,7 +744,7 @@ def _run(place: int, row: ComparedRun, words: PageWords, *, is_knee: bool) -> Ht
             "tr",
             tag("th", f"{row.k:,}", scope="row", class_="number"),
             tag("td", row.line),
-            tag("td", row.reason, colspan=5, lang="en"),
+            tag("td", words(row.reason), colspan=5),
         )
     button = _submit(words("Choose"), aria_label=f"{words('Choose')} k = {row.k}, {row.line}")
     return tag(
@@ -785,13 +785,15 @@ def _look(desk: Desk, words: PageWords, _: Mapping[str, str]) -> Html:
         if (each := desk.published(name)) is not None
     ]
     return joined(
-        tag("div", *(outcome.sections[each] for each in ("done", "utility") if each in outcome.sections), lang="en"),
+        tag(
+            "div", *(outcome.sections[each][words.language] for each in ("done", "utility") if each in outcome.sections)
+        ),
         tag("h3", words("What is published, by frequency")),
         *labels,
         tag("h3", words("What a model still learns")),
         tag("p", words("Models of one column are trained on the release and on the original, and compared.")),
         target,
-        tag("p", desk.target, lang="en", class_="good") if desk.target else None,
+        tag("p", words(desk.target), class_="good") if desk.target else None,
         _next("sign", words),
     )
 
@@ -859,7 +861,7 @@ def _sign(desk: Desk, words: PageWords, _: Mapping[str, str]) -> Html:
         tag("p", words("The release is written with its manifest, codebook and report, and verified.")),
         write,
         tag("h3", words("The report for the committee")),
-        tag("div", *outcome.sections.values(), lang="en", class_="report"),
+        tag("div", *(each[words.language] for each in outcome.sections.values()), class_="report"),
     )
 
 
@@ -909,7 +911,7 @@ def _obstacles(desk: Desk, words: PageWords) -> Html | None:
     return tag(
         "section",
         tag("h3", words("What speaks against writing")),
-        tag("ul", *(tag("li", each) for each in found), lang="en"),
+        tag("ul", *(tag("li", words(each)) for each in found)),
         tag(
             "p",
             words("Give the column another role, or say why nobody knows it:"),

@@ -29,8 +29,9 @@ from hushtable.errors import HushError
 from hushtable.page.actions import ACTIONS, FormFields
 from hushtable.page.desk import Desk
 from hushtable.page.screens import SCREENS, page
-from hushtable.page.words import PageWords, preferred
+from hushtable.page.words import PageWords
 from hushtable.reporting import page_style
+from hushtable.wording import preferred_language, use_language
 
 __all__ = ["IDLE_SECONDS", "PageServer"]
 
@@ -307,8 +308,8 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _show(self, screen: str, query: Mapping[str, str], fault: str = "", status: HTTPStatus = HTTPStatus.OK) -> None:
         desk = self.server.desk
-        words = PageWords(desk.language or preferred(self.headers.get("Accept-Language", "")))
-        with desk.lock:
+        words = PageWords(desk.language or preferred_language(self.headers.get("Accept-Language", "")))
+        with desk.lock, use_language(words.language):
             desk.refresh()
             desk.follow()
             shown = page(desk, screen, query, words, style=_style(), script=_part("page.js"), fault=fault)

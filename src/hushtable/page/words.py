@@ -1,23 +1,35 @@
-"""The words of the page: English in the code, and a table of each language in ``data``."""
+"""The words of the page, in the language of who reads it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cache
-from importlib.resources import files
 from typing import Any, Final
 
-__all__ = ["LANGUAGES", "PageWords", "preferred"]
+from hushtable.wording import LANGUAGES, translate
 
-LANGUAGES: Final[Mapping[str, str]] = {"en": "English", "de": "Deutsch"}
-"""What the page speaks; of each there is a table ``data/LANGUAGE.tsv``: the words in the code, a tab, what is said."""
+__all__ = ["PageWords"]
 
-
-@cache
-def _table(language: str) -> Mapping[str, str]:
-    text = files("hushtable.page").joinpath("data", f"{language}.tsv").read_text(encoding="utf-8")
-    entries = (line.partition("\t") for line in text.splitlines() if line)
-    return {english: said for english, _, said in entries}
+_MEANT: Final[Mapping[str, str]] = {
+    "rule cuts": "its own cuts",
+    "rule auto": "found from its values",
+    "rule intervals": "intervals of numbers",
+    "rule prefix": "first characters",
+    "rule dates": "units of dates",
+    "rule dictionary": "a dictionary",
+    "rule runs": "runs of neighbours",
+    "rule frequency": "by frequency",
+    "rule file": "a file",
+    "cells readable": "readable, with round ends",
+    "cells cut": "from cut to cut",
+    "cells tight": "as tight as can be",
+    "cells label": "labels",
+    "cells set": "sets of values",
+    "cells central": "one value in the middle",
+    "method mondrian": "mondrian: fine cuts",
+    "method full_domain": "full_domain: one level a column",
+    "method local_recoding": "local_recoding: groups of similar records",
+}
+"""What names of rules, recodings and methods are in words."""
 
 
 class PageWords:
@@ -34,14 +46,5 @@ class PageWords:
 
     def __call__(self, english: str, **parts: Any) -> str:
         """Return the sentence, its parts put in."""
-        said = _table(self.language).get(english, english)
-        return said.format(**parts) if parts else said
-
-
-def preferred(accepted: str) -> str:
-    """Return the first language of ``Accept-Language`` that the page speaks, in the order in which they stand."""
-    for part in accepted.split(","):
-        language = part.partition(";")[0].strip().partition("-")[0].lower()
-        if language in LANGUAGES:
-            return language
-    return "en"
+        said = _MEANT.get(english, english)
+        return translate(said.format(**parts) if parts else said, self.language)

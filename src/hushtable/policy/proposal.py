@@ -35,6 +35,7 @@ from hushtable.io import Frame
 from hushtable.policy import plain_yaml
 from hushtable.policy.sections import ASK, MEANINGS
 from hushtable.tables import Table, count_open_ends, find_missing_codes, nameable_codes, partitions
+from hushtable.wording import current_language, translate, use_language
 
 __all__ = ["language_of", "proposed", "proposed_rule"]
 
@@ -231,17 +232,20 @@ def proposed(
     str
         YAML that `Policy.parse` reads, as soon as some column is a quasi-identifier or yet to be decided.
     """
-    columns = "\n".join(line for column in roles.columns for line in _column(frame, column, undecided))
-    sections = [
-        _head(frame, roles, source, run),
-        "version: 1\n",
-        _reading(frame),
-        f"columns:\n{indent(columns, '  ')}\n",
-        _person(frame, roles),
-        _models(frame, roles, k),
-        _writing(frame, roles),
-        _OPTIONS.replace(_PERSON, "") if roles.person else _OPTIONS,
-    ]
+    # Comments are in the language of the program, and in that of the table where nobody chose one.
+    chosen = current_language()
+    with use_language(_language(frame, roles)[0] if chosen == ENGLISH else chosen):
+        columns = "\n".join(line for column in roles.columns for line in _column(frame, column, undecided))
+        sections = [
+            _head(frame, roles, source, run),
+            "version: 1\n",
+            _reading(frame),
+            f"columns:\n{indent(columns, '  ')}\n",
+            _person(frame, roles),
+            _models(frame, roles, k),
+            _writing(frame, roles),
+            _OPTIONS.replace(_PERSON, "") if roles.person else _OPTIONS,
+        ]
     return "\n".join(section for section in sections if section)
 
 
@@ -268,11 +272,16 @@ def _person(frame: Frame, roles: Roles) -> str:
     return _noted(f"person: {_key(roles.person)}", told) + "\n"
 
 
-def _writing(frame: Frame, roles: Roles) -> str:
-    """Propose the language of names of groups and labels where the table is not English, and its decimal comma."""
+def _language(frame: Frame, roles: Roles) -> tuple[str, tuple[str, ...]]:
+    """Return the language of a table's headers and cells, and the words that tell it."""
     columns = (_values(frame, column) for column in roles.columns)
     shown = (column.texts() for column in columns if column and not column.is_measured)
-    language, words = language_of([*frame.columns, *(text for texts in shown if len(texts) <= _FEW for text in texts)])
+    return language_of([*frame.columns, *(text for texts in shown if len(texts) <= _FEW for text in texts)])
+
+
+def _writing(frame: Frame, roles: Roles) -> str:
+    """Propose the language of names of groups and labels where the table is not English, and its decimal comma."""
+    language, words = _language(frame, roles)
     asked, told = [], []
     if language != ENGLISH:
         asked.append(f"language: {language}")
@@ -497,7 +506,7 @@ def _comment(text: str, margin: str = "", width: int = _WIDTH - 2) -> str:
     inner = text[: len(text) - len(text.lstrip())]
     begin = f"{margin}# {inner}"
     return fill(
-        _plain(text).strip(),
+        _plain(translate(text.strip())),
         width,
         initial_indent=begin,
         subsequent_indent=begin,

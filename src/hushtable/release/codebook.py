@@ -26,6 +26,7 @@ from hushtable.io import Frame, Variable
 from hushtable.release.edition import Edition, Rewritten
 from hushtable.release.exposure import persons_of
 from hushtable.tables import Table, encoded
+from hushtable.wording import translate, use_language
 
 __all__ = ["Codebook", "codebook_paths", "least_of", "renamed"]
 
@@ -90,7 +91,7 @@ def renamed(data: Path, release: Path) -> dict[Path, str]:
 
 def _texts(entries: Mapping[str, Any], release: Path) -> dict[Path, str]:
     to_read, data = codebook_paths(release)
-    return {to_read: _markdown(entries), data: json.dumps(entries, indent=2, ensure_ascii=False) + "\n"}
+    return {to_read: translate(_markdown(entries)), data: json.dumps(entries, indent=2, ensure_ascii=False) + "\n"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,8 +124,8 @@ class Codebook:
     grouped: Collection[str] = ()
     count: Callable[[Column, CodeArray, int], CountArray] | None = None
 
-    def texts(self, path: Path, *, external: bool) -> dict[Path, str]:
-        """Return the texts of both files.
+    def texts(self, path: Path, *, external: bool, language: str = "en") -> dict[Path, str]:
+        """Return the texts of both files; the one for people in a language.
 
         Parameters
         ----------
@@ -132,8 +133,11 @@ class Codebook:
             Of the release.
         external : bool
             Leave out which columns are not there.
+        language : str
+            One of `hushtable.wording.LANGUAGES`, else English.
         """
-        return _texts(self.to_dict(path.name, external=external), path)
+        with use_language(language):
+            return _texts(self.to_dict(path.name, external=external), path)
 
     def to_dict(self, file: str, *, external: bool) -> dict[str, Any]:
         """Return all of it as plain values."""

@@ -741,7 +741,7 @@ class Release(Generic[FrameT]):
         path, by = Path(path), by if by is not None else self.writing.by
         to = Destination(
             path,
-            beside=self.codebook.texts(path, external=external) if codebook else {},
+            beside=self.codebook.texts(path, external=external, language=self.writing.language) if codebook else {},
             writing=replace(
                 self.writing,
                 encoding=encoding or self.writing.encoding,

@@ -19,10 +19,11 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, ClassVar, Final, Literal
 
-from hushtable.columns import escaped, escaped as escape
+from hushtable.columns import escaped as escape
 from hushtable.errors import InputError
 from hushtable.io import drafts
 from hushtable.plots import charts, style
+from hushtable.wording import current_language, translate, use_language
 
 __all__ = [
     "SCHEMA_VERSION",
@@ -343,31 +344,29 @@ _FOR: Final = {
 }
 
 
-def render(title: str, audience: Audience, sections: Sequence[Section], version: str) -> str:
-    """Return a page.
+_ORDER: Final = "The order of sections is that of ISO/IEC 27559:2022, which is no claim of conformity."
 
-    Parameters
-    ----------
-    title : str
-    audience : {"internal", "external"}
-    sections : sequence of Section
-    version : str
-        Of the program that made it.
-    """
-    contents = "".join(f'<li><a href="#{escape(each.name)}">{escape(each.title)}</a></li>' for each in sections[1:])
+
+def _say(text: str) -> str:
+    """Return a text in the current language, as HTML."""
+    return escape(translate(text))
+
+
+def render(title: str, audience: Audience, sections: Sequence[Section], version: str) -> str:
+    """Return a page in the current language; the version is that of the program that made it."""
+    contents = "".join(f'<li><a href="#{escape(each.name)}">{_say(each.title)}</a></li>' for each in sections[1:])
     # What everyone reads comes first, then the way to the rest.
     first, *rest = map(section_html, sections)
     return (
         "<!DOCTYPE html>\n"
-        '<html lang="en"><head><meta charset="utf-8">'
+        f'<html lang="{current_language()}"><head><meta charset="utf-8">'
         f'<meta http-equiv="Content-Security-Policy" content="{escape(_POLICY)}">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         '<meta name="color-scheme" content="light dark"><meta name="referrer" content="no-referrer">'
-        f"<title>{escape(title)}</title><style>{page_style()}</style></head>\n<body>"
-        f'<header><h1>{escape(title)}</h1><p class="audience">{escape(_FOR[audience])}</p></header>\n'
-        f'<main>\n{first}<nav aria-label="Contents"><ol>{contents}</ol></nav>\n{"".join(rest)}</main>\n'
-        f"<footer><p>Written by hushtable {escape(version)}. The order of sections is that of ISO/IEC 27559:2022, "
-        "which is no claim of conformity.</p></footer></body></html>\n"
+        f"<title>{_say(title)}</title><style>{page_style()}</style></head>\n<body>"
+        f'<header><h1>{_say(title)}</h1><p class="audience">{_say(_FOR[audience])}</p></header>\n'
+        f'<main>\n{first}<nav aria-label="{_say("Contents")}"><ol>{contents}</ol></nav>\n{"".join(rest)}</main>\n'
+        f"<footer><p>{_say(f'Written by hushtable {version}. {_ORDER}')}</p></footer></body></html>\n"
     )
 
 
@@ -378,12 +377,12 @@ def page_style() -> str:
 
 
 def section_html(section: Section) -> str:
-    """Return a section as HTML, everything in it escaped."""
+    """Return a section as HTML in the current language, everything in it escaped."""
     clause = f'<p class="clause">ISO/IEC 27559: {escape(section.clause)}</p>' if section.clause else ""
     blocks = "\n".join(_blocks(section))
     name = escape(section.name)
     return (
-        f'<section id="{name}" aria-labelledby="{name}-title"><h2 id="{name}-title">{escape(section.title)}</h2>'
+        f'<section id="{name}" aria-labelledby="{name}-title"><h2 id="{name}-title">{_say(section.title)}</h2>'
         f"{clause}\n{blocks}\n</section>\n"
     )
 
@@ -397,22 +396,22 @@ def _blocks(section: Section) -> Iterator[str]:
 
 
 def _paragraph(block: Paragraph) -> str:
-    return f'<p class="{block.tone}">{escape(block.text)}</p>'
+    return f'<p class="{block.tone}">{_say(block.text)}</p>'
 
 
 def _answers(block: Answers) -> str:
-    items = "".join(f"<dt>{escape(question)}</dt><dd>{escape(answer)}</dd>" for question, answer in block.items)
+    items = "".join(f"<dt>{_say(question)}</dt><dd>{_say(answer)}</dd>" for question, answer in block.items)
     return f'<dl class="answers">{items}</dl>'
 
 
 def _points(block: Points) -> str:
-    return f"<ul>{''.join(f'<li>{escape(item)}</li>' for item in block.items)}</ul>" if block.items else ""
+    return f"<ul>{''.join(f'<li>{_say(item)}</li>' for item in block.items)}</ul>" if block.items else ""
 
 
 def _key_figures(block: KeyFigures) -> str:
     figures = "".join(
-        f"<div><dt>{escape(each.label)}</dt><dd><strong>{_quantity(each.quantity)}</strong> "
-        f"<span>{escape(each.meaning)}</span></dd></div>"
+        f"<div><dt>{_say(each.label)}</dt><dd><strong>{_quantity(each.quantity)}</strong> "
+        f"<span>{_say(each.meaning)}</span></dd></div>"
         for each in block.figures
     )
     return f'<dl class="figures">{figures}</dl>'
@@ -421,15 +420,15 @@ def _key_figures(block: KeyFigures) -> str:
 def _table(block: Table) -> str:
     kinds = [_kind([row[place] for row in block.rows]) for place in range(len(block.titles))]
     head = "".join(
-        f'<th scope="col"{kind}>{escape(title)}</th>' if title else "<td></td>"
+        f'<th scope="col"{kind}>{_say(title)}</th>' if title else "<td></td>"
         for title, kind in zip(block.titles, kinds, strict=True)
     )
     body = "".join(f"<tr>{_cells(row, kinds)}</tr>" for row in block.rows)
-    note = f'<p class="note">{escape(block.note)}</p>' if block.note else ""
+    note = f'<p class="note">{_say(block.note)}</p>' if block.note else ""
     # Wide tables scroll by themselves; whoever has no mouse reaches them by the keyboard.
     return (
-        f'<div class="table" tabindex="0" role="region" aria-label="{escape(block.caption)}"><table>'
-        f"<caption>{escape(block.caption)}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>{note}"
+        f'<div class="table" tabindex="0" role="region" aria-label="{_say(block.caption)}"><table>'
+        f"<caption>{_say(block.caption)}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>{note}"
     )
 
 
@@ -442,38 +441,40 @@ def _kind(cells: Sequence[CellContent]) -> str:
 
 def _cells(row: Sequence[CellContent], kinds: Sequence[str]) -> str:
     first, *rest = row
-    opened = f'<th scope="row"{kinds[0]}>{_cell(first)}</th>'
+    # What a row is about is often the name of a column; sentences are longer.
+    said = escape(first) if isinstance(first, str) and len(first) <= _SENTENCE else _cell(first)
+    opened = f'<th scope="row"{kinds[0]}>{said}</th>'
     return opened + "".join(f"<td{kind}>{_cell(cell)}</td>" for cell, kind in zip(rest, kinds[1:], strict=True))
 
 
 def _cell(cell: CellContent) -> str:
-    return escape(cell) if isinstance(cell, str) else _quantity(cell)
+    return _say(cell) if isinstance(cell, str) else _quantity(cell)
 
 
 def _quantity(quantity: Quantity) -> str:
     """Write a number for people, and beside it as it is."""
     if quantity.value is None:
         return ""
-    return f'<data value="{quantity.value!r}">{escape(quantity.shown)}</data>'
+    return f'<data value="{quantity.value!r}">{_say(quantity.shown)}</data>'
 
 
 def _chart(block: Chart, prefix: str) -> str:
-    return f"<figure>{draw(block, prefix)}<figcaption>{escape(block.title)}</figcaption></figure>"
+    return f"<figure>{draw(block, prefix)}<figcaption>{_say(block.title)}</figcaption></figure>"
 
 
 def _code(block: Code) -> str:
     return (
-        f'<p class="note">{escape(block.caption)}</p>'
-        f'<pre tabindex="0" role="region" aria-label="{escape(block.caption)}"><code>{escape(block.text)}</code></pre>'
+        f'<p class="note">{_say(block.caption)}</p>'
+        f'<pre tabindex="0" role="region" aria-label="{_say(block.caption)}"><code>{escape(block.text)}</code></pre>'
     )
 
 
 def _form(block: Form) -> str:
-    head = "".join(f'<th scope="col">{escape(title)}</th>' for title in block.titles)
+    head = "".join(f'<th scope="col">{_say(title)}</th>' for title in block.titles)
     row = "<td>&nbsp;</td>" * (len(block.titles) - 1)
-    body = "".join(f'<tr><th scope="row">{escape(label)}</th>{row}</tr>' for label in block.labels)
+    body = "".join(f'<tr><th scope="row">{_say(label)}</th>{row}</tr>' for label in block.labels)
     return (
-        '<div class="table form" tabindex="0" role="region" aria-label="Decision"><table>'
+        f'<div class="table form" tabindex="0" role="region" aria-label="{_say("Decision")}"><table>'
         f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
     )
 
@@ -519,6 +520,8 @@ class Report:
         Of a release: whether it holds what it claims, and all of that was judged.
     inputs : tuple of path
         The files that it was made from, none of which `write` touches.
+    language : {"en", "de"}
+        Of the page. The JSON beside it stays English, whatever reads it.
 
     Examples
     --------
@@ -535,6 +538,7 @@ class Report:
     sections: tuple[Section, ...] = field(repr=False)
     holds: bool | None = None
     inputs: tuple[Path, ...] = field(default=(), repr=False)
+    language: str = "en"
 
     def section(self, name: str) -> Section:
         """Return a section by its name; InputError where there is none."""
@@ -546,7 +550,8 @@ class Report:
 
     def to_html(self) -> str:
         """Return the report as one page: no script, nothing fetched, light or dark as its reader has it."""
-        return render(self.title, self.audience, self.sections, version("hushtable"))
+        with use_language(self.language):
+            return render(self.title, self.audience, self.sections, version("hushtable"))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report as plain values: every text and number of the page, and the data of its charts."""
@@ -593,5 +598,6 @@ class Report:
         return paths
 
     def _repr_html_(self) -> str:
-        names = "".join(f"<li>{escaped(each.title)}</li>" for each in self.sections)
-        return f"<b>{escaped(self.title)}</b> ({self.audience})<ol>{names}</ol>"
+        with use_language(self.language):
+            names = "".join(f"<li>{_say(each.title)}</li>" for each in self.sections)
+            return f"<b>{_say(self.title)}</b> ({self.audience})<ol>{names}</ol>"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -39,6 +40,7 @@ from hushtable.risk import (
     RiskAssessment,
     Unicity,
 )
+from hushtable.wording import LANGUAGES, current_language
 
 __all__ = ["of_run", "report"]
 
@@ -113,6 +115,7 @@ def report(
     verdict: Verdict | None = None,
     inputs: Sequence[str | os.PathLike[str]] = (),
     title: str | None = None,
+    language: str | None = None,
 ) -> Report:
     """Tell of a result what people who decide need to know.
 
@@ -137,6 +140,8 @@ MinimalUniques, Keys, Unicity, Linking, JoinRisk, OwnAttacks, Comparison, Maskin
         Of a release in memory: files that it was made from besides those that it knows. Insiders are told their
         hashes, and no report is written over them.
     title : str, optional
+    language : {"en", "de"}, optional
+        Of the page. When not given, that of the release; else of the environment (``HUSHTABLE_LANGUAGE``).
 
     Raises
     ------
@@ -168,6 +173,8 @@ MinimalUniques, Keys, Unicity, Linking, JoinRisk, OwnAttacks, Comparison, Maskin
     given = {"file": file, "original": original, "policy": policy, "verdict": verdict, "inputs": inputs or None}
     check_type(verdict, Verdict, "verdict", "what Release.write or Release.verify returned")
     check_type(title, str, "title", "a text")
+    if language is not None and language not in LANGUAGES:
+        raise InputError(f"language = {language!r}.", hint=f"choose among {', '.join(LANGUAGES)}.")
     policy_file = policy
     if isinstance(result, (str, os.PathLike, Release)):
         policy = _opened(policy)
@@ -176,15 +183,15 @@ MinimalUniques, Keys, Unicity, Linking, JoinRisk, OwnAttacks, Comparison, Maskin
     if isinstance(result, (str, os.PathLike)):
         _check_unused(given, ("file", "verdict", "inputs"), "a written release")
         known = released.of_file(result, original=original, policy=_opened(policy))
-        return _of_released(known, _inside, audience, title, others)
+        return _of_released(known, _inside, audience, title, others, language)
     if isinstance(result, Release):
         _check_unused(given, ("original",), "a release, which knows it")
         known = released.of_release(result, file=file, policy=_opened(policy), verdict=verdict, inputs=inputs)
-        return _of_released(known, lambda each: _add_attacks(inside.sections(each), result), audience, title, others)
+        return _of_released(known, partial(_inside_of, result), audience, title, others, language)
     if isinstance(result, MaskedRelease):
         _check_unused(given, ("original", "policy", "verdict"), "a masked table")
         known = released.of_masked(result, file=file, inputs=inputs)
-        return _of_released(known, lambda each: masking.sections(result, each), audience, title, others)
+        return _of_released(known, partial(masking.sections, result), audience, title, others, language)
     _check_unused(given, tuple(given), "such a result")
     if type(result) not in _INTERNAL:
         known_kinds = ", ".join(kind.__name__ for kind in (Release, MaskedRelease, *_INTERNAL))
@@ -199,13 +206,19 @@ MinimalUniques, Keys, Unicity, Linking, JoinRisk, OwnAttacks, Comparison, Maskin
     told, sections = _INTERNAL[type(result)]
     # What a run has just written is not lost to its report.
     files = result.files if isinstance(result, PipelineRun) else ()
-    return Report(title or told, audience, sections(result), inputs=drafts.paths_among(*files))
+    inputs = drafts.paths_among(*files)
+    return Report(title or told, audience, sections(result), inputs=inputs, language=language or current_language())
 
 
 def _inside(known: released.Released) -> tuple[Section, ...]:
     """Return the sections of a written release for insiders; only what claims classes is attacked."""
     sections = inside.sections(known)
     return _add_attacks(sections, known) if isinstance(known.claim, Classes) else sections
+
+
+def _inside_of(release: Release, known: released.Released) -> tuple[Section, ...]:
+    """Return the sections of a release in memory for insiders."""
+    return _add_attacks(inside.sections(known), release)
 
 
 def _add_attacks(sections: tuple[Section, ...], release: Release | released.Released) -> tuple[Section, ...]:
@@ -220,6 +233,7 @@ def _of_released(
     audience: Audience,
     title: str | None,
     others: tuple[Path, ...],
+    language: str | None,
 ) -> Report:
     if sections is _inside and audience == "internal" and not known.quasi_identifiers:
         raise InputError(
@@ -229,7 +243,9 @@ def _of_released(
     named = f"Release {known.file}" if known.file else "A release"
     told = outside.sections(known) if audience == "external" else sections(known)
     holds = known.verdict.passed and known.verdict.complete
-    return Report(title or named, audience, told, holds, (*known.inputs, *others))
+    spoken = known.facts.get("language", "en")
+    language = language or (spoken if spoken in LANGUAGES and spoken != "en" else current_language())
+    return Report(title or named, audience, told, holds, (*known.inputs, *others), language)
 
 
 def _written(result: Any) -> tuple[Path, ...]:

@@ -1,4 +1,4 @@
-"""Translate what the program says: a text is put into another language by the form that it has.
+r"""Translate what the program says: a text is put into another language by the form that it has.
 
 A line of a catalogue is an English form, a tab, and the same in another language. In the English form ``{}`` stands for
 what varies; in the other one ``{0}`` is the first such part as it is, ``{0:t}`` translated, ``{0:n}`` a number as the
@@ -33,7 +33,7 @@ LANGUAGES: Final[Mapping[str, str]] = {"en": "English", "de": "Deutsch"}
 
 _VARIABLE: Final = "HUSHTABLE_LANGUAGE"
 _AND: Final = {"de": " und "}
-_NUMBER: Final = re.compile(r"(?<![\w.,])-?\d{1,3}(?:,\d{3})+(?:\.\d+)?(?![\w,]|\.\d)|(?<![\w.,])-?\d+\.\d+(?![\w,]|\.\d)")
+_NUMBER: Final = re.compile(r"(?<![\w.,])-?(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+\.\d+)(?![\w,]|\.\d)")
 _ONE_NUMBER: Final = r"-?\d[\d,.]*(?:e[-+]?\d+)?(?: ?%)?"
 _SWAPPED: Final = str.maketrans(",.", ".,")
 # What may stand before a sentence, and is no part of it: spaces, a mark of a list, of a remark.
@@ -100,7 +100,7 @@ def _translate_line(line: str, catalogue: Catalogue) -> str:
     begin = _BEFORE.match(line)
     lead = begin[0] if begin else ""
     body = line[len(lead) :].rstrip()
-    return lead + catalogue.translate(body) if body else line
+    return lead + catalogue.translate(body) + line[len(lead) + len(body) :] if body else line
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,21 +161,20 @@ class Catalogue:
         if found is not None:
             return found
         parts = _BETWEEN.split(text)
-        if len(parts) == 1:
-            return text
-        said = [parts[0] if (first := self._find(parts[0])) is None else first]
-        for space, part in zip(parts[1::2], parts[2::2], strict=True):
-            said += [space, part if (next_ := self._find(part)) is None else next_]
-        return "".join(said)
+        said = [self._find(part) if place % 2 == 0 else None for place, part in enumerate(parts)]
+        if len(parts) > 1 and any(each is not None for each in said):
+            return "".join(part if each is None else each for part, each in zip(parts, said, strict=True))
+        return self._find(text, spans_sentences=True) or text
 
-    def _find(self, text: str) -> str | None:
+    def _find(self, text: str, *, spans_sentences: bool = False) -> str | None:
+        """Return what a form says; what varies in it may hold the end of a sentence, or not."""
         fixed = self.fixed.get(text)
         if fixed is not None:
             return fixed
         for form in self.forms:
             if text.startswith(form.begins) and text.endswith(form.ends):
                 found = _compiled(form.pattern).fullmatch(text)
-                if found is not None:
+                if found and (spans_sentences or not any(map(_BETWEEN.search, found.groups()))):
                     return "".join(self._fill(part, found) for part in form.said)
         return None
 
