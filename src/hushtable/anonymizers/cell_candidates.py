@@ -1,12 +1,7 @@
 """The candidate space of cell-level recoding: what a cell may publish, and what each choice costs.
 
-A cell may publish its own value, an ancestor of it in the column's hierarchy, an interval
-between two values of an ordered column without a hierarchy, or ``*``. The interval of the
-whole range is ``*``. Rows that are made equal publish, column by column, the cheapest
-candidate they have in common, which need not be the lowest one: a loss may charge a node
-more than one above it.
-
-What a search in the candidate space publishes: cells for every class.
+A cell publishes its value, an ancestor of it in the hierarchy, without a hierarchy an interval between two values, or
+``*``. Equal rows publish the cheapest candidate they share: not always the lowest, as a loss may charge a node more.
 """
 
 from __future__ import annotations
@@ -33,22 +28,12 @@ __all__ = ["CandidateSpace", "Candidates", "infeasible", "lay_out", "merged", "p
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Candidates:
-    """Everything that one column's cells may publish, one entry a candidate.
+    """Everything that one column's cells may publish, one entry a candidate."""
 
-    Attributes
-    ----------
-    first, last : ndarray of int32
-        The run of places that a candidate covers; ``*`` covers all, the missing value's too.
-    level : ndarray of int32
-        Of a hierarchy's node, 0 for a value; of an interval 1, of ``*`` the last.
-    costs : ndarray of float64
-        Weighted.
-    """
-
-    first: CodeArray
+    first: CodeArray  # the run of places, with `last`, that a candidate covers; "*" covers all, the missing value's too
     last: CodeArray
-    level: CodeArray
-    costs: FloatArray
+    level: CodeArray  # of a hierarchy's node, 0 for a value; of an interval 1, of "*" the last
+    costs: FloatArray  # weighted
 
     def covering(self, place: int) -> CountArray:
         """Return the candidates of a place."""
@@ -57,40 +42,18 @@ class Candidates:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CandidateSpace:
-    """The candidate space of a table.
-
-    Attributes
-    ----------
-    columns : tuple of Column
-        The quasi-identifiers.
-    hierarchies : tuple of Hierarchy or None
-        None where intervals are the candidates.
-    places : ndarray of int32, shape (n_rows, n_columns)
-        See `hushtable.kernels.cost.Costs`.
-    codes : tuple of ndarrays of int32, by column
-        The code at every place; entry 0 is -1.
-    costs : Costs
-        Of the objective.
-    seconds : Costs
-        What the cheapest candidates cost by the objective that breaks ties.
-    chosen : tuple of ndarrays of int32, by column
-        Of a hierarchy, for every level and code, the level that a run of places publishes
-        whose lowest common node is there.
-    node_costs : tuple by column of tuples by level of ndarrays of float64
-        Weighted; nothing where intervals are the candidates.
-    scale : float
-        From the sum of weighted cells to the loss.
-    """
+    """What the cells of a table may publish, and at which cost."""
 
     columns: tuple[Column, ...]
-    hierarchies: tuple[Hierarchy | None, ...]
-    places: CodeArray = field(repr=False)
-    codes: tuple[CodeArray, ...] = field(repr=False)
+    hierarchies: tuple[Hierarchy | None, ...]  # None: intervals are the candidates
+    places: CodeArray = field(repr=False)  # (n_rows, n_columns), see `kernels.cost.Costs`
+    codes: tuple[CodeArray, ...] = field(repr=False)  # by column, at every place; entry 0 is -1
     costs: Costs = field(repr=False)
-    seconds: Costs = field(repr=False)
+    seconds: Costs = field(repr=False)  # of the cheapest candidates, by the objective that breaks ties
+    # By column, level and code: the level published by a run of places whose lowest common node is there
     chosen: tuple[CodeArray, ...] = field(repr=False)
-    node_costs: tuple[tuple[FloatArray, ...], ...] = field(repr=False)
-    scale: float
+    node_costs: tuple[tuple[FloatArray, ...], ...] = field(repr=False)  # weighted, by column and level
+    scale: float  # from the sum of weighted cells to the loss
 
     @property
     def n_rows(self) -> int:
@@ -200,19 +163,9 @@ def lay_out(
     objective: Loss,
     second: Loss | None = None,
 ) -> CandidateSpace:
-    """Lay out the candidate space of a table.
+    """Return the candidate space of a table with a row for every record, for a loss and one that breaks its ties.
 
-    Parameters
-    ----------
-    table : Table
-        A row for every record.
-    quasi_identifiers : sequence of str
-    hierarchies : mapping of column to Hierarchy
-        Aligned. A categorical column without one has its values and ``*``.
-    objective : Loss
-        What is made small.
-    second : Loss, optional
-        Decides among candidates that cost the same; else the lowest node does.
+    Hierarchies are aligned; a categorical column without one has its values and ``*``.
     """
     assert isinstance(objective, CellLoss)
     assert second is None or isinstance(second, CellLoss)

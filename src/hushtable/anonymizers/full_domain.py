@@ -1,7 +1,4 @@
-"""Full-domain generalization: one level for every column, proven best.
-
-Branch and bound over intervals of the lattice: what follows for all nodes below one from the classes that fail there.
-"""
+"""Full-domain generalization: one level for every column, proven best by branch and bound over the lattice."""
 
 from __future__ import annotations
 
@@ -56,28 +53,14 @@ _CLOSED: Final = (KAnonymity, DistinctLDiversity, KMap)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NodeJudge:
-    """How the classes of a node are judged.
+    """How the classes of a node are judged."""
 
-    Attributes
-    ----------
-    failing : ndarray of bool, shape (n_classes,)
-        The classes that fail a model, and are suppressed.
-    tagged : ndarray of bool, shape (n_classes,)
-        Those whose records fail at every node below too.
-    n_failing, n_tagged : int
-        Records in them.
-    is_hopeless : bool
-        Whether no node from here down has a release within the limit.
-    is_feasible : bool
-        Whether this node has one.
-    """
-
-    failing: BoolArray = field(repr=False)
-    tagged: BoolArray = field(repr=False)
-    n_failing: int
-    n_tagged: int
-    is_hopeless: bool
-    is_feasible: bool
+    failing: BoolArray = field(repr=False)  # (n_classes,): fail a model, and are suppressed
+    tagged: BoolArray = field(repr=False)  # (n_classes,): those whose records fail at every node below too
+    n_failing: int  # records
+    n_tagged: int  # records
+    is_hopeless: bool  # no node from here down has a release within the limit
+    is_feasible: bool  # this node has one
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -86,35 +69,16 @@ class Tags:
 
     A record whose class fails a *closed* model fails it in every smaller class too: passing is inherited by all larger
     classes. Of a model that is not closed, the closed part is what every class that passes has in common.
-
-    Attributes
-    ----------
-    models, closed : tuple of PrivacyModel
-    excesses : tuple of Excess
-        Sums over classes that never fall from a node to those below it.
-    most : int
-        Records that may be suppressed.
     """
 
     models: tuple[PrivacyModel, ...]
     closed: tuple[PrivacyModel, ...]
-    excesses: tuple[Excess, ...]
-    most: int
+    excesses: tuple[Excess, ...]  # sums over classes that never fall from a node to those below it
+    most: int  # records that may be suppressed
 
     @classmethod
     def of(cls, models: Sequence[PrivacyModel], reference: ClassStats, most: int, *, by_person: bool) -> Tags:
-        """Find what of the models is inherited.
-
-        Parameters
-        ----------
-        models : sequence of PrivacyModel
-        reference : ClassStats
-            With the totals and grounds.
-        most : int
-            Records that may be suppressed.
-        by_person : bool
-            Whether persons are counted: what is convex in records need not be in persons.
-        """
+        """Find what of the models is inherited; what is convex in records need not be in persons."""
         closed = tuple(
             dict.fromkeys(part for model in models for part in _closed_part(model, reference, by_person=by_person))
         )
@@ -144,21 +108,13 @@ class Tags:
 class Excess:
     """By how much classes exceed the bound of a model, summed over records.
 
-    The excess of a class is convex in its shares, so that the sum never rises when classes are merged; a suppressed
-    record accounts for the highest one there is at the most.
-
-    Attributes
-    ----------
-    model : PrivacyModel
-    by_class : callable
-        The excess of every class in all its records.
-    highest : float
-        Of any record.
+    It is convex in a class's shares, so that merging never raises the sum. A suppressed record accounts for the
+    highest.
     """
 
     model: PrivacyModel
-    by_class: Callable[[ClassStats], FloatArray] = field(repr=False)
-    highest: float
+    by_class: Callable[[ClassStats], FloatArray] = field(repr=False)  # in all records of a class
+    highest: float  # of any record
 
     @classmethod
     def of(cls, model: PrivacyModel, by_class: Callable[[ClassStats], FloatArray], reference: ClassStats) -> Excess:
@@ -240,13 +196,9 @@ _MOST_KEPT: Final = 40_000_000  # classes of all snapshots that are kept
 
 
 class Leaf(NamedTuple):
-    """Why a part of the lattice holds nothing better.
+    """Why the interval from `low` to `high` of the lattice holds nothing better."""
 
-    ``low`` and ``high`` are the ends of an interval. Reasons: ``"loss"``, even the lowest node costs too much with all
-    records published; ``"failing"``, it does with the records suppressed that fail at ``witness``; ``"infeasible"``,
-    too many fail at ``witness``; ``"node"``, a single one, which costs too much or fails.
-    """
-
+    # "loss": too dear with all published; "failing", without those that fail at `witness`; "infeasible"; "node"
     reason: str
     low: Vector
     high: Vector
@@ -269,43 +221,21 @@ class _Interval(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Solved:
-    """What a search found.
+    """What a search found."""
 
-    Attributes
-    ----------
-    node : tuple of int, optional
-        The best one; None where none is feasible, or the budget ended before.
-    value, bound : float
-    n_rolled : int
-        Roll-ups.
-    is_complete : bool
-    leaves : tuple of Leaf
-        Why all others are no better; together they are the lattice where the search is complete.
-    feasible : dict of node to float
-        All that were met.
-    """
-
-    node: Vector | None
+    node: Vector | None  # None: none is feasible, or the budget ended before
     value: float
     bound: float
-    n_rolled: int
+    n_rolled: int  # roll-ups
     is_complete: bool
+    # Why all other nodes are no better; the whole lattice where the search is complete
     leaves: tuple[Leaf, ...] = field(repr=False)
-    feasible: dict[Vector, float] = field(repr=False)
+    feasible: dict[Vector, float] = field(repr=False)  # all that were met, with their cost
 
 
 class NodeSearch:
     """A search for the node of least loss.
 
-    Parameters
-    ----------
-    roller : Roller
-    tags : Tags
-    objective : NodeObjective
-    clock : Clock
-
-    Notes
-    -----
     The intervals [low, high] are disjoint, and with the leaves the whole lattice. The one of the lowest bound is next:
 
     1. its upper end is lowered, as long as the nodes that are cut off cost too much with all records published;
@@ -543,9 +473,8 @@ class FullDomain:
 
     Notes
     -----
-    Branch and bound over intervals of the lattice, see `hushtable.anonymizers.full_domain`. What is inherited
-    from a node to those below it is the closed part of the models, and sums of convex excesses, see
-    `hushtable.anonymizers.full_domain`. Where a population is counted, nothing is suppressed.
+    Branch and bound over intervals of the lattice. A node hands on to those below it the closed part of the models, and
+    sums of convex excesses. Where a population is counted, nothing is suppressed.
     A column without a hierarchy has the one that `Hierarchy.auto` proposes.
 
     Examples

@@ -1,8 +1,4 @@
-"""The lattice: which node every value publishes at every level of its column, and what nodes cost.
-
-Snapshots are the classes of a node with all that models ask of them, rolled up from one below. Bounds say what all
-nodes above one cost at least.
-"""
+"""The lattice: what every value publishes at every level of its column, and the classes and costs of nodes."""
 
 from __future__ import annotations
 
@@ -50,21 +46,13 @@ Vector = tuple[int, ...]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PublishedLevels:
-    """The levels of one column, as they are published.
-
-    Attributes
-    ----------
-    ladder : Hierarchy
-    nodes : ndarray of int32, shape (n_levels, n_values + 1)
-        The node of the missing value (entry 0) and of every value, dense in each level: equal texts are one node.
-    n_nodes : tuple of int, by level
-    level : ndarray of int32, shape (n_levels, n_values)
-        The level of the hierarchy that is published, which is higher where a value must not be published lower.
-    """
+    """The levels of one column, as they are published."""
 
     ladder: Hierarchy
+    # (n_levels, n_values + 1), entry 0 is the missing value; dense in each level: equal texts are one node
     nodes: CodeArray = field(repr=False)
-    n_nodes: tuple[int, ...]
+    n_nodes: tuple[int, ...]  # by level
+    # (n_levels, n_values): the published level, higher where a value must not be published lower
     level: CodeArray = field(repr=False)
 
     @property
@@ -74,13 +62,7 @@ class PublishedLevels:
 
 
 def levels_of(table: Table, columns: Sequence[str], ladders: Mapping[str, Hierarchy]) -> tuple[PublishedLevels, ...]:
-    """Return the levels of every column.
-
-    Raises
-    ------
-    InputError
-        A column has no hierarchy.
-    """
+    """Return the levels of every column, or raise where one has no hierarchy."""
     lacking = [name for name in columns if name not in ladders]
     if lacking:
         raise InputError(
@@ -129,23 +111,12 @@ _LAST_STAMP: Final = 2**30
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NodeSnapshot:
-    """The classes of a node.
+    """The classes of a node, with all that models ask of them."""
 
-    Attributes
-    ----------
-    levels : tuple of int
-        The node.
-    rows : ndarray of int32, shape (n_classes,)
-        A row of every class, ascending.
-    sizes : ndarray of int64, shape (n_classes,)
-    histograms : mapping of column to Histogram
-        Of everything that is counted in classes.
-    population : ndarray of int64, shape (n_classes,), optional
-    """
-
-    levels: Vector
-    rows: CodeArray = field(repr=False)
+    levels: Vector  # the node
+    rows: CodeArray = field(repr=False)  # one of every class, ascending
     sizes: CountArray = field(repr=False)
+    # Of everything that is counted in classes
     histograms: Mapping[str, Histogram] = field(default_factory=dict, repr=False)
     population: CountArray | None = field(default=None, repr=False)
 
@@ -156,15 +127,7 @@ class NodeSnapshot:
 
 
 class Roller:
-    """Makes snapshots; its arrays are used again from one roll-up to the next.
-
-    Parameters
-    ----------
-    judge : Judge
-    names : sequence of str
-        The columns.
-    columns : tuple of Levels
-    """
+    """Makes snapshots; its arrays are used again from one roll-up to the next."""
 
     def __init__(self, judge: Judge, names: Sequence[str], columns: tuple[PublishedLevels, ...]) -> None:
         table = judge.table
@@ -282,32 +245,17 @@ class NodeObjective(Protocol):
         ...
 
     def bound(self, levels: Vector, source: NodeSnapshot, tagged: BoolArray) -> float:
-        """Return a bound under the cost of every node from one up at which certain records fail.
-
-        Parameters
-        ----------
-        levels : tuple of int
-        source : NodeSnapshot
-            Of a node below, or that one.
-        tagged : ndarray of bool
-            The classes of the source whose records fail.
-        """
+        """Return a bound under the cost of every node from one up, given the failing classes of a node below."""
         ...
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CostsByColumn:
-    """What cells cost, by column.
+    """What cells cost, by column."""
 
-    Attributes
-    ----------
-    extras : tuple of ndarray of float64, shape (n_levels, n_values + 1)
-        What it costs more to suppress a cell than to publish it, of every code at every level.
-    sums : tuple by column of tuple by level of float
-        What the cells of all records cost; whole numbers where shares are, so that sums are exact.
-    """
-
+    # (n_levels, n_values + 1): what a suppressed cell costs more than a published one, by code
     extras: tuple[FloatArray, ...]
+    # By column and level, of all records; whole numbers where shares are, so that sums are exact
     sums: tuple[tuple[float, ...], ...]
 
     @classmethod
@@ -322,24 +270,13 @@ class CostsByColumn:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Additive:
-    """A sum over cells, aggregated over columns.
+    """A sum over cells, aggregated over columns."""
 
-    Attributes
-    ----------
-    codes : ndarray of int32, shape (n_rows, n_columns)
-        Code + 1 of every row.
-    cells : CostsByColumn
-        What cells cost.
-    floors : CostsByColumn
-        The least that they cost at a level or above it: the same, but where a rule has a wider node cost less.
-    finish : callable
-        The loss, from the sums by column.
-    """
-
-    codes: CodeArray = field(repr=False)
+    codes: CodeArray = field(repr=False)  # (n_rows, n_columns), code + 1
     cells: CostsByColumn = field(repr=False)
+    # The least at a level or above: the same, but where a rule has a wider node cost less
     floors: CostsByColumn = field(repr=False)
-    finish: Callable[[Sequence[float]], float] = field(repr=False)
+    finish: Callable[[Sequence[float]], float] = field(repr=False)  # the loss, from the sums by column
 
     by_class = False
 
@@ -367,23 +304,12 @@ class Additive:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ByClass:
-    """A loss of the sizes of classes.
-
-    Attributes
-    ----------
-    n_records : int
-    most : int
-        Records that may be suppressed.
-    min_size : int
-        Records that every class holds.
-    is_squared : bool
-        The sum of squares, or else the mean.
-    """
+    """A loss of the sizes of classes."""
 
     n_records: int
-    most: int
-    min_size: int
-    is_squared: bool
+    most: int  # records that may be suppressed
+    min_size: int  # of every class, in records
+    is_squared: bool  # the sum of squares, or else the mean
 
     by_class = True
 
@@ -431,18 +357,7 @@ def objective_of(
 ) -> NodeObjective:
     """Return what a loss costs on the nodes of a lattice.
 
-    Parameters
-    ----------
-    loss : Loss
-    table : Table
-    names : sequence of str
-    columns : sequence of Levels
-    codes : ndarray of int32, shape (n_rows, n_columns)
-        Code + 1 of every row.
-    most : int
-        Records that may be suppressed.
-    least : int
-        Records that every class holds.
+    Codes + 1 have shape (n_rows, n_columns); `most` records may be suppressed, every class holds `least`.
     """
     if isinstance(loss, (Discernibility, AverageClassSize)):
         return ByClass(table.n_records, most, max(1, least), isinstance(loss, Discernibility))

@@ -43,12 +43,10 @@ class Genetic:
     Parameters
     ----------
     variant : {"partitions", "mg-ga"}, optional
-        ``"partitions"``: an individual is a partition, whose blocks satisfy the models from
-        the start. Offspring take the cheapest blocks of both parents and are then improved by
-        moves, swaps, merges and splits. ``"mg-ga"``: an individual is a table of published
-        cells, as in that program; for k-anonymity alone, or for a matching notion. When not
-        given, a matching notion, which judges rows and no blocks, is searched for among tables,
-        everything else among partitions.
+        ``"partitions"``: an individual is a partition, whose blocks satisfy the models from the start. Offspring take
+        the cheapest blocks of both parents and are then improved by moves, swaps, merges and splits. ``"mg-ga"``: an
+        individual is a table of published cells, as in that program; for k-anonymity alone, or for a matching notion.
+        When not given, matching notions, which judge rows and no blocks, search among tables, all others partitions.
     individuals : int, optional
         Of a generation; 8 partitions or 100 tables when not given.
     generations : int, optional
@@ -65,18 +63,16 @@ class Genetic:
 
     Notes
     -----
-    With ``"partitions"`` the start are Mondrian's blocks in the same candidate space, annealed; the
-    result is never worse. The trace holds a lower bound, its gap, and the best
-    loss by generation (``trace.effort.history``).
+    With ``"partitions"`` the start are Mondrian's blocks in the same candidate space, annealed; the result is never
+    worse. The trace holds a lower bound, its gap, and the best loss by generation (``trace.effort.history``).
 
-    ``"mg-ga"`` follows that program with these faults mended: the rate of mutation does grow; the
-    elite is a share, not ten; a whole row can be aligned with another, without which equal rows
-    hardly ever meet; losses are compared only among tables that satisfy the model, and a table
-    of ``*`` is among the first, so that there always is one. Under a matching notion, that
-    program's own (`hushtable.GlobalK1`) or another, the first tables are a k-anonymous one, which is
-    more than asked, and for k = 2 rows paired by an assignment. A row of which too few matches are known,
-    told by strong components, is paired with another: both publish the cheapest cells that
-    cover both. So every individual satisfies the notion, and losses alone decide.
+    ``"mg-ga"`` follows that program with these faults mended: the rate of mutation does grow; the elite is a share, not
+    ten; a whole row can be aligned with another, without which equal rows hardly ever meet; losses are compared only
+    among tables that satisfy the model, and a table of ``*`` is among the first, so that there always is one. Under a
+    matching notion, that program's own (`hushtable.GlobalK1`) or another, the first tables are a k-anonymous one, which
+    is more than asked, and for k = 2 rows paired by an assignment. A row of which too few matches are known, told by
+    strong components, is paired with another: both publish the cheapest cells that cover both. So every individual
+    satisfies the notion, and losses alone decide.
 
     Examples
     --------

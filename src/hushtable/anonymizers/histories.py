@@ -117,27 +117,16 @@ class Histories:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Crowd:
-    """Persons and where their records lie.
-
-    Attributes
-    ----------
-    places : ndarray of float64, shape (n_rows, n_columns)
-        Of ordered columns in [0, 1]; of others the code. NaN is missing.
-    shares : ndarray of float64, shape (n_columns,)
-        What a second value of a column that is not ordered costs; 0 where it is ordered.
-    weights : ndarray of float64, shape (n_columns,)
-    pull : ndarray of float64, shape (n_columns,)
-        How much each column decides which records are aligned.
-    rows : list of ndarray of int64
-        Of every person.
-    """
+    """Persons and where their records lie."""
 
     axes: Sequence[Axis] = field(repr=False)
+    # (n_rows, n_columns): of ordered columns in [0, 1], of others the code; NaN is missing
     places: FloatArray = field(repr=False)
+    # What a second value of a column that is not ordered costs; 0 where it is ordered
     shares: FloatArray = field(repr=False)
     weights: FloatArray = field(repr=False)
-    pull: FloatArray = field(repr=False)
-    rows: list[CountArray] = field(repr=False)
+    pull: FloatArray = field(repr=False)  # how much each column decides which records are aligned
+    rows: list[CountArray] = field(repr=False)  # of every person
     n_nobodys: int
 
     @property

@@ -1,8 +1,7 @@
-"""Sensitive columns of sets in a search: columns of items, so that methods and kernels know nothing of sets.
+"""Sensitive columns of sets in a search: a column for every item says who holds it; kernels know no sets.
 
-What a model asks of a set it asks of every item, see `hushtable.models.items`: a column for every item says who holds
-it. (alpha, k)-anonymity asks every value of a column alone, so that items which no record holds together share one. An
-item that is too rare to fail in any class that the other models allow has no column.
+Items that no record holds together share a column under (alpha, k)-anonymity, which asks every value of a column alone.
+An item that is too rare to fail in any class that the other models allow has no column.
 """
 
 from __future__ import annotations
@@ -40,20 +39,7 @@ class _ItemColumn(NamedTuple):
 
 
 def with_item_columns(table: Table, models: Sequence[PrivacyModel]) -> tuple[Table, tuple[PrivacyModel, ...]]:
-    """Return a table with columns for the items that models look at, and the models that are asked of them.
-
-    Parameters
-    ----------
-    table : Table
-        The rows that are judged.
-    models : sequence of PrivacyModel
-        Those of columns of sets are asked item by item; others stay as they are.
-
-    Raises
-    ------
-    InputError
-        There are too many items.
-    """
+    """Return a table with columns for the items that models look at, and the models that are asked of them."""
     of_sets = [model for model in models if any(_is_of_sets(table, name) for name in model.needs.sensitive)]
     if not of_sets:
         return table, tuple(models)

@@ -161,17 +161,7 @@ class Judge:
             )
 
     def check_classes(self, partition: Partition, method: Any) -> None:
-        """Judge the classes that a search found.
-
-        Raises
-        ------
-        ModelError
-            A model could not judge a class.
-        InfeasibleError
-            Some class fails a model that merging classes can break.
-        InputError
-            Some class fails, and the method is of another package.
-        """
+        """Raise where a class that a search found fails a model, or could not be judged."""
         self.own.raise_faults()
         for model in self.failed(partition):
             if not model.monotone_coarsening:

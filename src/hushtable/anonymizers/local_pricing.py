@@ -31,24 +31,12 @@ _TOGETHER: Final = 1_024  # rows between two looks at the clock
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Neighbours:
-    """The nearest rows.
+    """The nearest rows."""
 
-    Attributes
-    ----------
-    order : ndarray of int64, shape (n_rows,)
-        The rows, equal ones side by side.
-    near : Near
-        Of the rows in that order.
-    costs : ndarray of float64, shape (n_distinct, n_near)
-        What a class of two costs each.
-    complete : bool
-        Whether there was time for all rows.
-    """
-
-    order: CountArray
-    near: Near = field(repr=False)
-    costs: FloatArray = field(repr=False)
-    complete: bool
+    order: CountArray  # the rows, equal ones side by side
+    near: Near = field(repr=False)  # of the rows in that order
+    costs: FloatArray = field(repr=False)  # (n_distinct, n_near): what a class of two costs each
+    complete: bool  # whether there was time for all rows
 
 
 def find(space: Space, labels: CodeArray, n_near: int, clock: Clock) -> Neighbours:
@@ -95,12 +83,10 @@ _N_NEAR: Final = 24
 
 
 def pairs(space: Space, found: Neighbours) -> CodeArray | None:
-    """Return classes of two and three rows, a label for every row; None where there are too few or too many rows.
+    """Return the classes of two and three rows of least cost by a fractional matching, which is half an assignment.
 
-    Notes
-    -----
-    The fractional matching of least cost is half an assignment without fixed points. Of four equal rows or more, all
-    but two or three are pairs of their own.
+    None where there are too few or too many rows. Of four equal rows or more, all but two or three are pairs of their
+    own.
     """
     offsets = found.near.offsets
     counts = np.diff(offsets)
@@ -168,20 +154,11 @@ _WORD: Final = 64
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Pricing:
-    """The rows of a problem, and what classes of them cost.
-
-    Attributes
-    ----------
-    problem : Problem
-    axes : tuple of Axis
-        In the order of the problem's columns.
-    space : Space
-        By the loss itself where that is a sum over cells.
-    """
+    """The rows of a problem, and what classes of them cost."""
 
     problem: Problem
-    axes: tuple[Axis, ...] = field(repr=False)
-    space: Space = field(repr=False)
+    axes: tuple[Axis, ...] = field(repr=False)  # in the order of the problem's columns
+    space: Space = field(repr=False)  # by the loss itself where that is a sum over cells
 
     @property
     def n_words(self) -> int:

@@ -47,23 +47,12 @@ def n_nodes(pricing: Pricing) -> int:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Rest:
-    """The distinct rows left over.
-
-    Attributes
-    ----------
-    rows : ndarray of int64
-        Which.
-    counts : ndarray of int64
-    nodes : ndarray of int32, shape (n_levels of all columns, n_rows)
-        Theirs at every level of the first column, then of the next.
-    costs : ndarray of float64, shape (n_levels of all columns, n_rows)
-        Of a record that publishes them.
-    """
+    """The distinct rows left over."""
 
     rows: CountArray
     counts: CountArray
-    nodes: CodeArray = field(repr=False)
-    costs: FloatArray = field(repr=False)
+    nodes: CodeArray = field(repr=False)  # (levels of the first column, then of the next, ...; n_rows)
+    costs: FloatArray = field(repr=False)  # as `nodes`: of a record that publishes them
 
     def of(self, kept: BoolArray) -> _Rest:
         nodes, costs = np.ascontiguousarray(self.nodes[:, kept]), np.ascontiguousarray(self.costs[:, kept])
@@ -177,34 +166,19 @@ _SPARE: Final = 64  # classes more than sizes allow, for splits of those that ar
 
 @dataclass(frozen=True, slots=True)
 class Course:
-    """How long an annealing goes on, and how hot.
+    """How long an annealing goes on, and how hot."""
 
-    Attributes
-    ----------
-    n_steps : int
-        At most.
-    hot, cold : float
-        The first and the last temperature, in cells, of an annealing that is long enough for them.
-    """
-
-    n_steps: int
-    hot: float
-    cold: float
+    n_steps: int  # at most
+    hot: float  # the first temperature, in cells, of an annealing that is long enough for it
+    cold: float  # the last one
 
 
 def anneal(
     pricing: Pricing, labels: CodeArray, found: Neighbours, check: Check, course: Course, seed: int, clock: Clock
 ) -> tuple[CodeArray, int]:
-    """Anneal classes that pass; return them as they are in the end, and the steps taken.
+    """Anneal classes that pass, by rows in the neighbours' order; return them, one for every row, and the steps taken.
 
-    Parameters
-    ----------
-    labels : ndarray of int32, shape (n_rows,)
-        A class for every row.
-    check : Check
-        What every class keeps satisfying, of the rows in the order of the neighbours.
-    clock : Clock
-        Where it has an end, the temperature falls with the time that is left, so that it ends cold.
+    With a clock that has an end, the temperature falls with the time that is left, so that it ends cold.
     """
     order = found.order
     space = pricing.space._replace(codes=np.ascontiguousarray(pricing.space.codes[order]))
@@ -326,8 +300,8 @@ class _Start:
 class LocalRecoding:
     """Generalize cells and not columns, in tables of any size: records move between classes while that loses less.
 
-    A class publishes in every column the lowest hierarchy node over its records, or without a
-    hierarchy their interval or set. Equal records may publish different cells.
+    A class publishes in every column the lowest hierarchy node over its records, or without a hierarchy their interval
+    or set. Equal records may publish different cells.
 
     Parameters
     ----------
@@ -335,14 +309,12 @@ class LocalRecoding:
 
     Notes
     -----
-    The start is the best of three, by what is published: Mondrian's classes with
-    ``exchange=True``; where every quasi-identifier has a hierarchy, the cheapest full-domain recoding that puts a
-    hundredth of the records into classes, another one for the rows that it leaves over, and so on; for k = 2 the
-    cheapest fractional matching, taken apart into pairs and triples. From there a simulated annealing: a record
-    moves to the class of one of its 32 nearest rows, or changes places with a record of it, and now and then a class is
-    split or dissolved. The release is never worse than its start, and no record is suppressed for a lower loss.
-
-    Every class satisfies the models after every step, so that only moves are made after which it does.
+    The start is the best of three, by what is published: Mondrian's classes with ``exchange=True``; where every
+    quasi-identifier has a hierarchy, the cheapest full-domain recoding that puts a hundredth of the records into
+    classes, another one for the rows that it leaves over, and so on; for k = 2 the cheapest fractional matching, taken
+    apart into pairs and triples. From there a simulated annealing: a record moves to the class of one of its 32 nearest
+    rows, or changes places with a record of it, and now and then a class is split or dissolved; after every step every
+    class satisfies the models. The release is never worse than its start, and no record is suppressed for a lower loss.
 
     At most 300 steps a record are taken, and on a table where that may be long, at most 10 seconds, which are not
     reproducible; ``Budget(nodes=)`` counts steps, which are; ``Budget(seconds=)`` may take 5,000 a record. Seconds are
@@ -399,10 +371,7 @@ class LocalRecoding:
 
 
 def _compile(problem: Problem) -> None:
-    """Have every kernel run once on a few of the rows, whatever comes of it.
-
-    On a machine's first run they are compiled, which takes far longer than a short search, and cannot be interrupted.
-    """
+    """Run every kernel once on a few rows: their first compilation is long, and nothing can interrupt it."""
     judge, n_rows = problem.judge, problem.table.n_rows
     rows = np.linspace(0, n_rows - 1, min(n_rows, max(_FEW, 2 * judge.min_size))).astype(np.int64)
     pricing = priced(replace(problem, judge=judge.of(rows), clock=Clock()))

@@ -1,7 +1,4 @@
-"""The one door of every search: a problem in, what was found out, and what a method can be asked.
-
-A method joins by `register`; nothing else has to know it.
-"""
+"""The one door of every search: a problem in, what was found out. A method joins by `register`."""
 
 from __future__ import annotations
 

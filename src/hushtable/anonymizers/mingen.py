@@ -331,18 +331,10 @@ def start(space: CandidateSpace, problem: Problem, clock: Clock) -> tuple[CodeAr
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Proven:
-    """A partition, and what no other costs less than: all in weighted cells.
-
-    Attributes
-    ----------
-    labels : ndarray of int32, shape (n_rows,)
-    prices : ndarray of float64, shape (n_rows,)
-        No block costs less than its rows' prices.
-    value, bound : float
-    """
+    """A partition, and what no other costs less than: all in weighted cells."""
 
     labels: CodeArray
-    prices: FloatArray
+    prices: FloatArray  # (n_rows,): no block costs less than its rows' prices
     value: float
     bound: float
 

@@ -1,7 +1,6 @@
 """Minimal generalization under the matching notions: an integer program over the options of each row.
 
-Many tables of published cells are kept at once: a *pool* is an array of candidates, of shape
-(n_tables, n_rows, n_columns).
+A *pool* is an array of candidates of many tables, of shape (n_tables, n_rows, n_columns).
 """
 
 from __future__ import annotations
@@ -28,19 +27,11 @@ __all__ = ["MOST_PAIRED", "MOST_ROWS", "Choices", "matches", "paired", "search",
 
 @dataclass(frozen=True, eq=False)
 class Choices:
-    """What every cell of a table may publish.
-
-    Attributes
-    ----------
-    space : CandidateSpace
-    listed : tuple of Candidates, by column
-        The last is ``*``.
-    fitting : tuple by column of (ndarray, ndarray) of int64
-        The candidates of every row, as offsets and members.
-    """
+    """What every cell of a table may publish."""
 
     space: CandidateSpace
-    listed: tuple[Candidates, ...] = field(repr=False)
+    listed: tuple[Candidates, ...] = field(repr=False)  # by column; the last is "*"
+    # By column, the candidates of every row as offsets and members
     fitting: tuple[tuple[CountArray, CountArray], ...] = field(repr=False)
 
     @classmethod
@@ -126,8 +117,7 @@ def matches(covers: BoolArray, *, is_global: bool) -> BoolArray:
 def wanted(notion: MatchingNotion, matched: BoolArray) -> BoolArray:
     """Tell which pairs of rows of each table would give the first of them a match that it lacks.
 
-    A table satisfies the notion where there is none. There is always one for a row that lacks matches,
-    as long as there are k rows.
+    A table satisfies the notion where there is none. A row that lacks matches always has one, given k rows.
     """
     lacking = np.zeros(matched.shape, dtype=bool)
     if "published" in notion.sides:
@@ -181,20 +171,11 @@ _SHORTEST = 0.01  # seconds that the solver is given at least
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RowOptions:
-    """What one row may publish, as far as it matters.
+    """What one row may publish, as far as it matters."""
 
-    Attributes
-    ----------
-    covers : ndarray of bool, shape (n_options, n_rows)
-        The original rows that an option covers.
-    costs : ndarray of float64, shape (n_options,)
-    picks : ndarray of int64, shape (n_options, n_columns)
-        The candidate of every column.
-    """
-
-    covers: BoolArray
+    covers: BoolArray  # (n_options, n_rows): the original rows that an option covers
     costs: FloatArray
-    picks: CountArray
+    picks: CountArray  # (n_options, n_columns): the candidate of every column
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -213,17 +194,12 @@ class Solution:
 def search(
     title: str, space: CandidateSpace, model: MatchingNotion, n_best: int, tie_break: Loss | None, clock: Clock
 ) -> Found | None:
-    """Find the cheapest table whose rows have k matches, of whatever kind the model asks for.
+    """Find the cheapest table whose rows have k matches of the asked kind; None where time ended before.
 
-    None where the time ended before there was one. Ties that it ends before are not told.
-
-    Notes
-    -----
-    More rows covered never hurt, so that of each row only options count that no other covers more
-    than, for less. (k,1) then takes every row's cheapest option that covers k rows; the others
-    are integer programs. A pair of a published row and an original one is a match if and only if
-    some circulation runs through it, so the global notions ask for one circulation with k - 1
-    arcs in use at every row, out of it or into it.
+    More rows covered never hurt: of each row only options count that no other covers more than, for less. (k,1) takes
+    every row's cheapest option that covers k rows; the others are integer programs. A pair of a published and an
+    original row is a match if and only if some circulation runs through it, so the global notions ask for one
+    circulation with k - 1 arcs in use at every row, out of it or into it.
     """
     if space.n_rows < model.k:
         raise infeasible([model], space.n_rows)
@@ -458,10 +434,7 @@ def _ties(
     n_best: int,
     clock: Clock,
 ) -> tuple[list[CountArray], int, bool]:
-    """List tables of the least cost, row after row; return them, the beginnings looked at, and whether that was all.
-
-    most : what each row may cost
-    """
+    """List tables of the least cost, row after row; return them, the beginnings looked at, and whether that was all."""
     try:
         choices = [_affordable(masks, space, model, row, most[row], clock) for row in range(space.n_rows)]
     except _TimeOver:

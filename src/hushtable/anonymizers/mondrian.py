@@ -1,17 +1,4 @@
-"""Mondrian: multidimensional k-anonymity by cutting classes in two.
-
-Exchange records between the classes of a partition while that lowers its loss.
-
-Undo cuts whose sides publish cells that cover people of one another.
-
-A search counts the people on either side of a cut, a reader those whom the published cells cover. They
-are the same people until a class publishes a node of a hierarchy with children on both sides,
-or ``*`` for missing values beside others. Who covers more people than it has is safe by
-k-map, but not by delta-presence: the share of them that is in the table falls. And where nobody
-tells a reader whose record a row is, a class has as many persons as its cells cannot do without.
-
-Suppression as a trade: the records whose removal lowers the loss most go first, and none where it does not fall.
-"""
+"""Mondrian: cut classes in two; then exchange records, undo overlaps, suppress what costs others most."""
 
 from __future__ import annotations
 
@@ -67,28 +54,11 @@ def improve(
     min_size: int,
     clock: Clock,
 ) -> Partition:
-    """Move and swap distinct rows between neighbouring classes; every class keeps satisfying the rules.
+    """Move and swap distinct rows between neighbouring classes while the set-NCP falls and the rules hold.
 
-    Parameters
-    ----------
-    table : Table
-        The rows of the partition.
-    partition : Partition
-        Its classes in an order in which neighbours are alike.
-    rows : ndarray of int32, shape (n_rows,)
-        The rows class by class; in this order they are tried, and the first of equal gains is taken.
-    points, axes, rules
-        As the search has them.
-    min_size : int
-        Records that every class keeps.
-    clock : Clock
-        What was exchanged when it is over stands.
-
-    Notes
-    -----
-    Greedy: each row goes where the set-NCP falls most, alone or for another one,
-    among the 32 classes before and after its own; up to 8 sweeps. A local optimum of
-    these moves, not of the problem.
+    Greedy, up to 8 sweeps over the 32 classes before and after; a local optimum. Classes come in an order in which
+    neighbours are alike; rows are tried class by class, and the first of equal gains is taken. What was exchanged when
+    the clock is over stands.
     """
     n_columns = len(axes.columns)
     n_codes = np.diff(axes.columns["begin"], append=len(axes.places))
@@ -163,14 +133,10 @@ def undo_overlaps(
 ) -> tuple[Partition, CutTree]:
     """Undo the last cut of every class that fails by the people whom its cells cover, until none does.
 
-    Parameters
-    ----------
-    found, cuts
-        The classes are the leaves of the cuts.
-    recode : callable
-        Says what the classes of a partition and its cuts publish.
-    problem : Problem
-        Every class that was cut satisfied its models, and so does what is undone.
+    A search counts the people on either side of a cut, a reader those whom the published cells cover: others once a
+    class publishes a node with children on both sides, or ``*`` for missing values beside others. Who covers more
+    people than it has is safe by k-map, but not by delta-presence: the share of them that is in the table falls. And
+    where nobody tells a reader whose record a row is, a class has as many persons as its cells cannot do without.
     """
     failing = _failing(problem)
     while failing is not None and found.n_classes > 1:
@@ -278,23 +244,9 @@ _NEXT: Final = 0.25  # of the records that were tried in vain, those that are tr
 def suppress_for_loss(problem: Problem, search: Callable[[Problem], Found], axes: Sequence[Axis]) -> Found:
     """Search, and search again without the records that cost the others most, as long as the loss falls.
 
-    A suppressed record counts in the loss as one that lost everything, so that the answer is
-    never worse than without suppression, which is the first one tried.
-
-    Parameters
-    ----------
-    problem : Problem
-        With as many records as may go.
-    search : callable
-        Finds classes that pass, none of them suppressed.
-    axes : sequence of Axis
-        The problem's columns, as they are published.
-
-    Notes
-    -----
-    Greedy: `worth_suppressing` ranks records by what they cost in the classes found, and the search
-    tells what is gained. Where the best ones together gain nothing, a quarter of them is
-    tried; 12 searches more at the most.
+    A suppressed record counts as one that lost everything: the answer is never worse than without suppression, the
+    first one tried. Where the best ones together gain nothing, a quarter of them is tried; 12 searches more at the
+    most.
     """
     best = search(problem)
     before = value = _loss(problem, best)
@@ -320,24 +272,11 @@ def suppress_for_loss(problem: Problem, search: Callable[[Problem], Found], axes
 
 
 def worth_suppressing(problem: Problem, found: Found, axes: Sequence[Axis]) -> CountArray:
-    """Rank the rows of classes that would lose less in all without them.
+    """Rank the rows of classes that would lose less in all without them, by gain for every record that goes.
 
-    Parameters
-    ----------
-    problem : Problem
-    found : Found
-    axes : sequence of Axis
-
-    Returns
-    -------
-    rows : ndarray of int64
-        By what is gained for every record that goes, the most first.
-
-    Notes
-    -----
-    A class of n records that loses a share s, and s - d without c equal ones, gains
-    (n - c) d - c (1 - s): what the others gain, less what those lose who are gone. That the rest
-    may be too few to stay a class, only the next search can tell.
+    A class of n records that loses a share s, and s - d without c equal ones, gains (n - c) d - c (1 - s): what the
+    others gain, less what those lose who go. That the rest may be too few to stay a class, only the next search can
+    tell.
     """
     labels, counts = found.partition.labels, problem.table.counts
     kept = np.flatnonzero(labels >= 0)
@@ -622,16 +561,7 @@ def axes_of(method: Mondrian, problem: Problem) -> tuple[Axis, ...]:
 
 
 def cut_search(method: Mondrian, problem: Problem, axes: tuple[Axis, ...], sensitive: CodeArray) -> CutSearch:
-    """Return what every cut of a problem looks at.
-
-    Parameters
-    ----------
-    method : Mondrian
-    problem : Problem
-    axes : tuple of Axis
-    sensitive : ndarray of int32, shape (n_counted, n_rows)
-        Of the rows that are cut; 0 is missing.
-    """
+    """Return what every cut of a problem looks at; sensitive codes + 1 are of the rows that are cut."""
     judge = problem.judge
     people = np.empty(0, dtype=np.int64) if judge.population is None else judge.population
     options = split.Options(judge.min_size + method.margin)

@@ -1,7 +1,4 @@
-"""Losses of whole releases, made small by moving rows between the classes that a search by the set-NCP found.
-
-Whole releases are compared, so this is for small tables: every step publishes all classes anew.
-"""
+"""Losses of whole releases, made small by moving rows between classes; every step publishes all anew."""
 
 from __future__ import annotations
 
@@ -24,20 +21,11 @@ _MOST_STEPS: Final = 3_000
 
 
 def moved(problem: Problem, found: Found, loss: Loss) -> Found:
-    """Return what was found, or better classes by a loss.
+    """Return what was found, or better classes by a loss of whole releases; at most 3,000 steps, nodes of the budget.
 
     A row moves to another class, or changes places with a row of it, where all classes still pass and the loss does not
     rise. Draws follow from nothing but the rows. Classes that come to publish the same cells are one
     class of the release, as readers count them; rows move between them as they were.
-
-    Parameters
-    ----------
-    problem : Problem
-        Whose budget ends it, with as many nodes again, each a step; there are at most 3,000 steps.
-    found : Found
-        By another loss.
-    loss : Loss
-        Of whole releases.
     """
     labels = found.partition.labels.copy()
     kept = np.flatnonzero(labels >= 0)

@@ -1,8 +1,7 @@
 """Growing Mondrian's tree: slice by slice, and of large tables class by class, on all cores.
 
-The cuts of one class depend on its rows alone. So the two sides of a cut of many rows are cut by whichever core is
-free, and what is below a class of fewer rows is grown in one go; put where they belong, the pieces are the tree that
-one search would have grown, number by number.
+The cuts of one class depend on its rows alone: whichever core is free cuts a side of many rows, and what is below a
+class of fewer rows is grown in one go. The pieces make the tree that one search would have grown, number by number.
 """
 
 from __future__ import annotations
@@ -32,50 +31,25 @@ _STACK: Final = 64  # classes waiting to be cut that there is room for at first
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Grown:
-    """A tree and the rows of its classes.
-
-    Attributes
-    ----------
-    tree : Tree
-    order : ndarray of int32, shape (n_rows,)
-        The rows, class by class.
-    n_settled : int
-        Nodes of the tree.
-    is_complete : bool
-        Whether no cut is left; else the budget ended.
-    """
+    """A tree and the rows of its classes."""
 
     tree: split.SplitTree
-    order: CodeArray
-    n_settled: int
-    is_complete: bool
+    order: CodeArray  # the rows, class by class
+    n_settled: int  # nodes of the tree
+    is_complete: bool  # no cut is left; else the budget ended
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CutSearch:
-    """What is the same for every part of a table.
-
-    Attributes
-    ----------
-    axes : Axes
-    rules : Rules
-    sensitive : ndarray of int32, shape (n_sensitive, n_rows)
-        Codes, shifted by one, for the rules.
-    population : ndarray of int64, shape (n_rows,) or (0,)
-        Records of the population; empty where no rule asks.
-    options : Options
-    n_rescored : int
-    deals_ties : bool, optional
-        None for the gain rule; the median rule, strict or relaxed.
-    """
+    """What is the same for every part of a table."""
 
     axes: split.Axes
     rules: judge.Rules
-    sensitive: CodeArray
-    population: CountArray
+    sensitive: CodeArray  # (n_sensitive, n_rows), codes + 1, for the rules
+    population: CountArray  # records in every row; empty where no rule asks
     options: split.Options
     n_rescored: int
-    deals_ties: bool | None
+    deals_ties: bool | None  # None for the gain rule; the median rule, strict or relaxed
 
     @property
     def looks_at_sizes(self) -> bool:
@@ -84,10 +58,7 @@ class CutSearch:
 
 
 def side_by_side(codes: NDArray[Any], counts: CountArray, order: CountArray | None = None) -> split.Rows:
-    """Put rows in an order for the kernels to move, or leave them in the table's.
-
-    codes : uint8 or uint32, shape (n_rows, width), with zeros up to whole words
-    """
+    """Put rows of codes, (n_rows, width) with zeros up to whole words, in an order for the kernels to move."""
     words, is_weighted = codes.view(np.int64), not bool((counts == 1).all())
     if is_weighted:
         words = np.column_stack([words, counts])
@@ -99,10 +70,7 @@ def side_by_side(codes: NDArray[Any], counts: CountArray, order: CountArray | No
 
 
 def grow(search: CutSearch, rows: split.Rows, clock: Clock) -> Grown:
-    """Grow the tree until it is done or the clock says so; the rows are put class by class.
-
-    A budget ends one search; with one, the table is not parted.
-    """
+    """Grow the tree until it is done or the clock says so; put rows class by class. A budget ends one search."""
     n_rows = len(rows.order)
     most = max(n_rows // _N_PARTS, _SMALLEST_PART)
     if n_rows <= most or clock.budget != Budget():
@@ -164,30 +132,15 @@ def _doubled(array: NDArray[Any]) -> NDArray[Any]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Piece:
-    """A tree over a run of rows: all that is below it, or the first cut alone.
-
-    Attributes
-    ----------
-    tree : SplitTree
-    run : tuple of int
-        The first row, and the one after the last.
-    parts : tuple of tuple of int
-        The two sides of a cut that stands alone.
-    """
+    """A tree over a run of rows: all that is below it, or the first cut alone."""
 
     tree: split.SplitTree
-    run: tuple[int, int]
-    parts: tuple[tuple[int, int], ...] = ()
+    run: tuple[int, int]  # the first row, and the one after the last
+    parts: tuple[tuple[int, int], ...] = ()  # the two sides of a cut that stands alone
 
 
 class ThreadScratch(threading.local):
-    """What a thread works on, made when it first does.
-
-    Attributes
-    ----------
-    most : int
-        Rows that there is room for. A run of more is cut once, with room that is given back.
-    """
+    """What a thread works on, made when it first does; a run of more than `most` rows has room that is given back."""
 
     def __init__(self, search: CutSearch, rows: split.Rows, most: int) -> None:
         self.search, self.rows, self.most = search, rows, most
@@ -220,10 +173,7 @@ def _run(rows: split.Rows, start: int, end: int) -> split.Rows:
 
 
 def joined(pieces: Mapping[tuple[int, int], Piece], n_rows: int) -> split.SplitTree:
-    """Put the pieces of a tree one below the other, depth first, left first.
-
-    pieces : by their runs; those below a piece are there for all of its parts
-    """
+    """Put the pieces of a tree, by their runs, one below the other, depth first, left first."""
     columns, lengths, members, starts = [], [], [], []
     waiting = [(0, n_rows)]
     while waiting:

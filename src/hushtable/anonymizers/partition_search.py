@@ -1,9 +1,8 @@
 """Partitions of the least loss whose blocks publish candidates of cells: exactly, or better than a given one.
 
-A partition is an array of labels: the block (the future equivalence class) of every row. Its cost is the sum of
-weighted cells of the candidates that its blocks publish. A few rows are solved over all their subsets, more by set
-partitioning with column generation. Simulated annealing, with small groups of blocks solved exactly, changes blocks as
-long as a `Check` allows their sizes and the model holds.
+A partition is the block (the future equivalence class) of every row; its cost is the sum of weighted cells of the
+candidates that its blocks publish. A few rows are solved over all their subsets, more by set partitioning with column
+generation; simulated annealing, with small groups of blocks solved exactly, changes blocks as a `Check` allows.
 """
 
 from __future__ import annotations
@@ -47,34 +46,17 @@ MOST_ROWS = 16
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Smallest:
-    """The cheapest partitions of a few rows.
+    """The cheapest partitions of a few rows."""
 
-    Attributes
-    ----------
-    labels : ndarray of int32, shape (n_rows,)
-        One of them, the best by the cost that breaks ties.
-    value : float
-        Its cost, a sum of weighted cells; inf where no partition satisfies the models.
-    ties : int
-        Partitions into blocks of that cost.
-    n_settled, n_pruned, n_looked_up : int
-        Subsets with a partition, blocks that were too expensive alone, and costs of blocks looked up.
-    first : ndarray of float64, shape (2^n_rows,)
-        What each subset costs as one block.
-    is_block : ndarray of bool, shape (2^n_rows,)
-    values : ndarray of float64, shape (2^n_rows,)
-        What each subset costs at least.
-    """
-
-    labels: CodeArray
-    value: float
-    ties: int
-    n_settled: int
-    n_pruned: int
-    n_looked_up: int
-    first: FloatArray
-    is_block: BoolArray
-    values: FloatArray
+    labels: CodeArray  # of one of them, the best by the cost that breaks ties
+    value: float  # a sum of weighted cells; inf where no partition satisfies the models
+    ties: int  # partitions into blocks of that cost
+    n_settled: int  # subsets with a partition
+    n_pruned: int  # blocks that were too expensive alone
+    n_looked_up: int  # costs of blocks
+    first: FloatArray  # (2^n_rows,): what each subset costs as one block
+    is_block: BoolArray  # (2^n_rows,)
+    values: FloatArray  # (2^n_rows,): what each subset costs at least
 
 
 def over_subsets(space: CandidateSpace, judge: Judge) -> Smallest:
@@ -121,14 +103,9 @@ def _members(subset: int, n_rows: int) -> CountArray:
 
 
 def best_tables(space: CandidateSpace, found: Smallest, most: int, clock: Clock) -> Iterator[CountArray]:
-    """Yield distinct tables of the least cost: the candidate that each row publishes in each column.
+    """Yield at most so many distinct tables of the least cost: the candidate that each row publishes in each column.
 
-    Parameters
-    ----------
-    most : int
-        Partitions are looked at until there are so many tables.
-    clock : Clock
-        Or until it is over: very many partitions may make the same table. Its nodes are partitions.
+    The clock, whose nodes are partitions, may end it: very many partitions can make the same table.
     """
     most_looked = clock.budget.nodes or math.inf
     listed = [space.candidates(j) for j in range(len(space.columns))]
@@ -182,25 +159,12 @@ _SHARES = (0.1, 0.25, 0.5, 1.0)  # of the distance between bound and value, that
 
 @dataclass(slots=True, eq=False)
 class Partitioning:
-    """What is known of the cheapest partition; it only becomes better.
-
-    Attributes
-    ----------
-    labels : ndarray of int32, shape (n_rows,)
-    value : float
-        A sum of weighted cells.
-    bound : float
-        Proven.
-    prices : ndarray of float64, shape (n_rows,)
-        What each row pays at least: no block costs less than its rows' prices.
-    n_nodes, n_pruned, n_columns : int
-        Of the search for columns.
-    """
+    """What is known of the cheapest partition; it only becomes better."""
 
     labels: CodeArray
-    value: float
-    bound: float
-    prices: FloatArray
+    value: float  # a sum of weighted cells
+    bound: float  # proven
+    prices: FloatArray  # (n_rows,): no block costs less than its rows' prices
     n_nodes: int = 0
     n_pruned: int = 0
     n_columns: int = 0
@@ -225,30 +189,12 @@ def by_columns(
     clock: Clock,
     report: Callable[[Partitioning], None],
 ) -> None:
-    """Improve what is known until it is proven, or the time is over.
+    """Improve what is known, in place, until it is proven or the time is over.
 
-    Parameters
-    ----------
-    space : CandidateSpace
-    k : int
-        Blocks hold k to 2 k - 1 rows, which is enough: a larger one can be parted.
-    known : Partitioning
-        Changed in place.
-    starts : list of ndarray of int32, shape (n_rows,)
-        Partitions whose blocks are the first columns.
-    least : ndarray of float64, shape (n_rows,)
-        What a row costs at least in any block.
-    clock : Clock
-        Nodes are those of the search for blocks.
-    report : callable
-        Called when the bound or the value became better.
-
-    Notes
-    -----
-    The linear program chooses blocks so that every row lies in one. Blocks that lower it are
-    found by depth-first search; when there are none, its value is a bound, and only blocks
-    whose reduced cost is below the distance to the best partition can be part of a better
-    one: all of them go into an integer program.
+    The linear program chooses blocks of k to 2 k - 1 rows (larger ones can be parted) so that every row lies in one. A
+    depth-first search finds blocks that lower it; when there are none, its value is a bound, and only blocks whose
+    reduced cost is below the distance to the best partition can be part of a better one: all of them go into an integer
+    program.
     """
     # Rows far from all others are rooted first, while the lists of the rest are still long.
     order = np.argsort(-least, kind="stable")
@@ -434,23 +380,13 @@ _HINT = "ask for a smaller k, use method='mondrian', or anonymize parts of the t
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CheapestMates:
-    """The rows that each row is made equal to most cheaply.
-
-    Attributes
-    ----------
-    rows : ndarray of int32, shape (n_rows, n_near)
-    costs : ndarray of float64, shape (n_rows, n_near)
-        What one of the two then costs.
-    """
+    """The rows that each row is made equal to most cheaply."""
 
     rows: CodeArray
-    costs: FloatArray
+    costs: FloatArray  # what one of the two then costs
 
     def prices(self, k: int) -> FloatArray:
-        """Return what each row costs at least in a block of k rows or more.
-
-        A block holds k - 1 rows besides a given one. The farthest of them is at least as far as its (k - 1)-th nearest.
-        """
+        """Return what each row costs at least in a block of k rows or more, by its (k - 1)-th nearest row."""
         return self.costs[:, k - 2].copy() if k > 1 else np.zeros(len(self.costs))
 
     def bound(self, k: int) -> float:
@@ -513,14 +449,7 @@ def anneal(
 ) -> tuple[CodeArray, float]:
     """Anneal a partition; never return a worse one.
 
-    Parameters
-    ----------
-    state : ndarray of int64, shape (1,)
-        Random, 1 to 2^31 - 2; moves on.
-    schedule : tuple of (int, float, float)
-        Steps, and the first and last temperature in weighted cells.
-    clock : Clock
-        Skips what is left of the schedule when its seconds are over.
+    The random state, shape (1,), from 1 to 2^31 - 2, moves on. The clock skips what is left when its seconds are over.
     """
     least = partition_value(space, labels)
     # A model that keeps nearly all rows in one block leaves nothing to change.

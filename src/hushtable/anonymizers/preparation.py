@@ -1,7 +1,4 @@
-"""What is asked of a release, what is looked at before a search, and the table read and coded once.
-
-A request that cannot be carried out as it was asked is refused; what was probably not meant is warned of.
-"""
+"""What is asked of a release, what is refused or warned of before a search, and the table read and coded once."""
 
 from __future__ import annotations
 
@@ -44,34 +41,11 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Request:
-    """What is asked of a release; the parameters of `hushtable.anonymize` of the same names.
-
-    Attributes
-    ----------
-    quasi_identifiers : tuple of str
-    models : tuple of PrivacyModel
-    sensitive : tuple of str
-        Besides those that a model judges.
-    method : Method
-    hierarchies : mapping of column to Hierarchy, rule, path or "auto"
-    unknown : {"error", "suppress"}
-    loss : Loss
-    suppression_limit : float
-    identifiers : tuple of str
-    pseudonyms : Pseudonyms, optional
-    specs : mapping of column to ColumnSpec
-    population : path, dataframe or Table, optional
-    person : str, optional
-    limits : Limits
-    clock : Clock
-    inputs : tuple of path
-        Files that were read for it, besides those that the other attributes name.
-    writing : Writing
-    """
+    """What is asked of a release; the parameters of `hushtable.anonymize` of the same names."""
 
     quasi_identifiers: tuple[str, ...]
     models: tuple[PrivacyModel, ...]
-    sensitive: tuple[str, ...] = ()
+    sensitive: tuple[str, ...] = ()  # besides those that a model judges
     method: Method = field(default_factory=Mondrian)
     hierarchies: Mapping[str, Any] = field(default_factory=dict)
     unknown: Literal["error", "suppress"] = "error"
@@ -84,7 +58,7 @@ class Request:
     person: str | None = None
     limits: Limits = field(default_factory=Limits)
     clock: Clock = field(default_factory=Clock, repr=False)
-    inputs: tuple[Path, ...] = ()
+    inputs: tuple[Path, ...] = ()  # files read for it, besides those that the other attributes name
     writing: Writing = field(default_factory=Writing)
 
     def __post_init__(self) -> None:
@@ -345,35 +319,16 @@ def _tells_apart(source: Frame | Table, name: str) -> bool:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Prepared:
-    """What requests of the same columns share.
-
-    Attributes
-    ----------
-    source : Frame or Table
-    table : Table
-        The columns that are judged, a row for every row of the source. Values of sensitive columns that differ in
-        their spelling alone are one value.
-    population : Frame or Table, optional
-        As it was read.
-    people : Table, optional
-        The quasi-identifiers of the population.
-    ladders : mapping of column to Hierarchy
-    specs : mapping of column to ColumnSpec
-        How the columns were typed, those of the population included.
-    origins : mapping of column to ColumnSpec
-        How quasi-identifiers are spelled in the source.
-    inputs : tuple of path
-        The files that all this was made from.
-    """
+    """What requests of the same columns share."""
 
     source: Frame | Table
-    table: Table
-    population: Frame | Table | None
-    people: Table | None
+    table: Table  # the judged columns, row by row; spellings of a sensitive value are one value
+    population: Frame | Table | None  # as it was read
+    people: Table | None  # the quasi-identifiers of the population
     ladders: Mapping[str, Hierarchy]
-    specs: Mapping[str, ColumnSpec]
-    origins: Mapping[str, ColumnSpec] = field(repr=False)
-    inputs: tuple[Path, ...]
+    specs: Mapping[str, ColumnSpec]  # how the columns were typed, those of the population included
+    origins: Mapping[str, ColumnSpec] = field(repr=False)  # how quasi-identifiers are spelled in the source
+    inputs: tuple[Path, ...]  # the files that all this was made from
 
     def for_request(self, asked: Request) -> Prepared:
         """Return the same with the hierarchies that a request's method asks for: those given, and no other."""
@@ -395,18 +350,7 @@ class Prepared:
 
 
 def prepare(data: Any, asked: Request) -> Prepared:
-    """Read and code what a request is about.
-
-    Parameters
-    ----------
-    data : path, dataframe or Table
-    asked : Request
-
-    Raises
-    ------
-    ColumnError, InputError
-        As `hushtable.anonymize` says.
-    """
+    """Read and code what a request is about."""
     inputs = (*asked.inputs, *drafts.paths_among(data, asked.population, asked.hierarchies))
     population = asked.population
     if population is not None:

@@ -1,7 +1,4 @@
-"""Intervals on a fixed grid, in exact arithmetic: no float noise in a published bound.
-
-Calendar units: what dates generalize to, and where units begin and end.
-"""
+"""Intervals on a fixed grid, in exact arithmetic without float noise, and calendar units: where they begin and end."""
 
 from __future__ import annotations
 
@@ -306,13 +303,7 @@ def _times_label(begin: int, width: int) -> str:
 
 
 def clock(second: int) -> str:
-    """Write a second of the day.
-
-    Examples
-    --------
-    >>> clock(8 * 3600), clock(8 * 3600 + 5)
-    ('08:00', '08:00:05')
-    """
+    """Write a second of the day, ``08:00`` or ``08:00:05``."""
     return value_text("time", np.datetime64(second, "s"))
 
 
@@ -333,13 +324,7 @@ def first_day(units: CountArray, unit: str) -> CountArray:
 
 
 def first_place(units: CountArray, unit: str, finest: str) -> CountArray:
-    """Return the number of the first day, month, quarter or year of calendar units by number.
-
-    Examples
-    --------
-    >>> first_place(np.array([2024]), "year", "quarter").tolist()
-    [8096]
-    """
+    """Return the number of the first day, month, quarter or year of calendar units by number."""
     return first_day(units, unit) if finest == "day" else units * (UNITS[unit] // UNITS[finest])
 
 

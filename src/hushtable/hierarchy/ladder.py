@@ -51,14 +51,9 @@ class Rule(Protocol):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NamedSets:
-    """What labels hold that name any sets of values, which need not nest: those that the cuts of a search leave.
+    """What labels hold that name any sets of values, which need not nest: those that the cuts of a search leave."""
 
-    Attributes
-    ----------
-    labels : mapping of str to tuple of str or None
-        The values under each label; None is the missing one. They are those of the data, so that no manifest tells it.
-    """
-
+    # Values of the data under each (None: missing), so that no manifest tells them
     labels: Mapping[str, tuple[str | None, ...]] = field(repr=False)
     name: ClassVar[str] = "named sets"
 

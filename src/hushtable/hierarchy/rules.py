@@ -1,14 +1,7 @@
 """Rules: ladders that follow from the values of a column, complete whatever the values are.
 
-A rule is a few numbers, so that it can be written in a policy and compared there.
-It becomes a hierarchy once it meets a column: see `hushtable.hierarchy.Hierarchy.build`.
-
-Dictionaries: hierarchies of values that everyone knows, such as countries; data files with their origin on top.
-
-A file has lines of values with commas between them, a tab, and their labels from fine to coarse. Case, accents and
-marks of values do not count.
-
-Top and bottom coding: one group for all that lies beyond an end, and round steps between the ends.
+A rule is a few numbers, so that it can be written in a policy and compared there. It becomes a hierarchy once it meets
+a column. A dictionary's file has lines of values with commas between them, a tab, and their labels from fine to coarse.
 """
 
 from __future__ import annotations
@@ -142,13 +135,7 @@ class Tails:
             )
 
     def ladder(self, column: Column, counts: CountArray | None = None) -> Ladder:
-        """Return the tails, and values and intervals between them.
-
-        Raises
-        ------
-        HierarchyError
-            A tail holds fewer records than it must, or the column is of a kind that has no such ends.
-        """
+        """Return the tails, and values and intervals between them; raise where a tail holds too few records."""
         low, high = self._ends(column)
         if not column.n_values:
             return Ladder([empty(), empty()])
@@ -375,13 +362,7 @@ def known_rate(of: str, column: Column) -> float:
 
 
 def translated(label: str, language: str) -> str:
-    """Return a label of a dictionary, such as a region, in a language.
-
-    Examples
-    --------
-    >>> translated("Western Europe", "de"), translated("Western Europe", "en")
-    ('Westeuropa', 'Western Europe')
-    """
+    """Return a label of a dictionary, such as a region, in a language."""
     return label if language == ENGLISH else _translations()[label][LANGUAGES.index(language)]
 
 
@@ -580,15 +561,7 @@ def is_known(written: Mapping[str, Any]) -> bool:
 
 
 def from_dict(entry: Mapping[str, Any]) -> Rule:
-    """Make a rule from the way a policy writes it.
-
-    Examples
-    --------
-    >>> from_dict({"intervals": {"width": [5, 10, 20], "high": 90}})
-    Intervals(width=(5, 10, 20), low=None, high=90)
-    >>> from_dict({"prefix": [3, 2]})
-    Prefix(lengths=(3, 2))
-    """
+    """Make a rule from the way a policy writes it: ``{"prefix": [3, 2]}``."""
     made: Rule = entries.read(entry, RULES, "hierarchy rule", error=HierarchyError)
     return made
 

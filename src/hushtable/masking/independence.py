@@ -55,23 +55,7 @@ _ASSIGNED = 2_000  # records that an assignment still places in about a second
 
 
 def equal_clusters(table: Table, n_clusters: int, clustering: str | RowDistance, rng: np.random.Generator) -> CodeArray:
-    """Label every row of a table with one of equally large clusters.
-
-    Parameters
-    ----------
-    table : Table
-        The B columns; as many rows as a multiple of the clusters.
-    n_clusters : int
-    clustering : {"auto", "runs", "median", "kmeans"} or callable
-        As in `hushtable.mask_dependence`.
-    rng : Generator
-        Breaks ties, so that the order of the rows does not.
-
-    Returns
-    -------
-    labels : ndarray of int32, shape (n_rows,)
-        From 0; of one ordered column in its order.
-    """
+    """Label every row of a table of B columns with one of equally large clusters, of one ordered column in order."""
     # Rows are shuffled once: every stable sort below then breaks ties at random.
     shuffled = rng.permutation(table.n_rows)
     if callable(clustering):

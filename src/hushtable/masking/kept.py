@@ -40,19 +40,10 @@ _ALARMING: Final = 0.25  # share of the hidden mutual information that a guess g
 
 @dataclass(frozen=True, slots=True)
 class Dependence:
-    """How far two columns are from independent.
+    """How far two columns are from independent."""
 
-    Attributes
-    ----------
-    mutual_information : float
-        In bits, 0 where independent.
-    chi_square : float
-        Pearson's statistic, 0 where independent.
-    degrees_of_freedom : int
-    """
-
-    mutual_information: float
-    chi_square: float
+    mutual_information: float  # in bits, 0 where independent
+    chi_square: float  # Pearson's statistic, 0 where independent
     degrees_of_freedom: int
 
 
@@ -60,51 +51,30 @@ class Dependence:
 class Pair:
     """What two columns say of one another, before and after.
 
-    Attributes
-    ----------
-    kind : {"A", "AC", "BC"}
-        The source's name for the correlation.
-    first, second : str
-    before, after : float
-        Normalised mutual information, in [0, 1]: both in bits over the geometric mean of the entropies of the original
-        columns, so that their ratio is the share of bits that is kept.
-    n_after : int
-        Records that publish both cells, on which ``after`` stands; on a few it is high by chance alone.
+    It is the normalised mutual information, in [0, 1]: both in bits over the geometric mean of the entropies of the
+    original columns, so that their ratio is the share of bits that is kept.
     """
 
-    kind: str
+    kind: str  # the source's name for the correlation: "A", "AC" or "BC"
     first: str
     second: str
     before: float
     after: float
-    n_after: int
+    n_after: int  # records that publish both cells; on a few of them `after` is high by chance alone
 
 
 @dataclass(frozen=True, slots=True)
 class AssociationRule:
-    """An association rule: a record that holds one cell holds another.
-
-    Attributes
-    ----------
-    given, given_value : str
-        Column and value of the first cell; long orders are binned, and a bin is named by its ends.
-    then, then_value : str
-        Of the second.
-    support, confidence, lift : tuple of float
-        Before and after: the share of records that hold both cells, the share of those with the first that hold the
-        second, and that over the second's share of all records. 0 where no record publishes a cell.
-    is_before, is_after : bool
-        Whether the rule reaches the asked support and confidence.
-    """
+    """An association rule, from one cell to another; figures are (before, after), 0 where a cell is unpublished."""
 
     given: str
-    given_value: str = field(repr=False)
+    given_value: str = field(repr=False)  # long orders are binned, and a bin is named by its ends
     then: str
     then_value: str = field(repr=False)
-    support: tuple[float, float]
-    confidence: tuple[float, float]
-    lift: tuple[float, float]
-    is_before: bool
+    support: tuple[float, float]  # the share of records that hold both cells
+    confidence: tuple[float, float]  # the share of those with the first that hold the second
+    lift: tuple[float, float]  # the confidence over the second's share of all records
+    is_before: bool  # the rule reaches the asked support and confidence
     is_after: bool
 
     def to_dict(self) -> dict[str, Any]:
@@ -118,28 +88,14 @@ class AssociationRule:
 
 @dataclass(frozen=True, slots=True)
 class AssociationRules:
-    """Association rules from one cell to another, with a column of A on either side.
+    """Association rules from one cell to another, with a column of A on either side."""
 
-    Attributes
-    ----------
-    support, confidence : float
-        What a rule needs, in [0, 1].
-    n_before : int
-        Rules of the original.
-    n_kept : int
-        Those of them that the masked table still has.
-    n_new : int
-        Rules that only the masked table has.
-    rules : tuple of Rule
-        All of them, those with the highest support before first.
-    """
-
-    support: float
-    confidence: float
-    n_before: int
-    n_kept: int
-    n_new: int
-    rules: tuple[AssociationRule, ...] = field(default=(), repr=False)
+    support: float  # what a rule needs, in [0, 1]
+    confidence: float  # what a rule needs, in [0, 1]
+    n_before: int  # rules of the original
+    n_kept: int  # those of them that the masked table still has
+    n_new: int  # rules that only the masked table has
+    rules: tuple[AssociationRule, ...] = field(default=(), repr=False)  # those with the highest support before first
 
     def to_frame(self, source: str = "polars") -> Any:
         """Return a row for every rule, as a dataframe of a library: internal, as it holds cells of the table."""
@@ -150,25 +106,13 @@ class AssociationRules:
 
 @dataclass(frozen=True, slots=True)
 class Guess:
-    """What the columns of C, published as they are, give back of a masked column.
-
-    Attributes
-    ----------
-    column : str
-    n_masked : int
-        Its masked cells.
-    right_rate : float
-        Share of them that a guess from C gets right, in [0, 1].
-    hidden, restored : float
-        Mutual information with the label, in bits: of the original column, and of the
-        published one with its masked cells guessed.
-    """
+    """What the columns of C, published as they are, give back of a masked column."""
 
     column: str
     n_masked: int
-    right_rate: float
-    hidden: float
-    restored: float
+    right_rate: float  # share of the masked cells that a guess from C gets right, in [0, 1]
+    hidden: float  # mutual information of the original column with the label, in bits
+    restored: float  # that of the published column with its masked cells guessed
 
     @property
     def restored_rate(self) -> float:
@@ -181,13 +125,7 @@ class Guess:
 
 
 def dependence(first: CodeArray, second: CodeArray) -> Dependence:
-    """Measure how far two coded columns are from independent.
-
-    Examples
-    --------
-    >>> dependence(np.array([0, 0, 1, 1]), np.array([0, 0, 1, 1]))
-    Dependence(mutual_information=1.0, chi_square=4.0, degrees_of_freedom=1)
-    """
+    """Measure how far two coded columns are from independent."""
     held, ours, theirs = _contingency(first, second)
     n_records = max(1, len(first))
     expected = ours[held.rows] * theirs[held.columns] / n_records
@@ -228,13 +166,7 @@ def entropy(codes: CodeArray) -> float:
 
 
 def normalized_mutual_information(first: CodeArray, second: CodeArray) -> float:
-    """Return the mutual information over the geometric mean of both entropies, in [0, 1].
-
-    Examples
-    --------
-    >>> normalized_mutual_information(np.array([0, 0, 1, 1]), np.array([1, 1, 0, 0]))
-    1.0
-    """
+    """Return the mutual information over the geometric mean of both entropies, in [0, 1]."""
     return _normalize(mutual_information(first, second), first, second)
 
 
@@ -278,21 +210,10 @@ def kept_pairs(
     c: Mapping[str, CodeArray],
     labels: CodeArray,
 ) -> tuple[Pair, ...]:
-    """Compare what pairs of columns say of one another before and after masking.
+    """Compare what pairs of columns say of one another before and after masking; codes are binned, stars -2.
 
-    Parameters
-    ----------
-    a : mapping of column to (codes, codes)
-        The original cells and the published ones, -2 where masked.
-    b, c : mapping of column to codes
-        Binned where there are many values.
-    labels : ndarray of int32, shape (n_rows,)
-        The cluster, which is what is left of B.
-
-    Notes
-    -----
-    A star is no value: taken for one, it would make columns that are starred together seem to say something
-    of one another. B and C themselves are published as they are: those correlations are kept whole.
+    A star taken for a value would make columns that are starred together seem to say something of one another. B and C
+    are published as they are: those correlations are kept whole.
     """
     published = {
         **a,
@@ -322,17 +243,7 @@ def association_rules(
     support: float,
     confidence: float,
 ) -> AssociationRules:
-    """Find the rules "this cell, therefore that cell" before and after masking; a star takes part in none.
-
-    Parameters
-    ----------
-    a : mapping of column to (codes, codes)
-        The original cells and the published ones, -2 where masked.
-    c : mapping of column to codes
-    texts : mapping of column to sequence of str
-        What the codes of every column mean.
-    support, confidence : float
-    """
+    """Find the rules "this cell, therefore that cell" before and after masking; a star (-2) takes part in none."""
     cells = {**a, **{name: (codes, codes) for name, codes in c.items()}}
     pairs = [*combinations(a, 2), *((one, two) for one in a for two in c)]
     found = []
@@ -387,21 +298,8 @@ def guess_masked(
 ) -> tuple[Guess, ...]:
     """Guess the masked cells of every column from C, as a reader of the published table could.
 
-    Parameters
-    ----------
-    names : sequence of str, shape (n_columns,)
-    raw : ndarray of int32, shape (n_columns, n_rows)
-        The original cells, which judge the guesses.
-    masked : ndarray of bool, shape (n_columns, n_rows)
-    evidence : sequence of ndarray of int32, shape (n_rows,)
-        The columns of C.
-    labels : ndarray of int32, shape (n_rows,)
-
-    Notes
-    -----
-    Naive Bayes, taught by the records whose cell is published, with one added to every
-    count: O(n d) for each column of C and value of A. It is a weak reader; a stronger one gets
-    back more.
+    Naive Bayes, taught by the records whose cell is published, with one added to every count: O(n d) for each column of
+    C and value of A. It is a weak reader; a stronger one gets back more.
     """
     guesses = []
     for name, codes, hidden in zip(names, raw, masked, strict=True):

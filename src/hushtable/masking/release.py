@@ -1,7 +1,4 @@
-"""MaskedRelease: what independence masking returns.
-
-Texts that are numbers with a unit ("25k", "4 %", "€ 1,200"): read as amounts where all leave no doubt.
-"""
+"""What independence masking returns, and texts that are numbers with a unit ("25k", "4 %"), read as amounts."""
 
 from __future__ import annotations
 
@@ -64,14 +61,7 @@ _AMOUNT: Final = re.compile(
 
 
 def by_amount(table: Table, names: tuple[str, ...]) -> tuple[Table, tuple[str, ...]]:
-    """Return a table in which columns of text that are amounts are numbers, and which these are.
-
-    Parameters
-    ----------
-    table : Table
-    names : tuple of str
-        The columns that may be read so.
-    """
+    """Return a table in which columns of text that are amounts are numbers, and which these are."""
     columns: list[Column] = []
     codes: list[CodeArray] = []
     read = []
@@ -88,23 +78,7 @@ def by_amount(table: Table, names: tuple[str, ...]) -> tuple[Table, tuple[str, .
 
 
 def read_amounts(column: Column) -> tuple[Column, CodeArray] | None:
-    """Read the values of a category as amounts; None where they are not all numbers with units that fit together.
-
-    Returns
-    -------
-    column : Column
-        Of numbers.
-    codes : ndarray of int32, shape (n_values,)
-        The code of each value.
-
-    Examples
-    --------
-    >>> incomes, codes = read_amounts(from_texts("income", ["25k", "4k", "900", "1.2M"])[0])
-    >>> incomes.texts()
-    ['900', '4000', '25000', '1200000']
-    >>> read_amounts(from_texts("length", ["5 m", "2 km"])[0]) is None
-    True
-    """
+    """Read a category's values as amounts, with the code of each; None where numbers or units do not fit."""
     if column.kind != "category" or not column.n_values:
         return None
     matches = [_AMOUNT.fullmatch(text.strip()) for text in column.values.tolist()]
@@ -523,26 +497,14 @@ def _bins(column: Column) -> tuple[list[str], CountArray]:
 
 @dataclass(frozen=True, slots=True)
 class TradeoffPoint:
-    """What one number of clusters costs and keeps.
-
-    Attributes
-    ----------
-    clusters : int
-    n_stars : int
-    share_kept : float
-        Share of A cells that are published.
-    gap : float
-        Of the stars, to the best bound.
-    bc_before, bc_after : float
-        Mean normalised mutual information of the columns of B, and of the cluster, with those of C.
-    """
+    """What one number of clusters costs and keeps."""
 
     clusters: int
     n_stars: int
-    share_kept: float
-    gap: float
-    bc_before: float
-    bc_after: float
+    share_kept: float  # of A cells that are published
+    gap: float  # of the stars, to the best bound
+    bc_before: float  # mean normalised mutual information of the columns of B with those of C
+    bc_after: float  # that of the cluster with the columns of C
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,10 +1,6 @@
-"""The fewest stars that make A independent of equal-sized clusters: how the search is done, and how good it is.
+"""The fewest stars that make A independent of equal-sized clusters: an integer programme, and what bounds it.
 
-One cluster dealt to groups at least cost: an assignment of its records to what groups publish.
-
-The integer programme over types, published cells and counts does not grow with the records.
-
-Which of several records with the same B cells goes to which cluster, where a border of clusters parts them.
+It is over types, published cells and counts, so that it does not grow with the records.
 """
 
 from __future__ import annotations
@@ -53,29 +49,17 @@ _HINT = "choose method='greedy', or fewer columns a: their sets double with each
 class Programme:
     """How many groups publish which cells, and which types give each of them.
 
-    Attributes
-    ----------
-    types : Types
-    kept : ndarray of float64, shape (n_patterns,)
-        The weight of the cells that a pattern publishes.
-    room : ndarray of int64, shape (n_patterns,)
-        What the poorest cluster holds of it: more groups cannot publish it.
-    cluster, member, pattern : ndarray of int64, shape (n_edges,)
-        Whose records of which type could publish which pattern.
-
-    Notes
-    -----
     A pattern is a set of columns and the cells published there. Every cluster is a
     transport from its types to the patterns, and all clusters serve the same demand.
     Given a whole demand, a transport has a whole solution: only the demand is integer.
     """
 
     types: Types
-    kept: FloatArray
-    room: CountArray
-    cluster: CountArray
-    member: CountArray
-    pattern: CountArray
+    kept: FloatArray  # the weight of the cells that a pattern publishes
+    room: CountArray  # what the poorest cluster holds of it: more groups cannot publish it
+    cluster: CountArray  # by edge: whose records
+    member: CountArray  # of which type
+    pattern: CountArray  # could publish which pattern
 
     @classmethod
     def of(cls, types: Types) -> Programme:
@@ -234,8 +218,6 @@ _RECORDS = 1_000  # a cost matrix of this many rows is solved in a blink; past i
 def pivot(types: Types, cluster: int) -> tuple[Dealing, float]:
     """Match every cluster to one of them at least cost; return the dealing and a floor under the cost of all.
 
-    Notes
-    -----
     A group hides no more than what its members differ in from the pivot's, cell by cell,
     and no dealing costs less than the dearest of these matchings times the number of clusters:
     by the triangle inequality the cost is at most u - 1 times the least, whatever the weights.
@@ -369,26 +351,13 @@ _FUZZ = 2e-6  # how far below the truth a floor may be that was computed with fr
 
 @dataclass(frozen=True, slots=True)
 class Masking:
-    """A dealing, and what is known of the best one.
-
-    Attributes
-    ----------
-    dealing : Dealing
-    cost : float
-        Stars, each times its column's weight.
-    bound : float
-        No dealing costs less.
-    n_nodes : int
-        Programmes and nodes of the integer solver settled.
-    complete : bool
-        False where a budget ended the search.
-    """
+    """A dealing, and what is known of the best one."""
 
     dealing: Dealing
-    cost: float
-    bound: float
-    n_nodes: int
-    complete: bool
+    cost: float  # stars, each times its column's weight
+    bound: float  # no dealing costs less
+    n_nodes: int  # programmes and nodes of the integer solver settled
+    complete: bool  # False where a budget ended the search
 
     @property
     def optimal(self) -> bool:
@@ -397,15 +366,7 @@ class Masking:
 
 
 def mask(types: Types, method: MaskingMethod, budget: Budget) -> Masking:
-    """Deal the records of equal-sized clusters into groups with few stars.
-
-    Parameters
-    ----------
-    types : Types
-    method : {"auto", "exact", "greedy", "pivot"}
-        As in `hushtable.mask_dependence`.
-    budget : Budget
-    """
+    """Deal the records of equal-sized clusters into groups with few stars; methods are those of `mask_dependence`."""
     search = _MaskSearch(types, budget, time.perf_counter())
     dealing, bound, n_nodes, complete = {
         "auto": search.auto,
@@ -420,8 +381,6 @@ def mask(types: Types, method: MaskingMethod, budget: Budget) -> Masking:
 def agreement_bound(types: Types) -> float:
     """Return a cost that no dealing goes below: what sets of columns could be kept at most, put together.
 
-    Notes
-    -----
     A linear programme over the 2^d sets of columns: the groups that keep at least the columns
     of a set are no more than the sum, over the cells there, of what the poorest cluster
     holds. It contains the bound by the groups without a star and the bounds by single columns.
@@ -546,29 +505,11 @@ _MOST = 60_000  # edges of the programme
 def settle_ties(
     tie_of: CodeArray, labels: CodeArray, type_of: CodeArray, types: Types, rng: np.random.Generator
 ) -> CodeArray:
-    """Deal the records of every parted tie anew, so that few stars are needed.
+    """Deal the records of every parted tie (equal B cells) anew, so that few stars are needed.
 
-    Parameters
-    ----------
-    tie_of : ndarray of int32, shape (n_records,)
-        Records with equal B cells are of one tie.
-    labels : ndarray of int32, shape (n_records,)
-        Clusters in the order of B.
-    type_of : ndarray of int32, shape (n_records,)
-    types : Types
-        With the supply of these clusters.
-    rng : Generator
-
-    Raises
-    ------
-    InputError
-        There are too many types for the programme.
-
-    Notes
-    -----
     The programme of masking, relaxed, with one more choice: how many records of a type and a
     tie each cluster takes. What it takes in fractions is rounded down, and whoever has room takes
-    the rest: near the least number of stars over all ways to settle the ties, not proven.
+    the rest: near the least number of stars over all ways to settle the ties, not proven. Too many types raise.
     """
     n_clusters = types.n_clusters
     pairs = np.unique(tie_of.astype(np.int64) * n_clusters + labels)

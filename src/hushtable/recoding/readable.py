@@ -1,7 +1,4 @@
-"""What classes publish to be read and used: round intervals, short lists of values, and names of groups of values.
-
-What classes publish in a column, as a record: some classes of one, and the classes of several in a row.
-"""
+"""What classes publish to be read and used: round intervals, short lists of values, and names of groups of values."""
 
 from __future__ import annotations
 
@@ -34,18 +31,10 @@ _OFFSETS: Final = "offsets"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Classwise:
-    """Base of what classes publish in a column; its arrays are read-only, and again after pickling.
+    """Base of what classes publish in a column; its arrays are read-only, and again after pickling."""
 
-    Attributes
-    ----------
-    per_class : tuple of str
-        The arrays with an entry for every class.
-    run : str
-        The array of which ``offsets`` gives every class a run; empty where there is none.
-        All other attributes are of the column as a whole.
-    """
-
-    per_class: ClassVar[tuple[str, ...]] = ()
+    per_class: ClassVar[tuple[str, ...]] = ()  # the arrays with an entry for every class
+    # The array of which `offsets` gives every class a run; other attributes are of the whole column
     run: ClassVar[str] = ""
 
     def __post_init__(self) -> None:
@@ -143,20 +132,11 @@ Labels = tuple[CodeArray, Sequence[str | None]]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Rounded(Classwise):
-    """What classes publish of numbers and dates: round intervals.
+    """What classes publish of numbers and dates: round intervals."""
 
-    Attributes
-    ----------
-    low, high : ndarray of int32, shape (n_classes,)
-        The first and last place that a class holds; -1 where only missing values are.
-    has_missing : ndarray of bool, shape (n_classes,)
-        Beside known values they make the cell ``*``.
-    rounding : Rounding
-    """
-
-    low: CodeArray = field(repr=False)
-    high: CodeArray = field(repr=False)
-    has_missing: BoolArray = field(repr=False)
+    low: CodeArray = field(repr=False)  # the first place that a class holds; -1 where only missing values are
+    high: CodeArray = field(repr=False)  # the last one
+    has_missing: BoolArray = field(repr=False)  # beside known values they make the cell "*"
     rounding: Rounding = field(repr=False)
 
     per_class: ClassVar[tuple[str, ...]] = ("low", "high", "has_missing")
@@ -195,20 +175,11 @@ class Rounded(Classwise):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CodeRanges(Classwise):
-    """What classes publish of codes: prefixes, and ranges in their order.
+    """What classes publish of codes: prefixes, and ranges in their order."""
 
-    Attributes
-    ----------
-    low, high : ndarray of int32, shape (n_classes,)
-        The first and last code that a class holds; -1 where only missing values are.
-    has_missing : ndarray of bool, shape (n_classes,)
-        Beside known values they make the cell ``*``.
-    codes : CodeGrid
-    """
-
-    low: CodeArray = field(repr=False)
-    high: CodeArray = field(repr=False)
-    has_missing: BoolArray = field(repr=False)
+    low: CodeArray = field(repr=False)  # the first code that a class holds; -1 where only missing values are
+    high: CodeArray = field(repr=False)  # the last one
+    has_missing: BoolArray = field(repr=False)  # beside known values they make the cell "*"
     codes: CodeGrid
 
     per_class: ClassVar[tuple[str, ...]] = ("low", "high", "has_missing")
@@ -237,30 +208,17 @@ class CodeRanges(Classwise):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Listed(Classwise):
-    """What classes publish of a category: a short list of what they hold, else a node of a tree.
-
-    Attributes
-    ----------
-    offsets : ndarray of int64, shape (n_classes + 1,)
-    members : ndarray of int32
-        Class c holds ``members[offsets[c]:offsets[c + 1]]``, ascending, indices into ``texts``.
-    texts : tuple of str or None
-        What lists are made of: the missing value, and all values or the labels below the top of a hierarchy.
-    widths : ndarray of float64
-        The share of the column under each of them.
-    level, node : ndarray of int32, shape (n_classes,)
-        The node that a class publishes; -1 where it lists what it holds.
-    tree : Hierarchy
-        Groups of the column by frequency, or its hierarchy.
-    """
+    """What classes publish of a category: a short list of what they hold, else a node of a tree."""
 
     offsets: CountArray = field(repr=False)
+    # Class c holds `members[offsets[c]:offsets[c + 1]]`, ascending, indices into `texts`
     members: CodeArray = field(repr=False)
+    # The missing value, and all values or the labels below the top of a hierarchy
     texts: tuple[str | None, ...] = field(repr=False)
-    widths: FloatArray = field(repr=False)
-    level: CodeArray = field(repr=False)
+    widths: FloatArray = field(repr=False)  # the share of the column under each text
+    level: CodeArray = field(repr=False)  # of the node that a class publishes; -1 where it lists what it holds
     node: CodeArray = field(repr=False)
-    tree: Hierarchy = field(repr=False)
+    tree: Hierarchy = field(repr=False)  # groups of the column by frequency, or its hierarchy
 
     per_class: ClassVar[tuple[str, ...]] = ("level", "node")
     run: ClassVar[str] = "members"
