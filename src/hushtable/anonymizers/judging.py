@@ -52,8 +52,7 @@ class Judge:
         By whose values quasi-identifiers are laid out, so that a part of a table is cut as it is in the whole. The
         reference when not given; with a population, whose rows are coded with the table's, the table itself.
     person : str, optional
-        The column that says whose record a row is: classes then count distinct persons.
-        A missing person is nobody.
+        The column that says whose record a row is: classes then count distinct persons. A missing person is nobody.
     own : OwnModels
         Those without a rule for kernels.
     """

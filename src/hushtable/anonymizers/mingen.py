@@ -56,11 +56,10 @@ _TEMPERATURES = (0.1, 0.005)  # of what a cell costs at most, times the columns
 class MinGen:
     """Generalize single cells at the least loss there is, and say what is proven.
 
-    A cell publishes its value, an ancestor in its column's hierarchy, an interval between two
-    values, or ``*``; which of them costs what, the loss says. Up to 16 rows are solved by a
-    shortest path over subsets, whatever the models. k-anonymity alone is solved up to
-    ``proof_rows`` by set partitioning. More rows are solved from Mondrian's blocks on, by exchange between
-    blocks and exact solutions within groups of them, with a lower bound. The release has a
+    A cell publishes its value, an ancestor in its column's hierarchy, an interval between two values, or ``*``; which
+    of them costs what, the loss says. Up to 16 rows are solved by a shortest path over subsets, whatever the models.
+    k-anonymity alone is solved up to ``proof_rows`` by set partitioning. More rows are solved from Mondrian's blocks
+    on, by exchange between blocks and exact solutions within groups of them, with a lower bound. The release has a
     certificate of its floor, for `hushtable.check_certificate`.
 
     Parameters
@@ -82,12 +81,11 @@ class MinGen:
 
     Notes
     -----
-    Sweeney's MinGen, "Achieving k-anonymity privacy protection using generalization and
-    suppression", IJUFKS 10(5), 2002, section 4, tries all tables. Here equal rows are
-    what is searched for: a block of rows publishes the cheapest candidates that its rows have in
-    common, and blocks of 2 k rows or more are never needed for k-anonymity alone, because
-    their parts cost no more. For other models blocks of any size are tried. Of the matching
-    notions (`hushtable.models.matching`) the options of each row go into an integer program.
+    Sweeney's MinGen, "Achieving k-anonymity privacy protection using generalization and suppression", IJUFKS 10(5),
+    2002, section 4, tries all tables. Here equal rows are what is searched for: a block of rows publishes the cheapest
+    candidates that its rows have in common, and blocks of 2 k rows or more are never needed for k-anonymity alone,
+    because their parts cost no more. For other models blocks of any size are tried. Of the matching notions
+    (`hushtable.models.matching`) the options of each row go into an integer program.
 
     Without a budget a search ends after 60 seconds; what depends on the clock is then only how
     much is proven, how many ties are listed, and, above 16 rows, how far blocks are improved.

@@ -375,33 +375,28 @@ class Mondrian:
     Parameters
     ----------
     cut : {"gain", "median"}
-        ``"gain"`` looks at all allowable cuts of all columns for the one that lowers
-        the set-NCP most. ``"median"`` is the paper's rule: the widest column, nearest
-        its median.
+        ``"gain"`` looks at all allowable cuts of all columns for the one that lowers the set-NCP most. ``"median"`` is
+        the paper's rule: the widest column, nearest its median.
     recoding : {"tight", "readable", "cut", "label", "set", "central"}
-        What a class publishes: the interval or set its own records span; what people read and
-        use (round intervals, calendar units, short lists, names of groups; the default of
-        policies and of the command); the cell
-        that the cuts left it, whose ends belong to no one; the label of the lowest
-        hierarchy node over its records (columns without a hierarchy: tight); the set
-        of values, or of hierarchy nodes, that it reaches; one central value (median or
-        mode). A column with a hierarchy publishes labels in the first three styles too.
+        What a class publishes: the interval or set its own records span; what people read and use (round intervals,
+        calendar units, short lists, names of groups; the default of policies and of the command); the cell that the
+        cuts left it, whose ends belong to no one; the label of the lowest hierarchy node over its records (columns
+        without a hierarchy: tight); the set of values, or of hierarchy nodes, that it reaches; one central value
+        (median or mode). A column with a hierarchy publishes labels in the first three styles too.
     n_rescored : int
-        With ``"gain"``: cuts are ranked by what they gain in their own column (where that publishes intervals or
-        sets, times the fourth root of the smaller side's share, which keeps the tree from lopping
-        off slivers), and this many of the best compared by what they gain in all columns.
-        In a column with a hierarchy, a cut between some of a node's many children counts
-        its share of what cutting all of them apart will gain, and the best are compared by what they gain per
-        bit, the entropy of their two sides: few cuts pay there, and a rare child can be
-        cut off only while it is enough records for a class.
+        With ``"gain"``: cuts are ranked by what they gain in their own column (where that publishes intervals or sets,
+        times the fourth root of the smaller side's share, which keeps the tree from lopping off slivers), and this many
+        of the best compared by what they gain in all columns. In a column with a hierarchy, a cut between some of a
+        node's many children counts its share of what cutting all of them apart will gain, and the best are compared by
+        what they gain per bit, the entropy of their two sides: few cuts pay there, and a rare child can be cut off only
+        while it is enough records for a class.
     strict : bool
         False deals the records that hold the median to both sides (``"median"`` only):
         classes of nearly equal size, which overlap. Equal records may then part.
     margin : int
-        Classes hold this many records more than the models ask, which blunts attacks
-        that know where cutting stopped: without it, an exact reader of the algorithm can
-        learn of sensitive values from the cuts that models of them forbade. The release
-        claims what the models ask.
+        Classes hold this many records more than the models ask, which blunts attacks that know where cutting stopped:
+        without it, an exact reader of the algorithm can learn of sensitive values from the cuts that models of them
+        forbade. The release claims what the models ask.
     grid : mapping of column to float
         Cuts of these number columns fall on multiples of a width, whatever the data. With
         ``"readable"`` all do: by 1, 2 or 5 times a power of ten, at most about 200 cells.
@@ -417,13 +412,11 @@ class Mondrian:
 
     Notes
     -----
-    LeFevre, DeWitt, Ramakrishnan, "Mondrian multidimensional k-anonymity", ICDE
-    2006, section 4. We depart in that a column without an allowable cut at its
-    median is cut elsewhere, that categories are ordered by their frequency in the
-    class at hand, and that every model is tested inside the cut, on both sides.
-    Ties are broken by content and by the columns' names: the order of rows and
-    quasi-identifiers changes nothing.
-    About O(n d log(n / k)) for n distinct rows and d columns, times ``n_rescored`` with gain.
+    LeFevre, DeWitt, Ramakrishnan, "Mondrian multidimensional k-anonymity", ICDE 2006, section 4. We depart in that a
+    column without an allowable cut at its median is cut elsewhere, that categories are ordered by their frequency in
+    the class at hand, and that every model is tested inside the cut, on both sides. Ties are broken by content and by
+    the columns' names: the order of rows and quasi-identifiers changes nothing. About O(n d log(n / k)) for n distinct
+    rows and d columns, times ``n_rescored`` with gain.
     """
 
     cut: Literal["gain", "median"] = "gain"

@@ -203,9 +203,8 @@ class Dates:
 
     Notes
     -----
-    Shares are days over the days from the first value to the last; a leaf is a day
-    in a date column and no time in a datetime column. Of dates that are months, quarters or years,
-    those are counted, and are the finest level.
+    Shares are days over the days from the first value to the last; a leaf is a day in a date column and no time in a
+    datetime column. Of dates that are months, quarters or years, those are counted, and are the finest level.
     """
 
     levels: tuple[str, ...] = ("month", "quarter", "year", "decade")

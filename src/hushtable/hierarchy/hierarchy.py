@@ -263,8 +263,7 @@ class Hierarchy:
         column : Column
             Values are found by their canonical texts: a listed ``1.0`` is the integer 1.
         unknown : {"error", "suppress"}
-            What becomes of values that are not listed: an error, or ``*`` at every
-            level above 0.
+            What becomes of values that are not listed: an error, or ``*`` at every level above 0.
 
         Returns
         -------

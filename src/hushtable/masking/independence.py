@@ -239,10 +239,9 @@ def mask_dependence(
 ) -> MaskedRelease:
     """Hide the correlation of A with B completely, with the fewest stars.
 
-    B is cut into clusters of equal size. A cells are masked until every vector of A is equally
-    frequent in every cluster. The masked table is released with the cluster's number
-    instead of B, and the clusters' B values apart from it. This hides a correlation, not people:
-    a record is as recognisable as its other cells make it.
+    B is cut into clusters of equal size. A cells are masked until every vector of A is equally frequent in every
+    cluster. The masked table is released with the cluster's number instead of B, and the clusters' B values apart from
+    it. This hides a correlation, not people: a record is as recognisable as its other cells make it.
 
     Parameters
     ----------
@@ -253,27 +252,22 @@ def mask_dependence(
     b : sequence of str
         Columns from which A shall be independent; they are replaced by the cluster.
     clusters : int
-        How many, from 2 to the number of records. More keep more of what B says of C, and cost
-        more stars.
+        How many, from 2 to the number of records. More keep more of what B says of C, and cost more stars.
     c : sequence of str, optional
-        Columns that stay as they are; all others when not given. What is in none of the three is
-        left out.
+        Columns that stay as they are; all others when not given. What is in none of the three is left out.
     clustering : {"auto", "runs", "median", "kmeans"}, callable, or sequence
-        ``"runs"``: one column, in its order, in equal runs. ``"median"``: cut at the middle of the
-        widest column, again and again. ``"kmeans"``: from there on towards the nearest
-        means with room. A distance function of two tuples of B cells: cut between two far
-        records, again and again. Or the cluster of every record, in sizes that differ by 1 at
-        most. ``"auto"`` is runs for one ordered column, else median.
+        ``"runs"``: one column, in its order, in equal runs. ``"median"``: cut at the middle of the widest column, again
+        and again. ``"kmeans"``: from there on towards the nearest means with room. A distance function of two tuples of
+        B cells: cut between two far records, again and again. Or the cluster of every record, in sizes that differ by 1
+        at most. ``"auto"`` is runs for one ordered column, else median.
     method : {"auto", "exact", "greedy", "pivot"}
-        ``"exact"`` solves an integer programme over distinct A vectors, which does not grow with
-        the records: the fewest stars, where it ends. ``"greedy"`` deals together records that
-        agree on most: at most d times the fewest stars for d columns of A; with weights, the sum
-        of the weights over the smallest times; no ratio with a weight of 0. ``"pivot"``
-        matches every cluster with one of them: at most u - 1 times the least for u clusters,
-        whatever the weights. Both go on to put back one cluster after another at least
-        cost. ``"auto"`` is exact where the programme is small, else its linear relaxation
-        rounded down, or, where that is too large too, the better of greedy and of the
-        relaxation of the most promising patterns.
+        ``"exact"`` solves an integer programme over distinct A vectors, which does not grow with the records: the
+        fewest stars, where it ends. ``"greedy"`` deals together records that agree on most: at most d times the fewest
+        stars for d columns of A; with weights, the sum of the weights over the smallest times; no ratio with a weight
+        of 0. ``"pivot"`` matches every cluster with one of them: at most u - 1 times the least for u clusters, whatever
+        the weights. Both go on to put back one cluster after another at least cost. ``"auto"`` is exact where the
+        programme is small, else its linear relaxation rounded down, or, where that is too large too, the better of
+        greedy and of the relaxation of the most promising patterns.
     weights : mapping of column to float, optional
         What a star in a column of A costs, 0 or more; 1 where none is given.
     label : str
@@ -285,9 +279,8 @@ def mask_dependence(
         stars are needed. The clusters then depend on A, which the result says: where B has
         ties at a border, who is on which side of it tells something of A.
     publish : {"tuples", "columns", "bins"}
-        What of B is published apart from the table. Whole tuples can be people; the columns one by
-        one, with how often each value occurs; or those in bins of round numbers, without a
-        cluster's exact ends.
+        What of B is published apart from the table. Whole tuples can be people; the columns one by one, with how often
+        each value occurs; or those in bins of round numbers, without a cluster's exact ends.
     specs : mapping of column to ColumnSpec, optional
         Kinds and orders of columns where the data do not say.
     budget : Budget, optional
@@ -304,16 +297,14 @@ def mask_dependence(
     ColumnError
         A column does not exist or is in two of A, B and C.
     InputError
-        Too few or too many clusters, a constant B, a literal ``*`` in A, or an argument that is
-        none of the allowed.
+        Too few or too many clusters, a constant B, a literal ``*`` in A, or an argument that is none of the allowed.
 
     Notes
     -----
-    Tao, Pei, Li, Xiao, Yi, Xing, "Correlation hiding by independence masking", ICDE 2010,
-    section IV. The note only announces its algorithms. Independence of a label that is equally
-    frequent everywhere says that every vector of A is equally frequent under every label, so
-    that masking is dealing: groups of one record per cluster, which keep the cells that all
-    agree on. Records beyond a multiple of the clusters are removed at random.
+    Tao, Pei, Li, Xiao, Yi, Xing, "Correlation hiding by independence masking", ICDE 2010, section IV. The note only
+    announces its algorithms. Independence of a label that is equally frequent everywhere says that every vector of A is
+    equally frequent under every label, so that masking is dealing: groups of one record per cluster, which keep the
+    cells that all agree on. Records beyond a multiple of the clusters are removed at random.
 
     Examples
     --------

@@ -273,9 +273,8 @@ def _match(
 ) -> tuple[CountArray, CountArray, CountArray]:
     """Match what groups publish with types so that the least weight of published cells is lost.
 
-    Patterns that publish every column get their own type first, which costs nothing later: by
-    the triangle inequality the partners that two equal ones leave can be matched at no more
-    than what they cost apart.
+    Patterns that publish every column get their own type first, which costs nothing later: by the triangle inequality
+    the partners that two equal ones leave can be matched at no more than what they cost apart.
     """
     own = _equal_rows(cells, values)
     full = np.flatnonzero(own >= 0)
