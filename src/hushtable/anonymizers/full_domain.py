@@ -556,7 +556,6 @@ class _OwnObjective:
 
     def least(self, levels: Vector) -> float:
         """Return what nothing is below, whatever the levels."""
-        del levels
         return float(getattr(self.problem.loss, "least", 0.0))
 
     def value(self, node: NodeSnapshot, failing: BoolArray) -> float:
@@ -566,7 +565,6 @@ class _OwnObjective:
 
     def bound(self, levels: Vector, source: NodeSnapshot, tagged: BoolArray) -> float:
         """Return what nothing is below."""
-        del source, tagged
         return self.least(levels)
 
 

@@ -315,7 +315,6 @@ class ByClass:
 
     def least(self, levels: Vector) -> float:
         """Return what classes of the smallest size cost."""
-        del levels
         return float(self.min_size * self.n_records if self.is_squared else self.min_size)
 
     def value(self, node: NodeSnapshot, failing: BoolArray) -> float:

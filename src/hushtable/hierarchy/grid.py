@@ -80,7 +80,6 @@ class Intervals:
 
     def ladder(self, column: Column, counts: CountArray | None = None) -> Ladder:
         """Return the grid's cells for the values of a number column."""
-        del counts
         if column.kind not in ("integer", "decimal"):
             raise unfit(self.name, column, "numbers", "`dates` makes levels of dates, `prefix` of codes")
         if not column.n_values:
@@ -94,7 +93,6 @@ class Intervals:
 
     def titles(self, n_levels: int) -> list[str]:
         """Return ``width 5`` and so on."""
-        del n_levels
         return [f"width {width}" for width in self.width]
 
 
@@ -220,7 +218,6 @@ class Dates:
 
     def ladder(self, column: Column, counts: CountArray | None = None) -> Ladder:
         """Return the calendar units of a date or datetime column."""
-        del counts
         if column.kind not in ("date", "datetime"):
             raise unfit(self.name, column, "dates", "declare its kind as date if its texts are ISO dates")
         if not column.n_values:
@@ -241,7 +238,6 @@ class Dates:
 
     def titles(self, n_levels: int) -> list[str]:
         """Return the units."""
-        del n_levels
         return list(self.levels)
 
 
@@ -272,7 +268,6 @@ class Times:
 
     def ladder(self, column: Column, counts: CountArray | None = None) -> Ladder:
         """Return the intervals of a column of times."""
-        del counts
         if column.kind != "time":
             raise unfit(self.name, column, "times of a day", "declare its kind as time if its texts are like 08:15")
         if not column.n_values:
@@ -288,7 +283,6 @@ class Times:
 
     def titles(self, n_levels: int) -> list[str]:
         """Return ``15 minutes`` and so on."""
-        del n_levels
         return [f"{width} minutes" for width in self.minutes]
 
 

@@ -59,12 +59,10 @@ class NamedSets:
 
     def ladder(self, column: Column, counts: CountArray | None = None) -> Ladder:
         """Return no level: the sets are no nodes of a ladder."""
-        del column, counts
         return Ladder([])
 
     def titles(self, n_levels: int) -> list[str]:
         """Return nothing."""
-        del n_levels
         return []
 
 

@@ -270,7 +270,6 @@ def _clock_steps(found: CountArray, first: int, grid: Exact) -> tuple[CountArray
 
 def _calendar(found: CountArray, first: int, grid: Exact, *, unit: str) -> tuple[CountArray, CountArray, CountArray]:
     """Return the calendar units of days, months, quarters or years."""
-    del grid
     names = _units_from(unit)
     days = first_day(found + first, unit).astype("datetime64[D]")
     starts, ends = (
@@ -301,10 +300,12 @@ def propose(column: Column, counts: CountArray | None = None) -> Rule:
     ====================================  ======================================================
     integer, decimal                      intervals: a round width, doubled three times; the
                                           outermost hundredths on either side in open cells
-    date, datetime                        month (day), quarter, year, decade; no finer than the dates time
-    15 minutes, an hour, six hours category, digits of equal length      prefix; a twentieth may be words ordered
-    runs of 2, 4, 8 ... neighbours other category, up to 256 values      groups of similar frequency, in about three
-    steps else, and columns of one value        suppression
+    date, datetime                        month (day), quarter, year, decade; no finer than the dates
+    time                                  15 minutes, an hour, six hours
+    category, digits of equal length      prefix; a twentieth may be words
+    ordered                               runs of 2, 4, 8 ... neighbours
+    other category, up to 256 values      groups of similar frequency, in about three steps
+    else, and columns of one value        suppression
     ====================================  ======================================================
     """
     if column.n_values < 2:

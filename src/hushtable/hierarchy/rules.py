@@ -343,7 +343,6 @@ class Dictionary:
 
     def ladder(self, column: Column, counts: CountArray | None = None) -> Ladder:
         """Return the labels of the canonical texts."""
-        del counts
         known, unknown = _paths(self.of), (OTHER,) * len(DICTIONARIES[self.of])
         paths = [known.get(fold(text), unknown) for text in column.texts()]
         levels = ([translated(path[level], self.language) for path in paths] for level in range(len(unknown)))
@@ -351,7 +350,6 @@ class Dictionary:
 
     def titles(self, n_levels: int) -> list[str]:
         """Return what the levels are."""
-        del n_levels
         return list(DICTIONARIES[self.of])
 
 
@@ -416,13 +414,11 @@ class Prefix:
 
     def ladder(self, column: Column, counts: CountArray | None = None) -> Ladder:
         """Return the prefixes of the canonical texts; a code that longer ones begin with is under its own prefix."""
-        del counts
         texts = column.texts()
         return Ladder([by_label(_begins(texts, length)) for length in self.lengths])
 
     def titles(self, n_levels: int) -> list[str]:
         """Return ``first 4`` and so on."""
-        del n_levels
         return [f"first {length}" for length in self.lengths]
 
 
@@ -490,7 +486,6 @@ class Runs:
 
     def ladder(self, column: Column, counts: CountArray | None = None) -> Ladder:
         """Return the runs."""
-        del counts
         return _grouped(column, np.arange(column.n_values), self.fanout)
 
     def titles(self, n_levels: int) -> list[str]:
@@ -506,12 +501,10 @@ class Suppression:
 
     def ladder(self, column: Column, counts: CountArray | None = None) -> Ladder:
         """Return no level."""
-        del column, counts
         return Ladder([])
 
     def titles(self, n_levels: int) -> list[str]:
         """Return nothing."""
-        del n_levels
         return []
 
 

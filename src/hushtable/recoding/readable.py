@@ -169,7 +169,6 @@ class Rounded(Classwise):
 
     def meaning(self, column: Column) -> Hierarchy | Rule | None:
         """Return what the labels among the cells mean; None where there are none."""
-        del column
         return Dates(tuple(UNITS)) if self.rounding.is_calendar else None
 
 
@@ -186,14 +185,12 @@ class CodeRanges(Classwise):
 
     def shares(self, column: Column) -> FloatArray:
         """Return the column's values within every range over all values; 0 for a single value."""
-        del column
         begin, end = self.codes.rounded(self.low, self.high)
         shares = np.where(self.low == self.high, 0.0, (end - begin) / len(self.codes.texts))
         return np.where(self.high < 0, 0.0, np.where(self.has_missing, 1.0, shares))
 
     def labels(self, column: Column) -> Labels:
         """Write the ranges, each distinct one once."""
-        del column
         begin, end = self.codes.rounded(self.low, self.high)
         is_all = self.has_missing & (self.high >= 0)
         begin, end = np.where(is_all, 0, begin), np.where(is_all, len(self.codes.texts), end)
@@ -254,7 +251,6 @@ class Listed(Classwise):
 
     def meaning(self, column: Column) -> Hierarchy | Rule | None:
         """Return what the labels among the cells mean; None where there are none."""
-        del column
         is_label = (self.level >= 0) & (self.level < self.tree.n_levels - 1)
         return self.tree if is_label.any() and self.tree.rule is None else None
 

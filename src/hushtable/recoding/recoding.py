@@ -65,12 +65,10 @@ class Written(Classwise):
 
     def labels(self, column: Column) -> Labels:
         """Return the texts."""
-        del column
         return self.label, list(self.texts)
 
     def meaning(self, column: Column) -> Hierarchy | Rule | None:
         """Return what the labels among the cells mean; None where there are none."""
-        del column
         return self.means
 
 
