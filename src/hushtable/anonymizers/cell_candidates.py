@@ -23,7 +23,7 @@ from hushtable.quality import CellLoss, Loss
 from hushtable.recoding import Cells, Nodes, PublishedIntervals, Recoding, layout
 from hushtable.tables import Partition, Table
 
-__all__ = ["CandidateSpace", "Candidates", "infeasible", "lay_out", "merged", "published", "row_texts", "take"]
+__all__ = ["CandidateSpace", "Candidates", "infeasible", "lay_out", "merged", "published", "row_texts"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -292,14 +292,6 @@ def _inner_nodes(ladder: Hierarchy, codes: CodeArray, costs: Sequence[FloatArray
     return nodes
 
 
-def take(published: Cells, classes: CountArray) -> Cells:
-    """Return what some classes publish."""
-    if isinstance(published, PublishedIntervals):
-        return PublishedIntervals(published.low[classes], published.high[classes], published.has_missing[classes])
-    assert isinstance(published, Nodes)
-    return Nodes(published.level[classes], published.node[classes], published.has_missing[classes], published.hierarchy)
-
-
 def infeasible(models: Sequence[PrivacyModel], n_rows: int) -> InfeasibleError:
     """Return the error of records that cannot satisfy the models even all together."""
     asked = " and ".join(map(describe, models))
@@ -312,10 +304,9 @@ def merged(recoding: Recoding, labels: CodeArray) -> tuple[Partition, Recoding]:
     """Make one class of blocks that publish the same cells; so readers see them."""
     cells = np.array([recoding.labels(column.name)[0] for column in recoding.columns])
     _, first, class_of_block = np.unique(cells, axis=1, return_index=True, return_inverse=True)
-    kept = tuple(take(cell, first) for cell in recoding.cells)
     class_of_row = class_of_block.reshape(-1)[labels].astype(np.int32)
     partition = Partition.from_labels(class_of_row, len(first), np.ones(len(labels), dtype=np.int64))
-    return partition, Recoding(recoding.columns, kept, recoding.style)
+    return partition, recoding.take(first)
 
 
 def published(space: CandidateSpace, picks: CountArray) -> tuple[Partition, Recoding]:

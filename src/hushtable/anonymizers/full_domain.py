@@ -210,13 +210,13 @@ class _Interval(NamedTuple):
     """A part of the lattice, what it costs at least, and what is known of the records that fail in all of it."""
 
     bound: float
-    number: int
+    number: int  # of intervals of one bound the first is next
     low: Vector
     high: Vector
     source: NodeSnapshot
-    tagged: BoolArray | None
-    witness: Vector | None
-    n_tagged: int
+    tagged: BoolArray | None = None
+    witness: Vector | None = None
+    n_tagged: int = 0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -266,7 +266,7 @@ class NodeSearch:
     def run(self) -> Solved:
         """Search until nothing better is left or the budget ends."""
         bottom = self.roller.base.levels
-        self._push(self.least(bottom), bottom, self.top, self.roller.base, None, None, 0)
+        self._push(_Interval(self.least(bottom), 0, bottom, self.top, self.roller.base))
         first = None
         while self._heap and not self.clock.is_over(self.n_rolled):
             interval = heapq.heappop(self._heap)
@@ -328,7 +328,9 @@ class NodeSearch:
         if not self.tags.most:
             interval = interval._replace(witness=high)
         else:
-            tagged, source = judged.tagged[labels], self._exact(interval, source)
+            tagged = judged.tagged[labels]
+            # Some bounds need the very classes of the lower end.
+            source = self._snapshot(low) if self.objective.by_class else source
             if source is not interval.source:
                 tagged = self._carried(interval.source, source, tagged)
             bound = max(interval.bound, self.objective.bound(low, source, tagged))
@@ -350,8 +352,7 @@ class NodeSearch:
         source, tagged = interval.source, interval.tagged
         above = (*low[:j], high[j], *low[j + 1 :])
         below = (*high[:j], high[j] - 1, *high[j + 1 :])
-        known = (interval.witness, interval.n_tagged)
-        self._push(interval.bound, low, below, source, tagged, *known)
+        self._push(interval._replace(high=below))
         bound = max(interval.bound, raised[j])
         if tagged is not None:
             bound = max(bound, self.objective.bound(above, source, tagged))
@@ -362,11 +363,7 @@ class NodeSearch:
             if self.objective.by_class:
                 gone = np.zeros(source.n_classes, dtype=bool) if tagged is None else tagged
                 bound = max(bound, self.objective.bound(above, source, gone))
-        self._push(bound, above, high, source, tagged, *known)
-
-    def _exact(self, interval: _Interval, source: NodeSnapshot) -> NodeSnapshot:
-        """Return the classes of the lower end where bounds need them, else the source."""
-        return self._snapshot(interval.low) if self.objective.by_class else source
+        self._push(interval._replace(bound=bound, low=above, source=source, tagged=tagged))
 
     def _snapshot(self, levels: Vector) -> NodeSnapshot:
         """Return the classes of a node, which may be the best so far, and keep them."""
@@ -407,18 +404,8 @@ class NodeSearch:
             self.value, self.node = value, node.levels
             self.clock.note(value, self._heap[0].bound if self._heap else None)
 
-    def _push(
-        self,
-        bound: float,
-        low: Vector,
-        high: Vector,
-        source: NodeSnapshot,
-        tagged: BoolArray | None,
-        witness: Vector | None,
-        n_tagged: int,
-    ) -> None:
-        interval = _Interval(bound, next(self._numbers), low, high, source, tagged, witness, n_tagged)
-        heapq.heappush(self._heap, interval)
+    def _push(self, interval: _Interval) -> None:
+        heapq.heappush(self._heap, interval._replace(number=next(self._numbers)))
 
     def _close(self, interval: _Interval) -> None:
         """Write down why an interval holds nothing better."""

@@ -40,8 +40,7 @@ __all__ = [
 ]
 
 
-Vector = tuple[int, ...]
-"""A level for every column: a node of the lattice."""
+Vector = tuple[int, ...]  # a level for every column: a node of the lattice
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from operator import itemgetter
 from typing import ClassVar, Final, Literal
 
 import numpy as np
@@ -210,10 +211,7 @@ class Genetic:
 
 
 _Individual = tuple[float, CodeArray]
-
-
-def _value(individual: _Individual) -> float:
-    return individual[0]
+_value: Callable[[_Individual], float] = itemgetter(0)
 
 
 class _Nursery:

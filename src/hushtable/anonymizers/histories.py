@@ -15,7 +15,7 @@ from hushtable.anonymizers.judging import Judge
 from hushtable.anonymizers.method import Found, Offers, Problem
 from hushtable.errors import InfeasibleError, InputError, check_whole, listed
 from hushtable.models import KAnonymity, LinkedKAnonymity
-from hushtable.recoding import Axis, Recoding, lay_out, relative
+from hushtable.recoding import Axis, lay_out, relative
 from hushtable.search import Clock
 from hushtable.tables import Partition
 
@@ -102,8 +102,8 @@ class Histories:
             part, Partition.from_labels(labels[kept], n_classes, part.counts), crowd.axes, "tight"
         )
         if not any(model.needs.histories for model in problem.judge.models):
-            labels, recoding = _merged(labels, recoding)
-            n_classes = int(labels.max()) + 1
+            merged, recoding = publish.merge_equal_classes(recoding, labels, problem.table.counts)
+            labels, n_classes = merged.labels, merged.n_classes
         trace = clock.trace(
             repr(self),
             n_steps,
@@ -384,13 +384,6 @@ def _labels(crowd: _Crowd, groups: list[CountArray]) -> CodeArray:
             labels[line] = n_lines
             n_lines += 1
     return labels
-
-
-def _merged(labels: CodeArray, recoding: Recoding) -> tuple[CodeArray, Recoding]:
-    """Make one class of those that publish the same cells, as readers see them."""
-    _, first, class_of = np.unique(recoding.combinations()[:-1], return_index=True, return_inverse=True)
-    merged = np.append(class_of.reshape(-1), -1)[labels].astype(np.int32)
-    return merged, recoding.take(first)
 
 
 def _floor(crowd: _Crowd, problem: Problem) -> float | None:

@@ -20,8 +20,7 @@ from hushtable.tables import Table
 
 __all__ = ["MOST_ITEM_COLUMNS", "with_item_columns"]
 
-MOST_ITEM_COLUMNS: Final = 1_000
-"""Columns of items that a search looks at, of all sensitive columns together."""
+MOST_ITEM_COLUMNS: Final = 1_000  # that a search looks at, of all sensitive columns together
 
 
 class _ItemColumn(NamedTuple):

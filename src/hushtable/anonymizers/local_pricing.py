@@ -172,6 +172,10 @@ class Pricing:
         partition = Partition.from_labels(labels, int(labels.max()) + 1, table.counts)
         return partition, publish.from_classes(table, partition, self.axes, "tight")
 
+    def publish_merged(self, labels: CodeArray) -> tuple[Partition, Recoding]:
+        """Say what they publish, with one class of those that publish the same cells."""
+        return publish.merge_equal_classes(self.publish(labels)[1], labels, self.problem.table.counts)
+
     def loss_of(self, labels: CodeArray) -> float:
         """Return the loss of what they publish."""
         partition, recoding = self.publish(labels)
@@ -207,10 +211,8 @@ def _space(problem: Problem, axes: Sequence[Axis], weights: FloatArray) -> Space
     tables: list[FloatArray] = []
     positions: list[FloatArray] = []
     trees: list[tuple[CodeArray, FloatArray]] = []
-    begins, word = (
-        {class_costs.KIND_TABLE: 0, class_costs.KIND_SPAN: 0, class_costs.KIND_TREE: 0, class_costs.KIND_SET: 0},
-        0,
-    )
+    begins = {class_costs.KIND_TABLE: 0, class_costs.KIND_SPAN: 0, class_costs.KIND_TREE: 0, class_costs.KIND_SET: 0}
+    word = 0
     for j, (axis, weight) in enumerate(zip(axes, weights.tolist(), strict=True)):
         kind = _kind(axis)
         columns[j]["kind"], columns[j]["begin"], columns[j]["n_places"] = kind, begins[kind], axis.n_places
@@ -228,11 +230,8 @@ def _space(problem: Problem, axes: Sequence[Axis], weights: FloatArray) -> Space
             else:
                 trees.append(_climbed(loss, axis, weight))
             begins[kind] += axis.n_places
-    n_levels = max((len(nodes) for nodes, _ in trees), default=0)
-    nodes, prices = (
-        np.zeros((n_levels, begins[class_costs.KIND_TREE]), np.int32),
-        np.zeros((n_levels, begins[class_costs.KIND_TREE])),
-    )
+    shape = max((len(nodes) for nodes, _ in trees), default=0), begins[class_costs.KIND_TREE]
+    nodes, prices = np.zeros(shape, np.int32), np.zeros(shape)
     begin = 0
     for of_column, prices_of_column in trees:
         run = slice(begin, begin + of_column.shape[1])

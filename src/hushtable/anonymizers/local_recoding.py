@@ -16,6 +16,7 @@ import numpy as np
 
 from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray
 from hushtable.anonymizers import local_pricing
+from hushtable.anonymizers.judging import split_large_classes
 from hushtable.anonymizers.local_pricing import Neighbours, Pricing, node_costs, priced
 from hushtable.anonymizers.method import Found, Offers, Problem
 from hushtable.anonymizers.mondrian import Mondrian
@@ -26,11 +27,10 @@ from hushtable.kernels.annealing import run
 from hushtable.kernels.class_costs import CostedClasses
 from hushtable.kernels.regroup import Check
 from hushtable.quality import SetNCP
-from hushtable.recoding import Recoding
 from hushtable.search import Budget, Clock, Effort, check_memory, say_if_first_run
 from hushtable.tables import Partition, Table
 
-__all__ = ["MOST_NODES", "Course", "LocalRecoding", "adopted", "anneal", "by_levels", "n_nodes", "parted"]
+__all__ = ["MOST_NODES", "Course", "LocalRecoding", "adopted", "anneal", "by_levels", "n_nodes"]
 
 
 MOST_NODES: Final = 100_000  # of the lattice
@@ -259,16 +259,6 @@ def adopted(pricing: Pricing, labels: CodeArray, check: Check) -> CodeArray | No
     return np.ascontiguousarray(classes.rows["label"])
 
 
-def parted(pricing: Pricing, labels: CodeArray, min_size: int) -> CodeArray:
-    """Part classes of twice the least size or more, equal rows together; that costs no more."""
-    order = np.lexsort((*pricing.space.codes.T, labels))
-    sizes = np.bincount(labels)
-    n_parts = np.maximum(1, sizes // min_size)
-    place = np.empty(len(labels), dtype=np.int64)
-    place[order] = np.arange(len(labels)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    return np.asarray((np.cumsum(n_parts) - n_parts)[labels] + place * n_parts[labels] // sizes[labels], dtype=np.int32)
-
-
 _SECONDS: Final = 10.0
 _STEPS_PER_ROW: Final = 300
 _MOST_PER_ROW: Final = 5_000
@@ -367,7 +357,7 @@ class LocalRecoding:
         is_short = problem.clock.budget.nodes is not None and n_steps < _STEPS_PER_ROW * len(labels)
         effort = Effort(n_done, 0, 0, 0.0, history=tuple(clock.history))
         trace = clock.trace(repr(self), n_done, complete=not (is_ended or is_short), seed=self.seed, effort=effort)
-        return Found(*_merged(pricing, labels), trace, spared=spared)
+        return Found(*pricing.publish_merged(labels), trace, spared=spared)
 
 
 def _compile(problem: Problem) -> None:
@@ -384,7 +374,7 @@ def _compile(problem: Problem) -> None:
     anneal(pricing, labels, found, _ordered(check, found), Course(2, 1.0, 1.0), 0, Clock())
     adopted(pricing, np.where(np.arange(len(rows)) == 1, np.int32(-1), labels), check)
     _passes(pricing, labels)
-    _merged(pricing, labels)
+    pricing.publish_merged(labels)
     pricing.loss_of(labels)
 
 
@@ -433,16 +423,16 @@ def _start(pricing: Pricing, clock: Clock) -> tuple[_Start, Neighbours]:
 
 def _starts(pricing: Pricing, by_mondrian: CodeArray, found: Neighbours, clock: Clock) -> Iterator[_Start]:
     """Find starts."""
-    judge = pricing.problem.judge
+    judge, codes = pricing.problem.judge, pricing.space.codes
     by_size, k = judge.is_by_size, judge.min_size
     yield _started(pricing, by_mondrian, _MONDRIAN_HOTTER)
     if by_size:
-        yield _started(pricing, parted(pricing, by_mondrian, k), _MONDRIAN_HOTTER)
+        yield _started(pricing, split_large_classes(codes, by_mondrian, k), _MONDRIAN_HOTTER)
     along_levels = by_levels(pricing, clock)
     if along_levels is not None:
         whole = adopted(pricing, along_levels, judge.check(pricing.problem.table.n_rows))
         if whole is not None and (by_size or _passes(pricing, whole)):
-            yield _started(pricing, parted(pricing, whole, k) if by_size else whole, 1.0)
+            yield _started(pricing, split_large_classes(codes, whole, k) if by_size else whole, 1.0)
     if by_size and k == 2 and clock.left > 0:
         pairs = local_pricing.pairs(pricing.space, found)
         if pairs is not None:
@@ -467,11 +457,3 @@ def _by_mondrian(problem: Problem, clock: Clock) -> CodeArray:
 def _passes(pricing: Pricing, labels: CodeArray) -> bool:
     partition = Partition.from_labels(labels, int(labels.max()) + 1, pricing.problem.table.counts)
     return bool(pricing.problem.judge.passes(partition.offsets, partition.rows).all())
-
-
-def _merged(pricing: Pricing, labels: CodeArray) -> tuple[Partition, Recoding]:
-    """Make one class of those that publish the same cells, as readers see them."""
-    _, recoding = pricing.publish(labels)
-    _, first, class_of = np.unique(recoding.combinations()[:-1], return_index=True, return_inverse=True)
-    merged = class_of.reshape(-1)[labels].astype(np.int32)
-    return Partition.from_labels(merged, len(first), pricing.problem.table.counts), recoding.take(first)

@@ -15,7 +15,7 @@ from hushtable._types import CodeArray, CountArray, FloatArray
 from hushtable.anonymizers import cell_candidates, minimal_matchings, partition_search
 from hushtable.anonymizers.cell_candidates import CandidateSpace, infeasible, merged, published, row_texts
 from hushtable.anonymizers.evolution import Equal, Matched
-from hushtable.anonymizers.judging import Judge
+from hushtable.anonymizers.judging import Judge, split_large_classes
 from hushtable.anonymizers.method import Found, Offers, Problem
 from hushtable.anonymizers.minimal_matchings import Choices
 from hushtable.anonymizers.mondrian import Mondrian
@@ -24,7 +24,6 @@ from hushtable.anonymizers.partition_search import (
     Partitioning,
     anneal,
     nearest,
-    parted,
     partition_value,
     polish,
     steps_within,
@@ -322,7 +321,8 @@ def start(space: CandidateSpace, problem: Problem, clock: Clock) -> tuple[CodeAr
     by_mondrian = Mondrian().search(asked).partition
     if not judge.passes(by_mondrian.offsets, by_mondrian.rows).all():
         raise infeasible(judge.models, space.n_rows)
-    labels = parted(space, by_mondrian.labels, judge.min_size) if judge.is_by_size else by_mondrian.labels.copy()
+    labels = by_mondrian.labels
+    labels = split_large_classes(space.places, labels, judge.min_size) if judge.is_by_size else labels.copy()
     n_near = max(judge.min_size - 1, _N_NEAR)
     return labels, nearest(space, n_near, clock.part(_SHARE_OF_NEAREST), labels)
 

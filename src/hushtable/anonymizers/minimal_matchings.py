@@ -6,7 +6,7 @@ A *pool* is an array of candidates of many tables, of shape (n_tables, n_rows, n
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -158,11 +158,8 @@ def _check_size(space: CandidateSpace) -> None:
     )
 
 
-MOST_ROWS = 40
-"""Above this many rows there are too many options."""
-MOST_PAIRED = 3_000
-"""Above this many rows an assignment takes too long."""
-
+MOST_ROWS = 40  # of more there are too many options
+MOST_PAIRED = 3_000  # of more an assignment takes too long
 _MOST_STATES = 2_000_000
 _MOST_TABLES = 10_000
 _RELATIVE = 1e-6  # of a value: what the solver's tolerances leave
@@ -187,8 +184,7 @@ class Solution:
     bound: float
     n_states: int
     others: tuple[CountArray, ...] = field(default=())
-    ties: int | None = None
-    """Tables of that cost, where all were listed."""
+    ties: int | None = None  # tables of that cost, where all were listed
 
 
 def search(
@@ -272,6 +268,10 @@ def _solve(space: CandidateSpace, model: MatchingNotion, n_best: int, clock: Clo
     return Solution(picks, value, bound, n_states + n_tried, others[: n_best - 1], ties)
 
 
+_Masks = list[list[tuple[int, int, float, int]]]
+_Front = dict[int, tuple[float, tuple[int, ...]]]
+
+
 def _masks(space: CandidateSpace, j: int) -> list[tuple[int, int, float, int]]:
     """List a column's candidates: the places, the cost, and the rows that it covers as bits."""
     listed = space.candidates(j)
@@ -283,15 +283,17 @@ def _masks(space: CandidateSpace, j: int) -> list[tuple[int, int, float, int]]:
     return usable
 
 
-def _combined(
-    masks: Sequence[Sequence[tuple[int, int, float, int]]], row: int, space: CandidateSpace, clock: Clock
-) -> dict[int, tuple[float, tuple[int, ...]]]:
+def _fitting_masks(masks: _Masks, space: CandidateSpace, row: int) -> Iterator[list[tuple[int, float, int]]]:
+    """Yield, for every column, the candidates that cover a row: number, cost, and the rows covered."""
+    for listed, place in zip(masks, space.places[row].tolist(), strict=True):
+        yield [(i, price, mask) for i, (a, b, price, mask) in enumerate(listed) if a <= place <= b]
+
+
+def _combined(masks: _Masks, row: int, space: CandidateSpace, clock: Clock) -> _Front:
     """Return the cheapest candidates of a row for every set of rows that some choice covers."""
-    front: dict[int, tuple[float, tuple[int, ...]]] = {(1 << space.n_rows) - 1: (0.0, ())}
-    for j, listed in enumerate(masks):
-        place = int(space.places[row, j])
-        fitting = [(i, price, mask) for i, (a, b, price, mask) in enumerate(listed) if a <= place <= b]
-        grown: dict[int, tuple[float, tuple[int, ...]]] = {}
+    front: _Front = {(1 << space.n_rows) - 1: (0.0, ())}
+    for fitting in _fitting_masks(masks, space, row):
+        grown: _Front = {}
         for covered, (spent, picks) in front.items():
             _look_at(clock)
             for i, price, mask in fitting:
@@ -302,9 +304,7 @@ def _combined(
     return front
 
 
-def _undominated(
-    front: dict[int, tuple[float, tuple[int, ...]]], clock: Clock
-) -> dict[int, tuple[float, tuple[int, ...]]]:
+def _undominated(front: _Front, clock: Clock) -> _Front:
     """Drop what covers no more than something that costs no more."""
     kept: list[int] = []
     for mask in sorted(front, key=lambda each: (front[each][0], -each.bit_count())):
@@ -314,7 +314,7 @@ def _undominated(
     return {mask: front[mask] for mask in kept}
 
 
-def _useful(front: dict[int, tuple[float, tuple[int, ...]]], needed: int, n_rows: int) -> RowOptions:
+def _useful(front: _Front, needed: int, n_rows: int) -> RowOptions:
     masks = [mask for mask in front if mask.bit_count() >= needed]
     covers = np.array([[bool(mask >> i & 1) for i in range(n_rows)] for mask in masks])
     return RowOptions(
@@ -333,7 +333,8 @@ def _program(
     n_options = int(starts[-1])
     covers = np.concatenate([each.covers for each in options])
     owner = np.repeat(np.arange(n_rows), np.diff(starts))
-    parts = [_one_each(owner, n_rows)]
+    one_each = sparse.csr_matrix((np.ones(n_options), (owner, np.arange(n_options))), shape=(n_rows, n_options))
+    parts: list[_ListedRows] = [(one_each, np.ones(n_rows), np.ones(n_rows))]
     n_arcs = 0
     if model.is_global and model.k > 1:
         arcs = np.argwhere(np.array([covers[owner == row].any(axis=0) for row in range(n_rows)]))
@@ -361,13 +362,6 @@ def _program(
 
 
 _ListedRows = tuple[Any, FloatArray, FloatArray]
-
-
-def _one_each(owner: CountArray, n_rows: int) -> _ListedRows:
-    from scipy import sparse
-
-    matrix = sparse.csr_matrix((np.ones(len(owner)), (owner, np.arange(len(owner)))), shape=(n_rows, len(owner)))
-    return matrix, np.ones(n_rows), np.ones(n_rows)
 
 
 def _padded(matrix: Any, width: int) -> Any:
@@ -426,7 +420,7 @@ def _holds(model: MatchingNotion, covers: BoolArray) -> bool:
 
 
 def _ties(
-    masks: Sequence[Sequence[tuple[int, int, float, int]]],
+    masks: _Masks,
     space: CandidateSpace,
     model: MatchingNotion,
     value: float,
@@ -469,7 +463,7 @@ def _ties(
 
 
 def _affordable(
-    masks: Sequence[Sequence[tuple[int, int, float, int]]],
+    masks: _Masks,
     space: CandidateSpace,
     model: MatchingNotion,
     row: int,
@@ -479,9 +473,7 @@ def _affordable(
     """List all that a row may publish, that covers enough rows and costs no more than ``most``, the cheapest first."""
     needed = model.k if "published" in model.sides else 1
     front: list[tuple[float, int, tuple[int, ...]]] = [(0.0, (1 << space.n_rows) - 1, ())]
-    for j, listed in enumerate(masks):
-        place = int(space.places[row, j])
-        fitting = [(i, price, mask) for i, (a, b, price, mask) in enumerate(listed) if a <= place <= b]
+    for fitting in _fitting_masks(masks, space, row):
         grown: list[tuple[float, int, tuple[int, ...]]] = []
         for spent, covered, picks in front:
             _look_at(clock, len(grown))

@@ -451,24 +451,19 @@ class Mondrian:
         for name in ("strict", "exchange"):
             if not isinstance(getattr(self, name), (bool, np.bool_)):
                 raise InputError(f"Mondrian was given {name} = {getattr(self, name)!r}.", hint="true or false.")
-        check_whole("Mondrian was given n_rescored", self.n_rescored, 1, _MOST_RESCORED)
+        for name in ("n_rescored", "max_listed", "max_length"):
+            check_whole(f"Mondrian was given {name}", getattr(self, name), 1, _MOST_RESCORED)
         check_whole("Mondrian was given margin", self.margin, 0, _MOST_MARGIN)
-        check_whole("Mondrian was given max_listed", self.max_listed, 1, _MOST_RESCORED)
-        check_whole("Mondrian was given max_length", self.max_length, 1, _MOST_RESCORED)
-        for name, usual, styles in (
-            ("max_listed", _MAX_LISTED, ("readable",)),
-            ("max_length", _MAX_LENGTH, ("readable", "cut")),
+        for name, usual, option, able in (
+            ("max_listed", _MAX_LISTED, "recoding", ("readable",)),
+            ("max_length", _MAX_LENGTH, "recoding", ("readable", "cut")),
+            ("n_rescored", _N_RESCORED, "cut", ("gain",)),
         ):
-            if self.recoding not in styles and getattr(self, name) != usual:
+            if getattr(self, option) not in able and getattr(self, name) != usual:
                 raise InputError(
                     f"Mondrian was given {name} = {getattr(self, name)!r}, which has no effect.",
-                    hint=f"it goes with {' or '.join(f'recoding={each!r}' for each in styles)}.",
+                    hint=f"it goes with {' or '.join(f'{option}={each!r}' for each in able)}.",
                 )
-        if self.cut != "gain" and self.n_rescored != _N_RESCORED:
-            raise InputError(
-                f"Mondrian was given n_rescored = {self.n_rescored!r}, which has no effect.",
-                hint='it goes with cut="gain".',
-            )
         check_grid(self.grid)
         if not self.strict and self.cut != "median":
             raise InputError("relaxed Mondrian deals the median.", hint='pass cut="median" with strict=False.')

@@ -9,9 +9,8 @@ import numpy as np
 
 from hushtable._types import CodeArray
 from hushtable.anonymizers.method import Found, Problem
-from hushtable.anonymizers.publish import publish_classes
+from hushtable.anonymizers.publish import merge_equal_classes, publish_classes
 from hushtable.quality import Loss
-from hushtable.recoding import Recoding
 from hushtable.tables import Partition
 
 __all__ = ["moved"]
@@ -48,20 +47,13 @@ def moved(problem: Problem, found: Found, loss: Loss) -> Found:
         changed = _classes(problem, tried)
         if problem.judge.failed(changed):
             continue
-        partition, recoding = _published(problem, changed)
+        recoding = publish_classes(problem, changed)
+        partition, recoding = merge_equal_classes(recoding, changed.labels, problem.table.counts)
         value = loss.of(recoding, partition.sizes, n_suppressed)
         if value <= best:
             labels, best = tried, value
             found = replace(found, partition=partition, recoding=recoding, placing=None)
     return replace(found, trace=replace(found.trace, nodes=found.trace.nodes + n_tried))
-
-
-def _published(problem: Problem, partition: Partition) -> tuple[Partition, Recoding]:
-    """Return what classes publish; those of the same cells are one class."""
-    recoding = publish_classes(problem, partition)
-    _, first, class_of = np.unique(recoding.combinations()[:-1], return_index=True, return_inverse=True)
-    merged = np.append(class_of, -1).astype(np.int32)[partition.labels]
-    return Partition.from_labels(merged, len(first), problem.table.counts), recoding.take(first)
 
 
 def _classes(problem: Problem, labels: CodeArray) -> Partition:

@@ -17,7 +17,7 @@ import numpy as np
 
 from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray
 from hushtable.anonymizers.cell_candidates import Candidates, CandidateSpace
-from hushtable.anonymizers.judging import Judge
+from hushtable.anonymizers.judging import Judge, split_large_classes
 from hushtable.kernels import cost, pricing, regroup
 from hushtable.kernels.cost import TIES
 from hushtable.search import Clock, check_memory, say_if_first_run, solver
@@ -40,8 +40,7 @@ __all__ = [
 ]
 
 
-MOST_ROWS = 16
-"""Above this many rows there are too many subsets: the time grows threefold with every row."""
+MOST_ROWS = 16  # of more there are too many subsets: the time grows threefold with every row
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -200,7 +199,7 @@ def by_columns(
     order = np.argsort(-least, kind="stable")
     master = _Master(space, k, order, least[order])
     for labels in (known.labels, *starts):
-        master.add(_blocks_of(parted(space, labels, k), order))
+        master.add(_blocks_of(split_large_classes(space.places, labels, k), order))
     found = master.generate(known, clock, report)
     if found is not None:
         master.close(known, *found, clock, report)
@@ -425,19 +424,6 @@ def partition_value(space: CandidateSpace, labels: CodeArray) -> float:
     return float(out @ sizes)
 
 
-def parted(space: CandidateSpace, labels: CodeArray, k: int) -> CodeArray:
-    """Split blocks of 2 k rows or more and keep equal rows together, which never costs more.
-
-    Mondrian cannot cut a block in which many rows are equal, and leaves it large.
-    """
-    order = np.lexsort((*space.places.T, labels))
-    sizes = np.bincount(labels)
-    n_parts = np.maximum(1, sizes // k)
-    place = np.empty(len(labels), dtype=np.int64)
-    place[order] = np.arange(len(labels)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    return np.asarray((np.cumsum(n_parts) - n_parts)[labels] + place * n_parts[labels] // sizes[labels], dtype=np.int32)
-
-
 def anneal(
     space: CandidateSpace,
     near: CheapestMates,
@@ -460,29 +446,15 @@ def anneal(
     heats = hot * (cold / hot) ** (np.arange(_N_STAGES + 1) / _N_STAGES)
     stages = [(n_steps // _N_STAGES, *pair) for pair in itertools.pairwise(heats.tolist())]
     # Once more without any rise, so that the last word is a local optimum.
-    for stage in (*stages, (n_steps // 10, cold / 100, cold / 200)):
-        _anneal_stage(space, near, blocks, check, state, stage, clock)
+    for n_stage, begin, end in (*stages, (n_steps // 10, cold / 100, cold / 200)):
+        done = 0
+        while done < n_stage and clock.left > 0:
+            now = begin * (end / begin) ** (done / n_stage)
+            draws = regroup.DrawSchedule(state, n_stage - done, now, end, _SHARE_BIG, _SLICE // space.places.shape[1])
+            done += int(regroup.anneal(space.places, space.costs, near.rows, blocks, check, draws)[0])
     best = np.unique(blocks.rows["block"], return_inverse=True)[1].astype(np.int32)
     value = partition_value(space, best)
     return (best, value) if value < least - TIES else (labels, least)
-
-
-def _anneal_stage(
-    space: CandidateSpace,
-    near: CheapestMates,
-    blocks: regroup.Blocks,
-    check: regroup.Check,
-    state: CountArray,
-    stage: Cooling,
-    clock: Clock,
-) -> None:
-    """Take the steps of a stage, slice by slice."""
-    n_steps, hot, cold = stage
-    done = 0
-    while done < n_steps and clock.left > 0:
-        now = hot * (cold / hot) ** (done / n_steps)
-        draws = regroup.DrawSchedule(state, n_steps - done, now, cold, _SHARE_BIG, _SLICE // space.places.shape[1])
-        done += int(regroup.anneal(space.places, space.costs, near.rows, blocks, check, draws)[0])
 
 
 def steps_within(n_steps: int, seconds: float | None, n_runs: int) -> int:
@@ -508,15 +480,11 @@ def polish(
             continue
         some = replace(space, places=np.ascontiguousarray(space.places[rows]))
         exact = over_subsets(some, judge.of(rows))
-        was = _value_of(some, labels[rows])
-        if was - exact.value > TIES:
+        was = np.unique(labels[rows], return_inverse=True)[1].astype(np.int32)
+        if partition_value(some, was) - exact.value > TIES:
             labels[rows] = labels.max() + 1 + exact.labels
             labels = np.unique(labels, return_inverse=True)[1].astype(np.int32)
     return labels, partition_value(space, labels)
-
-
-def _value_of(space: CandidateSpace, labels: CodeArray) -> float:
-    return partition_value(space, np.unique(labels, return_inverse=True)[1].astype(np.int32))
 
 
 def _group(near: CheapestMates, labels: CodeArray, row: int) -> CountArray:

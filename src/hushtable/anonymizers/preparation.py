@@ -108,6 +108,11 @@ class Request:
         return tuple(dict.fromkeys((*self.sensitive, *judged)))
 
     @property
+    def hidden(self) -> tuple[str, ...]:
+        """Columns that are left out, or become pseudonyms."""
+        return (*self.identifiers, *(self.pseudonyms.columns if self.pseudonyms else ()))
+
+    @property
     def hides_person(self) -> bool:
         """Whether the release does not say which records are one person's."""
         return self.person in self.identifiers or (self.pseudonyms is not None and self.person in self.pseudonyms.fresh)
@@ -132,8 +137,7 @@ def _check_sets(asked: Request) -> None:
         return
     from hushtable.models import question_of_items
 
-    hidden = (*asked.identifiers, *(asked.pseudonyms.columns if asked.pseudonyms else ()), asked.person)
-    told = [name for name in parted if name in hidden]
+    told = [name for name in parted if name in (*asked.hidden, asked.person)]
     if told:
         raise InputError(
             f"column {told[0]!r} has a separator, and tells who a person is.",
@@ -165,11 +169,10 @@ def _is_prefix(rule: Any) -> bool:
 
 def check_roles(available: Sequence[str], asked: Request) -> None:
     """Raise ColumnError where a request names a column that does not exist, or one in two roles."""
-    pseudonymized = asked.pseudonyms.columns if asked.pseudonyms else ()
     roles = {
         "quasi_identifiers": asked.quasi_identifiers,
         "sensitive columns": asked.judged,
-        "identifiers": (*asked.identifiers, *pseudonymized),
+        "identifiers": asked.hidden,
     }
     for what, names in roles.items():
         check_columns(names, available, what)
@@ -248,9 +251,7 @@ def warn_of_doubts(source: Frame | Table, table: Table, asked: Request) -> None:
                 "first one only.",
                 stacklevel=4,
             )
-    hidden = (*asked.identifiers, *(asked.pseudonyms.columns if asked.pseudonyms else ()))
-    names = source.names
-    warn_of_missing_codes(source, [name for name in names if name not in hidden], stacklevel=5)
+    warn_of_missing_codes(source, [name for name in source.names if name not in asked.hidden], stacklevel=5)
     for doubt in (*_doubts_of_centuries(source, table), doubt_of_persons(source, asked)):
         if doubt is not None:
             warnings.warn(doubt, stacklevel=4)
@@ -287,7 +288,7 @@ def _mark_of_several(column: Column) -> str | None:
 
 def doubt_of_persons(source: Frame | Table, asked: Request) -> str | None:
     """Say that a person may have several of some records, where nobody said whose they are; None where none has."""
-    named = (*asked.identifiers, *(asked.pseudonyms.columns if asked.pseudonyms else ()))
+    named = asked.hidden
     # Where one identifier tells the records apart, every record may be a person's only one.
     if asked.person is not None or not named or any(_tells_apart(source, name) for name in named):
         return None
@@ -389,8 +390,7 @@ def _read(data: Any, asked: Request) -> tuple[Frame | Table, Table]:
     if not isinstance(source, Table):
         # Whoever reads the file tells persons apart by their cells.
         source = source.told({name: ColumnSpec("category") for name in persons if source.text(name) is not None})
-        hidden = (*asked.identifiers, *(asked.pseudonyms.columns if asked.pseudonyms else ()))
-        source, undecided = source.without_odd_cells([name for name in source.names if name not in hidden])
+        source, undecided = source.without_odd_cells([name for name in source.names if name not in asked.hidden])
         if undecided:
             from hushtable.io import refuse_odd_cells
 
@@ -415,8 +415,7 @@ def _read(data: Any, asked: Request) -> tuple[Frame | Table, Table]:
 def _origins(source: Frame, asked: Request) -> dict[str, ColumnSpec]:
     """Say how the input spells quasi-identifiers, and which cells of the columns that nobody judges are missing."""
     known = {name: source.spelling(name).spelling for name in asked.quasi_identifiers}
-    hidden = asked.pseudonyms.columns if asked.pseudonyms else ()
-    passed_over = {*known, *asked.judged, *asked.identifiers, *hidden}
+    passed_over = {*known, *asked.judged, *asked.hidden}
     others = {name: source.spec(name).missing_cells for name in source.names if name not in passed_over}
     return known | {name: spec for name, spec in others.items() if spec != ColumnSpec()}
 

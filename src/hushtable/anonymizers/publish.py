@@ -31,7 +31,16 @@ from hushtable.recoding import (
 from hushtable.search import n_threads
 from hushtable.tables import Partition, Table
 
-__all__ = ["STYLES", "Style", "covering", "from_cells", "from_classes", "publish_classes", "run"]
+__all__ = [
+    "STYLES",
+    "Style",
+    "covering",
+    "from_cells",
+    "from_classes",
+    "merge_equal_classes",
+    "publish_classes",
+    "run",
+]
 
 _WORD: Final = 64
 
@@ -58,6 +67,13 @@ def publish_classes(problem: Problem, partition: Partition) -> Recoding:
     """
     axes = lay_out(problem.judge.laid_out, problem.columns, problem.ladders, {})
     return from_classes(problem.table, partition, axes, "tight")
+
+
+def merge_equal_classes(recoding: Recoding, labels: CodeArray, counts: CountArray) -> tuple[Partition, Recoding]:
+    """Make one class of those that publish the same cells, as readers see them; label -1 is in none."""
+    _, first, class_of = np.unique(recoding.combinations()[:-1], return_index=True, return_inverse=True)
+    merged = np.append(class_of, -1).astype(np.int32)[labels]
+    return Partition.from_labels(merged, len(first), counts), recoding.take(first)
 
 
 def from_classes(table: Table, partition: Partition, axes: Sequence[Axis], style: Style) -> Recoding:

@@ -16,12 +16,11 @@ from hushtable.columns import cells
 
 __all__ = ["CodeGrid", "are_codes"]
 
-_FITS: Final = 5
-"""Units that a range has at least whose ends are rounded to them."""
+_FITS: Final = 5  # units that a range has at least whose ends are rounded to them
 
 _CODE: Final = re.compile(r"[0-9A-Za-z](?:[./ -]?[0-9A-Za-z])*", re.ASCII)
+# Postcodes of the United Kingdom, whose first half has two to four characters.
 _BRITISH: Final = re.compile(r"[A-Z]{1,2}[0-9][0-9A-Z]? [0-9][A-Z]{2}", re.ASCII)
-"""Postcodes of the United Kingdom, whose first half has two to four characters."""
 _KINDS: Final = (("[0-9]", "9"), ("[A-Z]", "A"), ("[a-z]", "a"))
 
 

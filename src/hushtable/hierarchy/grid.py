@@ -33,8 +33,7 @@ __all__ = [
 ]
 
 Number = int | float | str | Decimal
-Exact = int | Fraction
-"""A number without rounding: integers and decimals of any size."""
+Exact = int | Fraction  # a number without rounding: integers and decimals of any size
 
 _LARGEST_EXPONENT: Final = 400  # past every float; larger ones only cost memory
 

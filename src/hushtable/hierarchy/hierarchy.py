@@ -77,12 +77,9 @@ class _Reader:
         if None in cell.members:
             # A missing value is under no node but the top.
             return np.empty(0, dtype=np.int32)
-        members = [self._member(str(member)) for member in cell.members]
-        return np.unique(np.concatenate([np.empty(0, dtype=np.int32), *members]))
-
-    def _member(self, text: str) -> CodeArray:
-        code = self.code_of.get(text)
-        return self._inside(text) if code is None else np.array([code], dtype=np.int32)
+        texts = map(str, cell.members)
+        members = [[self.code_of[text]] if text in self.code_of else self._inside(text) for text in texts]
+        return np.unique(np.concatenate([np.empty(0, dtype=np.int32), *members])).astype(np.int32)
 
     def _inside(self, text: str) -> CodeArray:
         bounds = cells.read(text).ends

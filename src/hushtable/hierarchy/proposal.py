@@ -56,8 +56,7 @@ _MOST_CELLS: Final = 200
 _ANSWERS: Final = 3  # values of a column of answers
 _FITS: Final = 3  # times that a step goes into the intervals that are rounded to it
 _MOST_DECIMALS: Final = 9
-_DAYS: Final = {"day": 1, "month": 30, "quarter": 91, "year": 365, "decade": 3_652}
-"""About as many as a calendar unit has."""
+_DAYS: Final = {"day": 1, "month": 30, "quarter": 91, "year": 365, "decade": 3_652}  # about as many as a unit has
 _CLOCK: Final = (5, 15, 60, 300, 900, 3_600, 21_600)  # seconds of the units of a day
 _LONG: Final = 7_200  # seconds; of times further apart, minutes are enough
 _UNEVEN: Final = 2  # days by which a unit differs from that at most
@@ -289,7 +288,6 @@ _FINEST_CELLS: Final = 16
 _N_WIDTHS: Final = 4
 _NEARLY_ALL: Final = 0.95  # of the values of a column of codes
 _END_CELLS: Final = 50  # of the grid that ends of tails lie on, about so many lie between the ends
-_UNIT_DAYS: Final = {"day": 1, "month": 30, "quarter": 91, "year": 365}  # about as many as a calendar unit has
 
 
 def propose(column: Column, counts: CountArray | None = None) -> Rule:
@@ -361,7 +359,7 @@ def propose_tails(column: Column, counts: CountArray, n_low: int, n_high: int, l
 def _floor(column: Column, low: Exact, high: Exact) -> Callable[[Exact, int], Exact]:
     """Return what finds the last point of a grid up to a place, or one some cells further."""
     if is_calendar(column):
-        unit = next((unit for unit, days in _UNIT_DAYS.items() if days * _END_CELLS >= high - low), "decade")
+        unit = next((unit for unit, days in _DAYS.items() if days * _END_CELLS >= high - low), "decade")
         return lambda day, more: int(first_day(unit_of(np.array([day], dtype="datetime64[D]"), unit) + more, unit)[0])
     grid = finest_grid(low, high, _END_CELLS)
     grid = max(grid, 1) if column.kind == "integer" else grid

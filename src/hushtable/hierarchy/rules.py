@@ -36,7 +36,7 @@ from hushtable.hierarchy.grid import (
     unit_label,
     unit_of,
 )
-from hushtable.hierarchy.ladder import Ladder, Level, Rule, as_tuple, by_label, empty, unfit
+from hushtable.hierarchy.ladder import Ladder, Level, NoLevels, Rule, as_tuple, by_label, empty, unfit
 from hushtable.models import entries
 
 __all__ = [
@@ -63,9 +63,7 @@ __all__ = [
 ]
 
 
-LEAST: Final = 5
-"""Records that a tail holds at least where nobody says how many."""
-
+LEAST: Final = 5  # records that a tail holds at least where nobody says how many
 _FINEST: Final = 100  # of the finest intervals, about so many lie between the ends
 _DECADE: Final = 3_652  # days
 
@@ -129,7 +127,7 @@ class Tails:
             )
         if len(ends) == 2 and ends[0] >= ends[1]:
             raise HierarchyError(f"tails: low = {self.low} is not below high = {self.high}.", hint="swap them.")
-        if not isinstance(self.least, int) or isinstance(self.least, bool) or self.least < 1:
+        if not _is_count(self.least, 1):
             raise HierarchyError(
                 f"tails: least = {self.least!r}.", hint="give a whole number from 1, at least the models' k."
             )
@@ -305,8 +303,7 @@ DICTIONARIES: Final = MappingProxyType(
 )
 """The dictionaries, each with what its levels are."""
 
-OTHER: Final = "other"
-"""The label of all values that a dictionary does not know, in English."""
+OTHER: Final = "other"  # the label of all values that a dictionary does not know, in English
 
 
 @dataclass(frozen=True, slots=True)
@@ -439,7 +436,33 @@ def _begins(texts: list[str], length: int) -> list[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Frequency:
+class Runs:
+    """Runs of neighbouring values of an ordered column, labelled by the set of them.
+
+    Parameters
+    ----------
+    fanout : int
+        Nodes under a node; 2 halves the number of nodes from level to level.
+    """
+
+    fanout: int = 2
+    name: ClassVar[str] = "runs"
+
+    def __post_init__(self) -> None:
+        if not _is_count(self.fanout, 2):
+            raise HierarchyError(f"{self.name}: fanout = {self.fanout!r}.", hint="give a whole number from 2.")
+
+    def ladder(self, column: Column, counts: CountArray | None = None) -> Ladder:
+        """Return the runs."""
+        return _grouped(column, np.arange(column.n_values), self.fanout)
+
+    def titles(self, n_levels: int) -> list[str]:
+        """Return ``runs of 2`` and so on."""
+        return [f"runs of {self.fanout ** (level + 1)}" for level in range(n_levels)]
+
+
+@dataclass(frozen=True, slots=True)
+class Frequency(Runs):
     """Groups of values of similar frequency, labelled by the set of them.
 
     Parameters
@@ -451,9 +474,6 @@ class Frequency:
 
     fanout: int = 4
     name: ClassVar[str] = "frequency"
-
-    def __post_init__(self) -> None:
-        _check_fanout(self.name, self.fanout)
 
     def ladder(self, column: Column, counts: CountArray | None = None) -> Ladder:
         """Return the groups by rank of frequency; without counts, by order."""
@@ -469,43 +489,10 @@ class Frequency:
 
 
 @dataclass(frozen=True, slots=True)
-class Runs:
-    """Runs of neighbouring values of an ordered column, labelled by the set of them.
-
-    Parameters
-    ----------
-    fanout : int
-        Nodes under a node; 2 halves the number of nodes from level to level.
-    """
-
-    fanout: int = 2
-    name: ClassVar[str] = "runs"
-
-    def __post_init__(self) -> None:
-        _check_fanout(self.name, self.fanout)
-
-    def ladder(self, column: Column, counts: CountArray | None = None) -> Ladder:
-        """Return the runs."""
-        return _grouped(column, np.arange(column.n_values), self.fanout)
-
-    def titles(self, n_levels: int) -> list[str]:
-        """Return ``runs of 2`` and so on."""
-        return [f"runs of {self.fanout ** (level + 1)}" for level in range(n_levels)]
-
-
-@dataclass(frozen=True, slots=True)
-class Suppression:
+class Suppression(NoLevels):
     """The value or ``*``, nothing between."""
 
     name: ClassVar[str] = "suppression"
-
-    def ladder(self, column: Column, counts: CountArray | None = None) -> Ladder:
-        """Return no level."""
-        return Ladder([])
-
-    def titles(self, n_levels: int) -> list[str]:
-        """Return nothing."""
-        return []
 
 
 def _grouped(column: Column, rank: CountArray, fanout: int) -> Ladder:
@@ -566,8 +553,3 @@ def to_dict(rule: Rule) -> dict[str, Any]:
 
 def _is_count(given: Any, least: int) -> bool:
     return isinstance(given, int) and not isinstance(given, bool) and given >= least
-
-
-def _check_fanout(name: str, fanout: Any) -> None:
-    if not _is_count(fanout, 2):
-        raise HierarchyError(f"{name}: fanout = {fanout!r}.", hint="give a whole number from 2.")

@@ -24,11 +24,11 @@ __all__ = [
     "joined",
     "kept_cells",
     "patterns",
+    "poorest_counts",
     "subsets",
 ]
 
-STAR = -1
-"""The code of a cell that agrees with no other, and of a masked one."""
+STAR = -1  # the code of a cell that agrees with no other, and of a masked one
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -104,6 +104,14 @@ def kept_cells(values: CodeArray, columns: Sequence[int]) -> CodeArray:
     return labels
 
 
+def poorest_counts(supply: CountArray, labels: CodeArray) -> CountArray:
+    """Count the groups that each label can give: what the poorest cluster holds of it; -1 is no label."""
+    n_labels = int(labels.max(initial=-1)) + 1
+    named = labels >= 0
+    held = [np.bincount(labels[named], weights=row[named], minlength=n_labels) for row in supply]
+    return np.asarray(np.min(held, axis=0), dtype=np.int64)
+
+
 def greedy(types: Types, rng: np.random.Generator | None = None) -> Dealing:
     """Deal together records that agree on much, the most agreeing sets of columns first.
 
@@ -121,7 +129,7 @@ def greedy(types: Types, rng: np.random.Generator | None = None) -> Dealing:
     for weight in sorted(by_weight, reverse=True):
         labels = {columns: kept_cells(types.values, columns)[order] for columns in by_weight[weight]}
         if rng is None:
-            chosen = sorted(labels, key=lambda columns: -int(_dealt(left[:, order], labels[columns]).sum()))
+            chosen = sorted(labels, key=lambda columns: -int(poorest_counts(left[:, order], labels[columns]).sum()))
         else:
             chosen = [list(labels)[place] for place in rng.permutation(len(labels))]
         for columns in chosen:
@@ -148,17 +156,9 @@ def aligned(runs: Sequence[CountArray]) -> tuple[list[CountArray], CountArray]:
     return [np.searchsorted(each, cuts[:-1], side="right") for each in ends], np.diff(cuts)
 
 
-def _dealt(left: CountArray, labels: CodeArray) -> CountArray:
-    """Count the groups that each label can give: what the poorest cluster holds of it."""
-    n_labels = int(labels.max(initial=-1)) + 1
-    named = labels >= 0
-    held = [np.bincount(labels[named], weights=row[named], minlength=n_labels) for row in left]
-    return np.asarray(np.min(held, axis=0), dtype=np.int64)
-
-
 def _deal(left: CountArray, labels: CodeArray) -> tuple[Dealing, CountArray]:
     """Deal as many groups of one label as there are; return them and what was taken of every type."""
-    wanted = _dealt(left, labels)
+    wanted = poorest_counts(left, labels)
     by_label = np.argsort(labels, kind="stable")
     by_label = by_label[np.searchsorted(labels[by_label], 0) :]
     starts = np.searchsorted(labels[by_label], np.arange(len(wanted)))

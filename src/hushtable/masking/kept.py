@@ -126,37 +126,54 @@ class Guess:
 
 def dependence(first: CodeArray, second: CodeArray) -> Dependence:
     """Measure how far two coded columns are from independent."""
-    held, ours, theirs = _contingency(first, second)
-    n_records = max(1, len(first))
-    expected = ours[held.rows] * theirs[held.columns] / n_records
+    held = _CountedPairs.of(first, second)
+    expected = held.ours[held.rows] * held.theirs[held.columns] / held.n_records
     # The sum over empty cells of (0 - expected)^2 / expected is what the others' expectations leave.
-    chi_square = float(((held.counts - expected) ** 2 / expected).sum() + n_records - expected.sum())
-    freedom = max(0, int((ours > 0).sum()) - 1) * max(0, int((theirs > 0).sum()) - 1)
+    chi_square = float(((held.counts - expected) ** 2 / expected).sum() + held.n_records - expected.sum())
+    freedom = max(0, int((held.ours > 0).sum()) - 1) * max(0, int((held.theirs > 0).sum()) - 1)
     return Dependence(mutual_information(first, second), max(0.0, chi_square), freedom)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _PairedCells:
+class _CountedPairs:
+    """How many records hold a cell of one column, of another, and of both; places are two higher than codes."""
+
+    n_records: int
     rows: CountArray
     columns: CountArray
     counts: CountArray
+    ours: CountArray
+    theirs: CountArray
 
+    @classmethod
+    def of(cls, first: CodeArray, second: CodeArray) -> _CountedPairs:
+        # From -2, the star, on; -1 is a missing cell.
+        width = int(second.max(initial=-1)) + 3
+        pairs, counts = np.unique((first.astype(np.int64) + 2) * width + second + 2, return_counts=True)
+        ours, theirs = np.bincount(first + 2), np.bincount(second + 2)
+        return cls(max(1, len(first)), pairs // width, pairs % width, counts, ours, theirs)
 
-def _contingency(first: CodeArray, second: CodeArray) -> tuple[_PairedCells, CountArray, CountArray]:
-    # From -2, the star, on; -1 is a missing cell.
-    width = int(second.max(initial=-1)) + 3
-    pairs, counts = np.unique((first.astype(np.int64) + 2) * width + second + 2, return_counts=True)
-    cells = _PairedCells(pairs // width, pairs % width, counts)
-    return cells, np.bincount(first + 2), np.bincount(second + 2)
+    def rules(self, support: float, confidence: float) -> set[tuple[int, int]]:
+        """Return the pairs of codes that reach a support and a confidence; a star and a missing cell are in none."""
+        reached = (self.counts >= support * self.n_records) & (self.rows > 1) & (self.columns > 1)
+        reached &= self.counts >= confidence * self.ours[self.rows]
+        return set(zip((self.rows[reached] - 2).tolist(), (self.columns[reached] - 2).tolist(), strict=True))
+
+    def figures(self, one: int, two: int) -> tuple[float, float, float]:
+        """Return support, confidence and lift of a rule; 0 where no record publishes both cells."""
+        n = int(self.counts[(self.rows == one + 2) & (self.columns == two + 2)].sum())
+        if not n:
+            return 0.0, 0.0, 0.0
+        of_ours = n / int(self.ours[one + 2])
+        return n / self.n_records, of_ours, of_ours * self.n_records / int(self.theirs[two + 2])
 
 
 def mutual_information(first: CodeArray, second: CodeArray) -> float:
     """Return the mutual information of two coded columns in bits; -1 and -2 are values."""
-    cells, ours, theirs = _contingency(first, second)
-    n_records = max(1, len(first))
+    held = _CountedPairs.of(first, second)
     # Whole numbers first: their ratio is exactly 1 in independent columns.
-    ratio = (cells.counts * n_records) / (ours[cells.rows] * theirs[cells.columns])
-    return max(0.0, float((cells.counts * np.log2(ratio)).sum() / n_records))
+    ratio = (held.counts * held.n_records) / (held.ours[held.rows] * held.theirs[held.columns])
+    return max(0.0, float((held.counts * np.log2(ratio)).sum() / held.n_records))
 
 
 def entropy(codes: CodeArray) -> float:
@@ -220,11 +237,7 @@ def kept_pairs(
         **{name: (codes, labels) for name, codes in b.items()},
         **{n: (codes, codes) for n, codes in c.items()},
     }
-    kinds = {
-        "A": combinations(a, 2),
-        "AC": product(a, c),
-        "BC": product(b, c),
-    }
+    kinds = {"A": combinations(a, 2), "AC": product(a, c), "BC": product(b, c)}
     return tuple(_pair(kind, one, two, published) for kind, names in kinds.items() for one, two in names)
 
 
@@ -245,52 +258,19 @@ def association_rules(
 ) -> AssociationRules:
     """Find the rules "this cell, therefore that cell" before and after masking; a star (-2) takes part in none."""
     cells = {**a, **{name: (codes, codes) for name, codes in c.items()}}
-    pairs = [*combinations(a, 2), *((one, two) for one in a for two in c)]
     found = []
-    for one, two in pairs:
-        for given, then in ((one, two), (two, one)):
+    for pair_of_columns in (*combinations(a, 2), *product(a, c)):
+        for given, then in (pair_of_columns, pair_of_columns[::-1]):
             before, after = (_CountedPairs.of(cells[given][at], cells[then][at]) for at in (0, 1))
             at = [counted.rules(support, confidence) for counted in (before, after)]
             for pair in sorted({*at[0], *at[1]}):
                 one_text, other_text = texts[given][pair[0]], texts[then][pair[1]]
-                first, later = before.figures(*pair), after.figures(*pair)
-                figures = [(first[i], later[i]) for i in range(3)]
+                support_, confidence_, lift = zip(before.figures(*pair), after.figures(*pair), strict=True)
                 is_in = (pair in at[0], pair in at[1])
-                found.append(
-                    AssociationRule(given, one_text, then, other_text, figures[0], figures[1], figures[2], *is_in)
-                )
+                found.append(AssociationRule(given, one_text, then, other_text, support_, confidence_, lift, *is_in))
     found.sort(key=lambda rule: -rule.support[0])
     n_before, n_kept = sum(rule.is_before for rule in found), sum(rule.is_before and rule.is_after for rule in found)
     return AssociationRules(support, confidence, n_before, n_kept, len(found) - n_before, tuple(found))
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _CountedPairs:
-    """How many records hold a cell of one column, of another, and of both; places are two higher than codes."""
-
-    n_records: int
-    both: _PairedCells
-    ours: CountArray
-    theirs: CountArray
-
-    @classmethod
-    def of(cls, first: CodeArray, second: CodeArray) -> _CountedPairs:
-        return cls(max(1, len(first)), *_contingency(first, second))
-
-    def rules(self, support: float, confidence: float) -> set[tuple[int, int]]:
-        """Return the pairs of codes that reach a support and a confidence; a star and a missing cell are in none."""
-        cells = self.both
-        reached = (cells.counts >= support * self.n_records) & (cells.rows > 1) & (cells.columns > 1)
-        reached &= cells.counts >= confidence * self.ours[cells.rows]
-        return set(zip((cells.rows[reached] - 2).tolist(), (cells.columns[reached] - 2).tolist(), strict=True))
-
-    def figures(self, one: int, two: int) -> tuple[float, float, float]:
-        """Return support, confidence and lift of a rule; 0 where no record publishes both cells."""
-        n = int(self.both.counts[(self.both.rows == one + 2) & (self.both.columns == two + 2)].sum())
-        if not n:
-            return 0.0, 0.0, 0.0
-        of_ours = n / int(self.ours[one + 2])
-        return n / self.n_records, of_ours, of_ours * self.n_records / int(self.theirs[two + 2])
 
 
 def guess_masked(

@@ -62,19 +62,13 @@ _AMOUNT: Final = re.compile(
 
 def by_amount(table: Table, names: tuple[str, ...]) -> tuple[Table, tuple[str, ...]]:
     """Return a table in which columns of text that are amounts are numbers, and which these are."""
-    columns: list[Column] = []
-    codes: list[CodeArray] = []
-    read = []
-    for column, of_rows in zip(table.columns, table.codes, strict=True):
-        amounts = read_amounts(column) if column.name in names else None
-        if amounts is None:
-            columns.append(column)
-            codes.append(of_rows)
-        else:
-            columns.append(amounts[0])
-            codes.append(np.append(amounts[1], np.int32(-1))[of_rows])
-            read.append(column.name)
-    return replace(table, columns=tuple(columns), codes=np.array(codes, dtype=np.int32)), tuple(read)
+    read = {name: amounts for name in table.names if name in names and (amounts := read_amounts(table.column(name)))}
+    columns = tuple(read[column.name][0] if column.name in read else column for column in table.columns)
+    codes = table.codes.copy()
+    for name, (_, code_of_value) in read.items():
+        place = table.index(name)
+        codes[place] = np.append(code_of_value, np.int32(-1))[codes[place]]
+    return replace(table, columns=columns, codes=codes), tuple(read)
 
 
 def read_amounts(column: Column) -> tuple[Column, CodeArray] | None:
@@ -341,7 +335,8 @@ class MaskedRelease:
         """Compare what pairs of columns say of one another before and after; long orders are binned."""
         of_b = self._of_b()
         b = {name: measures.binned_codes(of_b, name) for name in self.b}
-        return measures.kept_pairs(self._a_codes(), b, self._c_codes(), self.labels)
+        c = evidence(self.source, self.c, self.specs, self.kept)
+        return measures.kept_pairs(self._a_codes(), b, c, self.labels)
 
     def rules(self, *, support: float = 0.01, confidence: float = 0.5) -> measures.AssociationRules:
         """Find the association rules between A and C, and within A, before and after masking.
@@ -420,9 +415,6 @@ class MaskedRelease:
             name: (codes[name], np.where(stars, np.int32(-2), codes[name]))
             for name, stars in zip(self.a, self.stars, strict=True)
         }
-
-    def _c_codes(self) -> dict[str, CodeArray]:
-        return evidence(self.source, self.c, self.specs, self.kept)
 
     def _values(self, like: Frame) -> Frame:
         b = self.table.select(self.b)

@@ -25,6 +25,7 @@ from hushtable.masking.dealing import (
     joined,
     kept_cells,
     patterns,
+    poorest_counts,
     subsets,
 )
 from hushtable.search import Budget, check_memory, solver
@@ -70,10 +71,7 @@ class Programme:
         n_patterns = 0
         for columns in subsets(len(types.weights))[:-1]:
             labels = kept_cells(types.values, columns)
-            named = labels >= 0
-            width = int(labels.max(initial=-1)) + 1
-            held = [np.bincount(labels[named], weights=row[named], minlength=width) for row in types.supply]
-            least = np.min(held, axis=0).astype(np.int64)
+            least = poorest_counts(types.supply, labels)
             shared = least > 0
             numbers = np.append(np.where(shared, np.cumsum(shared) - 1 + n_patterns, -1), -1)
             owners.append(numbers[labels])
@@ -367,12 +365,8 @@ class Masking:
 def mask(types: Types, method: MaskingMethod, budget: Budget) -> Masking:
     """Deal the records of equal-sized clusters into groups with few stars; methods are those of `mask_dependence`."""
     search = _MaskSearch(types, budget, time.perf_counter())
-    dealing, bound, n_nodes, complete = {
-        "auto": search.auto,
-        "exact": search.exact,
-        "greedy": search.greedy,
-        "pivot": search.pivot,
-    }[method]()
+    by_method = {"auto": search.auto, "exact": search.exact, "greedy": search.greedy, "pivot": search.pivot}
+    dealing, bound, n_nodes, complete = by_method[method]()
     bound = max(bound, agreement_bound(types))
     return Masking(dealing, dealing.cost(types), bound, n_nodes, complete)
 
@@ -409,11 +403,7 @@ def _simple_bound(types: Types) -> float:
 
 def _room(types: Types, columns: Sequence[int]) -> int:
     """Return how many groups could keep these columns: over the cells there, what the poorest cluster holds."""
-    labels = kept_cells(types.values, columns)
-    named = labels >= 0
-    width = int(labels.max(initial=-1)) + 1
-    held = [np.bincount(labels[named], row[named], width) for row in types.supply]
-    return int(np.min(held, axis=0).sum())
+    return int(poorest_counts(types.supply, kept_cells(types.values, columns)).sum())
 
 
 Outcome = tuple[Dealing, float, int, bool]
@@ -439,9 +429,9 @@ class _MaskSearch:
             return self._solved(programme)
         best = greedy(self.types)
         is_whole = programme.n_edges <= _RELAXED
-        relaxed = (
-            programme if is_whole else (programme := programme.thinned(_worth_keeping(programme.n_edges)))
-        ).relaxed(self.left())
+        if not is_whole:
+            programme = programme.thinned(_THINNED if programme.n_edges <= 4 * _THINNED else _THINNED_MUCH)
+        relaxed = programme.relaxed(self.left())
         if relaxed is None:
             return best, 0.0, 0, False
         best = self._better(best, programme.realised(_whole(relaxed[0])))
@@ -488,10 +478,6 @@ class _MaskSearch:
 
 def _meets(cost: float, bound: float) -> bool:
     return cost <= bound * (1 + _FUZZ)
-
-
-def _worth_keeping(n_edges: int) -> int:
-    return _THINNED if n_edges <= 4 * _THINNED else _THINNED_MUCH
 
 
 def _whole(groups: FloatArray) -> CountArray:

@@ -19,6 +19,7 @@ __all__ = [
     "Labels",
     "Listed",
     "Rounded",
+    "Spans",
     "are_alike",
     "distinct_pairs",
     "length_in_list",
@@ -131,22 +132,31 @@ Labels = tuple[CodeArray, Sequence[str | None]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Rounded(Classwise):
-    """What classes publish of numbers and dates: round intervals."""
+class Spans(Classwise):
+    """Base of what classes publish in a column in order: from the first place that a class holds to the last."""
 
-    low: CodeArray = field(repr=False)  # the first place that a class holds; -1 where only missing values are
-    high: CodeArray = field(repr=False)  # the last one
-    has_missing: BoolArray = field(repr=False)  # beside known values they make the cell "*"
-    rounding: Rounding = field(repr=False)
+    low: CodeArray = field(repr=False)  # -1 where only missing values are
+    high: CodeArray = field(repr=False)  # included; -1 where only missing values are
+    has_missing: BoolArray = field(repr=False)
 
     per_class: ClassVar[tuple[str, ...]] = ("low", "high", "has_missing")
+
+    @property
+    def is_star(self) -> BoolArray:
+        """Which classes publish ``*``: those with missing values beside others, for no span holds them."""
+        return self.has_missing & (self.high >= 0)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Rounded(Spans):
+    """What classes publish of numbers and dates: round intervals."""
+
+    rounding: Rounding = field(repr=False)
 
     def shares(self, column: Column) -> FloatArray:
         """Return the width of every interval over that of the column."""
         shares = self._ranks(column) if column.by_rank else self.rounding.shares(self.low, self.high)
-        shares = np.where(self.high < 0, 0.0, shares)
-        shares[self.has_missing & (self.high >= 0)] = 1.0
-        return shares
+        return np.where(self.is_star, 1.0, np.where(self.high < 0, 0.0, shares))
 
     def _ranks(self, column: Column) -> FloatArray:
         """Return how many ranks of values lie within each interval, as a share."""
@@ -157,8 +167,7 @@ class Rounded(Classwise):
     def labels(self, column: Column) -> Labels:
         """Write the intervals, each distinct one once."""
         begin, end = self.rounding.rounded(self.low, self.high)
-        is_all = self.has_missing & (self.high >= 0)
-        begin, end = np.where(is_all, 0, begin), np.where(is_all, -1, np.where(self.high < 0, -2, end))
+        begin, end = np.where(self.is_star, 0, begin), np.where(self.is_star, -1, np.where(self.high < 0, -2, end))
         distinct, label_of_class = distinct_pairs(begin, end)
         return label_of_class, [self._text(*pair) for pair in distinct]
 
@@ -173,15 +182,10 @@ class Rounded(Classwise):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class CodeRanges(Classwise):
+class CodeRanges(Spans):
     """What classes publish of codes: prefixes, and ranges in their order."""
 
-    low: CodeArray = field(repr=False)  # the first code that a class holds; -1 where only missing values are
-    high: CodeArray = field(repr=False)  # the last one
-    has_missing: BoolArray = field(repr=False)  # beside known values they make the cell "*"
     codes: CodeGrid
-
-    per_class: ClassVar[tuple[str, ...]] = ("low", "high", "has_missing")
 
     def shares(self, column: Column) -> FloatArray:
         """Return the column's values within every range over all values; 0 for a single value."""
@@ -192,8 +196,7 @@ class CodeRanges(Classwise):
     def labels(self, column: Column) -> Labels:
         """Write the ranges, each distinct one once."""
         begin, end = self.codes.rounded(self.low, self.high)
-        is_all = self.has_missing & (self.high >= 0)
-        begin, end = np.where(is_all, 0, begin), np.where(is_all, len(self.codes.texts), end)
+        begin, end = np.where(self.is_star, 0, begin), np.where(self.is_star, len(self.codes.texts), end)
         end = np.where(self.high < 0, -1, end)
         distinct, label_of_class = distinct_pairs(begin, end)
         return label_of_class, [None if pair[1] < 0 else self.codes.text(*pair) for pair in distinct]

@@ -23,6 +23,7 @@ from hushtable.recoding.readable import (
     Labels,
     Listed,
     Rounded,
+    Spans,
     are_alike,
     distinct_numbers,
     distinct_pairs,
@@ -72,8 +73,7 @@ class Written(Classwise):
         return self.means
 
 
-_MOST_KEPT: Final = 2**22
-"""Classes whose labels are kept, so that nobody waits for them twice."""
+_MOST_KEPT: Final = 2**22  # classes whose labels are kept, so that nobody waits for them twice
 
 _ROUND_STEPS: Final = (
     *(("Y", 10), ("Y", 1), ("M", 1), ("D", 1), ("h", 1)),
@@ -155,16 +155,11 @@ def _multiples(moment: np.datetime64, unit: str, step: int) -> tuple[Any, ...]:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class PublishedIntervals(Classwise):
-    """What classes publish in an ordered column."""
+class PublishedIntervals(Spans):
+    """What classes publish in an ordered column: its places are codes."""
 
-    low: CodeArray = field(repr=False)  # the lowest code; -1 where only missing values are
-    high: CodeArray = field(repr=False)  # the highest one, included
-    has_missing: BoolArray = field(repr=False)  # beside others they make the cell "*", for no interval holds them
     # Ends are those of a cut's cell (open, half way to the next value), not values of the class
     are_cells: bool = False
-
-    per_class: ClassVar[tuple[str, ...]] = ("low", "high", "has_missing")
 
     def shares(self, column: Column) -> FloatArray:
         """Return the published width of every class over the width of the whole column."""
@@ -175,16 +170,14 @@ class PublishedIntervals(Classwise):
         else:
             positions = np.append(column.positions(), 0.0)
             shares = positions[self.high] - positions[self.low]
-        shares[self.has_missing & (self.high >= 0)] = 1.0
-        return np.asarray(shares)
+        return np.where(self.is_star, 1.0, shares)
 
     def labels(self, column: Column) -> Labels:
         """Write the cells, each distinct one once."""
-        mixed = self.has_missing & (self.high >= 0)
         width = column.n_values + 1
         # Where only missing values are, it does not matter what the lowest place is.
         known = (self.low.astype(np.int64) + 1) * width + self.high + 2
-        keys = np.where(mixed, 0, np.where(self.high < 0, 1, known))
+        keys = np.where(self.is_star, 0, np.where(self.high < 0, 1, known))
         distinct, label_of_class = distinct_numbers(keys, width * width + 1)
         texts: list[str | None] = []
         for key in distinct.tolist():
@@ -370,26 +363,19 @@ class NodeSets(Classwise):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class GridCells(Classwise):
+class GridCells(Spans):
     """What classes publish in a column with a grid: a run of its cells."""
 
-    low: CodeArray = field(repr=False)  # the first cell; -1 where only missing values are
-    high: CodeArray = field(repr=False)  # the last one, included
-    has_missing: BoolArray = field(repr=False)
     edges: tuple[str, ...] = field(repr=False)  # where every cell begins, and where the last one ends
-
-    per_class: ClassVar[tuple[str, ...]] = ("low", "high", "has_missing")
 
     def shares(self, column: Column) -> FloatArray:
         """Return the published cells over all cells."""
         shares = np.where(self.high < 0, 0.0, (self.high - self.low + 1) / max(1, len(self.edges) - 1))
-        shares[self.has_missing & (self.high >= 0)] = 1.0
-        return np.asarray(shares)
+        return np.where(self.is_star, 1.0, shares)
 
     def labels(self, column: Column) -> Labels:
         """Write the cells; the outermost are open, and all of them together are ``*``."""
-        mixed = self.has_missing & (self.high >= 0)
-        low, high = np.where(mixed, 0, self.low), np.where(mixed, len(self.edges) - 2, self.high)
+        low, high = np.where(self.is_star, 0, self.low), np.where(self.is_star, len(self.edges) - 2, self.high)
         distinct, label_of_class = distinct_pairs(low, high)
         return label_of_class, [self._text(*pair) for pair in distinct]
 
