@@ -488,10 +488,7 @@ class FullDomain:
     @property
     def offers(self) -> Offers:
         """ARX's losses, and the set-NCP."""
-        losses = (
-            *("ncp", "arx_loss", "non_uniform_entropy", "precision"),
-            *("discernibility", "average_class_size"),
-        )
+        losses = ("ncp", "arx_loss", "non_uniform_entropy", "precision", "discernibility", "average_class_size")
         return Offers(
             losses, counts_population=True, suppresses=True, needs_ladders=True, finds_failing=True, takes_any_loss=True
         )

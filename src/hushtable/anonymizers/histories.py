@@ -229,7 +229,10 @@ def _starts(crowd: _Crowd, problem: Problem) -> list[_HistoryGroups]:
     by_cuts = _cut(_features(crowd, n_records), n_records, k)
     rank = np.argsort(np.concatenate(by_cuts))
     by_length = _fewest_left_out(np.lexsort((rank, n_records)), n_records, k)
-    found = [_graded(crowd, _repaired(crowd, groups, judge)) for groups in (by_cuts, by_length)]
+    found = []
+    for groups in (_repaired(crowd, groups, judge) for groups in (by_cuts, by_length)):
+        graded = [_aligned(crowd, group)[1:] for group in groups]
+        found.append(_HistoryGroups(groups, [cost for cost, _ in graded], sum(n for _, n in graded)))
     able = [each for each in found if each.n_left_out <= most]
     if not able:
         fewest = min(each.n_left_out for each in found) + crowd.n_nobodys
@@ -327,11 +330,6 @@ def _passes(crowd: _Crowd, group: CountArray, judge: Judge) -> bool:
     lines, _, _ = _aligned(crowd, group)
     offsets = np.cumsum([0, *map(len, lines)])
     return bool(judge.passes(offsets, np.concatenate(lines).astype(np.int32)).all())
-
-
-def _graded(crowd: _Crowd, groups: list[CountArray]) -> _HistoryGroups:
-    graded = [_aligned(crowd, group)[1:] for group in groups]
-    return _HistoryGroups(groups, [cost for cost, _ in graded], sum(n for _, n in graded))
 
 
 def _annealed(

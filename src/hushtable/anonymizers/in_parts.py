@@ -22,7 +22,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hushtable._types import CodeArray, CountArray
-from hushtable.anonymizers.parallel import CutSearch, Piece, ThreadScratch, grow_alone, joined, side_by_side
+from hushtable.anonymizers.parallel import (
+    CutSearch,
+    Piece,
+    ThreadScratch,
+    grow_alone,
+    joined,
+    side_by_side,
+    tree_cursor,
+)
 from hushtable.anonymizers.placement import CutTree, Walk
 from hushtable.anonymizers.preparation import Request
 from hushtable.anonymizers.row_by_row import ClassRows, Coding, Plan, Publishing, why_not_row_by_row
@@ -166,7 +174,8 @@ class _CodedParts:
     @property
     def kinds(self) -> tuple[int, ...]:
         """How many sensitive values each counted column has, the missing one included."""
-        return tuple(self._column(name).n_values + 1 for name in self.counted)
+        columns = dict(zip(self.coding.cells.names, self.coding.columns, strict=True))
+        return tuple(columns[name].n_values + 1 for name in self.counted)
 
     def code(self, part: Path) -> list[Path]:
         """Write the codes of a part, some records a file."""
@@ -218,9 +227,6 @@ class _CodedParts:
             settled = _Settled(tree, published, self._shifted(in_order.codes[:, records]))
             draft.write_bytes(pickle.dumps(settled, protocol=5))
         return path
-
-    def _column(self, name: str) -> Any:
-        return self.coding.columns[self.coding.cells.names.index(name)]
 
     def _save(self, codes: CodeArray, path: Path) -> None:
         with _whole(path) as draft, draft.open("wb") as file:
@@ -407,21 +413,13 @@ def _uncut(run: tuple[int, int]) -> Piece:
     """Return a class of which no cut is known."""
     none = np.empty(0, dtype=np.int32)
     one = np.array([-1], dtype=np.int32), np.zeros(1, dtype=np.int32), none, np.zeros(2, dtype=np.int32)
-    return Piece(split.SplitTree(*one, _cursor(n_leaves=1)), run)
+    return Piece(split.SplitTree(*one, tree_cursor(1, n_leaves=1, n_members=0)), run)
 
 
 def _one_cut(cut: _Cut) -> split.SplitTree:
-    length, none = np.array([len(cut.members)], dtype=np.int32), np.zeros(1, dtype=np.int32)
-    return split.SplitTree(
-        np.array([cut.column], dtype=np.int32), length, cut.members, none, _cursor(n_members=len(cut.members))
-    )
-
-
-def _cursor(*, n_leaves: int = 0, n_members: int = 0) -> CountArray:
-    """Return the counters of a tree of one node."""
-    cursor = np.zeros(4, dtype=np.int64)
-    cursor[[split.NODES, split.LEAVES, split.MEMBERS]] = 1, n_leaves, n_members
-    return cursor
+    column, length = np.array([[cut.column], [len(cut.members)]], dtype=np.int32)
+    cursor = tree_cursor(1, n_leaves=0, n_members=len(cut.members))
+    return split.SplitTree(column, length, cut.members, np.zeros(1, dtype=np.int32), cursor)
 
 
 def _settled(

@@ -39,7 +39,7 @@ class _ItemColumn(NamedTuple):
 
 def with_item_columns(table: Table, models: Sequence[PrivacyModel]) -> tuple[Table, tuple[PrivacyModel, ...]]:
     """Return a table with columns for the items that models look at, and the models that are asked of them."""
-    of_sets = [model for model in models if any(_is_of_sets(table, name) for name in model.needs.sensitive)]
+    of_sets = [model for model in models if any(table.column(name).separator for name in model.needs.sensitive)]
     if not of_sets:
         return table, tuple(models)
     asked = [model for model in models if model not in of_sets]
@@ -62,10 +62,6 @@ def with_item_columns(table: Table, models: Sequence[PrivacyModel]) -> tuple[Tab
     added = tuple(each.column for each in columns)
     wide = Table((*table.columns, *added), np.concatenate([table.codes, codes]), table.counts)
     return wide, (*asked, *(each.model for each in columns))
-
-
-def _is_of_sets(table: Table, name: str) -> bool:
-    return table.column(name).separator is not None
 
 
 def _columns_of(table: Table, model: PrivacyModel, least: int) -> Iterator[_ItemColumn]:

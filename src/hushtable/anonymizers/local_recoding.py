@@ -115,12 +115,7 @@ def _all(pricing: Pricing, ladders: Sequence[Hierarchy], distinct: Table) -> _Re
 
 
 def _cheapest(
-    rest: _Rest,
-    starts: CountArray,
-    fails: BoolArray,
-    least: int,
-    asked: _Asked,
-    clock: Clock,
+    rest: _Rest, starts: CountArray, fails: BoolArray, least: int, asked: _Asked, clock: Clock
 ) -> CodeArray | None:
     """Return the groups of the cheapest levels that keep enough records, -1 for rows in none; None where none do.
 

@@ -463,12 +463,7 @@ def _ties(
 
 
 def _affordable(
-    masks: _Masks,
-    space: CandidateSpace,
-    model: MatchingNotion,
-    row: int,
-    most: float,
-    clock: Clock,
+    masks: _Masks, space: CandidateSpace, model: MatchingNotion, row: int, most: float, clock: Clock
 ) -> list[tuple[float, int, tuple[int, ...]]]:
     """List all that a row may publish, that covers enough rows and costs no more than ``most``, the cheapest first."""
     needed = model.k if "published" in model.sides else 1

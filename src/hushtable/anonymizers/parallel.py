@@ -20,7 +20,17 @@ from hushtable.kernels import class_profile, judge, split
 from hushtable.kernels.rows import BLOCK
 from hushtable.search import Budget, Clock, n_threads
 
-__all__ = ["CutSearch", "Grown", "Piece", "ThreadScratch", "grow", "grow_alone", "joined", "side_by_side"]
+__all__ = [
+    "CutSearch",
+    "Grown",
+    "Piece",
+    "ThreadScratch",
+    "grow",
+    "grow_alone",
+    "joined",
+    "side_by_side",
+    "tree_cursor",
+]
 
 _PAUSE: Final = 4_096  # settled classes between two looks at the clock
 _PAUSE_CELLS: Final = 4_000_000  # and cells of all of them
@@ -185,12 +195,15 @@ def joined(pieces: Mapping[tuple[int, int], Piece], n_rows: int) -> split.SplitT
         members.append(piece.tree.members[:n_members])
         starts.append(np.int32(piece.run[0]) + piece.tree.leaf_starts[:n_leaves])
     starts.append(np.array([n_rows], dtype=np.int32))
+    parts = [np.concatenate(each) for each in (columns, lengths, members, starts)]
+    return split.SplitTree(*parts, tree_cursor(len(parts[0]), n_leaves=len(parts[3]) - 1, n_members=len(parts[2])))
+
+
+def tree_cursor(n_nodes: int, *, n_leaves: int, n_members: int) -> CountArray:
+    """Return the counters of a tree in which nothing is left to cut."""
     cursor = np.zeros(4, dtype=np.int64)
-    tree = split.SplitTree(
-        np.concatenate(columns), np.concatenate(lengths), np.concatenate(members), np.concatenate(starts), cursor
-    )
-    cursor[[split.NODES, split.LEAVES, split.MEMBERS]] = len(tree.columns), len(tree.leaf_starts) - 1, len(tree.members)
-    return tree
+    cursor[[split.NODES, split.LEAVES, split.MEMBERS]] = n_nodes, n_leaves, n_members
+    return cursor
 
 
 def _work(search: CutSearch, rows: split.Rows, most: int) -> split.Work:

@@ -197,12 +197,12 @@ def by_columns(
     """
     # Rows far from all others are rooted first, while the lists of the rest are still long.
     order = np.argsort(-least, kind="stable")
-    master = _Master(space, k, order, least[order])
+    master = _Master(space, k, order, least[order], known, clock, report)
     for labels in (known.labels, *starts):
         master.add(_blocks_of(split_large_classes(space.places, labels, k), order))
-    found = master.generate(known, clock, report)
+    found = master.generate()
     if found is not None:
-        master.close(known, *found, clock, report)
+        master.close(*found)
     known.n_nodes, known.n_pruned = master.n_nodes, master.n_pruned
     known.n_columns = len(master.costs)
 
@@ -217,7 +217,17 @@ def _blocks_of(labels: CodeArray, order: CountArray) -> list[tuple[int, ...]]:
 class _Master:
     """The linear program over the blocks found so far; rows are numbered in the order of their roots."""
 
-    def __init__(self, space: CandidateSpace, k: int, order: CountArray, least: FloatArray) -> None:
+    def __init__(
+        self,
+        space: CandidateSpace,
+        k: int,
+        order: CountArray,
+        least: FloatArray,
+        known: Partitioning,
+        clock: Clock,
+        report: Callable[[Partitioning], None],
+    ) -> None:
+        self.known, self.clock, self.report = known, clock, report
         self.places = np.ascontiguousarray(space.places[order])
         self.space, self.k, self.order, self.least = space, k, order, least
         self.blocks: list[tuple[int, ...]] = []
@@ -255,18 +265,18 @@ class _Master:
         rows = np.concatenate([np.array(each) for each in blocks])
         return sparse.csc_matrix((np.ones(len(rows)), (rows, columns)), shape=(len(self.order), len(blocks)))
 
-    def _relax(self, clock: Clock) -> tuple[float, FloatArray] | None:
+    def _relax(self) -> tuple[float, FloatArray] | None:
         """Solve the linear program; return its value and duals, or None where the time ended first."""
         solved = solver.linprog(
             self.costs,
             A_eq=self._matrix(),
             b_eq=np.ones(len(self.order)),
             method="highs",
-            options={"time_limit": max(_SHORTEST, clock.left)},
+            options={"time_limit": max(_SHORTEST, self.clock.left)},
         )
         return None if solved.status != 0 else (float(solved.fun), np.asarray(solved.eqlin.marginals))
 
-    def _price(self, duals: FloatArray, below: float, is_all: bool, clock: Clock) -> tuple[int, bool]:
+    def _price(self, duals: FloatArray, below: float, *, is_all: bool) -> tuple[int, bool]:
         """Look for blocks of a reduced cost below; return how many are new, and whether none was missed."""
         n_rows, n_columns = self.places.shape
         stack = pricing.new_stack(n_rows, n_columns, self.k)
@@ -281,23 +291,21 @@ class _Master:
             self.n_pruned += n_pruned
             rows = self.found.rows[:n_found].tolist()
             n_new += self.add([tuple(sorted(row for row in each if row >= 0)) for each in rows])
-            if clock.is_over(self.n_nodes) or len(self.costs) > 2 * _MOST_COLUMNS:
+            if self.clock.is_over(self.n_nodes) or len(self.costs) > 2 * _MOST_COLUMNS:
                 break
         return n_new, is_complete
 
-    def generate(
-        self, known: Partitioning, clock: Clock, report: Callable[[Partitioning], None]
-    ) -> tuple[FloatArray, float] | None:
+    def generate(self) -> tuple[FloatArray, float] | None:
         """Add blocks until none lowers the linear program; return duals and their bound, or None where time is over."""
         centre: FloatArray | None = None
-        highest = -np.inf
-        while not clock.is_over(self.n_nodes):
-            relaxed = self._relax(clock)
+        known, highest = self.known, -np.inf
+        while not self.clock.is_over(self.n_nodes):
+            relaxed = self._relax()
             if relaxed is None:
                 return None
             value, duals = relaxed
             asked = duals if centre is None else _SMOOTHING * centre + (1 - _SMOOTHING) * duals
-            n_new, is_complete = self._price(asked, -_NEGLIGIBLE, False, clock)
+            n_new, is_complete = self._price(asked, -_NEGLIGIBLE, is_all=False)
             reached = -np.inf
             if is_complete:
                 prices = self._lowered(asked)
@@ -306,7 +314,7 @@ class _Master:
                     highest, centre = reached, asked
                 if highest > known.bound:
                     known.bound, known.prices[self.order] = highest, prices
-                    report(known)
+                    self.report(known)
             if centre is not None and (value - highest < _SETTLED * abs(value) or known.is_proven):
                 return centre, highest
             if n_new == 0 and is_complete:
@@ -321,30 +329,24 @@ class _Master:
         firsts, all_rows = duals + reduced, duals + float(reduced.min()) / self.k
         return firsts if firsts.sum() > all_rows.sum() else all_rows
 
-    def close(
-        self,
-        known: Partitioning,
-        duals: FloatArray,
-        bound: float,
-        clock: Clock,
-        report: Callable[[Partitioning], None],
-    ) -> None:
+    def close(self, duals: FloatArray, bound: float) -> None:
         """Solve integer programs over ever more blocks, until all are in that may be part of a better partition."""
+        known = self.known
         for share in _SHARES:
             gap = known.value - bound + _NEGLIGIBLE
-            if known.is_proven or clock.is_over(self.n_nodes):
+            if known.is_proven or self.clock.is_over(self.n_nodes):
                 return
-            _, is_complete = self._price(duals, share * gap, True, clock)
+            _, is_complete = self._price(duals, share * gap, is_all=True)
             sums = np.array([duals[list(each)].sum() for each in self.blocks])
             picks = np.flatnonzero(np.array(self.costs) - sums <= share * gap)
             if not is_complete or len(picks) > _MOST_COLUMNS:
                 return
-            inside = self._choose(known, picks, clock)
+            inside = self._choose(picks)
             # A partition that takes another block costs that block's reduced cost more than the bound.
             known.bound = max(known.bound, min(inside, known.value, bound + share * gap))
-            report(known)
+            self.report(known)
 
-    def _choose(self, known: Partitioning, picks: CountArray, clock: Clock) -> float:
+    def _choose(self, picks: CountArray) -> float:
         """Find the best partition into some of the blocks; return a bound of all of those."""
         from scipy.optimize import Bounds, LinearConstraint
 
@@ -354,13 +356,13 @@ class _Master:
             bounds=Bounds(0, 1),
             constraints=LinearConstraint(self._matrix(picks), 1, 1),
             # Presolve takes longer than it saves on these, and some versions of HiGHS then write to stdout.
-            options={"mip_rel_gap": 0.0, "time_limit": max(_SHORTEST, clock.left), "presolve": False},
+            options={"mip_rel_gap": 0.0, "time_limit": max(_SHORTEST, self.clock.left), "presolve": False},
         )
-        if solved.x is not None and solved.fun < known.value - _NEGLIGIBLE:
+        if solved.x is not None and solved.fun < self.known.value - _NEGLIGIBLE:
             chosen = picks[solved.x > 0.5]
             for label, block in enumerate(chosen.tolist()):
-                known.labels[self.order[list(self.blocks[block])]] = label
-            known.value = float(solved.fun)
+                self.known.labels[self.order[list(self.blocks[block])]] = label
+            self.known.value = float(solved.fun)
         if solved.status == _INFEASIBLE:
             return np.inf
         return -np.inf if solved.mip_dual_bound is None else float(solved.mip_dual_bound)

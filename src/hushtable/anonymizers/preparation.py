@@ -19,13 +19,7 @@ from hushtable.models import DeltaPresence, KAnonymity, MatchingNotion, PrivacyM
 from hushtable.quality import Loss, SetNCP
 from hushtable.release import Pseudonyms
 from hushtable.search import Clock
-from hushtable.tables import (
-    Table,
-    merge_spellings_in,
-    opened,
-    totals,
-    warn_of_missing_codes,
-)
+from hushtable.tables import Table, merge_spellings_in, opened, totals, warn_of_missing_codes
 
 __all__ = [
     "Prepared",

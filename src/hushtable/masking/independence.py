@@ -69,7 +69,8 @@ def equal_clusters(table: Table, n_clusters: int, clustering: str | RowDistance,
         points = np.array(
             [_positions(column, codes[shuffled]) for column, codes in zip(table.columns, table.codes, strict=True)]
         )
-        clusters = _cut(np.arange(table.n_rows), n_clusters, lambda rows: points[_widest(points, rows), rows])
+        # By the widest column of the rows at hand.
+        clusters = _cut(np.arange(table.n_rows), n_clusters, lambda rows: max(points[:, rows], key=np.ptp))
         if clustering == "kmeans":
             clusters = _around_means(_coordinates(table.take(shuffled), points), clusters, n_clusters)
     labels = np.empty(table.n_rows, dtype=np.int32)
@@ -107,10 +108,6 @@ def _positions(column: Column, codes: CodeArray) -> FloatArray:
     rank = np.empty(len(counts))
     rank[np.argsort(-counts, kind="stable")] = np.arange(len(counts))
     return np.asarray(rank[codes + 1] / max(1, len(counts) - 1))
-
-
-def _widest(points: FloatArray, rows: CountArray) -> int:
-    return int(np.argmax([np.ptp(column[rows]) for column in points]))
 
 
 def _cut(rows: CountArray, n_clusters: int, keys: Callable[[CountArray], FloatArray]) -> CountArray:
@@ -341,7 +338,9 @@ def mask_dependence(
 
     rng = np.random.default_rng(seed)
     is_ours = isinstance(clustering, str)
-    of_b, amounts = by_amount(table.select(b), tuple(name for name in b if is_ours and name not in _told(specs)))
+    # Somebody who said what a column is wants no other reading of it.
+    declared = [name for name, spec in (specs or {}).items() if spec.kind is not None or spec.order is not None]
+    of_b, amounts = by_amount(table.select(b), tuple(name for name in b if is_ours and name not in declared))
     kept, labels = _clustered(of_b, clusters, clustering, rng)
     table = table.take(kept)
     distinct, of_record = table.select(a).collapse()
@@ -490,11 +489,6 @@ def _check_no_sets(specs: Mapping[str, ColumnSpec] | None) -> None:
             f"columns {listed(parted)} were given a separator, and masking publishes cells as they came.",
             hint="leave the separator out: a set is then one value among others.",
         )
-
-
-def _told(specs: Mapping[str, ColumnSpec] | None) -> list[str]:
-    """Return the columns of which somebody said what they are."""
-    return [name for name, spec in (specs or {}).items() if spec.kind is not None or spec.order is not None]
 
 
 def _check_arguments(
