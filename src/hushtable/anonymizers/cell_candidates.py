@@ -163,10 +163,7 @@ def lay_out(
     objective: Loss,
     second: Loss | None = None,
 ) -> CandidateSpace:
-    """Return the candidate space of a table with a row for every record, for a loss and one that breaks its ties.
-
-    Hierarchies are aligned; a categorical column without one has its values and ``*``.
-    """
+    """Return the candidate space of a table, a row a record; a category without a hierarchy has values and ``*``."""
     assert isinstance(objective, CellLoss)
     assert second is None or isinstance(second, CellLoss)
     columns = tuple(table.column(name) for name in quasi_identifiers)

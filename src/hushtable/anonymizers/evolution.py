@@ -118,19 +118,15 @@ class TableCondition(Protocol):
     @property
     def n_together(self) -> int:
         """How many tables may be settled between two looks at the clock."""
-        ...
 
     def settled(self, pool: CountArray, rng: np.random.Generator) -> CountArray:
         """Return tables with rows that go together; ``pool`` may be overwritten."""
-        ...
 
     def holds(self, pool: CountArray) -> BoolArray:
         """Tell which tables satisfy what is asked."""
-        ...
 
     def lacking(self, pool: CountArray) -> FloatArray:
         """Return how much each table lacks; 0 where it satisfies what is asked."""
-        ...
 
 
 class Breeder:

@@ -516,10 +516,7 @@ class LearnedRecoding:
 def _with_new_classes(
     there: CodeArray, labels: CodeArray, cells: Mapping[str, Written]
 ) -> tuple[CodeArray, Mapping[str, Written]]:
-    """Return the class of every row, -1 where a cell does not cover it, and the cells with those of new classes.
-
-    A row comes to a class and publishes labels, shape (n_columns, n_rows), -1 where nothing covers it.
-    """
+    """Return the class of every row, and cells with those of new classes; label or class -1: nothing covers it."""
     known = np.stack([cell.label for cell in cells.values()])
     fits = (labels >= 0).all(axis=0)
     new = np.flatnonzero(fits & (labels != known[:, there]).any(axis=0))

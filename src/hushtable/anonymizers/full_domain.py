@@ -106,15 +106,11 @@ class Tags:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Excess:
-    """By how much classes exceed the bound of a model, summed over records.
-
-    It is convex in a class's shares, so that merging never raises the sum. A suppressed record accounts for the
-    highest.
-    """
+    """By how much classes exceed a model's bound, summed over records; it is convex: merging never raises it."""
 
     model: PrivacyModel
     by_class: Callable[[ClassStats], FloatArray] = field(repr=False)  # in all records of a class
-    highest: float  # of any record
+    highest: float  # of any record: what a suppressed one accounts for at most
 
     @classmethod
     def of(cls, model: PrivacyModel, by_class: Callable[[ClassStats], FloatArray], reference: ClassStats) -> Excess:

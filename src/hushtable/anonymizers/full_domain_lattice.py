@@ -150,10 +150,7 @@ class Roller:
         self.base, _ = self.up(rows, rows.levels)
 
     def up(self, source: NodeSnapshot, levels: Vector) -> tuple[NodeSnapshot, CodeArray]:
-        """Roll up to a node; return its classes, and which of them each class of the source became.
-
-        The second array is overwritten by the next roll-up.
-        """
+        """Roll up to a node; return its classes, and, until the next roll-up, which each class of the source became."""
         labels, n_classes = self.group(source.rows, source.sizes, levels)
         first = self._first[:n_classes]
         rows, sizes = source.rows[first], self._sizes[:n_classes].copy()
@@ -233,19 +230,15 @@ class NodeObjective(Protocol):
     @property
     def by_class(self) -> bool:
         """Whether a bound needs the very classes of the lower end, and not only those of a node below it."""
-        ...
 
     def least(self, levels: Vector) -> float:
         """Return a bound under the cost of every node from one up; look-ups only."""
-        ...
 
     def value(self, node: NodeSnapshot, failing: BoolArray) -> float:
         """Return what a node costs whose failing classes are suppressed."""
-        ...
 
     def bound(self, levels: Vector, source: NodeSnapshot, tagged: BoolArray) -> float:
         """Return a bound under the cost of every node from one up, given the failing classes of a node below."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -353,10 +346,7 @@ def objective_of(
     most: int,
     least: int,
 ) -> NodeObjective:
-    """Return what a loss costs on the nodes of a lattice.
-
-    Codes + 1 have shape (n_rows, n_columns); `most` records may be suppressed, every class holds `least`.
-    """
+    """Return what a loss costs on the nodes of a lattice, where so many records may go and a class holds `least`."""
     if isinstance(loss, (Discernibility, AverageClassSize)):
         return ByClass(table.n_records, most, max(1, least), isinstance(loss, Discernibility))
     counts = [totals(table, name) for name in names]

@@ -68,11 +68,9 @@ class Workers(Protocol):
 
     def map(self, work: Callable[[Any], Any], items: Sequence[Any]) -> list[Any]:
         """Return what comes of every item, in their order."""
-        ...
 
     def sum(self, work: Callable[[Any], NDArray[Any]], items: Sequence[Any]) -> NDArray[Any]:
         """Return the sum of what comes of the items."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -139,10 +139,7 @@ class Judge:
         return persons is None or bool((persons >= self.min_size).all())
 
     def check_feasible(self) -> None:
-        """Raise InfeasibleError where even the coarsest release there is, one class, fails a model.
-
-        Of a model that merging can break it says nothing: smaller classes may pass.
-        """
+        """Raise InfeasibleError where all rows as one class fail a model that merging classes cannot break."""
         if self.table.n_records == 0:
             raise InfeasibleError("the models fail as long as any record is published.", hint="ask for less.")
         whole = Partition.of(self.table, ())
@@ -237,10 +234,7 @@ class Judge:
 
 
 def split_large_classes(codes: CodeArray, labels: CodeArray, min_size: int) -> CodeArray:
-    """Split classes of twice the least size or more, equal rows together: where sizes decide, that costs no more.
-
-    Mondrian cannot cut a class in which many rows are equal, and leaves it large.
-    """
+    """Split classes of twice the least size or more, equal rows together: where sizes decide, that costs no more."""
     order = np.lexsort((*codes.T, labels))
     sizes = np.bincount(labels)
     n_parts = np.maximum(1, sizes // min_size)

@@ -245,10 +245,7 @@ def _in_rare(
 
 
 def _hitting(rare: RareSets, width: int, most: int) -> CountArray | None:
-    """Choose of each person the class in most of the rare sets, until none is left, as person times width plus class.
-
-    None where more than `most` are chosen.
-    """
+    """Choose of each person the class in most rare sets, as person * width + class; None where more than `most` are."""
     is_record = rare.classes >= 0
     # Sets are in order, so that a class that is in one twice stands beside itself.
     is_record[:, 1:] &= rare.classes[:, 1:] != rare.classes[:, :-1]

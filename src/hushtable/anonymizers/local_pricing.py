@@ -85,8 +85,7 @@ _N_NEAR: Final = 24
 def pairs(space: Space, found: Neighbours) -> CodeArray | None:
     """Return the classes of two and three rows of least cost by a fractional matching, which is half an assignment.
 
-    None where there are too few or too many rows. Of four equal rows or more, all but two or three are pairs of their
-    own.
+    None where there are too few or too many rows. Of four equal rows or more, all but two or three are pairs.
     """
     offsets = found.near.offsets
     counts = np.diff(offsets)
@@ -182,10 +181,7 @@ class Pricing:
         return self.problem.loss.of(recoding, partition.sizes)
 
     def near(self, labels: CodeArray) -> Pricing:
-        """Return the same with columns weighted as they count for a small change of these classes.
-
-        A geometric mean of 1 + L is the less steep in a column the more that has lost.
-        """
+        """Return the same weighted for small changes: a geometric mean is flatter in a column the more that lost."""
         loss = self.problem.loss
         if not (isinstance(loss, ArxLoss) and loss.mean == "geometric"):
             return self

@@ -117,10 +117,7 @@ def _all(pricing: Pricing, ladders: Sequence[Hierarchy], distinct: Table) -> _Re
 def _cheapest(
     rest: _Rest, starts: CountArray, fails: BoolArray, least: int, asked: _Asked, clock: Clock
 ) -> CodeArray | None:
-    """Return the groups of the cheapest levels that keep enough records, -1 for rows in none; None where none do.
-
-    What fails is marked, and all that lies below.
-    """
+    """Return the groups of the cheapest levels that keep enough records, -1 for rows in none; mark what fails."""
     n_records = int(rest.counts.sum())
     if n_records < least:
         return None
@@ -171,10 +168,7 @@ class Course:
 def anneal(
     pricing: Pricing, labels: CodeArray, found: Neighbours, check: Check, course: Course, seed: int, clock: Clock
 ) -> tuple[CodeArray, int]:
-    """Anneal classes that pass, by rows in the neighbours' order; return them, one for every row, and the steps taken.
-
-    With a clock that has an end, the temperature falls with the time that is left, so that it ends cold.
-    """
+    """Anneal classes that pass, by rows in the neighbours' order, ever colder; return rows' classes, and steps."""
     order = found.order
     space = pricing.space._replace(codes=np.ascontiguousarray(pricing.space.codes[order]))
     classes = _classes(pricing, labels[order], check.min_size)

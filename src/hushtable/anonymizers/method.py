@@ -140,7 +140,6 @@ class Placing(Protocol):
 
     def labels(self, table: Table) -> CodeArray:
         """Return the class of every row of a table with the search's columns."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -188,11 +187,9 @@ class Method(Protocol):
     @property
     def offers(self) -> Offers:
         """What it can be asked."""
-        ...
 
     def search(self, problem: Problem) -> Found:
         """Find classes that pass, and what they publish."""
-        ...
 
 
 METHODS: Final[entries.Registry[type[Method]]] = entries.Registry(

@@ -115,10 +115,7 @@ def matches(covers: BoolArray, *, is_global: bool) -> BoolArray:
 
 
 def wanted(notion: MatchingNotion, matched: BoolArray) -> BoolArray:
-    """Tell which pairs of rows of each table would give the first of them a match that it lacks.
-
-    A table satisfies the notion where there is none. A row that lacks matches always has one, given k rows.
-    """
+    """Tell which pairs of rows would give the first a match that it lacks: none where a table satisfies a notion."""
     lacking = np.zeros(matched.shape, dtype=bool)
     if "published" in notion.sides:
         lacking |= (matched.sum(axis=2) < notion.k)[:, :, None] & ~matched
@@ -229,10 +226,7 @@ def _look_at(clock: Clock, n_listed: int = 0) -> None:
 
 
 def paired(space: CandidateSpace) -> tuple[CodeArray, CodeArray]:
-    """Pair every row with another, each taken once, at the least cost; return the run of places that each covers.
-
-    Every row that covers itself and its partner has two matches, because the pairs run in circles.
-    """
+    """Pair every row with another, each taken once, at the least cost, in circles; return each row's run of places."""
     from scipy.optimize import linear_sum_assignment
 
     costs = cost.pair_costs(space.places, space.costs)

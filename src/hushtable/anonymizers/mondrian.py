@@ -57,8 +57,7 @@ def improve(
     """Move and swap distinct rows between neighbouring classes while the set-NCP falls and the rules hold.
 
     Greedy, up to 8 sweeps over the 32 classes before and after; a local optimum. Classes come in an order in which
-    neighbours are alike; rows are tried class by class, and the first of equal gains is taken. What was exchanged when
-    the clock is over stands.
+    neighbours are alike; rows are tried class by class, and the first of equal gains is taken.
     """
     n_columns = len(axes.columns)
     n_codes = np.diff(axes.columns["begin"], append=len(axes.places))
@@ -245,8 +244,7 @@ def suppress_for_loss(problem: Problem, search: Callable[[Problem], Found], axes
     """Search, and search again without the records that cost the others most, as long as the loss falls.
 
     A suppressed record counts as one that lost everything: the answer is never worse than without suppression, the
-    first one tried. Where the best ones together gain nothing, a quarter of them is tried; 12 searches more at the
-    most.
+    first one tried. Where the best ones together gain nothing, a quarter of them is tried; at most 12 searches more.
     """
     best = search(problem)
     before = value = _loss(problem, best)
@@ -275,8 +273,7 @@ def worth_suppressing(problem: Problem, found: Found, axes: Sequence[Axis]) -> C
     """Rank the rows of classes that would lose less in all without them, by gain for every record that goes.
 
     A class of n records that loses a share s, and s - d without c equal ones, gains (n - c) d - c (1 - s): what the
-    others gain, less what those lose who go. That the rest may be too few to stay a class, only the next search can
-    tell.
+    others gain, less what those lose who go. Whether the rest stays a class, only the next search can tell.
     """
     labels, counts = found.partition.labels, problem.table.counts
     kept = np.flatnonzero(labels >= 0)

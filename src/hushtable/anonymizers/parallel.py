@@ -195,8 +195,9 @@ def joined(pieces: Mapping[tuple[int, int], Piece], n_rows: int) -> split.SplitT
         members.append(piece.tree.members[:n_members])
         starts.append(np.int32(piece.run[0]) + piece.tree.leaf_starts[:n_leaves])
     starts.append(np.array([n_rows], dtype=np.int32))
-    parts = [np.concatenate(each) for each in (columns, lengths, members, starts)]
-    return split.SplitTree(*parts, tree_cursor(len(parts[0]), n_leaves=len(parts[3]) - 1, n_members=len(parts[2])))
+    cut, width, codes, leaf_starts = map(np.concatenate, (columns, lengths, members, starts))
+    cursor = tree_cursor(len(cut), n_leaves=len(leaf_starts) - 1, n_members=len(codes))
+    return split.SplitTree(cut, width, codes, leaf_starts, cursor)
 
 
 def tree_cursor(n_nodes: int, *, n_leaves: int, n_members: int) -> CountArray:

@@ -102,10 +102,7 @@ def _members(subset: int, n_rows: int) -> CountArray:
 
 
 def best_tables(space: CandidateSpace, found: Smallest, most: int, clock: Clock) -> Iterator[CountArray]:
-    """Yield at most so many distinct tables of the least cost: the candidate that each row publishes in each column.
-
-    The clock, whose nodes are partitions, may end it: very many partitions can make the same table.
-    """
+    """Yield at most so many distinct tables of the least cost; the clock may end it: partitions can share a table."""
     most_looked = clock.budget.nodes or math.inf
     listed = [space.candidates(j) for j in range(len(space.columns))]
     seen: set[bytes] = set()
@@ -191,9 +188,8 @@ def by_columns(
     """Improve what is known, in place, until it is proven or the time is over.
 
     The linear program chooses blocks of k to 2 k - 1 rows (larger ones can be parted) so that every row lies in one. A
-    depth-first search finds blocks that lower it; when there are none, its value is a bound, and only blocks whose
-    reduced cost is below the distance to the best partition can be part of a better one: all of them go into an integer
-    program.
+    depth-first search finds blocks that lower it. When there are none, its value is a bound, and all blocks whose
+    reduced cost is below the distance to the best partition, the only ones in a better one, go into an integer program.
     """
     # Rows far from all others are rooted first, while the lists of the rest are still long.
     order = np.argsort(-least, kind="stable")
@@ -435,10 +431,7 @@ def anneal(
     schedule: Cooling,
     clock: Clock,
 ) -> tuple[CodeArray, float]:
-    """Anneal a partition; never return a worse one.
-
-    The random state, shape (1,), from 1 to 2^31 - 2, moves on. The clock skips what is left when its seconds are over.
-    """
+    """Anneal a partition, never to a worse one; the random state, shape (1,), from 1 to 2^31 - 2, moves on."""
     least = partition_value(space, labels)
     # A model that keeps nearly all rows in one block leaves nothing to change.
     if (int(labels.max()) + 1) * max(check.room, int(np.bincount(labels).max())) > _MOST_PLACES:

@@ -72,10 +72,7 @@ class Walk:
     __reduce__ = remade
 
     def labels(self, table: Table) -> CodeArray:
-        """Return the class into whose cell every row of a table, coded alike, falls; unknown codes go right.
-
-        O(depth) per row, times the logarithm of the left side's values over 64 in an unordered column.
-        """
+        """Return the class of every row of a table, coded alike, in O(depth); unknown codes go right."""
         labels, by = np.empty(table.n_rows, dtype=np.int32), placing(table, self.axes)
         in_runs(lambda run: replay.walk(self.nodes, self.words, table.codes, *by, labels, run), table.n_rows)
         return labels
@@ -198,10 +195,7 @@ def _edge(axis: Axis, place: int) -> str | None:
 
 
 def _ranges(tree: CutTree, axis: Axis, table: Table, partition: Partition) -> tuple[CountArray, CountArray, CountArray]:
-    """Return the lowest and highest known place below every node of the tree, and its right child.
-
-    Where only missing values are, they are past all places, and -1.
-    """
+    """Return each node's lowest and highest known place (without one, past all and -1), and its right child."""
     low, high, _ = publish.known_ranges(table, partition, axis)
     lows, highs = np.full((2, len(tree.columns)), -1)
     leaves = tree.columns < 0

@@ -37,8 +37,7 @@ def offending_rows(
 
     A value that too many records share fails (alpha,k)-anonymity, entropy and recursive diversity in every release. So
     records of the most frequent value go: first those that hold the most frequent value of several sensitive columns,
-    then in an order that looks random and follows from the cells alone; `source` has more columns, which tell equals
-    apart.
+    then in an order that looks random and follows from the cells alone, those of other columns of `source` included.
     """
     reference = {name: totals(table, name) for model in models for name in model.needs.sensitive}
     ground_of = grounds(table, reference)
@@ -219,10 +218,7 @@ def _with_floor(release: Release, budget: Budget) -> Release:
 
 
 def _judge(kept: Table, people: Table | None, whole: Judge, *, apart: bool) -> tuple[Judge, CodeArray]:
-    """Return the judge of the rows that a search sees, and for every kept row the position of its row among them.
-
-    Equal rows are merged into one, unless they are to be told apart.
-    """
+    """Return the judge of the rows that a search sees, equal ones merged unless `apart`, and kept rows' places."""
     everyone = kept if people is None else kept.with_population(people)
     if apart:
         order = by_content(everyone)

@@ -117,8 +117,7 @@ def greedy(types: Types, rng: np.random.Generator | None = None) -> Dealing:
 
     O(2^d n_types n_clusters). Its first step deals as many groups without a star as any dealing can. Every other group
     costs at least u in any dealing and at most u d here: the cost is at most d times the least. With weights that ratio
-    is their sum over the smallest of them; with a weight of 0 there is none. A generator shuffles equally heavy sets
-    and types.
+    is their sum over the smallest; with a weight of 0 there is none. A generator shuffles equally heavy sets and types.
     """
     left = types.supply.copy()
     order = np.arange(len(types.values)) if rng is None else rng.permutation(len(types.values))

@@ -10,15 +10,7 @@ import numpy as np
 
 from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray, Missing
 from hushtable.columns import SUPPRESSED, Column, ColumnSpec, check_specs
-from hushtable.errors import (
-    ColumnError,
-    InputError,
-    check_columns,
-    check_type,
-    check_whole,
-    listed,
-    names_in,
-)
+from hushtable.errors import ColumnError, InputError, check_columns, check_type, check_whole, listed, names_in
 from hushtable.io import Frame, drafts
 from hushtable.masking import kept as measures
 from hushtable.masking.dealing import STAR, Dealing, Types, patterns

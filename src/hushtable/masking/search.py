@@ -1,7 +1,4 @@
-"""The fewest stars that make A independent of equal-sized clusters: an integer programme, and what bounds it.
-
-It is over types, published cells and counts, so that it does not grow with the records.
-"""
+"""The fewest stars that make A independent of equal-sized clusters: an integer programme over types, not records."""
 
 from __future__ import annotations
 
@@ -50,9 +47,9 @@ _HINT = "choose method='greedy', or fewer columns a: their sets double with each
 class Programme:
     """How many groups publish which cells, and which types give each of them.
 
-    A pattern is a set of columns and the cells published there. Every cluster is a
-    transport from its types to the patterns, and all clusters serve the same demand.
-    Given a whole demand, a transport has a whole solution: only the demand is integer.
+    A pattern is a set of columns and the cells published there. Every cluster is a transport from its types to the
+    patterns, and all serve the same demand. Given a whole demand, a transport has a whole solution: only that is
+    integer.
     """
 
     types: Types
@@ -113,10 +110,7 @@ class Programme:
         return self.types.n_clusters * (float(self.types.weights.sum()) * self.types.n_groups - kept)
 
     def relaxed(self, seconds: float | None = None) -> tuple[FloatArray, float] | None:
-        """Return how many groups, in fractions, publish every pattern, and a floor under the cost of all dealings.
-
-        None where the time ended first.
-        """
+        """Return how many groups, in fractions, publish each pattern, and a floor under all costs; None: time ended."""
         matrix, right = self.limits()
         solution = solver.linprog(
             self.objective(), A_ub=matrix, b_ub=right, bounds=(0, None), method="highs-ds", options=_within(seconds)
@@ -216,9 +210,8 @@ _RECORDS = 1_000  # a cost matrix of this many rows is solved in a blink; past i
 def pivot(types: Types, cluster: int) -> tuple[Dealing, float]:
     """Match every cluster to one of them at least cost; return the dealing and a floor under the cost of all.
 
-    A group hides no more than what its members differ in from the pivot's, cell by cell,
-    and no dealing costs less than the dearest of these matchings times the number of clusters:
-    by the triangle inequality the cost is at most u - 1 times the least, whatever the weights.
+    A group hides no more than what its members differ in from the pivot's, cell by cell, and no dealing costs less than
+    the dearest of these matchings times the number of clusters: the cost is at most u - 1 times the least.
     """
     ours = types.supply[cluster]
     columns, runs = [], []
@@ -374,9 +367,8 @@ def mask(types: Types, method: MaskingMethod, budget: Budget) -> Masking:
 def agreement_bound(types: Types) -> float:
     """Return a cost that no dealing goes below: what sets of columns could be kept at most, put together.
 
-    A linear programme over the 2^d sets of columns: the groups that keep at least the columns
-    of a set are no more than the sum, over the cells there, of what the poorest cluster
-    holds. It contains the bound by the groups without a star and the bounds by single columns.
+    A linear programme over the 2^d sets of columns: at most as many groups keep a set as the poorest cluster holds of
+    its cells, summed. It contains the bound by the groups without a star and the bounds by single columns.
     """
     n_columns = len(types.weights)
     if n_columns > _AGREEING:
@@ -492,9 +484,8 @@ def settle_ties(
 ) -> CodeArray:
     """Deal the records of every parted tie (equal B cells) anew, so that few stars are needed.
 
-    The programme of masking, relaxed, with one more choice: how many records of a type and a
-    tie each cluster takes. What it takes in fractions is rounded down, and whoever has room takes
-    the rest: near the least number of stars over all ways to settle the ties, not proven. Too many types raise.
+    The programme of masking, relaxed, with one more choice: how many records of a type and a tie each cluster takes.
+    What it takes in fractions is rounded down, and whoever has room takes the rest: near the fewest stars, not proven.
     """
     n_clusters = types.n_clusters
     pairs = np.unique(tie_of.astype(np.int64) * n_clusters + labels)

@@ -48,10 +48,7 @@ _TO_READ = 1.8  # how much more a list weighs than an interval of the same share
 
 
 class Lists(NamedTuple):
-    """What lists hold at most, and whether groups by frequency are named where one is longer.
-
-    Nobody who has only the published table knows whom a group holds.
-    """
+    """What lists hold at most, and whether groups by frequency, whose members no reader knows, are named beyond."""
 
     max_listed: int  # values
     max_length: int  # characters
@@ -181,10 +178,7 @@ def room_for_rows(n_rows: int, n_places: Sequence[int]) -> NDArray[Any]:
 
 
 def placing(table: Table, axes: Sequence[Axis]) -> tuple[CountArray, CodeArray, CountArray]:
-    """Tell kernels the places of a table's codes: the column of each axis, places, and where those of each begin.
-
-    Places are of the missing value and every code of the first axis, then of the next.
-    """
+    """Tell kernels the places of a table's codes: each axis's column, its places, missing first, and their begins."""
     columns = np.array([table.index(axis.column.name) for axis in axes])
     begins = np.cumsum([0, *(len(axis.place) for axis in axes)])
     return columns, np.concatenate([axis.place for axis in axes]), begins
@@ -406,10 +400,7 @@ def relative(weights: Sequence[float]) -> FloatArray:
 
 
 def by_content(table: Table, population: CountArray | None = None) -> CountArray:
-    """Return the rows by their codes, columns by name: only rows that are alike in all stay in the table's order.
-
-    Rows of no record, which only a population holds, come last.
-    """
+    """Return the rows by their codes, columns by name, ties in the table's order; rows of no record come last."""
     order = np.lexsort([table.counts] if population is None else [population, table.counts])
     for name in sorted(table.names, reverse=True):
         codes = table.codes[table.index(name), order] + np.int32(1)

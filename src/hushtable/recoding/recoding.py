@@ -450,11 +450,7 @@ class Recoding:
 
     @classmethod
     def concatenated(cls, parts: Sequence[Recoding]) -> Recoding:
-        """Return what the classes of several parts of one table publish, one part after the other.
-
-        Parts are coded and laid out alike, by the values, hierarchies and domains of the whole table, or an error says
-        which one differs from the first, and in what.
-        """
+        """Return what the classes of several parts of one table, coded and laid out alike, publish in a row."""
         if not parts:
             raise InputError("no recodings were given to be concatenated.", hint="give one or more.")
         first = parts[0]
@@ -483,10 +479,7 @@ class Recoding:
         return None
 
     def combinations(self) -> CodeArray:
-        """Number the combinations of cells that are published: of every class, and behind them of suppressed records.
-
-        Classes that publish the same cells are one class to whoever reads them.
-        """
+        """Number the combinations of published cells, readers' classes: of each class, then of suppressed records."""
         n_classes = len(self.cells[0].shares(self.columns[0]))
         numbers, n_numbers = np.zeros(n_classes + 1, dtype=np.int32), 1
         for column in self.columns:
