@@ -13,16 +13,9 @@ from hushtable.columns import SUPPRESSED, Column, ColumnSpec, check_specs
 from hushtable.errors import ColumnError, InputError, check_columns, check_type, check_whole, listed, names_in
 from hushtable.io import Frame, drafts
 from hushtable.masking import kept as measures
+from hushtable.masking.amounts import by_amount
 from hushtable.masking.dealing import STAR, Dealing, Types, patterns
-from hushtable.masking.release import (
-    PUBLISHED,
-    MaskedRelease,
-    MaskingTradeoff,
-    Publish,
-    TradeoffPoint,
-    by_amount,
-    evidence,
-)
+from hushtable.masking.release import PUBLISHED, MaskedRelease, Publish, evidence
 from hushtable.masking.search import METHODS, Masking, MaskingMethod, mask, settle_ties
 from hushtable.quality import check_weights
 from hushtable.search import Budget, Trace, check_budget, check_memory
@@ -35,7 +28,6 @@ __all__ = [
     "equal_clusters",
     "given_clusters",
     "mask_dependence",
-    "masking_tradeoff",
 ]
 
 RowDistance = Callable[[tuple[Any, ...], tuple[Any, ...]], float]
@@ -364,77 +356,6 @@ def mask_dependence(
         amounts=amounts,
         clustered_as_text=tuple(each.name for each in of_b.columns if is_ours and not each.is_ordered),
     )
-
-
-def masking_tradeoff(
-    data: Any,
-    *,
-    a: Sequence[str],
-    b: Sequence[str],
-    clusters: Sequence[int],
-    c: Sequence[str] | None = None,
-    clustering: Clustering = "auto",
-    method: MaskingMethod = "auto",
-    weights: Mapping[str, float] | None = None,
-    missing: Missing = "category",
-    optimise_ties: bool = False,
-    specs: Mapping[str, ColumnSpec] | None = None,
-    budget: Budget | None = None,
-    seed: int = 0,
-) -> MaskingTradeoff:
-    """Measure, for several numbers of clusters, the stars they cost and what they keep of B's say on C.
-
-    Parameters
-    ----------
-    data : path, dataframe or Table
-    a, b, c : sequence of str
-        As in `mask_dependence`.
-    clusters : sequence of int
-        For instance ``range(2, 21)``.
-    clustering, method, weights, missing, optimise_ties, specs, seed
-        As in `mask_dependence`.
-    budget : Budget, optional
-        Of each number of clusters.
-
-    Examples
-    --------
-    >>> import hushtable as ht
-    >>> people = ht.datasets.people(200)
-    >>> curve = masking_tradeoff(people, a=["sex"], b=["income"], c=["education"], clusters=[2, 4])
-    >>> [point.clusters for point in curve.points]
-    [2, 4]
-    """
-    source = opened(data)
-    points, notes = [], tuple[str, ...]()
-    for n_clusters in clusters:
-        release = mask_dependence(
-            source,
-            a=a,
-            b=b,
-            clusters=n_clusters,
-            c=c,
-            clustering=clustering,
-            method=method,
-            weights=weights,
-            missing=missing,
-            optimise_ties=optimise_ties,
-            specs=specs,
-            budget=budget,
-            seed=seed,
-        )
-        notes = release.notes
-        pairs = [pair for pair in release.pairs() if pair.kind == "BC"]
-        points.append(
-            TradeoffPoint(
-                n_clusters,
-                release.n_stars,
-                release.share_kept,
-                release.trace.gap or 0.0,
-                float(np.mean([pair.before for pair in pairs])) if pairs else 0.0,
-                float(np.mean([pair.after for pair in pairs])) if pairs else 0.0,
-            )
-        )
-    return MaskingTradeoff(tuple(a), tuple(b), tuple(points), notes)
 
 
 def _trace(found: Masking, method: str, clusters: int, seed: int, seconds: float) -> Trace:
