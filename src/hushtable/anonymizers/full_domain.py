@@ -8,7 +8,7 @@ import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Final, NamedTuple
+from typing import Any, ClassVar, Final, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -229,6 +229,9 @@ class Solved:
     feasible: dict[Vector, float] = field(repr=False)  # all that were met, with their cost
 
 
+KnownT = TypeVar("KnownT")
+
+
 class NodeSearch:
     """A search for the node of least loss.
 
@@ -253,10 +256,9 @@ class NodeSearch:
         self.n_rolled = 0
         self._heap: list[_Interval] = []
         self._numbers = itertools.count()
-        self._infeasible = _NodeStack(len(self.top))
-        self._n_failing: list[int] = []
-        self._kept, self._snapshots = _NodeStack(len(self.top)), [roller.base]
-        self._kept.add(roller.base.levels)
+        self._infeasible = _NodeStack[Leaf](len(self.top))
+        self._kept = _NodeStack[NodeSnapshot](len(self.top))
+        self._kept.add(roller.base.levels, roller.base)
         self._n_kept = roller.base.n_classes
 
     def run(self) -> Solved:
@@ -283,10 +285,8 @@ class NodeSearch:
 
     def _look_at(self, interval: _Interval) -> None:
         low, high = interval.low, self._tightened(interval.low, interval.high)
-        place = self._infeasible.first_above(high)
-        if place is not None:
-            witness = self._infeasible.row(place)
-            self.leaves.append(Leaf("infeasible", low, high, witness, self._n_failing[place]))
+        for leaf in self._infeasible.above(high)[:1]:
+            self.leaves.append(leaf._replace(low=low, high=high))
             return
         interval = interval._replace(high=high)
         if interval.witness != high:
@@ -316,9 +316,9 @@ class NodeSearch:
         source = interval.source if self.tags.most else self._smallest(high)
         node, labels, judged = self._rolled(source, high)
         if judged.is_hopeless:
-            self._infeasible.add(high)
-            self._n_failing.append(judged.n_tagged)
-            self.leaves.append(Leaf("infeasible", low, high, high, judged.n_tagged))
+            leaf = Leaf("infeasible", low, high, high, judged.n_tagged)
+            self._infeasible.add(high, leaf)
+            self.leaves.append(leaf)
             return None
         self._offer(node, judged)
         if not self.tags.most:
@@ -363,13 +363,13 @@ class NodeSearch:
 
     def _snapshot(self, levels: Vector) -> NodeSnapshot:
         """Return the classes of a node, which may be the best so far, and keep them."""
-        for place in self._kept.equal(levels):
-            return self._snapshots[place]
+        for node in self._kept.below(levels):
+            if node.levels == levels:
+                return node
         node, _, judged = self._rolled(self._smallest(levels), levels)
         self._offer(node, judged)
         if self._n_kept + node.n_classes <= _MOST_KEPT:
-            self._kept.add(levels)
-            self._snapshots.append(node)
+            self._kept.add(levels, node)
             self._n_kept += node.n_classes
         return node
 
@@ -387,8 +387,7 @@ class NodeSearch:
 
     def _smallest(self, levels: Vector) -> NodeSnapshot:
         """Return the smallest snapshot at or below a node."""
-        places = self._kept.below(levels)
-        return min((self._snapshots[place] for place in places), key=lambda each: each.n_classes)
+        return min(self._kept.below(levels), key=lambda each: each.n_classes)
 
     def _offer(self, node: NodeSnapshot, judged: NodeJudge) -> None:
         """Take a node that is feasible for the best one, where it is."""
@@ -412,33 +411,29 @@ class NodeSearch:
             self.leaves.append(Leaf("failing", low, high, interval.witness, interval.n_tagged))
 
 
-class _NodeStack:
-    """Nodes, to be compared with one another."""
+class _NodeStack(Generic[KnownT]):
+    """Nodes, to be compared with one another, and what is known of each."""
 
     def __init__(self, width: int) -> None:
         self._rows = np.empty((64, width), dtype=np.int16)
-        self._n = 0
+        self._known: list[KnownT] = []
 
-    def add(self, levels: Vector) -> None:
-        if self._n == len(self._rows):
+    def add(self, levels: Vector, known: KnownT) -> None:
+        if len(self._known) == len(self._rows):
             self._rows = np.concatenate([self._rows, np.empty_like(self._rows)])
-        self._rows[self._n] = levels
-        self._n += 1
+        self._rows[len(self._known)] = levels
+        self._known.append(known)
 
-    def row(self, place: int) -> Vector:
-        return tuple(self._rows[place].tolist())
+    def above(self, levels: Vector) -> list[KnownT]:
+        """Return what is known of the nodes at or above another."""
+        return self._where(self._rows >= np.array(levels))
 
-    def first_above(self, levels: Vector) -> int | None:
-        """Return the first node at or above another."""
-        above = np.flatnonzero((self._rows[: self._n] >= np.array(levels)).all(axis=1))
-        return int(above[0]) if len(above) else None
+    def below(self, levels: Vector) -> list[KnownT]:
+        """Return what is known of the nodes at or below another."""
+        return self._where(self._rows <= np.array(levels))
 
-    def below(self, levels: Vector) -> list[int]:
-        """Return the nodes at or below another."""
-        return np.flatnonzero((self._rows[: self._n] <= np.array(levels)).all(axis=1)).tolist()
-
-    def equal(self, levels: Vector) -> list[int]:
-        return np.flatnonzero((self._rows[: self._n] == np.array(levels)).all(axis=1)).tolist()
+    def _where(self, compares: BoolArray) -> list[KnownT]:
+        return [self._known[place] for place in np.flatnonzero(compares[: len(self._known)].all(axis=1)).tolist()]
 
 
 @dataclass(frozen=True, slots=True)

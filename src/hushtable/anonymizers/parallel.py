@@ -61,11 +61,6 @@ class CutSearch:
     n_rescored: int
     deals_ties: bool | None  # None for the gain rule; the median rule, strict or relaxed
 
-    @property
-    def looks_at_sizes(self) -> bool:
-        """Whether the records of a class say all."""
-        return len(self.sensitive) == 0 and len(self.population) == 0 and self.rules.own is None
-
 
 def side_by_side(codes: NDArray[Any], counts: CountArray, order: CountArray | None = None) -> split.Rows:
     """Put rows of codes, (n_rows, width) with zeros up to whole words, in an order for the kernels to move."""
@@ -155,7 +150,9 @@ class ThreadScratch(threading.local):
     def __init__(self, search: CutSearch, rows: split.Rows, most: int) -> None:
         self.search, self.rows, self.most = search, rows, most
         self.work = _work(search, rows, most)
-        self.judged = None if search.looks_at_sizes else _judged(search, most)
+        # Unless the number of records in a class says all.
+        is_judged = len(search.sensitive) > 0 or len(search.population) > 0 or search.rules.own is not None
+        self.judged = _judged(search, most) if is_judged else None
 
     def piece(self, run: tuple[int, int]) -> Piece:
         """Grow the tree of a run of rows, or cut it once."""
