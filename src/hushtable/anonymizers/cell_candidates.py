@@ -167,8 +167,11 @@ def lay_out(
     assert isinstance(objective, CellLoss)
     assert second is None or isinstance(second, CellLoss)
     columns = tuple(table.column(name) for name in quasi_identifiers)
-    given = {column.name: _ladder(column, hierarchies.get(column.name)) for column in columns}
-    laddered = {name: ladder for name, ladder in given.items() if ladder is not None}
+    laddered = {
+        column.name: hierarchies.get(column.name) or Hierarchy.build(Hierarchy.suppression(), column)
+        for column in columns
+        if column.name in hierarchies or not column.is_ordered
+    }
     axes = layout.lay_out(table, quasi_identifiers, laddered, {})
     ladders = tuple(axis.hierarchy for axis in axes)
     codes = tuple(np.append(-1, axis.code_at()).astype(np.int32) for axis in axes)
@@ -190,12 +193,6 @@ def lay_out(
         tuple(priced),
         math.ldexp(objective.factor(quasi_identifiers, table.n_rows), exponent),
     )
-
-
-def _ladder(column: Column, given: Hierarchy | None) -> Hierarchy | None:
-    if given is not None or column.is_ordered:
-        return given
-    return Hierarchy.build(Hierarchy.suppression(), column)
 
 
 def _weights(objective: CellLoss, names: Sequence[str]) -> tuple[FloatArray, int]:

@@ -331,7 +331,10 @@ class LocalRecoding:
         n_steps, clock = _within(problem)
         spared, clock = _spared(problem, clock)
         pricing = priced(problem)
-        start, found = _start(pricing, clock.part(_SHARE_OF_START) if clock.budget.seconds else Clock())
+        first_part = clock.part(_SHARE_OF_START) if clock.budget.seconds else Clock()
+        by_mondrian = _by_mondrian(problem, first_part)
+        found = local_pricing.find(pricing.space, by_mondrian, _N_NEAR, first_part)
+        start = min(_starts(pricing, by_mondrian, found, first_part), key=lambda start: start.loss)
         labels, loss, n_done = start.labels, start.loss, 0
         clock.note(loss, at=0)
         if loss > _NEGLIGIBLE:
@@ -401,13 +404,6 @@ def _ordered(check: Check, found: Neighbours) -> Check:
         return check
     sensitive = np.ascontiguousarray(check.judged.sensitive[:, found.order])
     return check._replace(judged=check.judged._replace(sensitive=sensitive))
-
-
-def _start(pricing: Pricing, clock: Clock) -> tuple[_Start, Neighbours]:
-    """Return the best start, and the nearest rows."""
-    by_mondrian = _by_mondrian(pricing.problem, clock)
-    found = local_pricing.find(pricing.space, by_mondrian, _N_NEAR, clock)
-    return min(_starts(pricing, by_mondrian, found, clock), key=lambda start: start.loss), found
 
 
 def _starts(pricing: Pricing, by_mondrian: CodeArray, found: Neighbours, clock: Clock) -> Iterator[_Start]:

@@ -339,13 +339,13 @@ def _program(
         parts.append(
             (sparse.csr_matrix(covers.T.astype(float)), np.full(n_rows, float(model.k)), np.full(n_rows, np.inf))
         )
-    width = n_options + 2 * n_arcs
-    constraints = [LinearConstraint(_padded(matrix, width), low, high) for matrix, low, high in parts]
+    for matrix, _, _ in parts:
+        matrix.resize(matrix.shape[0], n_options + 2 * n_arcs)
     solved = solver.milp(
         np.concatenate([*(each.costs for each in options), np.zeros(2 * n_arcs)]),
         integrality=np.append(np.ones(n_options), np.zeros(2 * n_arcs)),
         bounds=Bounds(0, np.concatenate([np.ones(n_options + n_arcs), np.full(n_arcs, np.inf)])),
-        constraints=constraints,
+        constraints=[LinearConstraint(*part) for part in parts],
         options={"mip_rel_gap": 0.0, "time_limit": max(_SHORTEST, clock.left)},
     )
     everything = np.array([int(np.argmax(each.covers.sum(axis=1))) for each in options])
@@ -356,13 +356,6 @@ def _program(
 
 
 _ListedRows = tuple[Any, FloatArray, FloatArray]
-
-
-def _padded(matrix: Any, width: int) -> Any:
-    """Widen a matrix by columns of zeros."""
-    from scipy import sparse
-
-    return sparse.csr_matrix((matrix.data, matrix.indices, matrix.indptr), shape=(matrix.shape[0], width))
 
 
 def _circulation(

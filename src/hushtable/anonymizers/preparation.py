@@ -147,7 +147,8 @@ def _check_sets(asked: Request) -> None:
             hint="ask for k-anonymity instead, or of the sensitive column without a separator.",
         )
     rules = {name: asked.hierarchies[name] for name in parted if name in asked.hierarchies}
-    odd = [name for name, rule in rules.items() if name in asked.judged or _is_prefix(rule)]
+    prefixed = [name for name, rule in rules.items() if isinstance(rule, Prefix) or _names(rule, Prefix.name)]
+    odd = [name for name in rules if name in asked.judged or name in prefixed]
     if odd:
         what = "sensitive column" if odd[0] in asked.judged else "prefixes of column"
         raise InputError(
@@ -157,8 +158,9 @@ def _check_sets(asked: Request) -> None:
         )
 
 
-def _is_prefix(rule: Any) -> bool:
-    return isinstance(rule, Prefix) or (isinstance(rule, Mapping) and Prefix.name in rule)
+def _names(rule: Any, name: str) -> bool:
+    """Tell whether a mapping, as a policy has it, names a rule."""
+    return isinstance(rule, Mapping) and name in rule
 
 
 def check_roles(available: Sequence[str], asked: Request) -> None:
@@ -246,25 +248,14 @@ def warn_of_doubts(source: Frame | Table, table: Table, asked: Request) -> None:
                 stacklevel=4,
             )
     warn_of_missing_codes(source, [name for name in source.names if name not in asked.hidden], stacklevel=5)
-    for doubt in (*_doubts_of_centuries(source, table), doubt_of_persons(source, asked)):
-        if doubt is not None:
-            warnings.warn(doubt, stacklevel=4)
-
-
-def _check_centuries(source: Frame, names: Sequence[str]) -> None:
-    if any(source.spec(name).format is not None for name in names):
-        from hushtable.anonymizers.centuries import check_centuries
-
-        check_centuries(source, names)
-
-
-def _doubts_of_centuries(source: Frame | Table, table: Table) -> list[str]:
+    doubts = [doubt_of_persons(source, asked)]
     dated = [column for column in table.columns if column.kind in ("date", "datetime")]
-    if not dated:
-        return []
-    from hushtable.anonymizers.centuries import doubts_of_centuries
+    if dated:
+        from hushtable.anonymizers.centuries import doubts_of_centuries
 
-    return [*doubts_of_centuries(source, dated)]
+        doubts = [*doubts_of_centuries(source, dated), *doubts]
+    for doubt in filter(None, doubts):
+        warnings.warn(doubt, stacklevel=4)
 
 
 def _mark_of_several(column: Column) -> str | None:
@@ -390,7 +381,11 @@ def _read(data: Any, asked: Request) -> tuple[Frame | Table, Table]:
 
             refuse_odd_cells(undecided)
         check_spelling(source, asked.quasi_identifiers if source.is_text else (), judged)
-        _check_centuries(source, (*asked.quasi_identifiers, *judged))
+        dated = [name for name in (*asked.quasi_identifiers, *judged) if source.spec(name).format is not None]
+        if dated:
+            from hushtable.anonymizers.centuries import check_centuries
+
+            check_centuries(source, dated)
         # From here on, a missing cell is missing to whoever measures, publishes or reports.
         source = source.without_declared().with_sets()
     elif any(name in source.names and source.column(name).separator is None for name in asked.parted):
@@ -439,7 +434,7 @@ def _given(asked: Request) -> dict[str, Any]:
 
 def _spoken(given: Any, language: str) -> Any:
     """Return a dictionary with its labels in a language, unless it asks for one of its own."""
-    rule = Hierarchy.from_dict(given, "") if isinstance(given, Mapping) and Dictionary.name in given else given
+    rule = Hierarchy.from_dict(given, "") if _names(given, Dictionary.name) else given
     return replace(rule, language=language) if isinstance(rule, Dictionary) and rule.language == ENGLISH else given
 
 

@@ -142,6 +142,10 @@ class Rounding:
         level = np.maximum(level, 0)
         return self.starts[level, low], self.ends[level, high]
 
+    def n_before(self, edges: CountArray) -> CountArray:
+        """Count the values of the column that lie in cells before others."""
+        return np.searchsorted(self.cells[self.place], edges)
+
     def shares(self, low: CodeArray, high: CodeArray) -> FloatArray:
         """Return what the round interval over each run of places covers of the column."""
         begin, end = self.rounded(low, high)

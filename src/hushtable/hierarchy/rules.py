@@ -363,9 +363,7 @@ def translated(label: str, language: str) -> str:
 
 @cache
 def _translations() -> Mapping[str, tuple[str, ...]]:
-    text = resources.files(__package__).joinpath("data", "words.tsv").read_text(encoding="utf-8")
-    lines = [tuple(line.split("\t")) for line in text.splitlines() if not line.startswith("#")]
-    return MappingProxyType({line[0]: line for line in lines})
+    return MappingProxyType({line[0]: tuple(line) for line in _lines("words")})
 
 
 @cache
@@ -381,9 +379,12 @@ def _paths(of: str) -> Mapping[str, tuple[str, ...]]:
 
 
 def _rows(of: str) -> list[tuple[list[str], tuple[str, ...]]]:
-    text = resources.files(__package__).joinpath("data", f"{of}.tsv").read_text(encoding="utf-8")
-    lines = [line.split("\t") for line in text.splitlines() if not line.startswith("#")]
-    return [([value.strip() for value in values.split(",")], tuple(labels)) for values, *labels in lines]
+    return [([value.strip() for value in values.split(",")], tuple(labels)) for values, *labels in _lines(of)]
+
+
+def _lines(name: str) -> list[list[str]]:
+    text = resources.files(__package__).joinpath("data", f"{name}.tsv").read_text(encoding="utf-8")
+    return [line.split("\t") for line in text.splitlines() if not line.startswith("#")]
 
 
 @dataclass(frozen=True, slots=True)

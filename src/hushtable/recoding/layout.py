@@ -206,8 +206,9 @@ def pack(axes: Sequence[Axis], weights: Mapping[str, float]) -> Axes:
             rounded["start"][:, 1:], rounded["end"][:, 1:] = _edges(axis.column, axis.rounding)
         if axis.codes:
             _round_codes(axis.codes, levels[: len(axis.codes.least), run])
-    given = [weights.get(axis.column.name, 1.0) * _to_read(axis) for axis in axes]
-    columns["weight"] = relative(given)
+    to_read = [_TO_READ if axis.listing and not axis.is_ordered else 1.0 for axis in axes]
+    given = [weights.get(axis.column.name, 1.0) for axis in axes]
+    columns["weight"] = relative([weight * more for weight, more in zip(given, to_read, strict=True)])
     return Axes(columns, places, levels)
 
 
@@ -233,10 +234,6 @@ def _header(axis: Axis, begin: int) -> NDArray[Any]:
     elif not axis.is_ordered:
         header["most_units"] = axis.n_places
     return header
-
-
-def _to_read(axis: Axis) -> float:
-    return _TO_READ if axis.listing and not axis.is_ordered else 1.0
 
 
 def _list(axis: Axis, listing: Listing, places: NDArray[Any]) -> None:
@@ -272,8 +269,7 @@ def _edges(column: Column, rounding: Rounding) -> tuple[FloatArray, FloatArray]:
     if not column.by_rank:
         starts, ends = rounding.starts / rounding.width, (rounding.ends - rounding.value_width) / rounding.width
         return np.asarray(starts), np.asarray(ends, dtype=np.float64)
-    cell_of_code = rounding.cells[rounding.place]
-    first, after = (np.searchsorted(cell_of_code, edge) for edge in (rounding.starts, rounding.ends))
+    first, after = rounding.n_before(rounding.starts), rounding.n_before(rounding.ends)
     last = float(column.n_values - 1)
     return np.asarray(first / last), np.asarray((after - 1) / last)
 

@@ -155,14 +155,12 @@ class Rounded(Spans):
 
     def shares(self, column: Column) -> FloatArray:
         """Return the width of every interval over that of the column."""
-        shares = self._ranks(column) if column.by_rank else self.rounding.shares(self.low, self.high)
+        if column.by_rank:
+            first, after = map(self.rounding.n_before, self.rounding.rounded(self.low, self.high))
+            shares = (after - 1 - first) / (column.n_values - 1)
+        else:
+            shares = self.rounding.shares(self.low, self.high)
         return np.where(self.is_star, 1.0, np.where(self.high < 0, 0.0, shares))
-
-    def _ranks(self, column: Column) -> FloatArray:
-        """Return how many ranks of values lie within each interval, as a share."""
-        cell_of_code = self.rounding.cells[self.rounding.place]
-        first, after = (np.searchsorted(cell_of_code, edge) for edge in self.rounding.rounded(self.low, self.high))
-        return np.asarray((after - 1 - first) / (column.n_values - 1))
 
     def labels(self, column: Column) -> Labels:
         """Write the intervals, each distinct one once."""
