@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Protocol
 
 import numpy as np
 
@@ -112,23 +111,6 @@ _ROWS_LED = 1.5  # rows of a table that are led to others, on average
 _SLICE = 10_000_000  # pairs of rows that are compared at once
 
 
-class TableCondition(Protocol):
-    """What is asked of a table, and how offspring come nearer to it."""
-
-    @property
-    def n_together(self) -> int:
-        """How many tables may be settled between two looks at the clock."""
-
-    def settled(self, pool: CountArray, rng: np.random.Generator) -> CountArray:
-        """Return tables with rows that go together; ``pool`` may be overwritten."""
-
-    def holds(self, pool: CountArray) -> BoolArray:
-        """Tell which tables satisfy what is asked."""
-
-    def lacking(self, pool: CountArray) -> FloatArray:
-        """Return how much each table lacks; 0 where it satisfies what is asked."""
-
-
 class Breeder:
     """Evolves tables, all individuals of a generation at once."""
 
@@ -200,7 +182,7 @@ class Equal:
 
     @property
     def n_together(self) -> int:
-        """All: rows are sorted, not compared in pairs."""
+        """How many tables may be settled between two looks at the clock: all, as no pairs of rows are compared."""
         return np.iinfo(np.int64).max
 
     def settled(self, pool: CountArray, rng: np.random.Generator) -> CountArray:
@@ -330,3 +312,6 @@ class Matched:
         at = self.choices.space.places[other]
         low, high = np.minimum.reduceat(at, starts), np.maximum.reduceat(at, starts)
         return self.choices.covering(low, high).reshape(*matched.shape[:2], -1)
+
+
+TableCondition = Equal | Matched  # what is asked of a table, and how offspring come nearer to it

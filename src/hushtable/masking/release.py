@@ -366,18 +366,14 @@ def _tables(
 
 def _counted(b: Table, labels: CodeArray, label: str, *, in_bins: bool) -> list[Any]:
     """List how often every value of every column occurs in every cluster."""
-    clusters: list[int] = []
-    columns: list[str] = []
-    values: list[str | None] = []
-    counts: list[int] = []
+    rows: list[tuple[int, str, str | None, int]] = []
     for column, codes in zip(b.columns, b.codes, strict=True):
         texts, place_of = _bins(column) if in_bins else (column.texts(), np.arange(column.n_values))
-        places = np.append(place_of, len(texts))[codes]
-        pairs, n_records = np.unique(labels.astype(np.int64) * (len(texts) + 1) + places, return_counts=True)
-        clusters += (pairs // (len(texts) + 1) + 1).tolist()
-        columns += [column.name] * len(pairs)
-        values += [[*texts, None][place] for place in (pairs % (len(texts) + 1)).tolist()]
-        counts += n_records.tolist()
+        shown, places = [*texts, None], np.append(place_of, len(texts))[codes]
+        pairs, n_records = np.unique(np.stack((labels, places)), axis=1, return_counts=True)
+        for cluster, place, n in zip(*pairs.tolist(), n_records.tolist(), strict=True):
+            rows.append((cluster + 1, column.name, shown[place], n))
+    clusters, columns, values, counts = zip(*rows, strict=True)
     return [
         integers(label, np.array(clusters, dtype=np.int64)),
         strings("column", columns),
