@@ -18,7 +18,7 @@ from hushtable.anonymizers.judging import Judge
 from hushtable.anonymizers.method import Found, Offers, Problem
 from hushtable.anonymizers.mingen import start, temperatures
 from hushtable.anonymizers.minimal_matchings import Choices
-from hushtable.errors import InputError, check_whole
+from hushtable.errors import InputError, check_choice, check_whole
 from hushtable.models import KAnonymity, MatchingNotion
 from hushtable.recoding import Recoding
 from hushtable.search import Effort
@@ -104,10 +104,8 @@ class Genetic:
         return Offers(losses, parts_equal_records=True, finds_matchings=finds, merges_classes=True)
 
     def __post_init__(self) -> None:
-        if self.variant is not None and self.variant not in _DEFAULTS:
-            raise InputError(
-                f"Genetic was given variant = {self.variant!r}.", hint=f"choose one of {tuple(_DEFAULTS)}."
-            )
+        if self.variant is not None:
+            check_choice("Genetic was given variant", self.variant, tuple(_DEFAULTS))
         for name, least in (("individuals", 2), ("generations", 1), ("patience", 1), ("seed", 0)):
             if getattr(self, name) is not None:
                 check_whole(f"Genetic was given {name}", getattr(self, name), least)

@@ -17,7 +17,7 @@ from hushtable.anonymizers.placement import CutTree
 from hushtable.anonymizers.publish import STYLES, Style
 from hushtable.claims import count_covered, fewest_persons, pair_rows
 from hushtable.columns import ColumnSpec
-from hushtable.errors import InputError, check_whole, listed
+from hushtable.errors import InputError, check_choice, check_whole, listed
 from hushtable.kernels import class_profile, exchange as exchanging, judge, replay, split
 from hushtable.models import ClassStats, PrivacyModel
 from hushtable.recoding import (
@@ -440,11 +440,8 @@ class Mondrian:
         )
 
     def __post_init__(self) -> None:
-        for name, allowed in (("cut", ("gain", "median")), ("recoding", STYLES)):
-            if getattr(self, name) not in allowed:
-                raise InputError(
-                    f"Mondrian was given {name} = {getattr(self, name)!r}.", hint=f"choose one of {allowed}."
-                )
+        check_choice("Mondrian was given cut", self.cut, ("gain", "median"))
+        check_choice("Mondrian was given recoding", self.recoding, STYLES)
         for name in ("strict", "exchange"):
             if not isinstance(getattr(self, name), (bool, np.bool_)):
                 raise InputError(f"Mondrian was given {name} = {getattr(self, name)!r}.", hint="true or false.")

@@ -12,7 +12,7 @@ from hushtable.anonymizers.method import Method
 from hushtable.anonymizers.mondrian import Mondrian
 from hushtable.claims import Limits
 from hushtable.columns import ENGLISH, SUPPRESSED, Column, ColumnSpec, how_to_part, without_blanks
-from hushtable.errors import ColumnError, InputError, check_columns, listed
+from hushtable.errors import ColumnError, InputError, check_choice, check_columns, listed
 from hushtable.hierarchy import Dictionary, Hierarchy, Prefix, are_codes, prefix_lengths_of
 from hushtable.io import Frame, Writing, drafts
 from hushtable.models import DeltaPresence, KAnonymity, MatchingNotion, PrivacyModel
@@ -66,8 +66,7 @@ class Request:
             raise InputError(
                 f"suppression_limit = {self.suppression_limit!r}.", hint="a share of the records, from 0 to 1."
             )
-        if self.unknown not in ("error", "suppress"):
-            raise InputError(f"unknown = {self.unknown!r}.", hint="choose 'error' or 'suppress'.")
+        check_choice("unknown", self.unknown, ("error", "suppress"))
         shares = [model.name for model in self.models if isinstance(model, DeltaPresence)]
         if shares and self.person is not None:
             raise InputError(

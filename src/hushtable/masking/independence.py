@@ -10,7 +10,16 @@ import numpy as np
 
 from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray, Missing
 from hushtable.columns import SUPPRESSED, Column, ColumnSpec, check_specs
-from hushtable.errors import ColumnError, InputError, check_columns, check_type, check_whole, listed, names_in
+from hushtable.errors import (
+    ColumnError,
+    InputError,
+    check_choice,
+    check_columns,
+    check_type,
+    check_whole,
+    listed,
+    names_in,
+)
 from hushtable.io import Frame, drafts
 from hushtable.masking import kept as measures
 from hushtable.masking.amounts import by_amount
@@ -413,13 +422,9 @@ def _check_arguments(
     optimise_ties: bool,
     clustering: Clustering,
 ) -> None:
-    for name, given, allowed in (
-        ("method", method, METHODS),
-        ("missing", missing, ("category", "worst")),
-        ("publish", publish, PUBLISHED),
-    ):
-        if given not in allowed:
-            raise InputError(f"{name} = {given!r}.", hint=f"choose one of {allowed}.")
+    check_choice("method", method, METHODS)
+    check_choice("missing", missing, ("category", "worst"))
+    check_choice("publish", publish, PUBLISHED)
     if isinstance(clustering, str) and clustering not in CLUSTERINGS:
         raise InputError(f"clustering = {clustering!r}.", hint=f"choose one of {CLUSTERINGS}, a distance, or labels.")
     if optimise_ties and not (isinstance(clustering, str) and clustering in ("auto", "runs")):
