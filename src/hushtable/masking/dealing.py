@@ -112,29 +112,24 @@ def poorest_counts(supply: CountArray, labels: CodeArray) -> CountArray:
     return np.asarray(np.min(held, axis=0), dtype=np.int64)
 
 
-def greedy(types: Types, rng: np.random.Generator | None = None) -> Dealing:
+def greedy(types: Types) -> Dealing:
     """Deal together records that agree on much, the most agreeing sets of columns first.
 
     O(2^d n_types n_clusters). Its first step deals as many groups without a star as any dealing can. Every other group
     costs at least u in any dealing and at most u d here: the cost is at most d times the least. With weights that ratio
-    is their sum over the smallest; with a weight of 0 there is none. A generator shuffles equally heavy sets and types.
+    is their sum over the smallest; with a weight of 0 there is none.
     """
     left = types.supply.copy()
-    order = np.arange(len(types.values)) if rng is None else rng.permutation(len(types.values))
     by_weight: dict[float, list[tuple[int, ...]]] = {}
     for columns in subsets(len(types.weights)):
         by_weight.setdefault(round(float(types.weights[list(columns)].sum()), 9), []).append(columns)
     parts = []
     for weight in sorted(by_weight, reverse=True):
-        labels = {columns: kept_cells(types.values, columns)[order] for columns in by_weight[weight]}
-        if rng is None:
-            chosen = sorted(labels, key=lambda columns: -int(poorest_counts(left[:, order], labels[columns]).sum()))
-        else:
-            chosen = [list(labels)[place] for place in rng.permutation(len(labels))]
-        for columns in chosen:
-            part, taken = _deal(left[:, order], labels[columns])
-            left[:, order] -= taken
-            parts.append(Dealing(order[part.members].astype(np.int32), part.counts))
+        labels = [kept_cells(types.values, columns) for columns in by_weight[weight]]
+        for each in sorted(labels, key=lambda each: -int(poorest_counts(left, each).sum())):
+            part, taken = _deal(left, each)
+            left -= taken
+            parts.append(part)
     return joined(parts)
 
 

@@ -193,32 +193,32 @@ def _normalize(bits: float, first: CodeArray, second: CodeArray) -> float:
     return min(1.0, bits / scale) if scale > 0 else 0.0
 
 
-def binned_codes(table: Table, name: str, n_bins: int = _BINS) -> CodeArray:
+def binned_codes(table: Table, name: str) -> CodeArray:
     """Return a column's codes, those of an ordered column with many values in bins of nearly equal frequency."""
     column = table.column(name)
     codes: CodeArray = table.codes[table.index(name)]
-    if not _is_binned(column, n_bins):
+    if not _is_binned(column):
         return codes
     counts = np.bincount(codes[codes >= 0], minlength=column.n_values)
     before = np.cumsum(counts) - counts
-    bins = (before * n_bins // max(1, int(counts.sum()))).astype(np.int32)
+    bins = (before * _BINS // max(1, int(counts.sum()))).astype(np.int32)
     return np.asarray(np.append(bins, np.int32(-1))[codes], dtype=np.int32)
 
 
-def binned_texts(table: Table, name: str, n_bins: int = _BINS) -> list[str]:
+def binned_texts(table: Table, name: str) -> list[str]:
     """Name the codes of `binned_codes`: a value, or the first and last value of a bin."""
     column = table.column(name)
     texts = column.texts()
-    if not _is_binned(column, n_bins):
+    if not _is_binned(column):
         return texts
-    bins, codes = binned_codes(table, name, n_bins), table.codes[table.index(name)]
+    bins, codes = binned_codes(table, name), table.codes[table.index(name)]
     members = [codes[bins == number] for number in range(int(bins.max(initial=-1)) + 1)]
     ends = [(texts[codes.min()], texts[codes.max()]) if len(codes) else ("", "") for codes in members]
     return [first if first == last else f"[{first}, {last}]" for first, last in ends]
 
 
-def _is_binned(column: Column, n_bins: int) -> bool:
-    return column.is_ordered and column.n_values > n_bins
+def _is_binned(column: Column) -> bool:
+    return column.is_ordered and column.n_values > _BINS
 
 
 def kept_pairs(
