@@ -524,7 +524,7 @@ class Mondrian:
             if axis.hierarchy is None
         }
         lists = _lists(self, problem)
-        return publish.from_cells(table, partition, axes, cells, "cut", lists if lists.names_groups else None)
+        return publish.from_cells(table, partition, axes, cells, lists if lists.names_groups else None)
 
 
 def axes_of(method: Mondrian, problem: Problem) -> tuple[Axis, ...]:

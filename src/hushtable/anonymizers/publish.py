@@ -88,8 +88,7 @@ def from_cells(
     partition: Partition,
     axes: Sequence[Axis],
     found: Mapping[str, tuple[CodeArray | CountArray, CodeArray]],
-    style: Style,
-    most: Lists | None = None,
+    most: Lists | None,
 ) -> Recoding:
     """Publish the cells that cuts left: of an ordered column its lowest and highest place, else offsets and codes.
 
@@ -110,7 +109,7 @@ def from_cells(
         else:
             named = most and SetNames(*frequencies(table, axis.column, most), most.max_length, most.language)
             made.append(recodings.Sets(first.astype(np.int64), second, axis.domain, named))
-    return Recoding(tuple(axis.column for axis in axes), tuple(made), style)
+    return Recoding(tuple(axis.column for axis in axes), tuple(made), "cut")
 
 
 def run(axis: Axis, low: CodeArray, high: CodeArray, has_missing: BoolArray, *, are_cells: bool = False) -> Cells:
