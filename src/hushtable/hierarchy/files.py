@@ -193,10 +193,7 @@ def _text(given: Any) -> str:
 
 
 def _padded(paths: Sequence[tuple[list[str], str]]) -> LadderLines:
-    """Turn paths from the top into rows of one length: a shallow value stays itself until its branch begins.
-
-    So a label stands at one level only, and always for the same values.
-    """
+    """Turn paths from the top into rows of one length: a shallow value stays itself until its branch begins."""
     depth = max((len(path) for path, _ in paths), default=0)
     rows = []
     for path, _ in paths:
