@@ -46,22 +46,13 @@ _CleaningStep = Literal["missing", "outlier", "encoder", "scaler", "discretizing
 
 
 class Cleaning(Record):
-    """What is asked before or after a synthesis.
+    """What is asked before or after a synthesis, of all columns or of some.
 
-    Attributes
-    ----------
-    method : "default"
-        Changes nothing.
-    sequence : tuple of str
-        Steps by their own defaults, which change nothing either.
-    config : dict
-        The entries below, one deeper.
-    missing, outlier, encoder, scaler, discretizing : str or dict of column to str
-        What is done to all columns, or to some.
+    ``config`` holds the entries below it, one deeper.
     """
 
-    method: Literal["default"] = "default"
-    sequence: tuple[_CleaningStep, ...] = ()
+    method: Literal["default"] = "default"  # changes nothing
+    sequence: tuple[_CleaningStep, ...] = ()  # steps by their own defaults, which change nothing
     config: dict[_CleaningStep, Any] = Field(default_factory=dict)
     missing: str | dict[str, Any] | None = None
     outlier: str | dict[str, Any] | None = None
@@ -122,13 +113,7 @@ def _word(given: Any) -> str | None:
 
 
 def cleaned(frame: Frame, asked: Cleaning) -> tuple[Frame, dict[str, int]]:
-    """Return the rows that stay, and how many each step left out.
-
-    Raises
-    ------
-    ColumnError
-        A column that is named does not exist, or an outlier is sought among texts.
-    """
+    """Return the rows that stay, and how many each step left out."""
     counts = {}
     for step, is_left_out in (("missing", is_incomplete), ("outlier", is_outlier)):
         by_column = {name: word for name, word in asked.asked(step).items() if word is not None}

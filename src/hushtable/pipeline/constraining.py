@@ -1,15 +1,11 @@
 """Rules that the rows of a synthetic table keep to; rows that do not are left out, and others drawn for them.
 
-All rules are conditions (`hushtable.pipeline.expressions`): ``delete`` of ``nan_groups`` asks for a cell that is
-there, ``erase`` and ``nan_if_condition`` say where one becomes missing, a field combination asks for something where
-something else holds. They go in this order: rows are deleted, cells changed in the order of the file, then all
-other rules are asked of what the cells have become.
+All rules are conditions (`hushtable.pipeline.expressions`). Rows are deleted, cells changed in the order of the file,
+then all other rules are asked of what the cells have become.
 
-Which rows an expression holds of: cells are compared by their values, as their column is read.
-
-A comparison with a missing cell neither holds nor fails, and what needs it does not hold; ``IS`` and ``IS NOT``
-always have an answer: a missing cell is ``pd.NA`` and nothing else. (PETsARD leaves it to pandas, by which ``!=``
-holds of a missing cell in most columns.)
+A comparison with a missing cell neither holds nor fails, and what needs it does not hold; ``IS`` and ``IS NOT`` always
+have an answer: a missing cell is ``pd.NA`` and nothing else. (PETsARD leaves it to pandas, by which ``!=`` holds of a
+missing cell in most columns.)
 """
 
 from __future__ import annotations
@@ -92,21 +88,7 @@ class CodedRows:
 
 
 def holding(condition: Condition, rows: CodedRows, name: str) -> BoolArray:
-    """Tell of every row whether a condition holds.
-
-    Parameters
-    ----------
-    condition : Condition
-    rows : CodedRows
-        With every column that it names.
-    name : str
-        What messages call it.
-
-    Raises
-    ------
-    ColumnError
-        What cannot be compared is: texts by their order, numbers with dates ...
-    """
+    """Tell of every row whether a condition holds; ColumnError, behind a name, for what cannot be compared."""
     try:
         return _judged(condition, rows).holds
     except ColumnError as error:
@@ -160,28 +142,14 @@ def _compared(comparison: ComparedOperands, rows: CodedRows) -> _Truth:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _ComparedSide:
-    """One side of a comparison.
-
-    Attributes
-    ----------
-    values : ndarray, shape (n,), or one value
-    present : ndarray of bool, shape (n,), or one
-    holds : {"numbers", "dates", "texts"} or None
-        What the values are; None where there are none.
-    name : str
-        What messages call it.
-    spec : ColumnSpec
-        How its texts are spelled.
-    slack : ndarray of float, shape (n,), or one, optional
-        How far rounding may have moved a sum.
-    """
+    """One side of a comparison: arrays of shape (n,), or one value."""
 
     values: Any
     present: Any
-    holds: str | None
-    name: str
-    spec: ColumnSpec = _PLAIN
-    slack: Any = None
+    holds: str | None  # as `HOLDS`; None where there are no values
+    name: str  # what messages call it
+    spec: ColumnSpec = _PLAIN  # how its texts are spelled
+    slack: Any = None  # how far rounding may have moved a sum
 
 
 def _truth(comparison: ComparedOperands, rows: CodedRows, codes: Mapping[str, CodeArray]) -> _Truth:
@@ -314,19 +282,9 @@ _LONGEST_TUPLE: Final = 10_000  # characters; Python's own reader takes a while 
 
 @dataclass(frozen=True, slots=True)
 class Demand:
-    """What a rule asks of rows.
+    """What a rule asks of rows: one stays if the condition holds, or the premise does not."""
 
-    Attributes
-    ----------
-    name : str
-        What messages call the rule: ``"field_constraints 2"``.
-    condition : Condition
-        A row stays if it holds.
-    premise : Condition, optional
-        Or if this does not.
-    """
-
-    name: str
+    name: str  # what messages call the rule: "field_constraints 2"
     condition: Condition
     premise: Condition | None = None
 
@@ -339,17 +297,7 @@ class Demand:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What becomes of cells.
-
-    Attributes
-    ----------
-    name : str
-    target : str
-        The column whose cells change.
-    where : Condition
-    source : str, optional
-        The column whose cells they take; else they become missing.
-    """
+    """What becomes of the cells of a target: those of a source, or missing."""
 
     name: str
     target: str
@@ -364,29 +312,13 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Constraints:
-    """What a Constrainer asks.
+    """What a Constrainer asks."""
 
-    Attributes
-    ----------
-    deletions : tuple of Demand
-        Asked before any cell changes.
-    changes : tuple of Change
-        In their order.
-    demands : tuple of Demand
-        Asked of what the cells have become.
-    target_rows : int, optional
-        How many rows there shall be.
-    sampling_ratio : float
-        How many rows are drawn for each that is lacking.
-    max_trials : int
-        How often.
-    """
-
-    deletions: tuple[Demand, ...] = ()
+    deletions: tuple[Demand, ...] = ()  # asked before any cell changes
     changes: tuple[Change, ...] = ()
-    demands: tuple[Demand, ...] = ()
-    target_rows: int | None = None
-    sampling_ratio: float = 10.0
+    demands: tuple[Demand, ...] = ()  # asked of what the cells have become
+    target_rows: int | None = None  # how many rows there shall be
+    sampling_ratio: float = 10.0  # rows drawn for each that is lacking
     max_trials: int = 300
 
     @property
@@ -396,13 +328,7 @@ class Constraints:
 
 
 def rules_of(asked: Constraining) -> Constraints:
-    """Read the rules of a Constrainer; no table is needed for that.
-
-    Raises
-    ------
-    PipelineError
-        One does not say what it must: which, where, and what was expected.
-    """
+    """Read the rules of a Constrainer, which needs no table; PipelineError says which is wrong, and how."""
     groups = [each for column, given in asked.nan_groups.items() for each in _read_group(column, given)]
     texts = {f"field_constraints {place}": text for place, text in enumerate(asked.field_constraints, 1)}
     constraints = [Demand(name, read(text, name)) for name, text in texts.items()]
@@ -428,34 +354,11 @@ def check_named(rules: Constraints, columns: Sequence[str]) -> None:
 def constrained(
     frame: Frame, rules: Constraints, redraw: Callable[[int, int], Frame] | None
 ) -> tuple[Frame, dict[str, int]]:
-    """Return the rows that keep to rules, after the changes that these ask for.
+    """Return the rows that keep to rules after the changes that these ask for, and counts of what was left out.
 
-    Parameters
-    ----------
-    frame : Frame
-    rules : Constraints
-    redraw : callable, optional
-        Draws another table like this one, by the number of its rows and that of the trial, from 1.
-
-    Returns
-    -------
-    frame : Frame
-        Of ``target_rows`` rows, the first that were found, where that is asked; cells that did not change are
-        as they were.
-    counts : dict
-        ``rows_left_out``: rows that do not keep to the rules, of all that were drawn; ``n_trials``.
-
-    Raises
-    ------
-    ColumnError
-        A rule names a column that does not exist, or compares or copies what cannot be.
-    InputError
-        Fewer rows than ``target_rows`` keep to the rules.
-
-    Notes
-    -----
-    PETsARD draws ``sampling_ratio`` times all rows that are asked for in every trial, drops rows that it has already,
-    returns a random choice, and fewer rows than asked with a warning.
+    ``redraw`` draws another table like this one, by the number of its rows and that of the trial, from 1. PETsARD draws
+    ``sampling_ratio`` times all rows that are asked for in every trial, drops rows that it has already, returns a
+    random choice, and fewer rows than asked with a warning.
     """
     check_named(rules, frame.columns)
     known = _settled(frame, rules)

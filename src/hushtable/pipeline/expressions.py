@@ -173,26 +173,7 @@ _WHOLE: Final = re.compile(r"-?[0-9]{1,30}", re.ASCII)  # of thousands of digits
 
 
 def read(text: str, name: str) -> Condition:
-    """Read an expression.
-
-    Parameters
-    ----------
-    text : str
-    name : str
-        What messages call it: ``"field_constraints 2"``.
-
-    Raises
-    ------
-    PipelineError
-        It is none: at which character, and what was expected there.
-
-    Examples
-    --------
-    >>> read("age >= 18", "rule")
-    ComparedOperands(left=CellOf(name='age'), sign='>=', right=NumberLiteral(value=18))
-    >>> read("job IS pd.NA | `hours per week` < 40", "rule").parts[1]
-    ComparedOperands(left=CellOf(name='hours per week'), sign='<', right=NumberLiteral(value=40))
-    """
+    """Read an expression, which messages call by a name; PipelineError says at which character it is wrong."""
     return _ExpressionReader(text, name).whole()
 
 

@@ -1,23 +1,7 @@
 """A whole experiment in one file: tables in, split, synthesized or protected, evaluated, reported.
 
-.. code-block:: yaml
-
-    Loader:
-      people: {filepath: people.csv}
-    Splitter:
-      fifth: {train_split_ratio: 0.8}
-    Synthesizer:
-      copula: {method: default}
-    Evaluator:
-      singling-out: {method: mpuccs, n_cols: [1, 2, 3], limit: {excess_risk: 0.05}}
-    Reporter:
-      tables: {method: save_data, source: Synthesizer}
-      figures: {method: save_report, granularity: [global, details]}
-
-Modules, parameters, products of experiments, names and columns of files are those of PETsARD 1.6.0, whose
-files are read as they are; docs/run.md says where we depart.
-
-A run: every step once, in the product's order, and the files at its end.
+Modules, parameters, products of experiments, names and columns of files are those of PETsARD 1.6.0, whose files are
+read as they are; docs/run.md says where we depart.
 """
 
 from __future__ import annotations

@@ -1,9 +1,4 @@
-"""What each module does: a function from the tables before it to the tables after it.
-
-Tables that a pipeline's file names: read once, with what the file says of their columns.
-
-The product of experiments: every step with its path, its seed, and the key under which its result is kept.
-"""
+"""What each module does: the product of experiments, and a function from the tables before a step to those after it."""
 
 from __future__ import annotations
 
@@ -72,20 +67,11 @@ _LOOKS: Final = ("Evaluator", "Describer")
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One experiment of one module, behind one line of experiments of those before.
+    """One experiment of one module, behind one line of experiments of those before."""
 
-    Attributes
-    ----------
-    path : tuple of (module, experiment)
-        What came before, and this one last.
-    parameters : Record
-    sample : int
-        Of a Splitter: which of its samples, from 0.
-    """
-
-    path: Branch
+    path: Branch  # what came before, and this one last
     parameters: Record
-    sample: int = 0
+    sample: int = 0  # of a Splitter: which of its samples, from 0
 
     @property
     def module(self) -> str:
@@ -158,19 +144,7 @@ def seed_of(seed: int, step: Step) -> int:
 
 
 def key_of(step: Step, seed: int, content: Sequence[Path], wanted: Sequence[str], parent: str) -> str:
-    """Return the key of a step: a hash of all that its result depends on.
-
-    Parameters
-    ----------
-    step : Step
-    seed : int
-    content : sequence of path
-        The files that it reads; their bytes count, not their names.
-    wanted : sequence of str
-        The granularities that are asked of it.
-    parent : str
-        The key of the step before; empty for the first.
-    """
+    """Return the key of a step: a hash of all that its result depends on; bytes of files count, not names."""
     files = [sha256(path) for path in content]
     own = [_code(), _code_of(step.parameters), step.module, _plain(step.parameters), step.sample, seed_of(seed, step)]
     return str(_digest([*own, files, list(wanted), parent]).hexdigest())
@@ -224,22 +198,7 @@ _KINDS: Final[Mapping[str, Kind]] = {
 
 
 def load(filepath: str, files: NamedFiles, said: FileReading, like: Frame | None = None) -> Frame:
-    """Read a table.
-
-    Parameters
-    ----------
-    filepath : str
-    files : NamedFiles
-    said : FileReading
-        What a file says of its columns and cells.
-    like : Frame, optional
-        A table that was read before: what was said of its columns holds for this one too.
-
-    Raises
-    ------
-    InputError, ColumnError
-        The file cannot be read, or a column that is named is not in it.
-    """
+    """Read a table; what was said of the columns of another one, read before, holds for this one too."""
     of_all = () if isinstance(said.na_values, Mapping) else said.na_values
     marks = Dialect() if like is None else like.dialect.marks
     path, dialect = files.find(filepath), replace(marks, missing_values=(*marks.missing_values, *of_all))
@@ -320,22 +279,12 @@ _RELEASE: Final = "release.csv"
 
 @dataclass(frozen=True, slots=True)
 class Doing:
-    """What a step is given besides the tables.
-
-    Attributes
-    ----------
-    files : NamedFiles
-    store : Store
-    seed : int
-        The step's own.
-    key : str
-        Under which its result is kept.
-    """
+    """What a step is given besides the tables."""
 
     files: NamedFiles
     store: Store
-    seed: int
-    key: str
+    seed: int  # the step's own
+    key: str  # under which its result is kept
 
 
 def made(step: Step, before: Tables | None, doing: Doing) -> Tables:

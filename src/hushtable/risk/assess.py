@@ -1,7 +1,4 @@
-"""Re-identification risk of a table as it stands: how many records, and how many people, share a person's values.
-
-What a table says of the population that it is from: where the estimators of `risk.population` are called.
-"""
+"""Re-identification risk of a table as it stands: how many records, and how many people, share a person's values."""
 
 from __future__ import annotations
 
@@ -63,32 +60,15 @@ MOST_PEOPLE: Final = 1e12
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Population:
-    """What is known of the population that a table is from.
-
-    Attributes
-    ----------
-    basis : {"table", "population", "population_size", "weights"}
-    size : float, optional
-        Its people.
-    theta : Estimate, optional
-        The chance that a match with a unique is right.
-    uniqueness : dict of name to Estimate
-        The share of its people who share their values with nobody.
-    individual : ndarray of float64, shape (n_classes,)
-        The chance of a right guess among those who share the values of a class, expected.
-    rank : ndarray of int64, shape (n_classes,), optional
-        Of the classes of one, the rarest values first, from 1; 0 for larger classes.
-    people : ndarray of int64, shape (n_classes,), optional
-        The population of every class, where it is counted.
-    """
+    """What is known of the population that a table is from."""
 
     basis: Basis
-    size: float | None
-    theta: Estimate | None
-    uniqueness: dict[str, Estimate]
-    individual: FloatArray = field(repr=False)
-    rank: CountArray | None = field(default=None, repr=False)
-    people: CountArray | None = field(default=None, repr=False)
+    size: float | None  # its people
+    theta: Estimate | None  # the chance that a match with a unique is right
+    uniqueness: dict[str, Estimate]  # of its people
+    individual: FloatArray = field(repr=False)  # (n_classes,): the expected chance of a right guess
+    rank: CountArray | None = field(default=None, repr=False)  # (n_classes,): of classes of one, rarest first
+    people: CountArray | None = field(default=None, repr=False)  # (n_classes,), where counted
 
 
 def no_population(counted: Counted) -> Population:
@@ -108,21 +88,7 @@ def counted_population(counted: Counted, people: People) -> Population:
 
 
 def estimated_population(counted: Counted, size: float, weighted: Weighted | None) -> Population:
-    """Estimate from the classes, missing values a category of their own.
-
-    Parameters
-    ----------
-    counted : Counted
-    size : float
-        The people of the population.
-    weighted : Weighted, optional
-        Survey weights; without them, all people had the same chance to be in the table.
-
-    Raises
-    ------
-    InputError
-        The population is smaller than the table.
-    """
+    """Estimate from the classes, missing values a category of their own; without weights all had the same chance."""
     from hushtable.risk.population import SampleClasses, data_intrusion, population_uniqueness
 
     held = counted.members > 0

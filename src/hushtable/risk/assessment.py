@@ -1,7 +1,4 @@
-"""What an assessment of risk holds: figures of a table, and what frames show of its records.
-
-A risk assessment in words: one sentence that does not take a unique record for a unique person, and what to mind.
-"""
+"""What an assessment of risk holds, in figures and in words that do not take a unique record for a unique person."""
 
 from __future__ import annotations
 
@@ -107,42 +104,23 @@ _USUAL_K: Final = 5
 
 @dataclass(frozen=True, slots=True)
 class AttackRisk:
-    """What an attacker achieves, record by record: 1 / how many share a record's values.
-
-    Attributes
-    ----------
-    highest, average : float
-        In [0, 1]; lower is safer.
-    share_above : dict of size to float
-        The share of the records in classes smaller than a size, whose risk is above 1 / size.
-    """
+    """What an attacker achieves, record by record: 1 / how many share a record's values. Lower is safer."""
 
     highest: float
     average: float
-    share_above: dict[int, float]
+    share_above: dict[int, float]  # by class size: the share of the records in smaller classes
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Records:
-    """What is known of single records, for frames alone: their classes, and what the classes have.
+    """What is known of single records, for frames alone: their classes, and what the classes have."""
 
-    Attributes
-    ----------
-    labels : ndarray of int32, shape (n_rows,)
-    counts : ndarray of int64, shape (n_rows,)
-        Records of each row.
-    sizes : ndarray of int64, shape (n_classes,)
-    individual : ndarray of float64, shape (n_classes,)
-    rank : ndarray of int64, shape (n_classes,), optional
-    household : ndarray of float64, shape (n_records,), optional
-    """
-
-    labels: CodeArray = field(repr=False)
-    counts: CountArray = field(repr=False)
-    sizes: CountArray = field(repr=False)
+    labels: CodeArray = field(repr=False)  # (n_rows,)
+    counts: CountArray = field(repr=False)  # (n_rows,): records of each row
+    sizes: CountArray = field(repr=False)  # (n_classes,), as the two below
     individual: FloatArray = field(repr=False)
     rank: CountArray | None = field(repr=False)
-    household: FloatArray | None = field(repr=False)
+    household: FloatArray | None = field(repr=False)  # (n_records,)
 
     def spread(self, of_classes: Any) -> Any:
         """Return for every record what its class has."""

@@ -70,27 +70,12 @@ class SafeHarborFinding:
 
 
 def safe_harbor(data: Any, *, today: dt.date | None = None) -> tuple[SafeHarborFinding, ...]:
-    """Return which columns look to break which rule, in column order; never a value of them.
+    """Return which columns look to break which rule (45 CFR 164.514(b)(2)(i)), in their order; never a value of them.
 
-    Parameters
-    ----------
-    data : path, dataframe or Table
-        All of its columns are looked at.
-    today : date, optional
-        The day by which ages are counted; the day of the call when not given.
-
-    Notes
-    -----
-    45 CFR 164.514(b)(2)(i). A postcode may keep three digits, unless they are of 20,000 people or fewer; a date its
-    year, unless the year lies so far back that who was born then, or met with anything then, is over 89; an age up to
-    89 or "90+". A place may be a state, which the check cannot tell. What a column is about is found as
-    `hushtable.find_quasi_identifiers` finds it.
-
-    Examples
-    --------
-    >>> import polars as pl
-    >>> safe_harbor(pl.DataFrame({"e-mail": ["a@b.org"], "age": [52], "zip": ["021"]}))
-    (SafeHarborFinding(column='e-mail', rule='D, E, F: telephone and fax numbers, e-mail addresses'),)
+    A postcode may keep three digits, unless they are of 20,000 people or fewer; a date its year, unless the year lies
+    so far back that who was born then, or met with anything then, is over 89; an age up to 89 or "90+". A place may be
+    a state, which the check cannot tell. What a column is about is found as `hushtable.find_quasi_identifiers` finds
+    it.
     """
     source = opened(data)
     names = source.names

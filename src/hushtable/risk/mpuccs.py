@@ -1,7 +1,4 @@
-"""mpUCCs: which synthetic records single out an original one, and on how few columns.
-
-What an attack on the originals achieves beyond the same attack on people who were never used.
-"""
+"""mpUCCs: which synthetic records single out an original one, on how few columns, and what people never used show."""
 
 from __future__ import annotations
 
@@ -56,35 +53,18 @@ def against_control(
     n_permutations: int,
     seed: int,
 ) -> dict[str, object] | None:
-    """Attack equally many originals and control records, and say what the originals add.
+    """Attack equally many originals and control records; return what the originals add, None where a budget ended.
 
-    Parameters
-    ----------
-    original, control : ndarray of int64
-        For each record the row that stands for it; records of one row count once in a draw.
-    n_attacks : int
-        Records that attack.
-    attack : callable
-        Given draws of rows: how many of the attacks on each succeed. None where its budget ended; then so is the
-        answer.
-    n_draws : int
-        Draws of as many originals as there are control records (or of as many control
-        records as there are originals, where those are fewer); their mean is compared.
-    n_permutations : int
-        Exchanges of the labels "original" and "control", which show how far the excess
-        strays where there is none.
-    seed : int
+    ``original`` and ``control`` hold for each record the row that stands for it, and ``attack`` counts for each of many
+    draws of rows how many of the ``n_attacks`` attacks succeed. More originals are hit more often, whoever they are: so
+    the sizes match, in ``n_draws`` draws of the larger table, whose mean is compared. Equal records that were drawn
+    count once, because of more records a larger share is equal to another; ``n_compared`` is how many distinct ones
+    each draw has at least.
 
-    Notes
-    -----
-    More originals are hit more often, whoever they are: so the sizes must match. Records are
-    drawn and equal ones then count once, because of more records a larger share is equal to
-    another; ``n_compared`` is how many distinct ones each draw has at least. The interval is
-    normal, with the standard deviation of the permutations; unlike Wilson's, it does not take
-    records that hit the same person for independent trials.
-
-    The excess is that of the plain shares, (original - control) / (1 - control); it and the ends of its interval are
-    brought into [-1, 1]. ``most`` is the excess of a copy that hits every original of a draw once.
+    The excess is (original - control) / (1 - control); it and the ends of its interval are brought into [-1, 1]. The
+    interval is normal, with the standard deviation of ``n_permutations`` exchanges of the labels: unlike Wilson's, it
+    does not take records that hit the same person for independent trials. ``most`` is the excess of a copy that hits
+    every original of a draw once.
     """
     rng = np.random.default_rng(seed)
     n_each = min(len(original), len(control))

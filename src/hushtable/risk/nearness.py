@@ -59,18 +59,10 @@ def check_tolerance(tolerance: Any, columns: Sequence[str], what: str = "toleran
 
 
 def amount_of(given: Any, column: Column) -> Amount:
-    """Read how far values of a column may lie apart.
+    """Read how far values of a column may lie apart; InputError where that is no amount of its kind. 0 is exact.
 
-    Parameters
-    ----------
-    given : number, str or timedelta
-        ``"14D"`` (W, D, h, m, s, ms, us) or a timedelta for dates and times, a number of at least 0 for numbers, a
-        whole one for the steps of an ordered column. 0 is exact, of every kind.
-
-    Raises
-    ------
-    InputError
-        It is none of these, or values of the column lie at no distance from one another.
+    ``"14D"`` (W, D, h, m, s, ms, us) or a timedelta for dates and times, a number of at least 0 for numbers, a whole
+    one for the steps of an ordered column.
     """
     exact = _span(given) if column.is_temporal else _number(given)
     if exact is None or exact < 0 or (column.kind == "ordered" and exact != int(exact)):
@@ -162,20 +154,8 @@ def reaches_of(table: Table, tolerance: Any, what: str = "tolerance") -> dict[in
 
 
 def near_counts(codes: CodeArray, counts: CountArray, reaches: Reaches, enough: int = MORE) -> CountArray:
-    """Count the records that each row could be taken for, its own among them, up to ``enough``.
+    """Count the records that each distinct row could be taken for, its own among them, up to ``enough``.
 
-    Parameters
-    ----------
-    codes : ndarray of int32, shape (n_columns, n_rows)
-        Distinct rows; -1 is missing.
-    counts : ndarray of int64, shape (n_rows,)
-        Records of each row.
-    reaches : mapping of column position to codes
-        Other columns are known exactly.
-    enough : int
-
-    Notes
-    -----
     Rows in the order of the exact columns and of one rough one: of each row, the others within its reach lie in a run,
     which is looked through for the other rough columns. O(n log n) where there are none, else up to the runs' length.
     """
@@ -208,20 +188,10 @@ def lone_sets(
     missing_matches: bool,
     budget: Budget | None = None,
 ) -> lattice.ColumnSets:
-    """Find all minimal sets of columns on which a row cannot be taken for any other record.
+    """Find all minimal sets of columns on which a row cannot be taken for any other record; nodes of a budget are sets.
 
     Nearness is no partition: who is near two rows need not let them be near one another. So each set of columns is
     looked at by itself, the smallest first. A row that is alone on a set is alone on every larger one.
-
-    Parameters
-    ----------
-    codes, counts, reaches
-        See `near_counts`.
-    max_size : int
-    missing_matches : bool
-        Whether a row may be alone by a missing value.
-    budget : Budget, optional
-        Nodes are sets. Where it ends, sets of the sizes that were finished are there.
     """
     began, n_columns = time.perf_counter(), len(codes)
     rows, paths, coverage = [], [], {}

@@ -1,8 +1,7 @@
-"""mpUCCs as PETsARD 1.6.0 computes them, for comparison with its reports.
+"""mpUCCs as PETsARD 1.6.0 computes them, for comparison with its reports; figures of risk are `hushtable.mpuccs`.
 
-It prunes by an entropy gain that says nothing about who is alone, so that it misses
-collisions (a third of them on real tables); it walks by columns and not by sizes, so that
-a record can be reported on several sets. `hushtable.mpuccs` gives figures of risk.
+It prunes by an entropy gain that says nothing about who is alone, so that it misses collisions (a third of them on real
+tables); it walks by columns and not by sizes, so that a record can be reported on several sets.
 """
 
 from __future__ import annotations

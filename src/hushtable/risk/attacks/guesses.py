@@ -1,7 +1,4 @@
-"""Inference: whether what is known of a person, with the synthetic table, tells a secret.
-
-Attribution: what the keys of a person, looked up or learned in the synthetic table, say of a target.
-"""
+"""Inference and attribution: whether what is known of a person, with the synthetic table, tells a secret."""
 
 from __future__ import annotations
 

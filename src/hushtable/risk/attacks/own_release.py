@@ -42,58 +42,27 @@ _ADVICE: Final[Mapping[str, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Witness:
-    """A class on which an attack succeeds.
+    """A class on which an attack succeeds."""
 
-    Attributes
-    ----------
-    number : int
-        Drawn anew in every run: it names the class within one result only.
-    n_records : int
-        Of the class.
-    n_found : int
-        What the attack finds there.
-    """
-
-    number: int
-    n_records: int
-    n_found: int
+    number: int  # drawn anew in every run: it names the class within one result only
+    n_records: int  # of the class
+    n_found: int  # what the attack finds there
 
 
 @dataclass(frozen=True, slots=True)
 class OwnAttack:
-    """What an attack achieves.
-
-    Attributes
-    ----------
-    name : {"homogeneity", "intersection", "joined", "left", "ends", "linked records", "linked releases"}
-    column : str or None
-        The column that is learned, or that links.
-    claim : str
-        What the attacker says of a target that is found.
-    unit : str
-        What targets are.
-    n_targets, n_found : int
-    n_right : int or None
-        Of those found, so many for whom what is said is true; None where nobody can tell.
-    control_rate : float or None
-        The share of the targets for which the same attack succeeds where there is nothing to find. None where it is
-        exact: then it never does.
-    fell : bool
-        Whether the release gives something away: an exact attack found somebody, or another one more than its control.
-    witnesses : tuple of Witness
-        Some of the classes. For insiders.
-    """
+    """What an attack achieves."""
 
     name: Literal["homogeneity", "intersection", "joined", "left", "ends", "linked records", "linked releases"]
-    column: str | None
-    claim: str
-    unit: str
+    column: str | None  # that is learned, or that links
+    claim: str  # what the attacker says of a target that is found
+    unit: str  # what targets are
     n_targets: int
-    n_found: int
-    n_right: int | None
-    control_rate: float | None
-    fell: bool
-    witnesses: tuple[Witness, ...] = field(default=(), repr=False)
+    n_found: int  # for whom what is claimed is said
+    n_right: int | None  # of those found; None where nobody can tell
+    control_rate: float | None  # where there is nothing to find; None of an exact attack
+    fell: bool  # an exact attack found somebody, or another one more than its control
+    witnesses: tuple[Witness, ...] = field(default=(), repr=False)  # for insiders
 
     @property
     def rate(self) -> float:
@@ -135,21 +104,11 @@ class OwnAttack:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class OwnAttacks:
-    """Attacks on one's own release.
+    """Attacks on one's own release."""
 
-    Attributes
-    ----------
-    attacks : tuple of OwnAttack
-        Those that could be tried.
-    untried : dict of str to str
-        The others, and why not: nothing is known of them.
-    k : int
-        What the release claims.
-    """
-
-    attacks: tuple[OwnAttack, ...]
-    untried: dict[str, str]
-    k: int
+    attacks: tuple[OwnAttack, ...]  # those that could be tried
+    untried: dict[str, str]  # the others, and why not: nothing is known of them
+    k: int  # what the release claims
 
     @property
     def fell(self) -> tuple[str, ...]:
@@ -193,19 +152,8 @@ def attack_release(
 ) -> OwnAttacks:
     """Attack a release with what its publisher knows; see `hushtable.Release.attack`.
 
-    Parameters
-    ----------
-    release : Release
-    earlier : Release, path or dataframe, optional
-    k : int
-        What the release claims.
-    linkage : Linkage, optional
-        Whom linked records find.
-    linking : sequence of str
-        Published columns whose equal cells are one person's, in an earlier release too.
-    person : str, optional
-        Of both sources: who is in both.
-    seed : int
+    ``linking`` are published columns whose equal cells are one person's, in an earlier release too; ``person`` is a
+    column of both sources.
     """
     ours = _Publication.of(published(release), release.claim.columns, release.claim.sensitive)
     return _attacked(ours, earlier, k, linkage, linking, person, seed)
@@ -216,14 +164,7 @@ def attack_written(
 ) -> OwnAttacks:
     """Attack a table that was written, by what it claims; which record became which row is not known.
 
-    Parameters
-    ----------
-    frame : Frame
-    claim : Classes
-    earlier : Release, path or dataframe, optional
-    original : Frame, optional
-        Its people: without them intersections are not tried.
-    seed : int
+    Without its people, ``original``, intersections are not tried.
     """
     source = None if original is None else original.one_by_one()
     told = PublishedTable(frame.one_by_one(), claim.specs, claim.hierarchies, source)

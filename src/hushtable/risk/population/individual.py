@@ -1,7 +1,4 @@
-"""The risk of each record by its weight alone (Benedetti and Franconi), and of a household.
-
-Data intrusion simulation: the chance that a unique match is right, from singles and pairs alone.
-"""
+"""Individual risk by weights alone, of a household, and the chance that a unique match is right (theta)."""
 
 from __future__ import annotations
 
