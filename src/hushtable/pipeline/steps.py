@@ -491,13 +491,9 @@ def _key_of(parameters: Releasing, files: NamedFiles) -> bytes | None:
 def _described(frame: Frame) -> Evaluation:
     found = describe(Table.encode(frame))
     names = list(found.columns)
-    return Evaluation.of(
+    return Evaluation.of_figures(
+        {"row_count": found.n_rows, "col_count": found.n_columns, "na_count": found.n_incomplete},
         {
-            "global": {
-                "row_count": [found.n_rows],
-                "col_count": [found.n_columns],
-                "na_count": [found.n_incomplete],
-            },
             "columnwise": {
                 "column": names,
                 **{word: [getattr(found.columns[name], figure) for name in names] for figure, word in _FIGURES.items()},
@@ -507,7 +503,7 @@ def _described(frame: Frame) -> Evaluation:
                 "column2": [second for _, second in found.correlations],
                 "corr": list(found.correlations.values()),
             },
-        }
+        },
     )
 
 
