@@ -62,11 +62,7 @@ def class_sizes(
 
     ``people`` is what the sizes count: "records", or "persons".
     """
-    axes = style.axes_of(ax, height=_height(len(shares)))
-    _grouped(axes, bands, shares)
-    style.percent(axes.yaxis)
-    style.dress(axes, title=title, xlabel=f"{people} in the class", ylabel="share of records", grid="y")
-    return axes
+    return distributions(bands, shares, label=f"{people} in the class", title=title, ax=ax)
 
 
 def risk_by_k(

@@ -12,7 +12,7 @@ import numpy as np
 
 from hushtable._types import CountArray, FloatArray, Missing
 from hushtable.columns import SUPPRESSED, ColumnSpec, check_specs
-from hushtable.errors import InputError, check_type, names_in
+from hushtable.errors import InputError, check_choice, check_type, names_in
 from hushtable.io import frames
 from hushtable.risk.assessment import AttackRisk, Records, RiskAssessment
 from hushtable.risk.counted import (
@@ -39,30 +39,17 @@ from hushtable.tables import Table, merge_spellings_in, opened, warn_of_missing_
 if TYPE_CHECKING:
     from hushtable.risk.population import Estimate, SampleClasses, TreeRisk
 
-__all__ = [
-    "MOST_PEOPLE",
-    "AttackRisk",
-    "Basis",
-    "Population",
-    "RiskAssessment",
-    "assess",
-    "counted_population",
-    "estimated_population",
-    "household_risks",
-    "no_population",
-]
+__all__ = ["assess"]
 
-Basis = Literal["table", "population", "population_size", "weights"]
-"""What individual risks stand on: the table alone, the population counted, its size, or survey weights."""
-MOST_PEOPLE: Final = 1e12
-"""Of a population: past it, figures of the estimators are lost to rounding."""
+_Basis = Literal["table", "population", "population_size", "weights"]
+_MOST_PEOPLE: Final = 1e12  # past it, figures of the estimators are lost to rounding
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Population:
+class _Population:
     """What is known of the population that a table is from."""
 
-    basis: Basis
+    basis: _Basis
     size: float | None  # its people
     theta: Estimate | None  # the chance that a match with a unique is right
     uniqueness: dict[str, Estimate]  # of its people
@@ -71,12 +58,7 @@ class Population:
     people: CountArray | None = field(default=None, repr=False)  # (n_classes,), where counted
 
 
-def no_population(counted: Counted) -> Population:
-    """Take the table for all that there is: the risk of who is known to be in it."""
-    return Population("table", None, None, {}, 1 / np.maximum(counted.sizes, 1))
-
-
-def counted_population(counted: Counted, people: People) -> Population:
+def _counted_population(counted: Counted, people: People) -> _Population:
     """Take what was counted in the population for the truth that it is."""
     is_unique = counted.sizes == 1
     theta = None
@@ -84,31 +66,24 @@ def counted_population(counted: Counted, people: People) -> Population:
         theta = _counted(float(is_unique.sum()) / float(people.by_class[is_unique].sum()))
     uniqueness = {"counted": _counted(people.n_unique / people.n_people)} if people.n_people else {}
     individual = 1 / np.maximum(people.by_class, 1)
-    return Population("population", float(people.n_people), theta, uniqueness, individual, people=people.by_class)
+    return _Population("population", float(people.n_people), theta, uniqueness, individual, people=people.by_class)
 
 
-def estimated_population(counted: Counted, size: float, weighted: Weighted | None) -> Population:
+def _estimated_population(counted: Counted, size: float, weighted: Weighted | None) -> _Population:
     """Estimate from the classes, missing values a category of their own; without weights all had the same chance."""
     from hushtable.risk.population import SampleClasses, data_intrusion, population_uniqueness
 
     held = counted.members > 0
     _check_size(size, int(counted.members.sum()), weighted)
-    basis: Basis = "population_size" if weighted is None else "weights"
+    basis: _Basis = "population_size" if weighted is None else "weights"
     individual = _by_weight(counted, size, weighted)
     if not held.any():
-        return Population(basis, size, None, {}, individual)
+        return _Population(basis, size, None, {}, individual)
     classes = SampleClasses.of(counted.members[held], size)
     pairs = None if weighted is None else weighted.by_class[counted.members == 2]
     theta = data_intrusion(classes, pair_weights=pairs) if classes.n_unique else None
     tree, rank = _tree(counted, classes) if classes.n_unique and counted.columns else (None, None)
-    return Population(basis, size, theta, population_uniqueness(classes, tree=tree), individual, rank)
-
-
-def household_risks(risks: FloatArray, households: CountArray) -> FloatArray:
-    """Return for every record the chance that anyone of its household is found."""
-    from hushtable.risk.population import household
-
-    return household(risks, households)
+    return _Population(basis, size, theta, population_uniqueness(classes, tree=tree), individual, rank)
 
 
 def _by_weight(counted: Counted, size: float, weighted: Weighted | None) -> FloatArray:
@@ -132,18 +107,9 @@ def _tree(counted: Counted, classes: SampleClasses) -> tuple[TreeRisk, CountArra
     tree = chow_liu(counted.codes[:, held], counted.widths, counted.members[held])
     found = expected(tree.log_shares, counted.members[held] == 1, classes)
     rank = np.zeros(len(held), dtype=np.int64)
-    rank[counted.members == 1] = _ranks(found.nu)
+    # Equal ones share the first of their ranks.
+    rank[counted.members == 1] = np.searchsorted(np.sort(found.nu), found.nu) + 1
     return found, rank
-
-
-def _ranks(values: FloatArray) -> CountArray:
-    """Rank values from 1, the smallest first; equal ones share the first of their ranks."""
-    order = np.argsort(values, kind="stable")
-    ascending = values[order]
-    first = np.flatnonzero(np.append(True, ascending[1:] != ascending[:-1]))
-    ranks = np.empty(len(values), dtype=np.int64)
-    ranks[order] = np.repeat(first + 1, np.diff(np.append(first, len(values))))
-    return ranks
 
 
 def _counted(value: float) -> Estimate:
@@ -153,7 +119,7 @@ def _counted(value: float) -> Estimate:
 
 
 def _check_size(size: float, n_members: int, weighted: Weighted | None) -> None:
-    if n_members <= size <= MOST_PEOPLE:
+    if n_members <= size <= _MOST_PEOPLE:
         return
     if weighted is None:
         raise InputError(
@@ -168,7 +134,7 @@ def _check_size(size: float, n_members: int, weighted: Weighted | None) -> None:
 
 THRESHOLDS: Final = (2, 5, 11, 20)
 
-_INDIVIDUAL: Final[Mapping[Basis, str]] = MappingProxyType(
+_INDIVIDUAL: Final[Mapping[_Basis, str]] = MappingProxyType(
     {
         "table": "1 / the size of the class: who attacks knows that the person is in the table",
         "population": "1 / the people of the population who share the values, counted",
@@ -305,13 +271,16 @@ def _population(
     size: float | None,
     weights: str | None,
     specs: Mapping[str, ColumnSpec] | None,
-) -> Population:
+) -> _Population:
     if population is not None:
-        return counted_population(counted, count_people(counted, population, specs))
+        return _counted_population(counted, count_people(counted, population, specs))
     if weights is not None:
         weighted = weigh(counted, weights)
-        return estimated_population(counted, weighted.total, weighted)
-    return no_population(counted) if size is None else estimated_population(counted, float(size), None)
+        return _estimated_population(counted, weighted.total, weighted)
+    if size is not None:
+        return _estimated_population(counted, float(size), None)
+    # The table is all that there is: who attacks knows that a person is in it.
+    return _Population("table", None, None, {}, 1 / np.maximum(counted.sizes, 1))
 
 
 def _of_classes(counted: Counted, below: tuple[int, ...]) -> dict[str, Any]:
@@ -345,7 +314,7 @@ def _count_suppressed(counted: Counted) -> int:
     return int(counted.records[(stars == counted.codes.T).all(axis=1)].sum())
 
 
-def _of_population(counted: Counted, known: Population, below: tuple[int, ...]) -> dict[str, Any]:
+def _of_population(counted: Counted, known: _Population, below: tuple[int, ...]) -> dict[str, Any]:
     """Return what is known of the population, and what follows from it."""
     people, n_both = known.people, None
     journalist = None if people is None else _attack(counted.records, people, below)
@@ -380,12 +349,14 @@ def _against(counted: Counted, tolerated: int | None, found: tuple[SafeHarborFin
     }
 
 
-def _of_households(counted: Counted, known: Population, column: str) -> tuple[FloatArray, HouseholdRisk]:
+def _of_households(counted: Counted, known: _Population, column: str) -> tuple[FloatArray, HouseholdRisk]:
     """Return the risk of every record's household, and a summary."""
+    from hushtable.risk.population import household
+
     table = counted.table
     households = household_codes(table.codes[table.index(column)], table.counts)
     labels = np.repeat(counted.partition.labels, table.counts)
-    risks = household_risks(known.individual[labels], households) if len(labels) else np.empty(0)
+    risks = household(known.individual[labels], households) if len(labels) else np.empty(0)
     return risks, summarised(risks, household_classes(households, labels))
 
 
@@ -450,13 +421,12 @@ def _check_choices(
             hint="a number of people; a table of them is given as population.",
         )
     # A number that no float holds has no other way to be told.
-    if population_size is not None and MOST_PEOPLE < population_size < math.inf:
+    if population_size is not None and _MOST_PEOPLE < population_size < math.inf:
         raise InputError(
             "population_size is larger than any population.",
-            hint=f"give a number of people, at most {MOST_PEOPLE:.0e}.",
+            hint=f"give a number of people, at most {_MOST_PEOPLE:.0e}.",
         )
-    if missing not in READINGS:
-        raise InputError(f"missing = {missing!r}.", hint="choose 'category', 'wildcard' or 'worst'.")
+    check_choice("missing", missing, READINGS)
     if person is not None and missing != "category":
         raise InputError(
             f"missing = {missing!r} was given with persons.", hint="persons are counted in classes: missing='category'."

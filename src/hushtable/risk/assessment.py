@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field, fields, is_dataclass
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal, get_args
 
 import numpy as np
 
 from hushtable._types import CodeArray, CountArray, FloatArray, Missing
 from hushtable.columns import escaped
-from hushtable.errors import InputError
+from hushtable.errors import InputError, check_choice
 from hushtable.io import frames
 from hushtable.risk.bands import record_bands, stair
 from hushtable.risk.counted import Homogeneity, HouseholdRisk
@@ -19,11 +19,11 @@ from hushtable.risk.hipaa import SafeHarborFinding
 if TYPE_CHECKING:
     from hushtable.risk.population import Estimate
 
-__all__ = ["AttackRisk", "Records", "RiskAssessment", "headline", "notes", "percent"]
+__all__ = ["AttackRisk", "Records", "RiskAssessment", "percent"]
 
 
-def headline(risk: RiskAssessment) -> str:
-    """Say how many records are unique, of how large a share of the population, and how often a match is right."""
+def _headline(risk: RiskAssessment) -> str:
+
     n = f"{risk.n_records:,} {'record' if risk.n_records == 1 else 'records'}"
     if not risk.n_records:
         return "The table has no records: nothing was measured, and every risk is given as 1, the worst."
@@ -53,8 +53,7 @@ def headline(risk: RiskAssessment) -> str:
     )
 
 
-def notes(risk: RiskAssessment) -> Iterator[str]:
-    """Say what the figures do not say by themselves."""
+def _notes(risk: RiskAssessment) -> Iterator[str]:
     if risk.n_suppressed:
         yield (
             f"{risk.n_suppressed:,} records are * in every quasi-identifier: a release whose suppressed records count "
@@ -96,7 +95,6 @@ def percent(share: float | None) -> str:
 
 
 Picture = Literal["class_sizes", "risk_by_k"]
-_PICTURES: Final = ("class_sizes", "risk_by_k")
 
 # What a title says where no class size is tolerated.
 _USUAL_K: Final = 5
@@ -253,12 +251,12 @@ class RiskAssessment:
     @property
     def headline(self) -> str:
         """One sentence: uniques, the share of the population that the table is, and how often a match is right."""
-        return headline(self)
+        return _headline(self)
 
     @property
     def notes(self) -> tuple[str, ...]:
         """What the figures do not say by themselves."""
-        return tuple(notes(self))
+        return tuple(_notes(self))
 
     @property
     def individual_risk(self) -> FloatArray:
@@ -282,8 +280,7 @@ class RiskAssessment:
         """
         from hushtable.plots import charts
 
-        if kind not in _PICTURES:
-            raise InputError(f"kind = {kind!r}.", hint=f"choose one of {', '.join(map(repr, _PICTURES))}.")
+        check_choice("kind", kind, get_args(Picture))
         if not self.n_records:
             raise InputError("there are no records to draw.", hint="assess a table with rows.")
         held, people = self.records.by_size(), "records" if self.person is None else "persons"

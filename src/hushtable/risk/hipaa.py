@@ -98,12 +98,8 @@ def _broken(source: Table | frames.Frame, name: str, year: int) -> str:
     topic, look = finding(cells, lexicon()).topic, look_of(cells)
     # What cells surely look like counts here, whatever the name says.
     about = [topic.name if topic else "", look.topic if look and look.is_sure else ""]
-    broken = [RULES[name] for name in about if name in RULES and not _ALLOWED.get(name, _never)(cells, year)]
-    return broken[0] if broken else ""
-
-
-def _never(cells: ColumnCells, year: int) -> bool:
-    return False
+    broken = [name for name in about if name in RULES and not (name in _ALLOWED and _ALLOWED[name](cells, year))]
+    return RULES[broken[0]] if broken else ""
 
 
 def _texts(cells: ColumnCells) -> list[str]:

@@ -347,7 +347,11 @@ def mpuccs(
     collisions = collide(joint, sizes, how, budget, progress)
     summary = {
         **_totals(joint, sizes, collisions, field_decay_factor),
-        "dropped_as_equal": _n_dropped(given, tables, joint),
+        # By table, the records that were merged because they are equal.
+        "dropped_as_equal": {
+            name: table.n_records - rows.n_records
+            for name, table, rows in zip(given, tables, joint.tables, strict=True)
+        },
         "config_deduplicate": deduplicate,
         "config_min_entropy_delta": min_entropy_delta,
         "config_renyi_alpha": renyi_alpha,
@@ -373,13 +377,6 @@ def mpuccs(
         collisions,
         frames.library(original),
     )
-
-
-def _n_dropped(given: Mapping[str, Any], tables: Sequence[Table], joint: Joint) -> dict[str, int]:
-    """Count, by table, the records that were merged because they are equal."""
-    return {
-        name: table.n_records - rows.n_records for name, table, rows in zip(given, tables, joint.tables, strict=True)
-    }
 
 
 def _rows_of_records(read: Joint, joint: Joint, *, merges: bool) -> tuple[CountArray, CountArray]:

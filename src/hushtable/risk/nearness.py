@@ -6,7 +6,6 @@ import datetime as dt
 import math
 import numbers
 import re
-import time
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from itertools import combinations
@@ -20,19 +19,18 @@ from hushtable.columns import Column
 from hushtable.errors import InputError, check_columns, check_type
 from hushtable.hierarchy import to_exact
 from hushtable.kernels.candidates import RoughRows, count_near
-from hushtable.search import Budget
+from hushtable.search import Budget, Clock
 from hushtable.tables import Coverage, Table, lattice
 
 __all__ = [
     "LARGEST",
-    "MORE",
     "Amount",
     "Reaches",
     "amount_of",
     "check_tolerance",
+    "classes_of",
     "lone_sets",
     "near_counts",
-    "nearby",
     "on_axis",
     "reach",
     "reaches_of",
@@ -128,7 +126,7 @@ def reach(values: np.ndarray[Any, Any], amount: Amount) -> tuple[np.ndarray[Any,
     return values - float(amount) - slack, values + float(amount) + slack
 
 
-def nearby(column: Column, given: Any) -> tuple[CodeArray, CodeArray]:
+def _nearby(column: Column, given: Any) -> tuple[CodeArray, CodeArray]:
     """Return the codes that each code may be taken for, from one to below another; the last entry is of the missing.
 
     Missing values are near one another, and to nothing else.
@@ -140,29 +138,32 @@ def nearby(column: Column, given: Any) -> tuple[CodeArray, CodeArray]:
     return begins.astype(np.int32), ends.astype(np.int32)
 
 
-MORE: Final = 2**62
-"""More records than any table has: count all."""
-
 Reaches = Mapping[int, tuple[CodeArray, CodeArray]]
-"""By the position of a column: the codes that each code may be taken for, from one to below another; see `nearby`."""
+"""By the position of a column: the codes that each code may be taken for, from one to below another; see `_nearby`."""
 
 
 def reaches_of(table: Table, tolerance: Any, what: str = "tolerance") -> dict[int, tuple[CodeArray, CodeArray]]:
     """Return what the values of columns may be taken for; an error calls the tolerance by its name."""
     amounts = check_tolerance(tolerance, table.names, what)
-    return {table.index(name): nearby(table.column(name), amount) for name, amount in amounts.items()}
+    return {table.index(name): _nearby(table.column(name), amount) for name, amount in amounts.items()}
 
 
-def near_counts(codes: CodeArray, counts: CountArray, reaches: Reaches, enough: int = MORE) -> CountArray:
+def classes_of(codes: CodeArray) -> CountArray:
+    """Number rows by their codes, shape (n_columns, n_rows): equal rows have one number."""
+    labels = np.zeros(codes.shape[1], dtype=np.int64)
+    for each in codes:
+        _, labels = np.unique(labels * (int(each.max(initial=-1)) + 2) + each + 1, return_inverse=True)
+    return labels
+
+
+def near_counts(codes: CodeArray, counts: CountArray, reaches: Reaches, enough: int = LARGEST) -> CountArray:
     """Count the records that each distinct row could be taken for, its own among them, up to ``enough``.
 
     Rows in the order of the exact columns and of one rough one: of each row, the others within its reach lie in a run,
     which is looked through for the other rough columns. O(n log n) where there are none, else up to the runs' length.
     """
     n_rows = codes.shape[1]
-    labels = np.zeros(n_rows, dtype=np.int64)
-    for j in (j for j in range(len(codes)) if j not in reaches):
-        _, labels = np.unique(labels * (int(codes[j].max(initial=-1)) + 2) + codes[j] + 1, return_inverse=True)
+    labels = classes_of(codes[[j for j in range(len(codes)) if j not in reaches]])
     # The column of the most values leaves the shortest runs.
     rough = sorted((j for j in reaches if j < len(codes)), key=lambda j: -len(reaches[j][0]))
     if not rough:
@@ -193,7 +194,7 @@ def lone_sets(
     Nearness is no partition: who is near two rows need not let them be near one another. So each set of columns is
     looked at by itself, the smallest first. A row that is alone on a set is alone on every larger one.
     """
-    began, n_columns = time.perf_counter(), len(codes)
+    clock, n_columns = Clock(budget or Budget()), len(codes)
     rows, paths, coverage = [], [], {}
     alone: dict[tuple[int, ...], BoolArray] = {}
     n_sets = complete_to = 0
@@ -201,7 +202,7 @@ def lone_sets(
         here: dict[tuple[int, ...], BoolArray] = {}
         of_size: list[tuple[tuple[int, ...], BoolArray]] = []
         for path in combinations(range(n_columns), size):
-            if budget is not None and _is_over(budget, n_sets, time.perf_counter() - began):
+            if clock.is_over(n_sets):
                 break
             n_sets += 1
             here[path] = _alone_on(codes, counts, reaches, path, missing_matches=missing_matches)
@@ -232,8 +233,3 @@ def _alone_on(
     chosen = codes[list(path)]
     alone = near_counts(chosen, counts, places, enough=2) == 1
     return np.asarray(alone if missing_matches else alone & (chosen >= 0).all(axis=0))
-
-
-def _is_over(budget: Budget, n_sets: int, seconds: float) -> bool:
-    is_late = budget.seconds is not None and seconds >= budget.seconds
-    return is_late or (budget.nodes is not None and n_sets >= budget.nodes)

@@ -40,19 +40,10 @@ _DETAILS: Final = ("combo_size", "syn_idx", "field_combo", "value_combo", "ori_i
 PETSARD_UNITS: Final = {
     "d": "D",
     "h": "h",
-    "t": "m",
-    "min": "m",
-    "m": "m",
-    "s": "s",
-    "sec": "s",
-    "l": "ms",
-    "ms": "ms",
-    "u": "us",
-    "us": "us",
-    "micro": "us",
-    "n": "us",
-    "ns": "us",
-    "nano": "us",
+    **dict.fromkeys(("t", "min", "m"), "m"),
+    **dict.fromkeys(("s", "sec"), "s"),
+    **dict.fromkeys(("l", "ms"), "ms"),
+    **dict.fromkeys(("u", "us", "micro", "n", "ns", "nano"), "us"),
 }
 _DETECTED: Final = ("D", "H", "T", "s", "us")
 _NUMERIC_DECIMALS: Final = 10

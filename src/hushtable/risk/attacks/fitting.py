@@ -34,7 +34,6 @@ __all__ = [
     "PublishedTable",
     "Suspects",
     "axes_of",
-    "classes_of",
     "fit",
     "numbered",
     "own_axis",
@@ -88,7 +87,7 @@ def published(
     first = np.cumsum(source.records) - source.records
     n_records = source.records[kept]
     # Of a row that stands for several records, each of these.
-    rows = np.repeat(first[kept], n_records) + _counters(n_records)
+    rows = np.repeat(first[kept] - np.cumsum(n_records) + n_records, n_records) + np.arange(int(n_records.sum()))
     told = {**(specs or {}), **claim.specs}
     own = claim.hierarchies
     # A rule also says what is under a label of values that the release has not.
@@ -97,11 +96,6 @@ def published(
     frame = edition.frame().one_by_one()
     assert frame.n_rows == len(rows)
     return PublishedTable(frame, told, meanings, source.one_by_one(), rows)
-
-
-def _counters(lengths: CountArray) -> CountArray:
-    """Count each of some lengths from 0."""
-    return np.arange(int(lengths.sum())) - np.repeat(np.cumsum(lengths) - lengths, lengths)
 
 
 def numbered(tables: Sequence[Frame], name: str) -> list[CountArray]:
@@ -531,14 +525,6 @@ def fit(
 def _shifted(runs: CountArray, n_bits: int) -> CountArray:
     """Return runs whose bytes lie so much further."""
     return runs + np.where(runs[:, 2:] < 0, 0, [0, 0, n_bits])
-
-
-def classes_of(cells: CodeArray) -> CodeArray:
-    """Number rows by their cells, shape (n_columns, n_rows): equal rows have one number."""
-    labels = np.zeros(cells.shape[1], dtype=np.int64)
-    for each in cells:
-        _, labels = np.unique(labels * (int(each.max(initial=-1)) + 2) + each + 1, return_inverse=True)
-    return labels.astype(np.int32)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

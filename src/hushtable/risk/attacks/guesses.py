@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from hushtable._types import CountArray, FloatArray
 from hushtable.columns import ColumnSpec
-from hushtable.errors import ColumnError, InputError, check_columns, check_whole
+from hushtable.errors import ColumnError, InputError, check_choice, check_columns, check_whole
 from hushtable.risk.attacks.attack import (
     Attack,
     Coded,
@@ -90,8 +90,7 @@ def inference(
     3
     """
     check_whole("n_attacks", n_attacks, 1)
-    if model not in ("nearest", "boosting"):
-        raise InputError(f"model = {model!r}.", hint='use "nearest" or "boosting".')
+    check_choice("model", model, ("nearest", "boosting"))
     known = coded(original, synthetic, control, None, specs)
     by = _choose_known_columns(known, secret, aux_columns, ("secret", "aux_columns"))
     is_number = secret in known.numbers
