@@ -51,7 +51,7 @@ def inference(
 
     Parameters
     ----------
-    original, synthetic, control : path, dataframe or Table
+    original, synthetic, control, specs, seed
         As for `hushtable.singling_out`.
     secret : str
         The column that is guessed.
@@ -64,13 +64,6 @@ def inference(
         People to attack; all where there are no more.
     model : {"nearest", "boosting"}
         Guess the secret of the nearest synthetic record, or by gradient boosting (needs ``hushtable[sklearn]``).
-    specs : mapping of column to ColumnSpec, optional
-        Kinds of columns where the data do not say.
-    seed : int
-
-    Returns
-    -------
-    Attack
 
     Raises
     ------
@@ -189,14 +182,12 @@ def tcap(
 
     Parameters
     ----------
-    original, synthetic, control : path, dataframe or Table
+    original, synthetic, control, specs
         As for `hushtable.singling_out`.
     target : str
         The column that is looked up.
     keys : sequence of str, optional
         What an attacker knows of a person; all other columns when not given.
-    specs : mapping of column to ColumnSpec, optional
-        Kinds of columns where the data do not say.
 
     Returns
     -------
@@ -264,7 +255,7 @@ def rapid(
 
     Parameters
     ----------
-    original, synthetic, control : path, dataframe or Table
+    original, synthetic, control, specs, seed
         As for `hushtable.singling_out`.
     target : str
         A column of categories.
@@ -272,9 +263,6 @@ def rapid(
         What an attacker knows of a person; all other columns when not given.
     threshold : float
         The gain above which a person is at risk; in [0, 1).
-    specs : mapping of column to ColumnSpec, optional
-        Kinds of columns where the data do not say.
-    seed : int
 
     Returns
     -------

@@ -89,10 +89,6 @@ def singling_out(
         Kinds of columns where the data do not say.
     seed : int
 
-    Returns
-    -------
-    Attack
-
     Raises
     ------
     InputError
