@@ -8,7 +8,7 @@ scaler changes.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, Final, Literal, NamedTuple
 
 import numpy as np
@@ -150,7 +150,7 @@ def is_outlier(frame: Frame, by_column: Mapping[str | None, str]) -> BoolArray:
         present = codes >= 0
         values = column.values[codes[present]].astype(np.float64)
         if len(values):
-            far[present] |= _FAR[by_column.get(name, by_column.get(None, ""))](values)
+            far[present] |= _is_far(values, by_column.get(name, by_column.get(None, "")))
     return far
 
 
@@ -160,14 +160,9 @@ def _columns(frame: Frame, by_column: Mapping[str | None, str]) -> list[str]:
     return list(frame.columns) if None in by_column else named
 
 
-def _beyond_fences(values: FloatArray) -> BoolArray:
+def _is_far(values: FloatArray, word: str) -> BoolArray:
+    if word == "zscore":
+        return np.asarray(np.abs(values - values.mean()) > _DEVIATIONS * values.std())
     low, high = np.quantile(values, [0.25, 0.75])
     reach = _SPREADS * (high - low)
     return np.asarray((values < low - reach) | (values > high + reach))
-
-
-def _far_from_mean(values: FloatArray) -> BoolArray:
-    return np.asarray(np.abs(values - values.mean()) > _DEVIATIONS * values.std())
-
-
-_FAR: Final[Mapping[str, Callable[[FloatArray], BoolArray]]] = {"iqr": _beyond_fences, "zscore": _far_from_mean}

@@ -193,16 +193,13 @@ def _lines(done: _Done, step: Step) -> list[str]:
             f"{indent}{name.removeprefix(own)}: {count:,}" for name, count in counts.items() if name.startswith(own)
         ]
         lines += [
-            f"{indent}there is no column {name!r}{_near(name, frame.columns)}; what was said of it has no effect"
+            f"{indent}there is no column {name!r}{f' (did you mean {near!r}?)' if near else ''}; what was said of it "
+            "has no effect"
             for name in step.parameters.columns
             if name not in frame.columns
+            for near in [nearest(name, frame.columns)]
         ]
     return lines
-
-
-def _near(name: str, known: Sequence[str]) -> str:
-    near = nearest(name, known)
-    return "" if near is None else f" (did you mean {near!r}?)"
 
 
 def _naming(pipeline: Pipeline) -> ReportNaming:
