@@ -23,6 +23,7 @@ from hushtable.pipeline.results import (
     NamedFiles,
     Tables,
     broken_limits,
+    entries_of,
     read_beside,
 )
 from hushtable.policy import MisplacedError
@@ -100,14 +101,9 @@ class UnicityEvaluator(_Attacker):
         original = tables.protected or (tables.people if tables.is_made else None)
         found = unicity(
             tables.current,
-            person=self.person,
-            item=self.item if isinstance(self.item, str) else list(self.item),
-            known=self.known,
-            tolerance=self.tolerance,
             original=original,
-            n_trials=self.n_trials,
-            few=self.few,
             seed=seed,
+            **entries_of(self, "person", "item", "known", "tolerance", "n_trials", "few"),
             **_specs_and_hierarchies(tables),
         )
         rows = [each.to_dict() for each in found.known]
@@ -147,11 +143,9 @@ class LinkEvaluator(_Attacker):
         found = link(
             tables.current,
             outside,
-            on=self.columns if isinstance(self.columns, dict) else list(self.columns),
-            tolerance=self.tolerance,
-            truth=self.truth,
+            on=self.columns,
             control=control,
-            few=self.few,
+            **entries_of(self, "tolerance", "truth", "few"),
             **_specs_and_hierarchies(tables),
         )
         sides = {"outside": found.found, "control": found.control}
@@ -178,10 +172,8 @@ class JoinRiskEvaluator(_Attacker):
     def evaluate(self, tables: Tables, files: NamedFiles, seed: int, wanted: Collection[str]) -> Evaluation:
         """Join both."""
         other = frames.read(files.find(self.other))
-        told = join_risk(
-            tables.current, other, on=list(self.columns), truth=self.truth, **_specs_and_hierarchies(tables)
-        ).to_dict()
-        return Evaluation.of_figures(told)
+        found = join_risk(tables.current, other, on=self.columns, truth=self.truth, **_specs_and_hierarchies(tables))
+        return Evaluation.of_figures(found.to_dict())
 
 
 class AttackEvaluator(_Attacker):
@@ -334,9 +326,7 @@ class SinglingOutEvaluator(SyntheticAttackEvaluator):
 
     def attack(self, original: Frame, made: Frame, **options: Any) -> Attack:
         """Make the attack."""
-        return singling_out(
-            original, made, n_cols=self.n_cols, mode=self.mode, max_attempts=self.max_attempts, **options
-        )
+        return singling_out(original, made, **entries_of(self, "n_cols", "mode", "max_attempts"), **options)
 
 
 class LinkabilityEvaluator(SyntheticAttackEvaluator):

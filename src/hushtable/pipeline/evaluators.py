@@ -38,6 +38,7 @@ from hushtable.pipeline.results import (
     NamedFiles,
     Tables,
     broken_limits,
+    entries_of,
 )
 from hushtable.policy import MisplacedError, Policy, failures, keys_figures, mpuccs_figures
 from hushtable.quality import diagnosis
@@ -229,6 +230,9 @@ _SETTINGS: Final = (
     "config_datetime_precision",
 )
 
+_SHARED: Final = ("field_decay_factor", "renyi_alpha", "values")
+"""Options of `hushtable.mpuccs` and `hushtable.petsard_mpuccs`."""
+
 _LIMITED: Final = {
     "identification_rate": "rate",
     "weighted_identification_rate": "weighted",
@@ -297,20 +301,12 @@ class MpuccsEvaluator(ComparingEvaluator):
         return mpuccs(
             tables.people,
             made,
-            n_cols=self.n_cols,
-            columns=self.columns,
-            deduplicate=self.deduplicate,
             control=None if made is None else self.kept_out(tables, files),
-            missing=self.missing,
             numeric_precision=_precision(self.numeric_precision),
             datetime_precision=_unit(self.datetime_precision),
-            field_decay_factor=self.field_decay_factor,
-            renyi_alpha=self.renyi_alpha,
-            min_entropy_delta=self.min_entropy_delta,
-            values=self.values,
-            n_draws=self.n_draws,
-            n_permutations=self.n_permutations,
             seed=seed,
+            **entries_of(self, "n_cols", "columns", "deduplicate", "missing", "min_entropy_delta", *_SHARED),
+            **entries_of(self, "n_draws", "n_permutations"),
         )
 
     def _as_petsard(self, tables: Tables) -> Any:
@@ -328,11 +324,7 @@ class MpuccsEvaluator(ComparingEvaluator):
             made,
             n_cols=list(self.n_cols) if isinstance(self.n_cols, tuple) else self.n_cols,
             min_entropy_delta=self.min_entropy_delta or 0.0,
-            field_decay_factor=self.field_decay_factor,
-            renyi_alpha=self.renyi_alpha,
-            numeric_precision=self.numeric_precision,  # type: ignore[arg-type]  # checked by the callee
-            datetime_precision=self.datetime_precision,  # type: ignore[arg-type]  # no mapping, as just checked
-            values=self.values,
+            **entries_of(self, "numeric_precision", "datetime_precision", *_SHARED),
         )
 
     def _figures(self, summary: Mapping[str, Any]) -> dict[str, Any]:
@@ -379,15 +371,8 @@ class KeysEvaluator(Evaluator):
 
     def evaluate(self, tables: Tables, files: NamedFiles, seed: int, wanted: Collection[str]) -> Evaluation:
         """Find all minimal keys of at most so many columns."""
-        found = minimal_keys(
-            tables.current,
-            self.columns,
-            max_size=self.max_size,
-            error=self.error,
-            measure=self.measure,
-            rows=self.rows,
-            missing=self.missing,
-        )
+        asked = entries_of(self, "max_size", "error", "measure", "rows", "missing")
+        found = minimal_keys(tables.current, self.columns, **asked)
         summary = found.summary()
         totals = {name: summary[name] for name in ("n_records", "n_rows", "max_size", "n_keys", "complete")}
         totals["fewest_columns"] = min(found.n_by_size, default=None)

@@ -26,6 +26,7 @@ __all__ = [
     "NamedFiles",
     "Tables",
     "broken_limits",
+    "entries_of",
     "read_beside",
 ]
 
@@ -212,6 +213,11 @@ class ComparingEvaluator(Evaluator):
         """Return the people who were kept out, as far as they may be compared with `Tables.current`."""
         control = tables.control if self.control is None else read_beside(files.find(self.control), tables.people)
         return None if control is None else control.drop(tables.removed)
+
+
+def entries_of(parameters: Record, *names: str) -> dict[str, Any]:
+    """Return entries as options of a function that calls them the same."""
+    return {name: getattr(parameters, name) for name in names}
 
 
 def broken_limits(

@@ -320,7 +320,8 @@ def _of_population(counted: Counted, known: _Population, below: tuple[int, ...])
     journalist = None if people is None else _attack(counted.records, people, below)
     if people is not None:
         n_both = int(counted.records[(counted.sizes == 1) & (people == 1)].sum())
-    marketer = journalist or _attack(counted.records, counted.sizes, ())
+    marketer, n_records = journalist or _attack(counted.records, counted.sizes, ()), counted.table.n_records
+    mean = math.fsum((known.individual * counted.records).tolist()) / n_records if n_records else 1.0
     return {
         "journalist_risk": journalist,
         "marketer_risk": marketer.average,
@@ -331,7 +332,7 @@ def _of_population(counted: Counted, known: _Population, below: tuple[int, ...])
         "population_uniqueness": known.uniqueness,
         "n_unique_in_population": n_both,
         "individual_basis": _INDIVIDUAL[known.basis],
-        "global_risk": marketer.average if known.basis in ("table", "population") else _mean(counted, known.individual),
+        "global_risk": marketer.average if known.basis in ("table", "population") else mean,
     }
 
 
@@ -370,12 +371,6 @@ def _attack(records: CountArray, sizes: CountArray, below: tuple[int, ...]) -> A
     risks = 1 / np.maximum(found, 1)
     above = {size: int(of_size[found < size].sum()) / n_records for size in below}
     return AttackRisk(float(risks.max()), float(risks @ of_size) / n_records, above)
-
-
-def _mean(counted: Counted, risks: FloatArray) -> float:
-    """Return the mean over records of a risk of classes; 1 without records."""
-    n_records = counted.table.n_records
-    return math.fsum((risks * counted.records).tolist()) / n_records if n_records else 1.0
 
 
 def _check_rough(

@@ -411,14 +411,10 @@ def _per_column(
 def _n_decimals(column: Column) -> int:
     if column.kind == "integer":
         return 0
-    for n_decimals in range(_MOST_DECIMALS):
-        if (to_decimals(column.values, n_decimals) == column.values).all():
-            return n_decimals
-    return _MOST_DECIMALS
+    written = (n for n in range(_MOST_DECIMALS) if (to_decimals(column.values, n) == column.values).all())
+    return next(written, _MOST_DECIMALS)
 
 
 def _unit(column: Column) -> str:
-    for unit in UNITS[:-1]:
-        if (column.values.astype(f"datetime64[{unit}]") == column.values).all():
-            return unit
-    return UNITS[-1]
+    whole = (unit for unit in UNITS[:-1] if (column.values.astype(f"datetime64[{unit}]") == column.values).all())
+    return next(whole, UNITS[-1])

@@ -205,7 +205,10 @@ def lone_sets(
             if clock.is_over(n_sets):
                 break
             n_sets += 1
-            here[path] = _alone_on(codes, counts, reaches, path, missing_matches=missing_matches)
+            chosen, places = codes[list(path)], {j: reaches[each] for j, each in enumerate(path) if each in reaches}
+            here[path] = near_counts(chosen, counts, places, enough=2) == 1
+            if not missing_matches:
+                here[path] &= (chosen >= 0).all(axis=0)
             below = [alone[rest] for rest in combinations(path, size - 1) if rest]
             of_size.append((path, here[path] & ~np.any(below, axis=0) if below else here[path]))
         n_all = comb(n_columns, size)
@@ -224,12 +227,3 @@ def lone_sets(
     order = np.argsort(found, kind="stable")
     nobody = np.full(len(found), -1, dtype=np.int32)
     return lattice.ColumnSets(found[order], sets[order], nobody, n_sets, complete_to, coverage)
-
-
-def _alone_on(
-    codes: CodeArray, counts: CountArray, reaches: Reaches, path: Sequence[int], *, missing_matches: bool
-) -> BoolArray:
-    places = {j: reaches[each] for j, each in enumerate(path) if each in reaches}
-    chosen = codes[list(path)]
-    alone = near_counts(chosen, counts, places, enough=2) == 1
-    return np.asarray(alone if missing_matches else alone & (chosen >= 0).all(axis=0))

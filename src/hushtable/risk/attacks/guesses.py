@@ -212,7 +212,8 @@ def tcap(
     """
     known = coded(original, synthetic, control, None, specs)
     by = _choose_known_columns(known, target, keys, ("target", "keys"))
-    figures = {"chance": _chance(known, target)}
+    codes = known.original.codes[known.index(target)]
+    figures = {"chance": float(((np.bincount(codes + 1) / len(codes)) ** 2).sum())}
     attributed = _share_attributed(known, by, target)
     on_people = attributed[0][~np.isnan(attributed[0])]
     figures["share_counted"] = len(on_people) / known.synthetic.codes.shape[1]
@@ -330,12 +331,6 @@ def _shares(groups: CountArray, pairs: CountArray, part: slice) -> FloatArray:
     """Return which share of a table's records of a row's key has its target; NaN where it has none of that key."""
     n_keys, n_pairs = _count(groups[part], groups), _count(pairs[part], pairs)
     return np.where(n_keys > 0, n_pairs / np.maximum(n_keys, 1), np.nan)
-
-
-def _chance(known: Coded, target: str) -> float:
-    codes = known.original.codes[known.index(target)]
-    shares = np.bincount(codes + 1) / len(codes)
-    return float((shares**2).sum())
 
 
 def _filled(known: Coded, by: Sequence[str], rows: JointRows) -> FloatArray:

@@ -305,19 +305,15 @@ def _witnesses(hits: Mapping[int, int], sizes: CountArray) -> tuple[Witness, ...
     return tuple(Witness(secrets.randbelow(9_000_000) + 1_000_000, int(sizes[label]), n) for label, n in most)
 
 
-def _codes(side: _Publication, name: str) -> CountArray:
-    """Code a column of the rows in classes by the texts of its cells; -1 is missing."""
-    return listed(side.told.frame.values(name), name)[1][side.rows].astype(np.int64)
-
-
 def _homogeneity(side: _Publication, name: str, rng: np.random.Generator) -> Iterator[OwnAttack]:
     if name not in side.told.frame.columns:
         return
-    codes, labels, sizes = _codes(side, name), side.labels, side.grouped.records
+    cells, places = listed(side.told.frame.values(name), name)
+    codes, labels, sizes = places[side.rows].astype(np.int64), side.labels, side.grouped.records
     separator = side.told.specs.get(name, ColumnSpec()).separator
     if separator is None:
-        codes = _fold(side, name)[codes]
-    agreeing = _agreeing if separator is None else _sharing(side, name, separator)
+        codes = _fold(cells.to_list())[codes]
+    agreeing = _agreeing if separator is None else _sharing(cells.to_list(), separator)
     agree = agreeing(labels, codes, side.grouped.n_classes)
     hits = {label: int(sizes[label]) for label in np.flatnonzero(agree).tolist()}
     drawn = [sizes[agreeing(labels, rng.permutation(codes), len(sizes))].sum() for _ in range(_DRAWS)]
@@ -328,10 +324,9 @@ def _homogeneity(side: _Publication, name: str, rng: np.random.Generator) -> Ite
     yield _attack("homogeneity", name, claim, (n, n_found, n_found), control, witnesses=_witnesses(hits, sizes))
 
 
-def _fold(side: _Publication, name: str) -> CountArray:
+def _fold(cells: Sequence[str]) -> CountArray:
     """Return by code which cells differ in their spelling alone; the last entry is the missing cell's, -1."""
     place_of: dict[str, int] = {}
-    cells = listed(side.told.frame.values(name), name)[0].to_list()
     folded = [place_of.setdefault(fold_spelling(cell), len(place_of)) for cell in cells]
     return np.array([*folded, -1], dtype=np.int64)
 
@@ -344,9 +339,8 @@ def _agreeing(labels: CountArray, codes: CountArray, n_classes: int) -> BoolArra
     return np.asarray((least == most) & (least >= 0))
 
 
-def _sharing(side: _Publication, name: str, separator: str) -> Callable[[CountArray, CountArray, int], BoolArray]:
+def _sharing(cells: Sequence[str], separator: str) -> Callable[[CountArray, CountArray, int], BoolArray]:
     """Return what tells in which classes all have one item, of a column of sets."""
-    cells = listed(side.told.frame.values(name), name)[0].to_list()
     sets = [[*map(fold_spelling, cell.split(separator))] for cell in cells]
     items = {item: place for place, item in enumerate(dict.fromkeys(item for each in sets for item in each))}
     pairs = np.array([(code, items[item]) for code, each in enumerate(sets) for item in each], dtype=np.int64)
