@@ -13,22 +13,19 @@ import numpy as np
 from hushtable._types import CountArray, FloatArray, Missing
 from hushtable.columns import SUPPRESSED, ColumnSpec, check_specs
 from hushtable.errors import InputError, check_choice, check_type, names_in
-from hushtable.io import frames
+from hushtable.io import frames, read_alike
 from hushtable.risk.assessment import AttackRisk, Records, RiskAssessment
 from hushtable.risk.counted import (
     READINGS,
     Counted,
     HouseholdRisk,
     People,
-    Weighted,
     count_classes,
     count_people,
     homogeneity,
     household_classes,
     household_codes,
-    read_together,
     sum_by_size,
-    summarised,
     weigh,
 )
 from hushtable.risk.hipaa import SafeHarborFinding, safe_harbor
@@ -69,7 +66,7 @@ def _counted_population(counted: Counted, people: People) -> _Population:
     return _Population("population", float(people.n_people), theta, uniqueness, individual, people=people.by_class)
 
 
-def _estimated_population(counted: Counted, size: float, weighted: Weighted | None) -> _Population:
+def _estimated_population(counted: Counted, size: float, weighted: FloatArray | None) -> _Population:
     """Estimate from the classes, missing values a category of their own; without weights all had the same chance."""
     from hushtable.risk.population import SampleClasses, data_intrusion, population_uniqueness
 
@@ -80,20 +77,20 @@ def _estimated_population(counted: Counted, size: float, weighted: Weighted | No
     if not held.any():
         return _Population(basis, size, None, {}, individual)
     classes = SampleClasses.of(counted.members[held], size)
-    pairs = None if weighted is None else weighted.by_class[counted.members == 2]
+    pairs = None if weighted is None else weighted[counted.members == 2]
     theta = data_intrusion(classes, pair_weights=pairs) if classes.n_unique else None
     tree, rank = _tree(counted, classes) if classes.n_unique and counted.columns else (None, None)
     return _Population(basis, size, theta, population_uniqueness(classes, tree=tree), individual, rank)
 
 
-def _by_weight(counted: Counted, size: float, weighted: Weighted | None) -> FloatArray:
+def _by_weight(counted: Counted, size: float, weighted: FloatArray | None) -> FloatArray:
     """Return the individual risk of every class by how many people its members stand for."""
     from hushtable.risk.population import benedetti_franconi
 
     # Records of nobody are as exposed as those of one person.
     members = np.maximum(counted.members, 1)
     if weighted is not None:
-        return benedetti_franconi(members, np.maximum(weighted.by_class, members))
+        return benedetti_franconi(members, np.maximum(weighted, members))
     # With equal weights, classes of one size have one risk.
     sizes, places = np.unique(members, return_inverse=True)
     return benedetti_franconi(sizes, sizes * (size / max(1, int(counted.members.sum()))))[places]
@@ -118,7 +115,7 @@ def _counted(value: float) -> Estimate:
     return Estimate(value, value, value, True, "counted in the population")
 
 
-def _check_size(size: float, n_members: int, weighted: Weighted | None) -> None:
+def _check_size(size: float, n_members: int, weighted: FloatArray | None) -> None:
     if n_members <= size <= _MOST_PEOPLE:
         return
     if weighted is None:
@@ -220,10 +217,10 @@ def assess(
     columns, sensitive = names_in(quasi_identifiers, "quasi_identifiers"), names_in(sensitive, "sensitive")
     below, tolerated = thresholds_in(thresholds), None if tolerance is None else smallest_class_of(tolerance)
     _check_choices(population, population_size, weights, person, household, missing)
-    if population is not None:
-        data, population = read_together(data, population)
-    else:
+    if population is None:
         data = opened(data)
+    elif not isinstance(data, Table) and not isinstance(population, Table):
+        data, population = read_alike((frames.read(data), frames.read(population)))
     named = (name for name in (*sensitive, person, household, weights) if name is not None and name not in columns)
     judged = [name for name in sensitive if name not in columns]
     # Sensitive columns are typed and spelled as the models of anonymize and verify see them: one t for one table.
@@ -276,7 +273,7 @@ def _population(
         return _counted_population(counted, count_people(counted, population, specs))
     if weights is not None:
         weighted = weigh(counted, weights)
-        return _estimated_population(counted, weighted.total, weighted)
+        return _estimated_population(counted, math.fsum(weighted.tolist()), weighted)
     if size is not None:
         return _estimated_population(counted, float(size), None)
     # The table is all that there is: who attacks knows that a person is in it.
@@ -358,7 +355,11 @@ def _of_households(counted: Counted, known: _Population, column: str) -> tuple[F
     households = household_codes(table.codes[table.index(column)], table.counts)
     labels = np.repeat(counted.partition.labels, table.counts)
     risks = household(known.individual[labels], households) if len(labels) else np.empty(0)
-    return risks, summarised(risks, household_classes(households, labels))
+    sizes = household_classes(households, labels)
+    # Without a record, the risk is 1.
+    highest, average = (float(risks.max()), float(risks.mean())) if len(risks) else (1.0, 1.0)
+    n_unique, smallest = int(np.count_nonzero(sizes == 1)), int(sizes.min(initial=len(sizes)))
+    return risks, HouseholdRisk(len(sizes), n_unique, smallest, highest, average)
 
 
 def _attack(records: CountArray, sizes: CountArray, below: tuple[int, ...]) -> AttackRisk:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
@@ -13,7 +12,6 @@ from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray, Missi
 from hushtable.claims import count_values, match_classes, match_sizes
 from hushtable.columns import Column, ColumnSpec, held_items, merge_items
 from hushtable.errors import InputError, check_columns
-from hushtable.io import frames
 from hushtable.kernels import group
 from hushtable.models import ClassStats, DistinctLDiversity, EntropyLDiversity, Ground, Histogram, TCloseness
 from hushtable.tables import Partition, Table, code_together, opened, partitions, totals
@@ -24,15 +22,12 @@ __all__ = [
     "Homogeneity",
     "HouseholdRisk",
     "People",
-    "Weighted",
     "count_classes",
     "count_people",
     "homogeneity",
     "household_classes",
     "household_codes",
-    "read_together",
     "sum_by_size",
-    "summarised",
     "weigh",
 ]
 
@@ -102,24 +97,6 @@ class People(NamedTuple):
     n_people: int
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Weighted:
-    """Survey weights, summed over records, or over persons where they are counted."""
-
-    total: float  # the population that they stand for
-    by_class: FloatArray = field(repr=False)
-
-
-def read_together(data: Any, population: Any) -> tuple[Any, Any]:
-    """Open a table and its population; what could be read in two ways in one is read as in the other."""
-    if isinstance(data, Table) or isinstance(population, Table):
-        return data, population
-    from hushtable.io import read_alike
-
-    first, second = read_alike((frames.read(data), frames.read(population)))
-    return first, second
-
-
 def count_classes(table: Table, columns: tuple[str, ...], person: str | None, missing: Missing) -> Counted:
     """Put records with equal quasi-identifiers in classes, and count whom each of them matches."""
     partition = Partition.of(table, columns)
@@ -179,17 +156,15 @@ def count_people(counted: Counted, population: Any, specs: Mapping[str, ColumnSp
     return People(found, int(np.count_nonzero(by_label == 1)), int(by_label.sum()))
 
 
-def weigh(counted: Counted, column: str) -> Weighted:
+def weigh(counted: Counted, column: str) -> FloatArray:
     """Sum the survey weights of every class; InputError for one that is not positive, or differs within a person."""
     table = counted.table
     weights = _weights_of(table, column)
     n_classes = len(counted.members)
     if counted.person is None:
-        by_class = np.bincount(counted.partition.labels, weights=weights * table.counts, minlength=n_classes)
-    else:
-        labels, of_persons = _by_person(counted, weights, column)
-        by_class = np.bincount(labels, weights=of_persons, minlength=n_classes)
-    return Weighted(math.fsum(by_class.tolist()), by_class.astype(np.float64))
+        return np.bincount(counted.partition.labels, weights * table.counts, n_classes).astype(np.float64)
+    labels, of_persons = _by_person(counted, weights, column)
+    return np.bincount(labels, of_persons, n_classes).astype(np.float64)
 
 
 def _labelled(counted: Counted, people: Table) -> tuple[CodeArray, CodeArray, int]:
@@ -362,14 +337,3 @@ def household_classes(households: CountArray, labels: CodeArray) -> CountArray:
         _, inverse, counts = np.unique(whole, return_inverse=True, return_counts=True)
         sizes[members] = counts[inverse]
     return sizes
-
-
-def summarised(risks: FloatArray, sizes: CountArray) -> HouseholdRisk:
-    """Sum up the risks of records, and the classes of households; without a record, the risk is 1."""
-    return HouseholdRisk(
-        n_households=len(sizes),
-        n_unique=int(np.count_nonzero(sizes == 1)),
-        smallest_class=int(sizes.min(initial=len(sizes))),
-        highest=float(risks.max()) if len(risks) else 1.0,
-        average=float(risks.mean()) if len(risks) else 1.0,
-    )

@@ -211,7 +211,7 @@ def _attacked(
     missing = next(filter(None, (untold(each.columns, each.told.hierarchies) for each in (ours, before))), None)
     if missing is not None:
         return OwnAttacks(tuple(attacks), {**untried, **dict.fromkeys(_OF_TWO, missing)}, k)
-    both = _InBoth.of(ours, before, person)
+    both = _number_persons(ours, before, person)
     specs = ours.told.specs
     parted = [name for name in ours.sensitive if name in specs and specs[name].separator is not None]
     shared = [name for name in ours.sensitive if name in before.told.frame.columns and name not in parted]
@@ -467,33 +467,23 @@ def _join_histories(ours: _Publication, theirs: _Publication, name: str, k: int)
         yield replace(attack, fell=bool((n_alike < k).any()))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _InBoth:
-    """Who is in both releases, where both sources say it: the person of each row of either source."""
+_Persons = list[CountArray] | None
 
-    ours: CountArray | None
-    theirs: CountArray | None
 
-    @classmethod
-    def of(cls, ours: _Publication, theirs: _Publication, person: str | None) -> _InBoth:
-        sources = (ours.told.source, theirs.told.source)
-        if person is None:
-            return cls(None, None)
-        for what, source in (("", sources[0]), ("earlier ", sources[1])):
-            if source is None:
-                raise InputError(
-                    f"person = {person!r} was given, and the {what}release does not know its source.",
-                    hint="pass the release itself, or leave person out.",
-                )
-            check_columns([person], source.columns, f"person, in the source of the {what}release")
-        return cls(*numbered([source for source in sources if source is not None], person))
-
-    @property
-    def targets(self) -> BoolArray | None:
-        """Which rows of our source are people who are in both."""
-        if self.ours is None or self.theirs is None:
-            return None
-        return np.isin(self.ours, self.theirs[self.theirs >= 0])
+def _number_persons(ours: _Publication, theirs: _Publication, person: str | None) -> _Persons:
+    """Return the person of each row of either source; None where nobody says which column that is."""
+    if person is None:
+        return None
+    sources = []
+    for what, side in (("", ours), ("earlier ", theirs)):
+        if side.told.source is None:
+            raise InputError(
+                f"person = {person!r} was given, and the {what}release does not know its source.",
+                hint="pass the release itself, or leave person out.",
+            )
+        check_columns([person], side.told.source.columns, f"person, in the source of the {what}release")
+        sources.append(side.told.source)
+    return numbered(sources, person)
 
 
 class _Fitting(NamedTuple):
@@ -516,7 +506,7 @@ def _fitting(side: _Publication, source: Any) -> _Fitting:
 
 
 def _intersection(
-    ours: _Publication, theirs: _Publication, name: str, both: _InBoth, rng: np.random.Generator
+    ours: _Publication, theirs: _Publication, name: str, both: _Persons, rng: np.random.Generator
 ) -> Iterator[OwnAttack]:
     """Keep the values that both releases leave a person, by the classes that fit them."""
     source = ours.told.source
@@ -526,8 +516,8 @@ def _intersection(
         numbers.astype(np.int64) for numbers in numbered([ours.told.frame, theirs.told.frame, source], name)
     )
     mine, yours = mine[ours.rows], yours[theirs.rows]
-    in_both = both.targets
-    is_target = np.ones(source.n_rows, dtype=bool) if in_both is None else in_both
+    # Who is in both releases, where both sources say it.
+    is_target = np.ones(source.n_rows, dtype=bool) if both is None else np.isin(both[0], both[1][both[1] >= 0])
     cases: Counter[tuple[tuple[int, ...], tuple[int, ...], int]] = Counter()
     for row in np.flatnonzero(is_target).tolist():
         fits = now.of(row), before.of(row)
@@ -571,7 +561,7 @@ def _left(values: Mapping[int, frozenset[int]], classes: Sequence[int]) -> froze
     return frozenset().union(*(values[label] for label in classes))
 
 
-def _differences(ours: _Publication, theirs: _Publication, k: int, both: _InBoth) -> Iterator[OwnAttack]:
+def _differences(ours: _Publication, theirs: _Publication, k: int, both: _Persons) -> Iterator[OwnAttack]:
     """Subtract the classes of one release from one of the other that covers them, and nobody else."""
     axes, mine, yours = shared_axes(ours.told, theirs.told, [(name, name) for name in ours.columns])
     cells = mine[:, ours.grouped.first_rows], yours[:, theirs.grouped.first_rows]
@@ -586,14 +576,13 @@ def _differences(ours: _Publication, theirs: _Publication, k: int, both: _InBoth
         at = np.ix_(of_class, of_other)
         for whole, told in zip((meets, inside, outside), relate_cells(axis, a, b), strict=True):
             whole &= told[at]
-    persons = (None, None) if both.ours is None else (_persons(ours, both.ours), _persons(theirs, both.theirs))
+    persons = (None, None) if both is None else (_persons(ours, both[0]), _persons(theirs, both[1]))
     yield from _subtracted("joined", ours, theirs, (meets, inside), k, persons)
     yield from _subtracted("left", theirs, ours, (meets.T, outside.T), k, persons[::-1])
 
 
-def _persons(side: _Publication, numbers: CountArray | None) -> Callable[[BoolArray], set[int]]:
+def _persons(side: _Publication, numbers: CountArray) -> Callable[[BoolArray], set[int]]:
     """Return what lists the persons of some classes."""
-    assert numbers is not None
     assert side.source_rows is not None
     whose = numbers[side.source_rows]
     return lambda classes: set(whose[classes[side.labels]].tolist())
