@@ -13,7 +13,7 @@ from hushtable.columns import escaped
 from hushtable.errors import InputError, check_choice
 from hushtable.io import frames
 from hushtable.risk.bands import record_bands, stair
-from hushtable.risk.counted import Homogeneity, HouseholdRisk
+from hushtable.risk.counted import Homogeneity, HouseholdRisk, sum_by_size
 from hushtable.risk.hipaa import SafeHarborFinding
 
 if TYPE_CHECKING:
@@ -126,10 +126,9 @@ class Records:
 
     def by_size(self) -> dict[int, int]:
         """Return how many records lie in classes of every size, ascending."""
-        of_class = np.bincount(self.labels, weights=self.counts, minlength=len(self.sizes))
-        sizes, place = np.unique(self.sizes, return_inverse=True)
         # Whole numbers far below 2^53, so that bincount's floats are exact.
-        totals = np.bincount(place.ravel(), weights=of_class, minlength=len(sizes)).astype(np.int64)
+        of_class = np.bincount(self.labels, weights=self.counts, minlength=len(self.sizes)).astype(np.int64)
+        sizes, totals = sum_by_size(self.sizes, of_class)
         return dict(zip(sizes.tolist(), totals.tolist(), strict=True))
 
 

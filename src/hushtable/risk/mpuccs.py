@@ -508,6 +508,7 @@ def _totals(joint: Joint, sizes: Sequence[int], collisions: Collisions, decay: f
     is_first = collisions.is_first
     size_of = collisions.sizes[is_first]
     n_originals = len(np.unique(collisions.mates))
+    covered = Coverage(*map(sum, zip(*collisions.coverage.values(), strict=True)))
     rate, error = wilson(n_identified, n_records)
     holds = [(collisions.paths[is_first] == j).any(axis=1) for j in range(len(joint.names))]
     return {
@@ -525,18 +526,10 @@ def _totals(joint: Joint, sizes: Sequence[int], collisions: Collisions, decay: f
         "identified_by_column": {
             name: float(each.mean()) if n_identified else 0.0 for name, each in zip(joint.names, holds, strict=True)
         },
-        **_reached(collisions),
+        "total_combinations_walked": covered.walked,
+        "total_combinations_left": covered.left,
+        "total_combinations_not_reached": covered.not_reached,
+        "combinations_by_size": {size: each._asdict() for size, each in collisions.coverage.items()},
         "complete": collisions.trace.complete,
         "complete_to_size": collisions.complete_to,
-    }
-
-
-def _reached(collisions: Collisions) -> dict[str, Any]:
-    """Say what became of the column sets, in total and by size."""
-    totals = Coverage(*map(sum, zip(*collisions.coverage.values(), strict=True)))
-    return {
-        "total_combinations_walked": totals.walked,
-        "total_combinations_left": totals.left,
-        "total_combinations_not_reached": totals.not_reached,
-        "combinations_by_size": {size: each._asdict() for size, each in collisions.coverage.items()},
     }
