@@ -98,18 +98,10 @@ def bars(names: Sequence[str], values: Sequence[float | None], *, label: str, ti
     lengths = style.numbers(values)
     places = np.flatnonzero(np.isfinite(lengths))
     axes.barh(places, lengths[places], height=0.7, color=PALETTE[0], edgecolor=INK, linewidth=EDGE)
-    size = style.text_size(axes)
+    small = {"textcoords": "offset points", "fontsize": style.text_size(axes)}
     for place, length in zip(places.tolist(), lengths[places].tolist(), strict=True):
-        side = 1 if length >= 0 else -1
-        axes.annotate(
-            style.told(length),
-            (length, place),
-            (3 * side, 0),
-            textcoords="offset points",
-            ha="left" if side > 0 else "right",
-            va="center",
-            fontsize=size,
-        )
+        side, ha = (3, "left") if length >= 0 else (-3, "right")
+        axes.annotate(style.told(length), (length, place), (side, 0), ha=ha, va="center", **small)
     style.name_ticks(axes, "y", names)
     axes.set_ylim(len(names) - 0.5, -0.5 if len(names) else 0.5)
     # Room for the number at the longest bar.
@@ -128,17 +120,9 @@ def by_size(
     axes.bar(places, heights[places], width=0.8, color=PALETTE[0], edgecolor=INK, linewidth=EDGE)
     texts = [style.told(height) for height in heights[places].tolist()]
     upright = len(sizes) * max(map(len, texts), default=0) > 42
+    how = {"textcoords": "offset points", "fontsize": style.text_size(axes), "rotation": 90 if upright else 0}
     for place, height, text in zip(places.tolist(), heights[places].tolist(), texts, strict=True):
-        axes.annotate(
-            text,
-            (place, height),
-            (0, 2),
-            textcoords="offset points",
-            ha="center",
-            va="bottom",
-            rotation=90 if upright else 0,
-            fontsize=style.text_size(axes),
-        )
+        axes.annotate(text, (place, height), (0, 2), ha="center", va="bottom", **how)
     style.name_ticks(axes, "x", [str(size) for size in sizes], rotation=0)
     axes.margins(y=0.3 if upright else 0.12)
     if len(sizes):

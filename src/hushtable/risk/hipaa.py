@@ -35,15 +35,10 @@ _OPEN_TOP: Final = re.compile(r"(>=|≥) ?90|> ?89|90 ?\+|\[90, ?(∞|inf)?\)|90
 
 RULES: Final[Mapping[str, str]] = MappingProxyType(
     {
-        "person name": "A: names",
-        "name": "A: names",
-        "street": "B: places smaller than a state",
-        "place": "B: places smaller than a state",
-        "coordinate": "B: places smaller than a state",
+        **dict.fromkeys(("person name", "name"), "A: names"),
+        **dict.fromkeys(("street", "place", "coordinate"), "B: places smaller than a state"),
         "postcode": "B: postcodes of more than three digits, or of 20,000 people or fewer",
-        "birth": "C: dates finer than the year, or of people over 89",
-        "date": "C: dates finer than the year, or of people over 89",
-        "time": "C: dates finer than the year, or of people over 89",
+        **dict.fromkeys(("birth", "date", "time"), "C: dates finer than the year, or of people over 89"),
         "age": "C: ages over 89",
         "contact": "D, E, F: telephone and fax numbers, e-mail addresses",
         "number of a person": "G, H, I, K: social security, record, plan, certificate and licence numbers",
@@ -52,8 +47,7 @@ RULES: Final[Mapping[str, str]] = MappingProxyType(
         "network": "M, O: device identifiers, addresses in a network",
         "web address": "N: web addresses",
         "biometric": "P, Q: biometric identifiers, pictures of faces",
-        "key": "R: any other unique number, characteristic or code",
-        "person": "R: any other unique number, characteristic or code",
+        **dict.fromkeys(("key", "person"), "R: any other unique number, characteristic or code"),
     }
 )
 """What may not stay, by the topic of a column: the letters of 45 CFR 164.514(b)(2)(i)."""
