@@ -15,6 +15,7 @@ from hushtable.io import Frame, spell_as
 from hushtable.risk.assessment import percent
 from hushtable.risk.attacks.fitting import (
     MOST_FEW,
+    PlaceAxis,
     PublishedTable,
     axes_of,
     fit,
@@ -211,10 +212,7 @@ def unicity(
     if original is not None:
         source = spell_as(source, {name: values_of(told, name) for name in columns if name in told.frame.columns})
     table = Table.encode(source, columns, told.specs)
-    if source is told.frame:
-        axes, cells = [own_axis(column, amounts.get(column.name, 0)) for column in table.columns], table.codes
-    else:
-        axes, cells = axes_of(told, table, [(name, name) for name in columns], amounts)
+    axes, cells = _axes(told, table, columns, amounts, is_own=source is told.frame)
     ours, theirs = persons_of(source, person), persons_of(told.frame, person)
     counterparts = _counterparts(told, source, ours, theirs, person)
     drawn = _DrawnRecords.of(ours, sizes, int(seed), int(n_trials))
@@ -263,6 +261,15 @@ def _known_records(told: PublishedTable, original: Any, person: str) -> Frame:
             )
         return told.source
     return told.frame if original is None else published(original).frame.told(told.specs)
+
+
+def _axes(
+    told: PublishedTable, table: Table, columns: Sequence[str], amounts: Mapping[str, Any], *, is_own: bool
+) -> tuple[list[PlaceAxis], CodeArray]:
+    """Return axes and cells, in a call of its own: `axes_of` warns whoever called its caller's caller."""
+    if not is_own:
+        return axes_of(told, table, [(name, name) for name in columns], amounts)
+    return [own_axis(column, amounts.get(column.name, 0)) for column in table.columns], table.codes
 
 
 def _counterparts(
