@@ -68,8 +68,8 @@ class PublishedTable:
     """A table that others hold, and what is known of its cells."""
 
     frame: Frame  # a row for every record
-    specs: Mapping[str, ColumnSpec] = field(default_factory=dict, repr=False)  # before they were published
-    hierarchies: Mapping[str, Any] = field(default_factory=dict, repr=False)  # None: untold, fits every value
+    specs: Mapping[str, ColumnSpec] = field(default_factory=dict, repr=False)  # kinds before publication
+    hierarchies: Mapping[str, Any] = field(default_factory=dict, repr=False)  # of labels; None fits every value
     source: Frame | None = None  # what it was made from, where that is known
     rows: CountArray | None = field(default=None, repr=False)  # (n_rows,): which row of the source each is
 

@@ -58,7 +58,7 @@ class OwnAttack:
     claim: str  # what the attacker says of a target that is found
     unit: str  # what targets are
     n_targets: int
-    n_found: int  # for whom what is claimed is said
+    n_found: int  # those of whom the claim is made
     n_right: int | None  # of those found; None where nobody can tell
     control_rate: float | None  # where there is nothing to find; None of an exact attack
     fell: bool  # an exact attack found somebody, or another one more than its control
