@@ -273,23 +273,11 @@ class Constraining(Record):
 
 
 class Releasing(Record):
-    """Anonymizer: a release by a policy, whose entries stand here or in a file of their own.
-
-    Attributes
-    ----------
-    rules : Policy
-        The entries that stand here.
-    policy : str, optional
-        The file.
-    key_file : str, optional
-        Of pseudonyms.
-    external : bool
-        Whether the manifest is the one that goes with a published file.
-    """
+    """Anonymizer: a release by a policy, whose entries stand here (``rules``) or in a file of their own."""
 
     rules: Any = None
     policy: str | None = None
-    key_file: str | None = None
+    key_file: str | None = None  # of pseudonyms
     external: bool = Field(default=False, strict=True)
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from hushtable._types import BoolArray, CountArray, FloatArray, frozen
 from hushtable.columns import ColumnSpec, escaped
-from hushtable.errors import InputError, check_whole
+from hushtable.errors import InputError, check_choice, check_whole
 from hushtable.io import frames
 from hushtable.search import Budget, Trace, check_budget
 from hushtable.tables import Table, WalkProgress, lattice
@@ -223,8 +223,7 @@ def minimal_keys(
     table = Table.encode(data, columns, specs)
     largest = len(table.columns) if max_size is None else max_size
     _check(table, largest, measure, error, rows, sample, budget)
-    if missing not in ("category", "never"):
-        raise InputError(f"missing = {missing!r}.", hint='use "category" or "never".')
+    check_choice("missing", missing, ("category", "never"))
     if missing == "never" and error:
         raise InputError("missing and error were both given.", hint="leave one out: only exact keys know never.")
     check_whole("seed", seed, 0, 2**31 - 1)
@@ -284,10 +283,8 @@ def _check(
     if table.n_records == 0:
         raise InputError("the table is empty.", hint="a table without records has no keys; check the file.")
     check_whole(f"of {len(table.columns)} columns max_size", max_size, 1, len(table.columns))
-    if measure not in ("g1", "unique_rate"):
-        raise InputError(f"measure = {measure!r}.", hint='use "g1" or "unique_rate".')
-    if rows not in ("distinct", "all"):
-        raise InputError(f"rows = {rows!r}.", hint='use "distinct" or "all".')
+    check_choice("measure", measure, ("g1", "unique_rate"))
+    check_choice("rows", rows, ("distinct", "all"))
     if isinstance(error, bool) or not isinstance(error, (int, float)) or not 0 <= error < 1:
         raise InputError(f"error = {error!r}.", hint="give a share from 0 to below 1.")
     if sample is not None:

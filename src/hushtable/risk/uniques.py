@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from hushtable._types import CodeArray, CountArray, FloatArray, frozen
 from hushtable.columns import ColumnSpec, escaped
-from hushtable.errors import InputError, check_whole
+from hushtable.errors import InputError, check_choice, check_whole
 from hushtable.io import frames
 from hushtable.plots import charts
 from hushtable.risk.assessment import percent
@@ -301,8 +301,7 @@ def _check(table: Table, max_size: int, missing: str, fraction: float) -> None:
     if table.n_rows == 0:
         raise InputError("the table is empty.", hint="a score of nothing would say nothing; check the file.")
     check_whole(f"of {n_columns} columns max_size", max_size, 1, n_columns)
-    if missing not in ("category", "never"):
-        raise InputError(f"missing = {missing!r}.", hint='use "category" or "never".')
+    check_choice("missing", missing, ("category", "never"))
     if not 0 < fraction < 1:
         raise InputError(f"disclosure_fraction = {fraction!r}.", hint="give a share of the population between 0 and 1.")
 

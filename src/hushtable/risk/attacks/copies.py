@@ -76,14 +76,8 @@ def count_copies(
 
     Parameters
     ----------
-    original, synthetic, control : path, dataframe or Table
+    original, synthetic, control, specs
         As for `hushtable.singling_out`.
-    specs : mapping of column to ColumnSpec, optional
-        Kinds of columns where the data do not say.
-
-    Returns
-    -------
-    Copies
 
     Raises
     ------

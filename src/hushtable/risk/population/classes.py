@@ -1,7 +1,4 @@
-"""The classes of a sample by their sizes: all that estimators see of a table, but the tree.
-
-What an estimate says: its value, what the truth may be, and whether simulation lets us rely on it.
-"""
+"""The classes of a sample by their sizes: all that estimators see of a table, but the tree; and what estimates say."""
 
 from __future__ import annotations
 
