@@ -139,36 +139,17 @@ class Ends(NamedTuple):
 
 
 class Cell(NamedTuple):
-    """What a published cell says by the grammar alone; whether it is a label, only a hierarchy knows.
+    """What a published cell says by the grammar alone; whether it is a label, only a hierarchy knows."""
 
-    Attributes
-    ----------
-    form : {"value", "interval", "set", "any", "list"}
-        ``"any"`` is ``*``. ``"list"`` is a JSON list of something else than texts and nulls: no cell
-        that is ever written, and no value either.
-    ends : Ends, optional
-        Of an interval.
-    members : tuple of str or None
-        Of a set; None is the missing value.
-    """
-
+    # ``"any"`` is ``*``. ``"list"`` is a JSON list of something else than texts and nulls: no cell that is ever
+    # written, and no value either.
     form: Literal["value", "interval", "set", "any", "list"]
-    ends: Ends | None = None
-    members: tuple[str | None, ...] = ()
+    ends: Ends | None = None  # Of an interval
+    members: tuple[str | None, ...] = ()  # Of a set; None is the missing value
 
 
 def read(text: str) -> Cell:
-    """Read a published cell that is not missing.
-
-    Examples
-    --------
-    >>> [read(text).form for text in ("34", "*", "[17, 25)", '["a", "b"]', "[sic]")]
-    ['value', 'any', 'interval', 'set', 'value']
-    >>> read(">=90").ends, read('["a", null]').members
-    (Ends(low='90', high=None, is_closed=False), ('a', None))
-    >>> read("[20*, 45*]").ends, read("[red, green]").form
-    (Ends(low='20*', high='45*', is_closed=True), 'value')
-    """
+    """Read a published cell that is not missing."""
     if text == SUPPRESSED:
         return Cell("any")
     parts = _INTERVAL.fullmatch(text)
@@ -213,13 +194,7 @@ def one_of(texts: Iterable[str | None], *, between: Literal[", ", ","] = ", ") -
 
 
 def with_comma(text: str) -> str:
-    """Write a cell of numbers with decimal commas.
-
-    Examples
-    --------
-    >>> with_comma("[1.5, 2.75)"), with_point("[1,5, 2,75)")
-    ('[1,5, 2,75)', '[1.5, 2.75)')
-    """
+    """Write a cell of numbers with decimal commas."""
     return _POINT.sub(",", text)
 
 
@@ -229,13 +204,7 @@ def with_point(text: str) -> str:
 
 
 def without_first_days(days: Sequence[str]) -> list[str]:
-    """Write the ends of an interval of dates as years or months, where all of them are first days of such.
-
-    Examples
-    --------
-    >>> without_first_days(["1958-01-01", "1969-01-01"]), without_first_days(["1958-01-01", "1969-04-01"])
-    (['1958', '1969'], ['1958-01', '1969-04'])
-    """
+    """Write the ends of an interval of dates as years or months, where all of them are first days of such."""
     for first in ("-01-01", "-01"):
         if all(day.endswith(first) and _PART_OF_DATE.fullmatch(day.removesuffix(first)) for day in days):
             return [day.removesuffix(first) for day in days]
@@ -243,13 +212,7 @@ def without_first_days(days: Sequence[str]) -> list[str]:
 
 
 def whole_days(bounds: Iterable[str]) -> list[str]:
-    """Read the ends of intervals of dates: years, quarters and months begin with their first day.
-
-    Examples
-    --------
-    >>> whole_days(["1958", "1969-04", "1970-Q4", "1970-12-31"])
-    ['1958-01-01', '1969-04-01', '1970-10-01', '1970-12-31']
-    """
+    """Read the ends of intervals of dates: years, quarters and months begin with their first day."""
     bounds = (_QUARTER.sub(lambda quarter: f"{quarter[1]}-{3 * int(quarter[2]) - 2:02}", bound) for bound in bounds)
     parts = [(bound, _PART_OF_DATE.fullmatch(bound)) for bound in bounds]
     return [bound if part is None else f"{bound}-01" if part[1] else f"{bound}-01-01" for bound, part in parts]

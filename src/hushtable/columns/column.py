@@ -369,29 +369,10 @@ def value_text(kind: Kind, value: Any) -> str:
 def from_texts(
     name: str, texts: Sequence[str], kind: Kind | None = None, order: Sequence[str] | None = None
 ) -> tuple[Column, CodeArray]:
-    """Type distinct texts and code them; blank texts are missing.
+    """Type distinct texts and code them, one code for each text; blank ones are missing, "1" and "1.0" one value.
 
-    Parameters
-    ----------
-    name : str
-    texts : sequence of str, shape (n_texts,)
-        For instance the distinct texts of a CSV column.
-    kind : Kind, optional
-        Detected when not given: the first of integer, decimal, date, datetime, time
-        that *every* text fits, else category. Texts that are all like 1E10 are codes.
-    order : sequence of str, optional
-        The values of an ordered kind, from low to high.
-
-    Returns
-    -------
-    column : Column
-    codes : ndarray of int32, shape (n_texts,)
-        The code of each text; texts of one value ("1", "1.0") share a code.
-
-    Raises
-    ------
-    ColumnError
-        A text does not fit the given kind or order.
+    Without a kind it is the first of integer, decimal, date, datetime, time that *every* text fits, else category.
+    Texts that are all like 1E10 are codes. ColumnError where a text does not fit the given kind or order.
     """
     blank = np.array([not text.strip() for text in texts], dtype=bool)
     filled = [text for text, empty in zip(texts, blank, strict=True) if not empty]

@@ -1,9 +1,6 @@
-"""One column of any dataframe library: as a polars series, and as codes.
+"""One column of any dataframe library: as a polars series, as codes, and as text.
 
-Whoever types a column goes through `encode`, so that the search and the verifier agree
-on what its values are: numbers by their type, texts by how they look or as a spec says.
-
-A column as text: its cells in the texts of their values, coded, changed, and spelled out from labels.
+Whoever types a column goes through `encode`, so that the search and the verifier agree on what its values are.
 """
 
 from __future__ import annotations
@@ -197,28 +194,7 @@ def _from_categorical(series: nw.Series[Any]) -> pl.Series:
 
 
 def encode(series: pl.Series, spec: ColumnSpec, *, is_typed: bool, name: str) -> tuple[Column, CodeArray]:
-    """Code a column: by its type, and text by how it looks where that is asked.
-
-    Parameters
-    ----------
-    series : polars.Series
-    spec : ColumnSpec
-        Kind and order where the data do not say.
-    is_typed : bool
-        Whether text is typed by its looks, as a CSV's is; else it is a category.
-    name : str
-        Of the column; the series has none.
-
-    Returns
-    -------
-    column : Column
-    codes : ndarray of int32, shape (n_rows,)
-
-    Raises
-    ------
-    ColumnError
-        Its type cannot be coded, it does not fit the spec, or it holds infinite numbers.
-    """
+    """Code a column: by its type, and text by how it looks where it `is_typed`, as a CSV's is, else a category."""
     dtype = series.dtype
     if isinstance(dtype, pl.Boolean):
         series = series.cast(pl.String)
@@ -249,13 +225,7 @@ def encode(series: pl.Series, spec: ColumnSpec, *, is_typed: bool, name: str) ->
 
 
 def dates_as_text(series: pl.Series) -> pl.Series:
-    """Write the whole numbers of a column whose format of dates is declared as texts: 19431005. Others stay.
-
-    Examples
-    --------
-    >>> dates_as_text(pl.Series([19431005.0, None])).to_list()
-    ['19431005', None]
-    """
+    """Write the whole numbers of a column whose format of dates is declared as texts: 19431005. Others stay."""
     if series.dtype.is_float() and (series.drop_nulls() % 1 == 0).all() and (series.abs() < 2**53).all():
         # pandas holds integers beside missing cells as floats.
         series = series.cast(pl.Int64)
@@ -263,13 +233,7 @@ def dates_as_text(series: pl.Series) -> pl.Series:
 
 
 def without_declared(series: pl.Series, texts: Sequence[str]) -> pl.Series:
-    """Make the cells missing that texts such as ``-9`` or ``9999-12-31`` stand for, whatever the column's type.
-
-    Examples
-    --------
-    >>> without_declared(pl.Series([31, -9]), ["-9", "unknown"]).to_list()
-    [31, None]
-    """
+    """Make the cells missing that texts such as ``-9`` or ``9999-12-31`` stand for, whatever the column's type."""
     if not texts or series.dtype.is_nested() or isinstance(series.dtype, (pl.Binary, pl.Duration, pl.Null)):
         return series
     if series.dtype.is_numeric():
@@ -318,22 +282,7 @@ def is_text_by_type(spec: ColumnSpec) -> bool:
 def typed(series: pl.Series, spec: ColumnSpec, *, as_written: bool = False) -> pl.Series:
     """Return a text column as numbers, dates or moments where every cell spells one, whatever its marks; else as it is.
 
-    Parameters
-    ----------
-    series : polars.Series of text
-    spec : ColumnSpec
-        Categories stay text, and so does a column that writes missing cells in several ways.
-    as_written : bool
-        Only where every cell is the text by which its value would be written again: no 1,50 and no 1.50.
-
-    Examples
-    --------
-    >>> for cells in (["1,50", None, "1.020,5"], ["31.12.2023"], ["01234", "1234"], ["0.12345678901234567890"]):
-    ...     print(typed(pl.Series(cells), ColumnSpec()).to_list())
-    [1.5, None, 1020.5]
-    [datetime.date(2023, 12, 31)]
-    ['01234', '1234']
-    ['0.12345678901234567890']
+    `as_written`: only where every cell is the text by which its value would be written again: no 1,50 and no 1.50.
     """
     if spec.order is not None or spec.kind in ("category", "ordered") or spec.separator is not None:
         return series
@@ -476,12 +425,6 @@ def holds(written: pl.Series, source: pl.Series, but: BoolArray | None = None) -
     """Tell whether cells that were read back from a file are those of a source, row by row, but for some rows.
 
     Text is compared with other types as the value that it spells; texts that mean missing may be missing cells.
-
-    Examples
-    --------
-    >>> moments = pl.Series([1_001], dtype=pl.Datetime("ns"))
-    >>> [holds(each, moments) for each in (moments, moments.dt.cast_time_unit("us"))]
-    [True, False]
     """
     source = source.cast(without_categories(source.dtype))
     if but is not None:
@@ -532,16 +475,7 @@ def strings(name: str, cells: Sequence[str | None]) -> pl.Series:
 
 
 def replaced(series: pl.Series, rows: BoolArray, other: pl.Series | None = None) -> pl.Series:
-    """Return a column with the cells of another one of its type in some rows, or with none there.
-
-    Parameters
-    ----------
-    series : polars.Series
-    rows : ndarray of bool, shape (n_rows,)
-        Which cells change.
-    other : polars.Series, optional
-        None makes the cells missing.
-    """
+    """Return a column with the cells of another one of its type in some rows; without another one they are missing."""
     return series.zip_with(pl.Series(~rows), series.clear(len(series)) if other is None else other)
 
 
@@ -555,13 +489,7 @@ def spelled(series: pl.Series, name: str) -> pl.Series:
 
 
 def without_blanks(series: pl.Series, name: str) -> pl.Series:
-    """Return a column's cells as text, blank ones as missing.
-
-    Raises
-    ------
-    ColumnError
-        Its cells are lists, structs, bytes or durations.
-    """
+    """Return a column's cells as text, blank ones as missing."""
     cells = _as_text(series, name)
     blank = cells.unique().drop_nulls()
     blank = blank.filter(blank.str.strip_chars() == "")

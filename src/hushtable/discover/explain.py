@@ -25,20 +25,12 @@ _ROUNDING: Final = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class TermShare:
-    """What one term contributes to the objective of the best set.
-
-    Attributes
-    ----------
-    label : str
-    score : float
-    weight : float
-    divides : bool
-        Whether it is the divisor: the objective is the sum of the other terms' ``weighted``, over this one's.
-    """
+    """What one term contributes to the objective of the best set."""
 
     label: str
     score: float
     weight: float
+    # Whether it is the divisor: the objective is the sum of the other terms' ``weighted``, over this one's
     divides: bool = False
 
     @property
@@ -49,23 +41,14 @@ class TermShare:
 
 @dataclass(frozen=True, slots=True)
 class ColumnShare:
-    """What one candidate column contributes, or would.
-
-    Attributes
-    ----------
-    name : str
-    chosen : bool
-        Whether it is in the best set.
-    change : float or None
-        Of the objective, when the column is removed from the best set, or added to it. None where that
-        set was not evaluated, and where it would be empty.
-    terms : dict of str to float
-        The change of each term's score, before its weight; empty where ``change`` is None.
-    """
+    """What one candidate column contributes, or would."""
 
     name: str
-    chosen: bool
+    chosen: bool  # Whether it is in the best set
+    # Of the objective, when the column is removed from the best set, or added to it. None where that set was not
+    # evaluated, and where it would be empty.
     change: float | None
+    # The change of each term's score, before its weight; empty where ``change`` is None
     terms: dict[str, float] = field(default_factory=dict)
 
 

@@ -1,7 +1,4 @@
-"""What a search over column sets maximises: weighted scores, each with what is known of it.
-
-Column sets are evaluated once each: what every search over them stands on.
-"""
+"""What a search over column sets maximises: weighted scores, and their values of column sets, each set once."""
 
 from __future__ import annotations
 
@@ -30,22 +27,14 @@ Aggregate = Literal["value", "mean", "weighted_mean"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ClassFigures:
-    """Three whole numbers about each of many column sets, which the commonest scores are made of.
+    """Three whole numbers about each of many column sets, which the commonest scores are made of."""
 
-    Attributes
-    ----------
-    n_classes, n_pairs, smallest : ndarray of int64, shape (n_sets,)
-        Classes, pairs of records that share one, records of the smallest.
-    n_chosen : ndarray of int64, shape (n_sets,)
-        Columns of each set.
-    n_records, n_columns : int
-        Of the table.
-    """
-
+    # (n_sets,), classes, pairs of records that share one, records of the smallest
     n_classes: CountArray = field(repr=False)
     n_pairs: CountArray = field(repr=False)
     smallest: CountArray = field(repr=False)
-    n_chosen: CountArray = field(repr=False)
+    n_chosen: CountArray = field(repr=False)  # (n_sets,), columns of each set
+    # Of the table
     n_records: int
     n_columns: int
 
@@ -339,20 +328,7 @@ def coded(data: Any, columns: Sequence[str] | None, objective: Objective) -> tup
 
 
 class ObjectiveEvaluator:
-    """Evaluates an objective on column sets: each set once, all in the order asked.
-
-    Parameters
-    ----------
-    table : Table
-        With the candidate columns and whatever the objective's terms read.
-    columns : sequence of str
-        The candidates.
-    n_columns : int
-        Columns of the data, for the length penalty.
-    objective : Objective
-    budget : Budget
-        Its nodes are column sets evaluated.
-    """
+    """Evaluates an objective on column sets: each set once, all in the order asked; a node of the budget is one set."""
 
     def __init__(
         self, table: Table, columns: Sequence[str], n_columns: int, objective: Objective, budget: Budget

@@ -1,8 +1,7 @@
 """Searches for the column set of the highest objective: exact ones, walks from set to set, and populations.
 
-Every one is a small record of options with one method, ``search``, that asks an
-`Evaluator` for values in an order of its own. The evaluator remembers the best set
-and everything else: a search cannot return the wrong one.
+Each is a record of options whose ``search`` asks an `Evaluator` for values in an order of its own. The evaluator
+remembers the best set: a search cannot return the wrong one.
 """
 
 from __future__ import annotations
@@ -166,17 +165,10 @@ class BranchAndBound:
 
 
 def undominated(points: FloatArray) -> list[int]:
-    """Return the rows that no other row equals or exceeds everywhere and exceeds somewhere; of equal rows the first.
+    """Return the rows of ``points`` (n_points, n_criteria; higher is better) that none dominates; of equals the first.
 
-    Parameters
-    ----------
-    points : ndarray of float64, shape (n_points, n_criteria)
-        Higher is better.
-
-    Notes
-    -----
-    The lexicographically highest row is never dominated; it removes what it dominates,
-    and so on: O(n_points x n_front).
+    The lexicographically highest row is never dominated; it removes what it dominates, and so on: O(n_points x
+    n_front).
     """
     order = np.lexsort((np.arange(len(points)), *(-column for column in points.T[::-1])))
     left = points[order]

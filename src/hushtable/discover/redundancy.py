@@ -27,43 +27,21 @@ _ROUNDING: Final = 1e-12
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Redundancy:
-    """How scores hang together over column sets.
+    """How scores hang together over column sets."""
 
-    Attributes
-    ----------
-    names : tuple of str
-        The scores.
-    columns : tuple of str
-        The candidate columns.
-    sets : ndarray of bool, shape (n_sets, n_columns), read-only
-        The column sets that were sampled, each once.
-    values : ndarray of float64, shape (n_sets, n_scores), read-only
-    spearman, pearson : ndarray of float64, shape (n_scores, n_scores), read-only
-        Correlations in [-1, 1] over the sets where both scores are finite; NaN where
-        one of them is constant there.
-    method : {"spearman", "pearson"}
-        The one that clusters and picks go by.
-    threshold : float
-        Scores whose correlation is this strong, in either direction, may be redundant.
-    clusters : tuple of tuple of str
-        Groups of redundant scores, in the order of the names.
-    kept : tuple of str
-        One score of each cluster, in the order of the names; constant scores are not kept.
-    reasons : dict of str to str
-        Why each score was kept or dropped.
-    """
-
-    names: tuple[str, ...]
-    columns: tuple[str, ...]
-    sets: BoolArray = field(repr=False)
-    values: FloatArray = field(repr=False)
+    names: tuple[str, ...]  # The scores
+    columns: tuple[str, ...]  # The candidate columns
+    sets: BoolArray = field(repr=False)  # (n_sets, n_columns), the column sets that were sampled, each once
+    values: FloatArray = field(repr=False)  # (n_sets, n_scores)
+    # (n_scores, n_scores), correlations in [-1, 1] over the sets where both scores are finite; NaN where one of them is
+    # constant there
     spearman: FloatArray = field(repr=False)
     pearson: FloatArray = field(repr=False)
-    method: Correlation
-    threshold: float
-    clusters: tuple[tuple[str, ...], ...]
-    kept: tuple[str, ...]
-    reasons: dict[str, str] = field(repr=False)
+    method: Correlation  # The one that clusters and picks go by
+    threshold: float  # Scores whose correlation is this strong, in either direction, may be redundant
+    clusters: tuple[tuple[str, ...], ...]  # Groups of redundant scores, in the order of the names
+    kept: tuple[str, ...]  # One score of each cluster, in the order of the names; constant scores are not kept
+    reasons: dict[str, str] = field(repr=False)  # Why each score was kept or dropped
 
     def __post_init__(self) -> None:
         for array in (self.sets, self.values, self.spearman, self.pearson):

@@ -29,44 +29,23 @@ _PICTURES: Final = ("evolution", "terms", "pareto")
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A column set and what it scores.
+    """A column set and what it scores."""
 
-    Attributes
-    ----------
-    columns : tuple of str
-        In the order of the data.
-    value : float
-        The objective.
-    terms : dict of str to float
-        The score of each term, before its weight.
-    """
-
-    columns: tuple[str, ...]
-    value: float
-    terms: dict[str, float]
+    columns: tuple[str, ...]  # In the order of the data
+    value: float  # The objective
+    terms: dict[str, float]  # The score of each term, before its weight
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class History:
-    """Every column set that a search evaluated, in its order, each once.
+    """Every column set that a search evaluated, in its order, each once."""
 
-    Attributes
-    ----------
-    columns : tuple of str
-        The candidates.
-    sets : ndarray of bool, shape (n_sets, n_columns), read-only
-    terms : ndarray of float64, shape (n_sets, n_terms), read-only
-        In the order of ``Objective.all_terms``.
-    values : ndarray of float64, shape (n_sets,), read-only
-    steps : ndarray of float64, shape (n_steps, 3), read-only
-        For each step or generation: the sets evaluated until then, the highest value
-        that it kept, and the mean of the values. Empty for a search without steps.
-    """
-
-    columns: tuple[str, ...]
-    sets: BoolArray = field(repr=False)
-    terms: FloatArray = field(repr=False)
-    values: FloatArray = field(repr=False)
+    columns: tuple[str, ...]  # The candidates
+    sets: BoolArray = field(repr=False)  # (n_sets, n_columns)
+    terms: FloatArray = field(repr=False)  # (n_sets, n_terms), in the order of ``Objective.all_terms``
+    values: FloatArray = field(repr=False)  # (n_sets,)
+    # (n_steps, 3), for each step or generation: the sets evaluated until then, the highest value that it kept, and the
+    # mean of the values. Empty for a search without steps.
     steps: FloatArray = field(repr=False)
 
     def __post_init__(self) -> None:

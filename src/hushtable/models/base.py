@@ -128,19 +128,12 @@ NO_GROUNDS: Final[Mapping[str, Ground]] = MappingProxyType({})
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Matching:
-    """Which published rows may have come from which original rows.
+    """Which published rows may have come from which original rows."""
 
-    Attributes
-    ----------
-    n_published, n_original : int
-        Rows of either table.
-    published, original : ndarray of int64, shape (n_edges,)
-        Pairs of rows whose cells agree in every quasi-identifier: the published
-        ones cover the original ones.
-    """
-
+    # Rows of either table
     n_published: int
     n_original: int
+    # (n_edges,), pairs of rows whose cells agree in every quasi-identifier: the published ones cover the original ones
     published: CountArray = field(repr=False)
     original: CountArray = field(repr=False)
 

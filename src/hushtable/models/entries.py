@@ -31,23 +31,7 @@ KindT = TypeVar("KindT")
 
 
 class Registry(MutableMapping[str, KindT]):
-    """Classes by their names; those that only their places are known of are imported when they are asked for.
-
-    Parameters
-    ----------
-    places : mapping of name to str or class
-        ``"package.module.Class"``.
-    group : str, optional
-        Of the entry points where other packages have more: see `hushtable.models.plugins`.
-    needs : sequence of str
-        What a class of another package has to have.
-
-    Examples
-    --------
-    >>> found = Registry({"half": "fractions.Fraction"})
-    >>> found["half"](1, 2)
-    Fraction(1, 2)
-    """
+    """Classes by their names; those that only their places are known of are imported when they are asked for."""
 
     def __init__(self, places: Mapping[str, Any], group: str = "", needs: Sequence[str] = ("name",)) -> None:
         self._kinds: dict[str, Any] = dict(places)
@@ -75,13 +59,7 @@ class Registry(MutableMapping[str, KindT]):
         return len(self._kinds)
 
     def find(self, name: str) -> bool:
-        """Tell whether there is something of that name; what another package has is imported, and stays.
-
-        Raises
-        ------
-        InputError
-            It may not be imported here, or it is not what it has to be.
-        """
+        """Tell whether there is something of that name; what another package has is imported, and stays."""
         if name not in self._kinds and self._group and name in plugins.installed(self._group):
             self._kinds[name] = plugins.load(self._group, name, self._needs)
         return name in self._kinds
@@ -99,32 +77,7 @@ def read(
     error: type[InputError] = InputError,
     nested: Mapping[str, Callable[[Any], Any]] = _NOTHING,
 ) -> Any:
-    """Make what an entry names.
-
-    Parameters
-    ----------
-    entry : str or mapping
-    kinds : mapping of name to class
-    what : str
-        What is made, for messages: ``"model"``.
-    error : type of InputError
-    nested : mapping of option to callable
-        How options are read that are entries themselves.
-
-    Raises
-    ------
-    InputError
-        Of the type asked for: an unknown name or option, or options that do not fit.
-
-    Examples
-    --------
-    >>> from dataclasses import dataclass
-    >>> @dataclass
-    ... class Cut:
-    ...     width: int = 1
-    >>> read({"cut": {"width": 3}}, {"cut": Cut}, "rule"), read("cut", {"cut": Cut}, "rule")
-    (Cut(width=3), Cut(width=1))
-    """
+    """Make what an entry names."""
     name, options = _parts(entry, kinds, what, error)
     kind = kinds[name]
     if not isinstance(options, Mapping):
@@ -147,14 +100,7 @@ def read(
 
 
 def write(made: Any, *, sparse: bool = True) -> dict[str, Any]:
-    """Return what `read` would make this of, as plain values.
-
-    Parameters
-    ----------
-    made : an object of a class with a ``name``
-    sparse : bool
-        Leave out options at their defaults.
-    """
+    """Return what `read` would make this of, as plain values."""
     written = {}
     for field in dataclasses.fields(made):
         value = getattr(made, field.name)
@@ -172,13 +118,7 @@ def given(
     *,
     nested: Mapping[str, Callable[[Any], Any]] = _NOTHING,
 ) -> Any:
-    """Return what a Python caller passes: an object as it is, a name or an entry as what it makes.
-
-    Raises
-    ------
-    InputError
-        It is a class instead of an object of it, or something else.
-    """
+    """Return what a Python caller passes: an object as it is, a name or an entry as what it makes."""
     if isinstance(asked, (str, Mapping)):
         return read(asked, kinds, what, nested=nested)
     if inspect.isclass(asked):
@@ -192,13 +132,7 @@ def given(
 
 
 def register(kind: Any, kinds: MutableMapping[str, Any], what: str) -> None:
-    """Make a class with a ``name`` one of those that an entry may name.
-
-    Raises
-    ------
-    InputError
-        Another class has that name.
-    """
+    """Make a class with a ``name`` one of those that an entry may name."""
     if kinds.setdefault(kind.name, kind) is not kind:
         raise InputError(f"there is a {what} {kind.name!r} already.", hint="give this one another name.")
 

@@ -1,7 +1,6 @@
-"""Models of persons with several records, which a published column links.
+"""Models of persons with several records, which a published column links: they judge multisets of published records.
 
-They judge the history of a person: the multiset of the published records under one pseudonym. What a class has to
-satisfy follows from it: whoever hides among k histories hides among k persons in every class of a record.
+What a class has to satisfy follows: whoever hides among k histories hides among k persons in every class of a record.
 """
 
 from __future__ import annotations

@@ -27,15 +27,9 @@ __all__ = ["AlphaKAnonymity", "DeltaPresence", "KAnonymity", "KMap"]
 
 @dataclass(frozen=True, slots=True)
 class KModel:
-    """What models of one threshold k have in common: of how many a person is one.
+    """What models of one threshold k have in common: of how many a person is one."""
 
-    Parameters
-    ----------
-    k : int
-        At least 1.
-    """
-
-    k: int
+    k: int  # At least 1
 
     name: ClassVar[str]
     monotone_coarsening: ClassVar[bool] = True

@@ -32,43 +32,16 @@ __all__ = ["ItemQuestion", "question_of_items"]
 
 
 class ItemQuestion(NamedTuple):
-    """What a model asks of every item.
+    """What a model asks of every item."""
 
-    Attributes
-    ----------
-    model : PrivacyModel
-        Of a column with one value.
-    of_holders : bool
-        Whether the records that hold the item have that value, or those that have items and not this one.
-    asks_of_none : bool
-        Whether it is asked of a further item that exactly those hold who have none.
-    """
-
-    model: PrivacyModel
+    model: PrivacyModel  # Of a column with one value
+    # Whether the records that hold the item have that value, or those that have items and not this one
     of_holders: bool
-    asks_of_none: bool
+    asks_of_none: bool  # Whether it is asked of a further item that exactly those hold who have none
 
 
 def question_of_items(model: PrivacyModel, column: str) -> ItemQuestion:
-    """Return what a model of a column of sets asks of every item.
-
-    Parameters
-    ----------
-    model : PrivacyModel
-        Of the sensitive column that holds sets.
-    column : str
-        The name of the column that stands for the item.
-
-    Raises
-    ------
-    ModelError
-        The model has no meaning for sets.
-
-    Examples
-    --------
-    >>> question_of_items(AlphaKAnonymity(0.5, 5, "ill"), "item")
-    ItemQuestion(model=AlphaKAnonymity(alpha=0.5, k=5, sensitive='item'), of_holders=True, asks_of_none=False)
-    """
+    """Return what a model of a column of sets asks of every item, as a model of the column of that name."""
     # A model of another package may be derived from one of these and mean something else.
     kind = type(model)
     if isinstance(model, DistinctLDiversity) and kind is DistinctLDiversity and model.l == 2:

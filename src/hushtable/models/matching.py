@@ -28,13 +28,7 @@ __all__ = ["Global1K", "GlobalK1", "Match1K", "MatchK1", "MatchKK", "MatchingNot
 
 @dataclass(frozen=True, slots=True)
 class MatchingNotion(KModel):
-    """What the matching notions have in common.
-
-    Parameters
-    ----------
-    k : int
-        At least 1.
-    """
+    """What the matching notions have in common."""
 
     monotone_suppression: ClassVar[bool] = False
     needs = Needs(original=True)
@@ -166,12 +160,6 @@ class GlobalK1(MatchingNotion):
 def matches(pairs: Matching) -> Matching:
     """Return the pairs that are part of some perfect matching; none where there is no perfect matching.
 
-    Parameters
-    ----------
-    pairs : Matching
-
-    Notes
-    -----
     One perfect matching (Hopcroft and Karp), then strong components: a pair is part of some perfect
     matching if and only if its published row and the one matched to its original row lie in
     one component of the graph "may take the original row of". O(edges * sqrt(rows)), where

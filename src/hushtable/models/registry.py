@@ -54,13 +54,7 @@ ModelT = TypeVar("ModelT")
 
 
 def register(model: type[ModelT]) -> type[ModelT]:
-    """Make a model known by its name to `hushtable.anonymize`, policies and `verify`; usable as a decorator.
-
-    Raises
-    ------
-    InputError
-        Another model has that name.
-    """
+    """Make a model known by its name to `hushtable.anonymize`, policies and `verify`; usable as a decorator."""
     entries.register(model, MODELS, "privacy model")
     return model
 
@@ -82,13 +76,7 @@ def from_dict(entry: str | Mapping[str, Any]) -> PrivacyModel:
 
 
 def claimed(names: Iterable[Any]) -> tuple[PrivacyModel, ...]:
-    """Make the models that a manifest names: those of hushtable, and those that somebody has registered or named.
-
-    Raises
-    ------
-    VerificationError
-        One is known to nobody here, so that the claim cannot be judged.
-    """
+    """Make the models that a manifest names: those of hushtable, and those that somebody has registered or named."""
     found = []
     for entry in names:
         name = next(iter(entry), None) if isinstance(entry, Mapping) else entry
@@ -107,13 +95,7 @@ def claimed(names: Iterable[Any]) -> tuple[PrivacyModel, ...]:
 
 
 def models_in(given: Any) -> tuple[PrivacyModel, ...]:
-    """Return the models that a caller passed, each as an object or as a policy writes it.
-
-    Raises
-    ------
-    InputError
-        One model alone, a class instead of an object of it, or something else.
-    """
+    """Return the models that a caller passed, each as an object or as a policy writes it."""
     if isinstance(given, (str, Mapping)) or not isinstance(given, Iterable):
         shown = type(given).__name__ if not isinstance(given, str) else repr(given)
         raise InputError(f"models = {shown} is one model.", hint="pass a list: models=[KAnonymity(5)].")

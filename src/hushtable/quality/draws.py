@@ -46,44 +46,23 @@ _IMPOSSIBLE: Final = 1e-9
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ModelColumn:
-    """A column of a model: what its cells stand for, as points with weights.
-
-    Attributes
-    ----------
-    is_number : bool
-    texts : tuple of str
-        Of a category.
-    cell_of_row : ndarray of int64, shape (n_rows,)
-    points, base : tuple by cell of ndarray of float64
-        What a cell may be; how much of all records is there. Nothing of a missing cell.
-    original : ndarray of float64, shape (n_original,)
-        NaN is missing.
-    means : ndarray of float64, shape (n_cells,)
-        NaN where a cell tells no mean.
-    rows_of_cell : tuple by cell of ndarray of int64
-    ends : HeldEnds or None
-    tails : tuple of Tail
-        Of open cells.
-    places : tuple by cell of ndarray of float64
-        Of the points.
-    is_whole : bool
-    has_scale : bool
-        False of numbers whose cells name a single bound: how wide anything is, they do not tell.
-    """
+    """A column of a model: what its cells stand for, as points with weights."""
 
     is_number: bool
-    texts: tuple[str, ...]
-    cell_of_row: CountArray = field(repr=False)
+    texts: tuple[str, ...]  # Of a category
+    cell_of_row: CountArray = field(repr=False)  # (n_rows,)
+    # tuple by cell of ndarray of float64: What a cell may be; how much of all records is there. Nothing of a missing
+    # cell.
     points: tuple[FloatArray, ...] = field(repr=False)
     base: tuple[FloatArray, ...] = field(repr=False)
-    original: FloatArray = field(repr=False)
-    means: FloatArray = field(repr=False)
-    rows_of_cell: tuple[CountArray, ...] = field(repr=False)
+    original: FloatArray = field(repr=False)  # (n_original,), NaN is missing
+    means: FloatArray = field(repr=False)  # (n_cells,), NaN where a cell tells no mean
+    rows_of_cell: tuple[CountArray, ...] = field(repr=False)  # tuple by cell of ndarray of int64
     ends: HeldEnds | None = field(repr=False)
-    tails: tuple[Tail, ...] = field(repr=False)
-    places: tuple[FloatArray, ...] = field(repr=False)
+    tails: tuple[Tail, ...] = field(repr=False)  # Of open cells
+    places: tuple[FloatArray, ...] = field(repr=False)  # tuple by cell of ndarray of float64: Of the points
     is_whole: bool
-    has_scale: bool
+    has_scale: bool  # False of numbers whose cells name a single bound: how wide anything is, they do not tell
 
     @classmethod
     def of(cls, standing: Standing, ends: HeldEnds | None, *, is_flag: bool) -> ModelColumn:
@@ -172,12 +151,7 @@ def _reach(standing: Standing) -> tuple[Spread, tuple[Tail, ...]] | None:
 
 
 def known_of_cells(standing: Standing) -> FloatArray:
-    """Return what the cells of a column tell of its records: their means, or the shares of frequent categories.
-
-    Returns
-    -------
-    ndarray of float64, shape (n_rows, n_features)
-    """
+    """Return what cells tell of each record, (n_rows, n_features): means, or shares of frequent categories."""
     column, published = standing.column, standing.published
     if column.is_measured:
         return middles(published)[published.rows][:, None]
@@ -249,17 +223,8 @@ def drawn_cells(
 ) -> list[dict[str, FloatArray]]:
     """Draw all cells some times, one chain: each column in turn, given the others as drawn last.
 
-    Parameters
-    ----------
-    variables : mapping of column to ModelColumn
-    outcome : callable
-        The outcome of every row, from the drawn cells.
-    beside : ndarray of float64, shape (n_rows, n_features)
-        What is told of each row besides.
-    classes : ndarray of int64, shape (n_rows,)
-        The class of every row.
-    n_draws : int
-    rng : Generator
+    `outcome` makes the outcome of every row from the drawn cells; `beside` (n_rows, n_features) is told of each row
+    besides.
     """
     beside = _standardized(beside)
     open_ones = [name for name, variable in variables.items() if not variable.is_certain]

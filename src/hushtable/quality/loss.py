@@ -1,7 +1,4 @@
-"""How much a release lost, always measured on what it publishes.
-
-Minimal distortion and certainty: what a cell loses, summed over cells.
-"""
+"""How much a release lost, always measured on what it publishes."""
 
 from __future__ import annotations
 
@@ -77,15 +74,7 @@ class CellLoss(Loss, Protocol):
     """Whether a cell that publishes an interval costs the interval's share of the range, or else 1."""
 
     def node_costs(self, hierarchy: Hierarchy, n_values: int) -> tuple[FloatArray, ...]:
-        """Return what a cell costs at every node of every level, in [0, inf), before weights.
-
-        Parameters
-        ----------
-        hierarchy : Hierarchy
-            Aligned to a column.
-        n_values : int
-            Distinct values of the column, a missing one included.
-        """
+        """Return what a cell costs at every node of every level, in [0, inf), before weights."""
         ...
 
     def factor(self, names: Sequence[str], n_records: int) -> float:
@@ -159,28 +148,13 @@ class SetNCP:
 
 @dataclass(frozen=True, slots=True)
 class Quality:
-    """How much a release lost.
+    """How much a release lost."""
 
-    Attributes
-    ----------
-    set_ncp : float
-        Mean published share, 0 (nothing lost) to 1 (everything).
-    set_ncp_by_rank : float
-        The same where intervals are as wide as they hold ranks of the column's values.
-    by_column : dict of column to float
-        The same for every quasi-identifier.
-    discernibility : int
-        Sum over records of the size of their class, in records.
-    average_class_size : float
-        Records in a class.
-    n_classes : int
-    """
-
-    set_ncp: float
-    set_ncp_by_rank: float
-    by_column: dict[str, float]
-    discernibility: int
-    average_class_size: float
+    set_ncp: float  # Mean published share, 0 (nothing lost) to 1 (everything)
+    set_ncp_by_rank: float  # The same where intervals are as wide as they hold ranks of the column's values
+    by_column: dict[str, float]  # The same for every quasi-identifier
+    discernibility: int  # Sum over records of the size of their class, in records
+    average_class_size: float  # Records in a class
     n_classes: int
 
     def to_dict(self) -> dict[str, Any]:
@@ -189,16 +163,7 @@ class Quality:
 
 
 def measure(recoding: Recoding, sizes: CountArray, n_suppressed: int = 0) -> Quality:
-    """Measure a release from what its classes publish.
-
-    Parameters
-    ----------
-    recoding : Recoding
-    sizes : ndarray of int64, shape (n_classes,)
-        Records in each class.
-    n_suppressed : int
-        Records that publish ``*`` everywhere; they lose everything.
-    """
+    """Measure a release from what its classes publish."""
     names = [column.name for column in recoding.columns]
     by_column = _ncp_by_column(_measured(recoding, lambda _: False), sizes, n_suppressed)
     by_rank = _ncp_by_column(_measured(recoding, lambda _: True), sizes, n_suppressed)
@@ -213,17 +178,12 @@ def measure(recoding: Recoding, sizes: CountArray, n_suppressed: int = 0) -> Qua
 
 
 def set_ncp(recoding: Recoding, sizes: CountArray, n_suppressed: int = 0) -> float:
-    """Return the normalised certainty penalty, 0 to 1.
+    """Return the normalised certainty penalty, 0 to 1, the mean over records and columns.
 
-    For an ordered column the published width over the width of the whole column,
-    for a categorical one the number of published values over the number of all, 0
-    for a single value; the mean over records and columns. A missing value counts as
-    a category; beside known values of an ordered column it publishes everything.
-
-    Notes
-    -----
-    Xu et al., "Utility-based anonymization using local recoding", KDD 2006,
-    section 3, on sets rather than hierarchy nodes.
+    For an ordered column the published width over the width of the whole column, for a categorical one the number of
+    published values over the number of all, 0 for a single value. A missing value counts as a category; beside known
+    values of an ordered column it publishes everything. Xu et al., "Utility-based anonymization using local recoding",
+    KDD 2006, section 3, on sets rather than hierarchy nodes.
     """
     return math.fsum(_ncp_by_column(recoding, sizes, n_suppressed)) / len(recoding.columns)
 
@@ -254,41 +214,17 @@ def _exact_sum(values: FloatArray) -> float:
 
 
 def loss_metric(shares: FloatArray, sizes: CountArray, leaf_shares: FloatArray, n_suppressed: int = 0) -> float:
-    """Return Iyengar's loss metric, 0 (nothing lost) to 1 (everything): the mean of `loss_metric_by_column`.
-
-    Examples
-    --------
-    A node with 2 of 3 leaves in one class, a leaf in the other:
-
-    >>> round(loss_metric(np.array([[2 / 3, 1 / 3]]), np.array([6, 4]), np.array([1 / 3])), 12)
-    0.3
-    """
+    """Return Iyengar's loss metric, 0 (nothing lost) to 1 (everything): the mean of `loss_metric_by_column`."""
     return float(loss_metric_by_column(shares, sizes, leaf_shares, n_suppressed).mean())
 
 
 def loss_metric_by_column(
     shares: FloatArray, sizes: CountArray, leaf_shares: FloatArray, n_suppressed: int = 0
 ) -> FloatArray:
-    r"""Return Iyengar's loss metric of every column.
+    """Return Iyengar's loss metric of every column: the mean over cells of (leaves of the node - 1) / (all leaves - 1).
 
-    The mean over cells of (leaves under the published node - 1) / (all leaves - 1); in
-    shares of the leaves, :math:`(s - 1/D) / (1 - 1/D)`.
-
-    Parameters
-    ----------
-    shares : ndarray of float64, shape (n_columns, n_classes)
-        Share of the domain under the published node; a leaf's share is no loss.
-    sizes : ndarray of int64, shape (n_classes,)
-        Records in each class.
-    leaf_shares : ndarray of float64, shape (n_columns,)
-        1 / D; 0 for a continuous column, whose shares are widths.
-    n_suppressed : int
-        Records that publish ``*`` everywhere, in no class.
-
-    Notes
-    -----
-    Iyengar, "Transforming data to satisfy privacy constraints", KDD 2002, section 3.
-    A column with one leaf loses nothing.
+    In shares (n_columns, n_classes), :math:`(s - 1/D) / (1 - 1/D)`, where the leaf share 1/D is 0 for a continuous
+    column. Iyengar, "Transforming data to satisfy privacy constraints", KDD 2002, section 3. One leaf loses nothing.
     """
     room = 1 - leaf_shares
     n_records = max(1, int(sizes.sum()) + n_suppressed)
@@ -301,59 +237,19 @@ def non_uniform_entropy(frequencies: CountArray, covered: CountArray, counts: Co
 
     .. math:: -\sum_\text{records} \log_2 \frac{n(v)}{n(\bar v)}
 
-    with the records :math:`n(v)` of a cell's value and :math:`n(\bar v)` of all values
-    that the published cell covers, in the whole table.
-
-    Parameters
-    ----------
-    frequencies, covered : ndarray of int64, shape (n_columns, n_rows)
-        Records with the value of each row, and with any value that its published cell
-        covers; for a suppressed cell, all records.
-    counts : ndarray of int64, shape (n_rows,)
-        Records of each row.
-
-    Notes
-    -----
-    Gionis, Tassa, "k-Anonymization with minimal loss of information", IEEE TKDE 21(2),
-    2009, section 3. See `hushtable.quality.measures.arx_entropy` for ARX's treatment of
-    suppressed records.
-
-    Examples
-    --------
-    Four records, two values; one column publishes the pair of them, the other the values:
-
-    >>> frequencies = np.array([[2, 2, 2, 2], [2, 2, 2, 2]])
-    >>> covered = np.array([[4, 4, 4, 4], [2, 2, 2, 2]])
-    >>> non_uniform_entropy(frequencies, covered, np.ones(4, dtype=np.int64)).tolist()
-    [4.0, 0.0]
+    with the records :math:`n(v)` of a cell's value and :math:`n(\bar v)` of all values that the published cell covers
+    (of a suppressed one, all), both (n_columns, n_rows). Gionis, Tassa, "k-Anonymization with minimal loss of
+    information", IEEE TKDE 21(2), 2009, section 3; `hushtable.quality.measures.arx_entropy` treats suppressed records
+    as ARX does.
     """
     return np.asarray(((np.log2(covered) - np.log2(frequencies)) * counts).sum(axis=1))
 
 
 def precision(levels: CountArray, sizes: CountArray, heights: CountArray, n_suppressed: int = 0) -> float:
-    """Return Sweeney's precision, 1 (as the input) to 0 (everything suppressed).
+    """Return Sweeney's precision, 1 (as the input) to 0 (all suppressed): 1 - the mean over cells of level / height.
 
-    1 - the mean over cells of level / height.
-
-    Parameters
-    ----------
-    levels : ndarray of int64, shape (n_columns, n_classes)
-        The level of the published node; 0 is a value.
-    sizes : ndarray of int64, shape (n_classes,)
-    heights : ndarray of int64, shape (n_columns,)
-        The last level of each hierarchy.
-    n_suppressed : int
-        Records at the last level of every column, in no class.
-
-    Notes
-    -----
-    Sweeney, "Achieving k-anonymity privacy protection using generalization and
+    Levels are (n_columns, n_classes). Sweeney, "Achieving k-anonymity privacy protection using generalization and
     suppression", IJUFKS 10(5), 2002, section 4.
-
-    Examples
-    --------
-    >>> precision(np.array([[0, 1], [2, 0]]), np.array([3, 1]), np.array([1, 2]))
-    0.5
     """
     n_records = max(1, int(sizes.sum()) + n_suppressed)
     shares = (levels / heights[:, None] * sizes).sum(axis=1) + n_suppressed
@@ -363,8 +259,6 @@ def precision(levels: CountArray, sizes: CountArray, heights: CountArray, n_supp
 def discernibility(sizes: CountArray, n_suppressed: int = 0) -> int:
     """Return the discernibility metric: every record costs the size of its class, a suppressed one the whole table.
 
-    Notes
-    -----
     Bayardo, Agrawal, "Data privacy through optimal k-anonymization", ICDE 2005, section 2.
     """
     total = int(sizes.sum()) + n_suppressed

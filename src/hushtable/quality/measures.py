@@ -60,27 +60,8 @@ def arx_loss(
 
     .. math:: \prod_d (w_d L_d + 1)^{1/m} - 1 \quad\text{or}\quad \frac1m \sum_d w_d L_d
 
-    with the loss :math:`L_d` of `arx_loss_by_column` and weights scaled to a maximum of 1.
-
-    Parameters
-    ----------
-    shares : ndarray of float64, shape (n_columns, n_classes)
-        Share of the domain under the published node.
-    sizes : ndarray of int64, shape (n_classes,)
-        Records in each class.
-    leaf_shares : ndarray of float64, shape (n_columns,)
-    suppressed : ndarray of bool, shape (n_classes,), optional
-    gs_factor : float
-        From 0, which weighs generalization alone, to 1, which weighs suppression alone.
-    weights : ndarray of float64, shape (n_columns,), optional
-    aggregate : {"geometric", "arithmetic"}
-        The geometric mean is ARX's default.
-
-    Examples
-    --------
-    >>> shares, leaves = np.array([[0.5, 1.0], [0.25, 0.25]]), np.array([0.5, 0.25])
-    >>> arx_loss(shares, np.array([5, 5]), leaves, aggregate="arithmetic")
-    0.25
+    with the loss :math:`L_d` of `arx_loss_by_column` and weights scaled to a maximum of 1. A ``gs_factor`` of 0 weighs
+    generalization alone, of 1 suppression alone; the geometric mean is ARX's default.
     """
     losses = arx_loss_by_column(shares, sizes, leaf_shares, suppressed=suppressed, gs_factor=gs_factor)
     weighted = losses if weights is None else losses * weights / max(float(weights.max()), np.finfo(float).tiny)
@@ -102,9 +83,8 @@ def arx_loss_by_column(
     .. math:: L_d = \Big\lfloor \max\big(0, \frac{r_d - g N/D_d}{N - g N/D_d}\big) \Big\rfloor_{10},
         \quad r_d = \sum_\text{kept} g\,s_d + \sum_\text{suppressed} (s_d + h (1 - s_d))
 
-    where :math:`s_d` is the share of a record's node, :math:`\lfloor x \rfloor_{10}` keeps ten
-    decimals, and the factor :math:`\gamma` gives :math:`g = \min(1, 2 - 2\gamma)`,
-    :math:`h = \min(1, 2\gamma)`. Parameters as in `arx_loss`.
+    where :math:`s_d` is the share of a record's node, :math:`\lfloor x \rfloor_{10}` keeps ten decimals, and the factor
+    :math:`\gamma` gives :math:`g = \min(1, 2 - 2\gamma)`, :math:`h = \min(1, 2\gamma)`.
     """
     for_generalization, for_suppression = _factors(gs_factor)
     hidden = _hidden(suppressed, sizes)
@@ -139,23 +119,9 @@ def arx_entropy_by_column(
 
     .. math:: E_d = -g \sum_\text{all} \log_2 \frac{n_d(v)}{n_d(\bar v)} - h \sum_{u} c_u \log_2 \frac{c_u}{S}
 
-    where :math:`n_d` counts the records of a value :math:`v` and of its node :math:`\bar v`,
-    and :math:`c_u` of the :math:`S` suppressed records would publish node :math:`u`.
-
-    Parameters
-    ----------
-    codes, nodes : ndarray of int32, shape (n_columns, n_rows)
-        Value of each row, and its node by a full-domain recoding; -1 is missing.
-    counts : ndarray of int64, shape (n_rows,)
-        Records of each row.
-    suppressed : ndarray of bool, shape (n_rows,), optional
-    gs_factor : float
-        As in `arx_loss`.
-
-    Notes
-    -----
-    See `hushtable.quality.loss.non_uniform_entropy` for the textbook's form, which has
-    suppressed cells cover the whole column.
+    where :math:`n_d` counts the records of a value :math:`v` and of its node :math:`\bar v`, and :math:`c_u` of the
+    :math:`S` suppressed records would publish node :math:`u`. See `hushtable.quality.loss.non_uniform_entropy` for the
+    textbook's form, which has suppressed cells cover the whole column.
     """
     for_generalization, for_suppression = _factors(gs_factor)
     hidden = _hidden(suppressed, counts)
@@ -176,9 +142,8 @@ def granularity(
 
     .. math:: 1 - \frac{\bar r - \bar \ell}{1 - \bar \ell}
 
-    with the mean published share :math:`\bar r` (1 where suppressed) and the mean leaf share
-    :math:`\bar \ell`, both over columns: ARX aggregates *before* it normalizes, so this is
-    not the mean of `granularity_by_column`. Parameters as in `arx_loss`.
+    with the mean published share :math:`\bar r` (1 where suppressed) and the mean leaf share :math:`\bar \ell`, both
+    over columns: ARX aggregates *before* it normalizes, so this is not the mean of `granularity_by_column`.
     """
     return _normalized(float(_mean_shares(shares, sizes, suppressed).mean()), float(leaf_shares.mean()))
 
@@ -196,17 +161,7 @@ def arx_discernibility(sizes: CountArray, raw_sizes: CountArray, n_suppressed: i
 
     .. math:: 1 - \frac{\sum_i n_i^2 + S N - D_0}{N^2 - D_0}
 
-    Parameters
-    ----------
-    sizes, raw_sizes : ndarray of int64
-        Records in each class of the release (suppressed ones apart) and of the input,
-        whose :math:`D_0` is the sum of squares.
-    n_suppressed : int
-
-    Examples
-    --------
-    >>> arx_discernibility(np.array([2, 2]), np.array([1, 1, 2]))
-    0.8
+    with :math:`S` suppressed records, in no class, and :math:`D_0` the sum of squares of the input's classes.
     """
     total = int(sizes.sum()) + n_suppressed
     least = int((raw_sizes * raw_sizes).sum())
@@ -268,23 +223,12 @@ class MeasuredRelease(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """What a figure of a release is.
-
-    Attributes
-    ----------
-    unit : str
-    direction : {"better", "worse"}
-        What a higher figure means.
-    options : tuple of str
-        What `of` may be told besides.
-    compute : callable
-        From the facts of a release and the options.
-    """
+    """What a figure of a release is."""
 
     unit: str
-    direction: Literal["better", "worse"]
-    options: tuple[str, ...]
-    compute: Callable[..., Any] = field(repr=False)
+    direction: Literal["better", "worse"]  # What a higher figure means
+    options: tuple[str, ...]  # What `of` may be told besides
+    compute: Callable[..., Any] = field(repr=False)  # From the facts of a release and the options
 
 
 def of(release: MeasuredRelease, measure: str, **options: Any) -> float | dict[str, float]:

@@ -199,12 +199,7 @@ class Precision:
 
 @dataclass(frozen=True, slots=True)
 class Discernibility:
-    """The sum over records of the size of their class; a suppressed one costs the whole table.
-
-    Notes
-    -----
-    The measure ``"discernibility"``, see `hushtable.quality.loss.discernibility`.
-    """
+    """The measure ``"discernibility"``: the sum over records of their class's size; suppressed ones cost the table."""
 
     name: ClassVar[str] = "discernibility"
 
@@ -221,12 +216,7 @@ class Discernibility:
 
 @dataclass(frozen=True, slots=True)
 class AverageClassSize:
-    """The mean number of records in a class; suppressed records are in none.
-
-    Notes
-    -----
-    The measure ``"average_class_size"``. Records that are suppressed cost nothing by it: give it a low limit.
-    """
+    """The measure ``"average_class_size"``. Suppressed records cost nothing: give it a low limit."""
 
     name: ClassVar[str] = "average_class_size"
 
@@ -301,12 +291,6 @@ LossT = TypeVar("LossT")
 
 
 def register(loss: type[LossT]) -> type[LossT]:
-    """Make a loss known by its name to `hushtable.anonymize` and policies; usable as a decorator.
-
-    Raises
-    ------
-    InputError
-        Another loss has that name.
-    """
+    """Make a loss known by its name to `hushtable.anonymize` and policies; usable as a decorator."""
     entries.register(loss, LOSSES, "loss")
     return loss

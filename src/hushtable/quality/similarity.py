@@ -1,6 +1,6 @@
 """How alike a synthetic table is to its original, by the formulas of sdmetrics' quality and diagnostic reports.
 
-A table in figures: moments, quantiles and correlations of its numbers, missing cells of all its columns.
+And a table in figures: moments, quantiles and correlations of its numbers, missing cells of all its columns.
 """
 
 from __future__ import annotations
@@ -38,37 +38,23 @@ class ColumnDescription:
     """One column in figures.
 
     All but the first three are for numbers (integer, decimal), and None where they are not defined.
-
-    Attributes
-    ----------
-    kind : Kind
-    n_missing : int
-        Records without a value.
-    n_distinct : int
-        Different values that records have; a missing one is none.
-    mean, median, minimum, maximum : float, optional
-        Of a column with a value at least; the ends of a column of whole numbers are whole.
-    std : float, optional
-        With n - 1; of 2 records or more.
-    q1, q3 : float, optional
-        Quartiles, linear between neighbours.
-    skewness : float, optional
-        Corrected for bias; of 3 records or more that are not all equal.
-    kurtosis : float, optional
-        Excess kurtosis, corrected for bias; of 4 records or more that are not all equal.
     """
 
     kind: Kind
-    n_missing: int
-    n_distinct: int
+    n_missing: int  # Records without a value
+    n_distinct: int  # Different values that records have; a missing one is none
     # No repr: of a few records, these are somebody's values.
+    # Of a column with a value at least; the ends of a column of whole numbers are whole
     mean: float | None = field(default=None, repr=False)
     median: float | None = field(default=None, repr=False)
-    std: float | None = field(default=None, repr=False)
+    std: float | None = field(default=None, repr=False)  # With n - 1; of 2 records or more
     minimum: float | None = field(default=None, repr=False)
     maximum: float | None = field(default=None, repr=False)
+    # Excess kurtosis, corrected for bias; of 4 records or more that are not all equal
     kurtosis: float | None = field(default=None, repr=False)
+    # Corrected for bias; of 3 records or more that are not all equal
     skewness: float | None = field(default=None, repr=False)
+    # Quartiles, linear between neighbours
     q1: float | None = field(default=None, repr=False)
     q3: float | None = field(default=None, repr=False)
 
@@ -79,27 +65,15 @@ class ColumnDescription:
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """A table in figures.
+    """A table in figures."""
 
-    Attributes
-    ----------
-    n_rows : int
-        Records.
-    n_columns : int
-    n_incomplete : int
-        Records with a missing cell, or several.
-    columns : mapping of column to ColumnDescription
-        In the order of the table.
-    correlations : mapping of (column, column) to float, optional
-        Pearson's, in [-1, 1], of all pairs of columns of numbers, over the records that have both: the lower
-        triangle of the matrix row by row, so that the first of a pair is the later column of the table. None where
-        a column is constant on those records, or there are fewer than 2.
-    """
-
-    n_rows: int
+    n_rows: int  # Records
     n_columns: int
-    n_incomplete: int
-    columns: Mapping[str, ColumnDescription] = field(repr=False)
+    n_incomplete: int  # Records with a missing cell, or several
+    columns: Mapping[str, ColumnDescription] = field(repr=False)  # In the order of the table
+    # Pearson's, in [-1, 1], of all pairs of columns of numbers, over the records that have both: the lower triangle of
+    # the matrix row by row, so that the first of a pair is the later column of the table. None where a column is
+    # constant on those records, or there are fewer than 2.
     correlations: Mapping[tuple[str, str], float | None] = field(repr=False)
 
     def to_dict(self) -> dict[str, Any]:
@@ -117,36 +91,10 @@ class Description:
 
 
 def describe(table: Table) -> Description:
-    """Describe a table in the figures of pandas' ``describe``, ``skew``, ``kurt`` and ``corr``.
+    """Describe a table in the figures of pandas' ``describe``, ``skew``, ``kurt`` and ``corr``, from value counts.
 
-    Parameters
-    ----------
-    table : Table
-        A row is as many records as it counts.
-
-    Returns
-    -------
-    Description
-
-    Notes
-    -----
-    From the frequencies of values: O(n) per column, O(n) per pair of columns of numbers. Departs from pandas in that
-    skewness and kurtosis of a constant column are None, not 0: 0 would say that it is symmetric and normal.
-
-    Examples
-    --------
-    >>> import polars as pl
-    >>> people = pl.DataFrame({"age": [31, 34, 52, 57], "hours": [40, 38, None, 20], "job": ["a", "b", "a", None]})
-    >>> described = describe(Table.encode(people))
-    >>> described
-    Description(n_rows=4, n_columns=3, n_incomplete=2)
-    >>> age = described.columns["age"]
-    >>> age.mean, age.median, age.q1, age.maximum
-    (43.5, 43.0, 33.25, 57)
-    >>> described.columns["job"]
-    ColumnDescription(kind='category', n_missing=1, n_distinct=2)
-    >>> {pair: round(value, 4) for pair, value in described.correlations.items()}
-    {('hours', 'age'): -0.9999}
+    Departs from pandas in that skewness and kurtosis of a constant column are None, not 0: 0 would say that it is
+    symmetric and normal. O(n) per column, and per pair of columns of numbers.
     """
     table = table.take(np.flatnonzero(table.counts))
     described = {name: _describe_column(table, name) for name in table.names}
@@ -162,20 +110,7 @@ def describe(table: Table) -> Description:
 
 
 def pearson(first: FloatArray, second: FloatArray, counts: CountArray) -> float | None:
-    """Return the correlation of two columns over the rows that have both; None where one is constant on them.
-
-    Parameters
-    ----------
-    first, second : ndarray of float64, shape (n_rows,)
-        NaN is missing.
-    counts : ndarray of int64, shape (n_rows,)
-        Records of each row, 1 or more.
-
-    Examples
-    --------
-    >>> pearson(np.array([0.0, 1.0, np.nan]), np.array([6.0, 4.0, 2.0]), np.array([1, 1, 5]))
-    -1.0
-    """
+    """Return the correlation over the rows that have both values (NaN is missing); None where one is constant there."""
     has_both = ~(np.isnan(first) | np.isnan(second))
     if not has_both.any():
         return None
@@ -282,26 +217,13 @@ class Figure(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Similarity:
-    """How alike a synthetic table is to its original; every figure is in [0, 1], 1 where nothing tells them apart.
+    """How alike a synthetic table is to its original; every figure is in [0, 1], 1 where nothing tells them apart."""
 
-    Attributes
-    ----------
-    score : float, optional
-        Mean of the two that follow, of one where the other is not defined.
-    column_shapes : float, optional
-        Mean of ``columns`` where they are defined.
-    column_pair_trends : float, optional
-        Mean of ``pairs`` where they are defined.
-    columns : mapping of column to Figure
-        ``KSComplement`` or ``TVComplement``.
-    pairs : mapping of (column, column) to Figure
-        ``CorrelationSimilarity`` or ``ContingencySimilarity``; both in the order of the original.
-    """
-
-    score: float | None
-    column_shapes: float | None
-    column_pair_trends: float | None
-    columns: Mapping[str, Figure] = field(repr=False)
+    score: float | None  # Mean of the two that follow, of one where the other is not defined
+    column_shapes: float | None  # Mean of ``columns`` where they are defined
+    column_pair_trends: float | None  # Mean of ``pairs`` where they are defined
+    columns: Mapping[str, Figure] = field(repr=False)  # ``KSComplement`` or ``TVComplement``
+    # ``CorrelationSimilarity`` or ``ContingencySimilarity``; both in the order of the original
     pairs: Mapping[tuple[str, str], Figure] = field(repr=False)
 
     def to_dict(self) -> dict[str, Any]:
@@ -319,23 +241,12 @@ class Similarity:
 
 @dataclass(frozen=True, slots=True)
 class Diagnosis:
-    """Whether a synthetic table is made like its original; every figure is in [0, 1], higher is better.
+    """Whether a synthetic table is made like its original; every figure is in [0, 1], higher is better."""
 
-    Attributes
-    ----------
-    score : float, optional
-        Mean of the two that follow, of one where the other is not defined.
-    data_validity : float, optional
-        Mean of ``columns`` where they are defined.
-    data_structure : float, optional
-        Columns that both tables have, of those that either has.
-    columns : mapping of column to Figure
-        ``BoundaryAdherence`` or ``CategoryAdherence``, of the columns that both tables have.
-    """
-
-    score: float | None
-    data_validity: float | None
-    data_structure: float | None
+    score: float | None  # Mean of the two that follow, of one where the other is not defined
+    data_validity: float | None  # Mean of ``columns`` where they are defined
+    data_structure: float | None  # Columns that both tables have, of those that either has
+    # ``BoundaryAdherence`` or ``CategoryAdherence``, of the columns that both tables have
     columns: Mapping[str, Figure] = field(repr=False)
 
     def to_dict(self) -> dict[str, Any]:
@@ -449,23 +360,12 @@ def diagnosis(original: Table, synthetic: Table) -> Diagnosis:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Shared:
-    """A column that both tables have, the original's rows above the synthetic ones.
-
-    Attributes
-    ----------
-    name : str
-    codes : ndarray of int32, shape (n_rows,)
-        In the order of the values; -1 is missing.
-    frequencies : ndarray of float64, shape (2, 1 + n_values)
-        Records of each value in each table, the missing ones first.
-    numbers : ndarray of float64, shape (n_values,), optional
-        Of a measured column: its values.
-    """
+    """A column that both tables have, the original's rows above the synthetic ones."""
 
     name: str
-    codes: CodeArray
-    frequencies: FloatArray
-    numbers: FloatArray | None
+    codes: CodeArray  # (n_rows,), in the order of the values; -1 is missing
+    frequencies: FloatArray  # (2, 1 + n_values), records of each value in each table, the missing ones first
+    numbers: FloatArray | None  # (n_values,), of a measured column: its values
 
     @property
     def is_empty(self) -> bool:
@@ -475,17 +375,10 @@ class _Shared:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Both:
-    """Two tables in one code, the original's rows above the synthetic ones.
+    """Two tables in one code, the original's rows above the synthetic ones."""
 
-    Attributes
-    ----------
-    is_synthetic : ndarray of bool, shape (n_rows,)
-    counts : ndarray of int64, shape (n_rows,)
-    columns : tuple of _Shared
-    """
-
-    is_synthetic: BoolArray
-    counts: CountArray
+    is_synthetic: BoolArray  # (n_rows,)
+    counts: CountArray  # (n_rows,)
     columns: tuple[_Shared, ...]
 
     @classmethod

@@ -266,7 +266,7 @@ def view(
 ) -> View:
     """Code the column set and ``others`` (targets and the like), and partition the rows by the column set.
 
-    A ``partition`` that there is already is checked instead, O(n) per column.
+    A ``partition`` that was given is checked instead, O(n) per column.
     """
     wanted, besides = column_set(columns), tuple(name for name in others if name is not None)
     for name in besides:
@@ -329,11 +329,10 @@ def of_parts(
     sizes: CountArray | None = None,
     of_sizes: bool = False,
 ) -> Score:
-    """Make the score of a view from one value a class.
+    """Make the score of a view from one value a class, which ``value`` turns into a number, given the sizes.
 
-    ``value`` is a function of the values and the sizes; ``sizes`` are the records of
-    each class where not given, and classes of size 0 are left out. ``of_sizes`` says that
-    the values follow from the sizes alone.
+    ``sizes`` are the records of each class where not given; classes of size 0 are left out. ``of_sizes`` says that the
+    values follow from the sizes alone.
     """
     weights = seen.partition.sizes if sizes is None else sizes
     filled = weights > 0

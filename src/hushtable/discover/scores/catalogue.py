@@ -1,7 +1,7 @@
 """The catalogue of scores: every score has one entry, and what several say of their parameters is said once.
 
-A new score is a function below ``@entry(trend=...)``. If it is one value a class, from the values of a target, it
-is a statistic below ``@TargetEntry(...)`` (`hushtable.discover.scores.utility`).
+A new score is a function below ``@entry(trend=...)``; one value a class, from the values of a target, is a statistic
+below ``@TargetEntry(...)`` (`hushtable.discover.scores.utility`).
 """
 
 from __future__ import annotations

@@ -1,11 +1,7 @@
 """How a column set relates to a treatment: covariate shift, balance, propensity.
 
-Records are *treated* where the treatment column has the treated value and *control*
-where it has any other; records whose treatment is missing are left out. Within a
-class of the column set both arms are alike by construction, so these scores compare
-the arms over the classes, not within them.
-
-Which records are treated and which are control.
+Records are *treated* where the treatment column has the treated value and *control* where it has any other; records
+without one are left out. Within a class both arms are alike by construction: the scores compare the arms over classes.
 """
 
 from __future__ import annotations

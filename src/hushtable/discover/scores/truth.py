@@ -1,8 +1,6 @@
-"""How well a found column set agrees with a true one.
+"""How well a found column set agrees with a true one: a true positive is a column that is both found and true.
 
-Columns are the things that are judged: a true positive is a column that is both
-found and true. A ratio of nothing to nothing is undefined, NaN; two empty sets are
-equal, so that measures of likeness give them 1.
+A ratio of nothing to nothing is undefined, NaN; two empty sets are equal, so that measures of likeness give them 1.
 """
 
 from __future__ import annotations

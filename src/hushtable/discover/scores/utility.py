@@ -1,9 +1,8 @@
 """What a column set says about a target column: how well its classes predict or describe it.
 
-Every score here but `completeness`, which counts them, leaves out the records whose
-target is missing, and classes without any other. The definitions weigh classes by
-their records; the paper takes the mean over the classes, which for an identifying
-column set is the mean over single records.
+Every score but `completeness` leaves out records without a target, and classes of such records alone. Definitions
+weigh classes by their records; the paper takes the mean over classes, which for an identifying column set is the mean
+over single records.
 """
 
 from __future__ import annotations
