@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import ClassVar, Final, Literal, get_args
 
 import numpy as np
@@ -29,8 +30,7 @@ from hushtable._types import (
     FloatArray,
 )
 from hushtable.errors import ModelError
-from hushtable.models.base import NO_GROUNDS, ClassStats, Ground, Histogram, OneSensitive, Rule
-from hushtable.models.identity import check_number, check_sensitive, check_whole
+from hushtable.models.base import NO_GROUNDS, WHOLE, Bounds, ClassStats, Ground, Histogram, OneSensitive, Rule
 
 __all__ = [
     "BetaLikeness",
@@ -72,13 +72,8 @@ class DistinctLDiversity(OneSensitive):
     sensitive: str
 
     name: ClassVar[str] = "distinct-l-diversity"
-    monotone_coarsening: ClassVar[bool] = True
-    monotone_suppression: ClassVar[bool] = True
     higher_is_safer: ClassVar[bool] = True
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "l", check_whole("distinct l-diversity", "l", self.l))
-        check_sensitive("distinct l-diversity", self.sensitive)
+    _bounds = MappingProxyType({"l": WHOLE})
 
     @property
     def min_size(self) -> int:
@@ -133,13 +128,8 @@ class EntropyLDiversity(OneSensitive):
     sensitive: str
 
     name: ClassVar[str] = "entropy-l-diversity"
-    monotone_coarsening: ClassVar[bool] = True
-    monotone_suppression: ClassVar[bool] = True
     higher_is_safer: ClassVar[bool] = True
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "l", check_number("entropy l-diversity", "l", self.l, least=1.0))
-        check_sensitive("entropy l-diversity", self.sensitive)
+    _bounds = MappingProxyType({"l": Bounds(least=1)})
 
     @property
     def min_size(self) -> int:
@@ -161,10 +151,7 @@ class EntropyLDiversity(OneSensitive):
     def _entropies(self, stats: ClassStats) -> FloatArray:
         """Return the entropies, minus infinity where no value is known."""
         known = stats.histograms[self.sensitive].known()
-        n_known = known.summed(known.counts)
-        spread = known.summed(known.counts * np.log(known.counts))
-        some = np.maximum(n_known, 1)
-        return np.where(n_known > 0, np.log(some) - spread / some, -np.inf)
+        return np.where(known.n_distinct() > 0, known.entropies(np.log), -np.inf)
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,14 +193,7 @@ class RecursiveCLDiversity(OneSensitive):
     sensitive: str
 
     name: ClassVar[str] = "recursive-c-l-diversity"
-    monotone_coarsening: ClassVar[bool] = True
-    monotone_suppression: ClassVar[bool] = True
-    higher_is_safer: ClassVar[bool] = False
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "c", check_number("recursive (c, l)-diversity", "c", self.c, above=0.0))
-        object.__setattr__(self, "l", check_whole("recursive (c, l)-diversity", "l", self.l))
-        check_sensitive("recursive (c, l)-diversity", self.sensitive)
+    _bounds = MappingProxyType({"c": Bounds(above=0), "l": WHOLE})
 
     @property
     def min_size(self) -> int:
@@ -290,23 +270,15 @@ class TCloseness(OneSensitive):
     ground: GroundName = "auto"
 
     name: ClassVar[str] = "t-closeness"
-    monotone_coarsening: ClassVar[bool] = True
-    monotone_suppression: ClassVar[bool] = True
+    _bounds = MappingProxyType({"t": Bounds(least=0, most=1)})
     _compares_with_whole: ClassVar[bool] = True
-    higher_is_safer: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "t", check_number("t-closeness", "t", self.t, least=0.0, most=1.0))
-        check_sensitive("t-closeness", self.sensitive)
+        OneSensitive.__post_init__(self)
         if self.ground not in GROUNDS:
             raise ModelError(
                 f"t-closeness was given ground = {self.ground!r}.", hint=f"choose one of {', '.join(GROUNDS)}."
             )
-
-    @property
-    def min_size(self) -> int:
-        """A class of one record is close where nearly all records are alike."""
-        return 1
 
     def measure(self, stats: ClassStats) -> FloatArray:
         """Return the distance between every class and the whole; lower is safer."""
@@ -400,21 +372,13 @@ class BetaLikeness(OneSensitive):
     enhanced: bool = False
 
     name: ClassVar[str] = "beta-likeness"
-    monotone_coarsening: ClassVar[bool] = True
-    monotone_suppression: ClassVar[bool] = True
+    _bounds = MappingProxyType({"beta": Bounds(above=0)})
     _compares_with_whole: ClassVar[bool] = True
-    higher_is_safer: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "beta", check_number("beta-likeness", "beta", self.beta, above=0.0))
-        check_sensitive("beta-likeness", self.sensitive)
+        OneSensitive.__post_init__(self)
         if not isinstance(self.enhanced, bool):
             raise ModelError(f"beta-likeness was given enhanced = {self.enhanced!r}.", hint="it is true or false.")
-
-    @property
-    def min_size(self) -> int:
-        """A class of one record may gain little enough."""
-        return 1
 
     def measure(self, stats: ClassStats) -> FloatArray:
         """Return the highest relative gain of a value, infinite where one is above -ln p; lower is safer."""
@@ -470,19 +434,8 @@ class DeltaDisclosure(OneSensitive):
     sensitive: str
 
     name: ClassVar[str] = "delta-disclosure"
-    monotone_coarsening: ClassVar[bool] = True
-    monotone_suppression: ClassVar[bool] = True
+    _bounds = MappingProxyType({"delta": Bounds(above=0)})
     _compares_with_whole: ClassVar[bool] = True
-    higher_is_safer: ClassVar[bool] = False
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "delta", check_number("delta-disclosure privacy", "delta", self.delta, above=0.0))
-        check_sensitive("delta-disclosure privacy", self.sensitive)
-
-    @property
-    def min_size(self) -> int:
-        """A class needs all values, but how many there are is not known here."""
-        return 1
 
     def measure(self, stats: ClassStats) -> FloatArray:
         """Return the largest abs(ln(q / p)), infinite where a value is absent; lower is safer."""

@@ -6,10 +6,11 @@ What a class has to satisfy follows: whoever hides among k histories hides among
 from __future__ import annotations
 
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import ClassVar
 
-from hushtable.models.base import Needs
-from hushtable.models.identity import CrowdModel, check_whole
+from hushtable.models.base import WHOLE, Needs
+from hushtable.models.identity import CrowdModel
 
 __all__ = ["HistoryModel", "KMAnonymity", "LinkedKAnonymity"]
 
@@ -75,7 +76,4 @@ class KMAnonymity(HistoryModel):
     m: int
 
     name: ClassVar[str] = "km-anonymity"
-
-    def __post_init__(self) -> None:
-        CrowdModel.__post_init__(self)
-        object.__setattr__(self, "m", check_whole(self.name, "m", self.m))
+    _bounds = MappingProxyType({"k": WHOLE, "m": WHOLE})

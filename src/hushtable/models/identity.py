@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from types import MappingProxyType
+from typing import ClassVar
 
 import numpy as np
 
@@ -20,24 +20,19 @@ from hushtable._types import (
     FloatArray,
 )
 from hushtable.errors import ModelError
-from hushtable.models.base import NO_GROUNDS, ClassStats, Ground, Needs, OneSensitive, Rule
+from hushtable.models.base import NO_GROUNDS, WHOLE, BoundedModel, Bounds, ClassStats, Ground, Needs, OneSensitive, Rule
 
 __all__ = ["AlphaKAnonymity", "DeltaPresence", "KAnonymity", "KMap"]
 
 
 @dataclass(frozen=True, slots=True)
-class KModel:
+class KModel(BoundedModel):
     """What models of one threshold k have in common: of how many a person is one."""
 
-    k: int  # At least 1
+    k: int
 
-    name: ClassVar[str]
-    monotone_coarsening: ClassVar[bool] = True
-    monotone_suppression: ClassVar[bool] = True
     higher_is_safer: ClassVar[bool] = True
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "k", check_whole(self.name, "k", self.k))
+    _bounds = MappingProxyType({"k": WHOLE})
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,16 +124,7 @@ class AlphaKAnonymity(OneSensitive):
     sensitive: str
 
     name: ClassVar[str] = "alpha-k-anonymity"
-    monotone_coarsening: ClassVar[bool] = True
-    monotone_suppression: ClassVar[bool] = True
-    higher_is_safer: ClassVar[bool] = False
-
-    def __post_init__(self) -> None:
-        object.__setattr__(
-            self, "alpha", check_number("(alpha, k)-anonymity", "alpha", self.alpha, above=0.0, most=1.0)
-        )
-        object.__setattr__(self, "k", check_whole("(alpha, k)-anonymity", "k", self.k))
-        check_sensitive("(alpha, k)-anonymity", self.sensitive)
+    _bounds = MappingProxyType({"alpha": Bounds(above=0, most=1), "k": WHOLE})
 
     @property
     def min_size(self) -> int:
@@ -205,7 +191,7 @@ class KMap(KModel):
 
 
 @dataclass(frozen=True, slots=True)
-class DeltaPresence:
+class DeltaPresence(BoundedModel):
     """Of the population of every class, between a share ``low`` and a share ``high`` is in the table.
 
     Parameters
@@ -236,14 +222,13 @@ class DeltaPresence:
     high: float
 
     name: ClassVar[str] = "delta-presence"
-    monotone_coarsening: ClassVar[bool] = True
     monotone_suppression: ClassVar[bool] = False
     higher_is_safer: ClassVar[bool] = False
     needs = Needs(population=True)
+    _bounds = MappingProxyType({"low": Bounds(least=0, most=1), "high": Bounds(least=0, most=1)})
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "low", check_number("delta-presence", "low", self.low, least=0.0, most=1.0))
-        object.__setattr__(self, "high", check_number("delta-presence", "high", self.high, least=0.0, most=1.0))
+        BoundedModel.__post_init__(self)
         if self.low > self.high:
             raise ModelError(
                 f"delta-presence was given low = {self.low!r} and high = {self.high!r}.", hint="low is at most high."
@@ -278,43 +263,3 @@ def population_of(stats: ClassStats) -> CountArray:
             "a model needs a population, but none was counted.", hint="pass population=, or drop that model."
         )
     return stats.population
-
-
-def check_sensitive(model: str, column: object) -> None:
-    """Raise ModelError unless a sensitive column was named."""
-    if not isinstance(column, str) or not column:
-        raise ModelError(f"{model} was given sensitive = {column!r}.", hint="name the one column it looks at.")
-
-
-def check_number(
-    model: str,
-    parameter: str,
-    number: object,
-    *,
-    above: float = -math.inf,
-    least: float = -math.inf,
-    most: float = math.inf,
-) -> Any:
-    """Return a parameter that is a finite number within its bounds as a plain one; raise ModelError for any other."""
-    is_number = isinstance(number, (int, float, np.integer, np.floating)) and not isinstance(number, bool)
-    if not is_number or not (math.isfinite(number) and above < number and least <= number <= most):  # type: ignore[arg-type, operator]
-        bounds = [
-            f"{word} {bound:g}"
-            for word, bound in (("above", above), ("at least", least), ("at most", most))
-            if math.isfinite(bound)
-        ]
-        raise ModelError(
-            f"{model} was given {parameter} = {number!r}.",
-            hint=f"{parameter} is a finite number, {' and '.join(bounds)}.",
-        )
-    return number.item() if isinstance(number, np.generic) else number
-
-
-def check_whole(model: str, parameter: str, number: object) -> int:
-    """Return a parameter that is a whole number of at least 1 as a plain int; raise ModelError for any other."""
-    if isinstance(number, bool) or not isinstance(number, (int, np.integer)) or number < 1:
-        raise ModelError(
-            f"{model} was given {parameter} = {number!r}.",
-            hint=f"{parameter} is a whole number, 1 or more (2 or more protects).",
-        )
-    return int(number)

@@ -273,16 +273,10 @@ def information_gain(
     known, records = classes.known, classes.records
     whole = np.bincount(known.codes, weights=known.counts).astype(np.int64)
     everything = Histogram(np.array([0, np.count_nonzero(whole)]), np.empty(0, np.int32), whole[whole > 0])
-    values = _entropies(everything)[0] - _entropies(known)
+    values = everything.entropies(np.log2)[0] - known.entropies(np.log2)
     if corrected:
         n_classes, n_values = np.count_nonzero(records), np.count_nonzero(whole)
         excess = len(known.codes) - n_classes - n_values + 1
         values = values - excess / (2 * max(records.sum(), 1.0) * math.log(2))
     name = "corrected information gain" if corrected else "information gain"
     return classes.score(name, values, "bits", "better")
-
-
-def _entropies(histogram: Histogram) -> FloatArray:
-    """Return the entropy of every class in bits; 0 where it holds nothing."""
-    records = np.maximum(histogram.summed(histogram.counts), 1)
-    return np.log2(records) - histogram.summed(histogram.counts * np.log2(histogram.counts)) / records
