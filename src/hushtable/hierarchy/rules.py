@@ -22,7 +22,7 @@ from fractions import Fraction
 from functools import cache, partial
 from importlib import resources
 from types import MappingProxyType
-from typing import Any, ClassVar, Final, TypeVar
+from typing import Any, ClassVar, Final
 
 import numpy as np
 
@@ -554,24 +554,14 @@ RULES: Final[entries.Registry[Callable[..., Rule]]] = entries.Registry(
         rule.name: rule
         for rule in (Intervals, Tails, Prefix, Codes, Dates, Times, Dictionary, Frequency, Runs, Suppression)
     },
+    "hierarchy rule",
     "hierarchies",
     ("name", "ladder", "titles"),
+    HierarchyError,
 )
 """Every rule by the name that a policy writes it by."""
 
-RuleT = TypeVar("RuleT")
-
-
-def register(rule: type[RuleT]) -> type[RuleT]:
-    """Make a hierarchy rule known by its name to policies and `hushtable.anonymize`; usable as a decorator.
-
-    Raises
-    ------
-    InputError
-        Another rule has that name.
-    """
-    entries.register(rule, RULES, "hierarchy rule")
-    return rule
+register = RULES.register
 
 
 def is_known(written: Mapping[str, Any]) -> bool:
@@ -589,7 +579,7 @@ def from_dict(entry: Mapping[str, Any]) -> Rule:
     >>> from_dict({"prefix": [3, 2]})
     Prefix(lengths=(3, 2))
     """
-    made: Rule = entries.read(entry, RULES, "hierarchy rule", error=HierarchyError)
+    made: Rule = RULES.read(entry)
     return made
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar, Final, Literal, TypeVar
+from typing import ClassVar, Final, Literal
 
 import numpy as np
 
@@ -282,15 +282,10 @@ LOSSES: Final[entries.Registry[type[Loss]]] = entries.Registry(
         )
     }
     | {"distances": "hushtable.quality.distances.Distances"},
+    "loss",
     "losses",
     ("name", "of"),
 )
 """Every loss by the name that a policy writes it by."""
 
-LossT = TypeVar("LossT")
-
-
-def register(loss: type[LossT]) -> type[LossT]:
-    """Make a loss known by its name to `hushtable.anonymize` and policies; usable as a decorator."""
-    entries.register(loss, LOSSES, "loss")
-    return loss
+register = LOSSES.register

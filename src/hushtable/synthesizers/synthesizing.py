@@ -53,16 +53,10 @@ class Method(Protocol):
         ...
 
 
-METHODS: Final[dict[str, type[Method]]] = {}
+METHODS: Final[entries.Registry[type[Method]]] = entries.Registry({}, "synthesizer")
 """Every synthesizer by the name that it is asked for by."""
 
-SynthesizerT = TypeVar("SynthesizerT", bound=Method)
-
-
-def register(method: type[SynthesizerT]) -> type[SynthesizerT]:
-    """Make a synthesizer known by its name; usable as a decorator."""
-    entries.register(method, METHODS, "synthesizer")
-    return method
+register = METHODS.register
 
 
 @register
@@ -307,7 +301,8 @@ def synthesize_frame(frame: Frame, method: str | Mapping[str, Any] | Method | In
 
 
 def _asked(method: Any) -> Method | Installed:
-    return entries.given(method, {**installed(), **METHODS}, Method, "synthesizer")  # type: ignore[no-any-return]
+    known: entries.Registry[Any] = entries.Registry({**installed(), **METHODS}, "synthesizer")
+    return known.take(method, Method)  # type: ignore[no-any-return]
 
 
 def _check(source: Frame | Table, n: int, seed: int) -> None:
