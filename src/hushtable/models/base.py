@@ -112,13 +112,8 @@ class Ground:
     is_ordered : bool
         Whether the order of the codes means something.
     levels : ndarray of int32, shape (n_levels, n_values + 1), optional
-        A hierarchy: the node that holds a value, entry ``code + 1``, at every level;
-        level 0 holds the leaves, the last level one node. Levels are nested.
-
-    Raises
-    ------
-    ModelError
-        The last level has more than one node.
+        A hierarchy: the node that holds a value, entry ``code + 1``, at every level; level 0 holds the leaves, the last
+        level one node. Levels are nested.
     """
 
     is_ordered: bool = False
