@@ -10,7 +10,7 @@ import numpy as np
 
 from hushtable._types import BoolArray, FloatArray
 from hushtable.columns import escaped
-from hushtable.discover.objective import ObjectiveEvaluator, coded
+from hushtable.discover.objective import ObjectiveEvaluator, coded, mask_of
 from hushtable.errors import InputError
 from hushtable.io import frames
 from hushtable.search import Budget
@@ -162,7 +162,7 @@ def _complete(selection: Selection, data: Any, chosen: BoolArray, terms: FloatAr
     names, objective = selection.history.columns, selection.objective
     table, _, n_columns = coded(data, names, objective)
     evaluator = ObjectiveEvaluator(table, names, n_columns, objective, Budget())
-    mask = _mask(chosen)
+    mask = mask_of(chosen)
     value = float(objective.combined(evaluator.compute([mask]))[0])
     if not math.isclose(value, selection.value, rel_tol=_ROUNDING, abs_tol=_ROUNDING):
         raise InputError(
@@ -172,10 +172,6 @@ def _complete(selection: Selection, data: Any, chosen: BoolArray, terms: FloatAr
     unknown = [j for j in range(len(names)) if np.isnan(terms[j]).all() and mask ^ 1 << j]
     if unknown:
         terms[unknown] = evaluator.compute([mask ^ 1 << j for j in unknown])
-
-
-def _mask(chosen: BoolArray) -> int:
-    return sum(1 << j for j in np.flatnonzero(chosen).tolist())
 
 
 def _order(column: ColumnShare) -> float:

@@ -19,7 +19,7 @@ from hushtable.kernels import subsets
 from hushtable.search import Budget, check_memory, n_threads
 from hushtable.tables import Partition, Table, encoded, opened
 
-__all__ = ["BudgetEnded", "ClassFigures", "Objective", "ObjectiveEvaluator", "Term", "coded"]
+__all__ = ["BudgetEnded", "ClassFigures", "Objective", "ObjectiveEvaluator", "Term", "coded", "mask_of"]
 
 
 Aggregate = Literal["value", "mean", "weighted_mean"]
@@ -67,15 +67,14 @@ class Term:
     Parameters
     ----------
     score : str or callable
-        The name of a function of `hushtable.discover.scores`, or any function of a
-        `Partition` that returns a number.
+        The name of a function of `hushtable.discover.scores`, or any function of a `Partition` that returns a number.
     weight : float
         Above 0 for more, below 0 for less.
     aggregate : {"value", "mean", "weighted_mean"}
         Which number of the score: ``Term("k_anonymity", aggregate="mean")`` is the mean class size.
     bounds : tuple of two floats, optional
-        Maps the score from [low, high] to [0, 1], and what lies outside to the nearer
-        end, so that terms are on one scale. The score as it is when not given.
+        Maps the score from [low, high] to [0, 1], and what lies outside to the nearer end, so that terms are on one
+        scale. The score as it is when not given.
     options : mapping
         More arguments of the score: ``{"target": "income"}``.
 
@@ -241,10 +240,9 @@ class Objective:
     def paper(cls) -> Objective:
         """Return (5 D + 0.5 S - 0.4 K - A) / (5 A), as the source's program has it.
 
-        Distinction D and separation S as rates, the mean class size K, the attribute
-        length penalty A. (Simões et al., section 5.2, print it without the "- A" and
-        with the gains of D and S over the previous best set, which depend on how a
-        search got there and are not a property of a column set.)
+        Distinction D and separation S as rates, the mean class size K, the attribute length penalty A. (Simões et al.,
+        section 5.2, print it without the "- A" and with the gains of D and S over the previous best set, which depend
+        on how a search got there and are not a property of a column set.)
         """
         length = Term("attribute_length_penalty", -1.0)
         terms = (Term("distinction", 5.0), Term("separation", 0.5), Term("k_anonymity", -0.4, "mean"), length)
@@ -535,6 +533,11 @@ class _Sizes:
             np.empty(n_bins, np.int32),
             np.empty(n_rows, np.int32),
         )
+
+
+def mask_of(chosen: BoolArray) -> int:
+    """Return a column set as a number: bit j says whether column j is chosen."""
+    return sum(1 << j for j in np.flatnonzero(chosen).tolist())
 
 
 def _bits(masks: Sequence[int] | CountArray, n_columns: int) -> BoolArray:

@@ -88,8 +88,8 @@ class Selection:
     bound : float or None
         A proven upper bound of the objective.
     front : tuple of Candidate
-        What ``method="pareto"`` returns: no other set evaluated is at least as good in
-        every term, and in the number of columns, and better in one. Empty for other methods.
+        What ``method="pareto"`` returns: no other set evaluated is at least as good in every term, and in the number of
+        columns, and better in one. Empty for other methods.
     seconds : float
         Wall-clock time of the search, without reading and coding.
     seed : int
@@ -136,14 +136,14 @@ class Selection:
         Parameters
         ----------
         data : path, dataframe or Table, optional
-            The data of the search, to compute the sets of one column more or less that it did
-            not evaluate. Without them those stay unknown; an exhaustive search evaluated them all.
+            The data of the search, to compute the sets of one column more or less that it did not evaluate. Without
+            them those stay unknown; an exhaustive search evaluated them all.
 
         Returns
         -------
         Explanation
-            Each term with its weight at the best set, and what the objective and each term change by when
-            a column of the set is removed, or another candidate added.
+            Each term with its weight at the best set, and what the objective and each term change by when a column of
+            the set is removed, or another candidate added.
 
         Raises
         ------
@@ -152,8 +152,7 @@ class Selection:
 
         Notes
         -----
-        One column at a time: of two columns that say the same, each can go without a loss as long as
-        the other stays. One evaluation a candidate.
+        One column at a time: of two that say the same, each can go as long as the other stays. One evaluation each.
 
         Examples
         --------
@@ -250,14 +249,13 @@ def select_columns(
     ----------
     data : path, dataframe or Table
     objective : Objective, mapping of score to weight, or function of a Partition
-        What to maximise. ``{"distinction": 1.0, "attribute_length_penalty": -0.5}`` or
-        an `Objective` of `Term` objects.
+        What to maximise: ``{"distinction": 1.0, "attribute_length_penalty": -0.5}``, an `Objective` of `Term` objects.
     columns : sequence of str, optional
         The candidates; all columns when not given. A set holds at least one.
     method : str or an optimizer
-        "exhaustive" (up to 20 columns), "branch_and_bound" (objectives of monotone
-        terms), "pareto" (every set, and the front of them), "greedy", "tabu",
-        "annealing", "evolutionary"; or one of `hushtable.discover.optimizers` with its options.
+        "exhaustive" (up to 20 columns), "branch_and_bound" (objectives of monotone terms), "pareto" (every set, and
+        the front of them), "greedy", "tabu", "annealing", "evolutionary"; or one of `hushtable.discover.optimizers`
+        with its options.
     seed : int
         Of the searches that draw; the answer is the same on every run and number of cores.
     budget : Budget, optional
@@ -271,8 +269,7 @@ def select_columns(
     Raises
     ------
     InputError
-        The method does not fit the objective or the number of columns, or there are
-        no candidates or no records.
+        The method does not fit the objective or the number of columns, or there are no candidates or no records.
     ColumnError
         A column does not exist.
     BudgetExceeded
@@ -280,10 +277,9 @@ def select_columns(
 
     Notes
     -----
-    Objectives made of class sizes (distinction, separation, k) take about a
-    millisecond a set of 30,000 records, and an exhaustive search far less. An optimum is as good
-    as its objective: what tells records apart best is often a measurement, not
-    something that anyone knows of a person; see `find_quasi_identifiers` for that.
+    Objectives made of class sizes (distinction, separation, k) take about a millisecond a set of 30,000 records, and an
+    exhaustive search far less. An optimum is as good as its objective: what tells records apart best is often a
+    measurement, not something that anyone knows of a person; see `find_quasi_identifiers` for that.
 
     Examples
     --------
