@@ -53,7 +53,9 @@ class DistinctLDiversity(OneSensitive):
     sensitive : str
         The sensitive column.
 
-    Notes ----- Machanavajjhala et al., "l-diversity: privacy beyond k-anonymity", ACM TKDD 1(1), 2007, section 4. A
+    Notes
+    -----
+    Machanavajjhala et al., "l-diversity: privacy beyond k-anonymity", ACM TKDD 1(1), 2007, section 4. A
     missing value never counts towards l. Merging classes keeps it, and so does suppressing others.
 
     Examples
@@ -101,7 +103,9 @@ class EntropyLDiversity(OneSensitive):
     sensitive : str
         The sensitive column.
 
-    Notes ----- Machanavajjhala et al., "l-diversity: privacy beyond k-anonymity", ACM TKDD 1(1), 2007, definition 4.1:
+    Notes
+    -----
+    Machanavajjhala et al., "l-diversity: privacy beyond k-anonymity", ACM TKDD 1(1), 2007, definition 4.1:
     the Shannon entropy of the shares is at least log l. The shares are those among the records whose value is known; a
     class of missing values only fails for every l. Merging classes keeps it, because entropy is concave; so does
     suppressing others.
@@ -159,7 +163,9 @@ class RecursiveCLDiversity(OneSensitive):
     sensitive : str
         The sensitive column.
 
-    Notes ----- Machanavajjhala et al., "l-diversity: privacy beyond k-anonymity", ACM TKDD 1(1), 2007, definition 4.2:
+    Notes
+    -----
+    Machanavajjhala et al., "l-diversity: privacy beyond k-anonymity", ACM TKDD 1(1), 2007, definition 4.2:
     with the counts of a class in falling order, r_1 < c (r_l + r_(l+1) + ... + r_m). A missing value is none of them,
     a class of fewer than l values fails, and equality fails, as the definition says. Merging classes keeps it, because
     the highest counts of a union are at most the sums of the parts'; so does suppressing others.
@@ -212,12 +218,19 @@ GROUNDS: Final[tuple[str, ...]] = get_args(GroundName)
 class TCloseness(OneSensitive):
     """The sensitive values of every class are distributed as in the whole table, within a distance t.
 
-    Parameters ---------- t : float In [0, 1]. sensitive : str The sensitive column. ground : {"auto", "equal",
-    "ordered", "hierarchical"} How far apart two values are: all alike; by their ranks; by the height of their lowest
-    common node in a hierarchy. ``"auto"`` is ordered for a column with an order (numbers, dates, declared orders),
-    else equal.
+    Parameters
+    ----------
+    t : float
+        In [0, 1].
+    sensitive : str
+        The sensitive column.
+    ground : {"auto", "equal", "ordered", "hierarchical"}
+        How far apart two values are: all alike; by their ranks; by the height of their lowest common node in a
+        hierarchy. ``"auto"`` is ordered for a column with an order (numbers, dates, declared orders), else equal.
 
-    Notes ----- Li, Li, Venkatasubramanian, "t-closeness: privacy beyond k-anonymity and l-diversity", ICDE 2007,
+    Notes
+    -----
+    Li, Li, Venkatasubramanian, "t-closeness: privacy beyond k-anonymity and l-diversity", ICDE 2007,
     definition 2; the earth mover's distances of sections 4.2 (equal, ordered) and 4.3 (hierarchical). The ordered
     distance divides by m - 1 for the m values of the input, the missing one first. A class with a value that the input
     lacks, which only a table changed after its release has, is as far away as can be. The hierarchical distance is the
@@ -319,7 +332,9 @@ class BetaLikeness(OneSensitive):
     enhanced : bool
         Bound the gain of a value of share p by -ln p too, which keeps frequent values from reaching a share of 1.
 
-    Notes ----- Cao, Karras, "Publishing microdata with a robust privacy guarantee", PVLDB 5(11), 2012, definitions 2
+    Notes
+    -----
+    Cao, Karras, "Publishing microdata with a robust privacy guarantee", PVLDB 5(11), 2012, definitions 2
     (basic) and 3 (enhanced): (q - p) / p <= beta, or <= min(beta, -ln p), for every value whose share q of a class is
     above its share p of the whole input. Merging classes keeps it, because a share of a union is at most the higher
     one of its parts; so does suppressing others.
@@ -378,11 +393,12 @@ class DeltaDisclosure(OneSensitive):
     sensitive : str
         The sensitive column.
 
-    Notes ----- Brickell, Shmatikov, "The cost of privacy: destruction of data-mining utility in anonymized data
-    publishing", KDD 2008, section 4: abs(ln(q / p)) < delta for every value with a share p above 0 of the whole input
-    and its share q of a class. A value that a class lacks has q = 0, which no delta allows; equality fails, as the
-    definition says. Merging classes keeps it, because a share of a union lies between those of its parts; so does
-    suppressing others.
+    Notes
+    -----
+    Brickell, Shmatikov, "The cost of privacy: destruction of data-mining utility in anonymized data publishing", KDD
+    2008, section 4: abs(ln(q / p)) < delta for every value with a share p above 0 of the whole input and its share q
+    of a class. A value that a class lacks has q = 0, which no delta allows; equality fails, as the definition says.
+    Merging classes keeps it, because a share of a union lies between those of its parts; so does suppressing others.
 
     Examples
     --------

@@ -34,7 +34,9 @@ class LinkedKAnonymity(HistoryModel):
     k : int
         At least 1.
 
-    Notes ----- The published records under one pseudonym are a multiset of rows of quasi-identifiers. Nergiz, Clifton,
+    Notes
+    -----
+    The published records under one pseudonym are a multiset of rows of quasi-identifiers. Nergiz, Clifton,
     Nergiz, "Multirelational k-anonymity", ICDE 2007, and Gong et al., "Anonymizing 1:M microdata with high utility",
     Knowledge-Based Systems 115, 2017, ask the same of the records of one person, who is a row of a table of its own
     there: here the published column of pseudonyms is that table.
@@ -54,10 +56,11 @@ class KMAnonymity(HistoryModel):
     m : int
         Known records, at least 1. Of a person with fewer records, all of them are known.
 
-    Notes ----- Terrovitis, Mamoulis, Kalnis, "Privacy-preserving anonymization of set-valued data", VLDB 2008, of
-    records instead of items, as Mohammed, Fung, Debbabi, "Walking in the crowd", CIKM 2009, bound what is known of a
-    trajectory. The papers know sets; here every known record needs a row of its own, as a person may have the same
-    record twice.
+    Notes
+    -----
+    Terrovitis, Mamoulis, Kalnis, "Privacy-preserving anonymization of set-valued data", VLDB 2008, of records instead
+    of items, as Mohammed, Fung, Debbabi, "Walking in the crowd", CIKM 2009, bound what is known of a trajectory. The
+    papers know sets; here every known record needs a row of its own, as a person may have the same record twice.
     """
 
     m: int

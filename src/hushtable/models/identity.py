@@ -69,9 +69,10 @@ class KAnonymity(CrowdModel):
         At least 1. Regulators' thresholds are integers here: a risk of at most 0.09 asks for k = 12, because 1/11 is
         above it.
 
-    Notes ----- Sweeney, "k-anonymity: a model for protecting privacy", IJUFKS 10(5), 2002. Merging classes and
-    suppressing others keeps it. A missing value is a value of its own. Says nothing of what the records of a class
-    have in common.
+    Notes
+    -----
+    Sweeney, "k-anonymity: a model for protecting privacy", IJUFKS 10(5), 2002. Merging classes and suppressing others
+    keeps it. A missing value is a value of its own. Says nothing of what the records of a class have in common.
 
     Examples
     --------
@@ -96,7 +97,9 @@ class AlphaKAnonymity(OneSensitive):
     sensitive : str
         The sensitive column.
 
-    Notes ----- Wong, Li, Fu, Wang, "(alpha, k)-anonymity: an enhanced k-anonymity model for privacy preserving data
+    Notes
+    -----
+    Wong, Li, Fu, Wang, "(alpha, k)-anonymity: an enhanced k-anonymity model for privacy preserving data
     publishing", KDD 2006, section 2. The paper bounds one value or all of them: here all, but for the missing value,
     which counts in the size and is never too frequent. Merging classes keeps it, because a share of a union lies
     between the shares of its parts; so does suppressing others.
@@ -147,7 +150,9 @@ class KMap(KModel):
     k : int
         At least 1.
 
-    Notes ----- Sweeney, "Computational disclosure control", PhD thesis, MIT 2001, section 5.3; El Emam, Dankar,
+    Notes
+    -----
+    Sweeney, "Computational disclosure control", PhD thesis, MIT 2001, section 5.3; El Emam, Dankar,
     "Protecting privacy using k-anonymity", JAMIA 15(5), 2008. The population is counted, not estimated. A class
     without records passes: nobody in it is published. Merging classes and suppressing others keeps it.
 
@@ -188,11 +193,12 @@ class DeltaPresence(BoundedModel):
     low, high : float
         In [0, 1], low at most high.
 
-    Notes ----- Nergiz, Atzori, Clifton, "Hiding the presence of individuals from shared databases", SIGMOD 2007,
-    definition 3. A class that holds population and no record has the share 0: who is in it is known to be absent. So
-    suppressing a class breaks the model where low is above 0; merging classes keeps it. A class with more records than
-    population has a share above 1 and fails, as the table is then no part of the population; one that holds neither
-    passes.
+    Notes
+    -----
+    Nergiz, Atzori, Clifton, "Hiding the presence of individuals from shared databases", SIGMOD 2007, definition 3. A
+    class that holds population and no record has the share 0: who is in it is known to be absent. So suppressing a
+    class breaks the model where low is above 0; merging classes keeps it. A class with more records than population
+    has a share above 1 and fails, as the table is then no part of the population; one that holds neither passes.
 
     Examples
     --------

@@ -148,10 +148,9 @@ class GlobalK1(MatchingNotion):
 def matches(pairs: Matching) -> Matching:
     """Return the pairs that are part of some perfect matching; none where there is no perfect matching.
 
-    One perfect matching (Hopcroft and Karp), then strong components: a pair is part of some perfect
-    matching if and only if its published row and the one matched to its original row lie in
-    one component of the graph "may take the original row of". O(edges * sqrt(rows)), where
-    trying all matchings takes up to n! steps.
+    One perfect matching (Hopcroft and Karp), then strong components: a pair is part of some perfect matching if and
+    only if its published row and the one matched to its original row lie in one component of the graph "may take the
+    original row of". O(edges * sqrt(rows)), where trying all matchings takes up to n! steps.
     """
     from scipy.sparse import csr_matrix
     from scipy.sparse.csgraph import connected_components, maximum_bipartite_matching

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from fractions import Fraction
@@ -34,6 +35,7 @@ __all__ = [
     "non_uniform_entropy",
     "precision",
     "set_ncp",
+    "weighted_mean",
 ]
 
 Scale = Literal["value", "rank"]
@@ -97,7 +99,21 @@ def check_weights(weights: Mapping[str, float]) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class SetNCP:
+class WeightedLoss:
+    """What losses share that weigh the columns."""
+
+    weights: Mapping[str, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        check_weights(self.weights)
+
+    def _weights_of(self, names: Sequence[str]) -> list[float]:
+        """Return how much each column counts."""
+        return [float(self.weights.get(name, 1.0)) for name in names]
+
+
+@dataclass(frozen=True, slots=True)
+class SetNCP(WeightedLoss):
     """The set-NCP as an objective.
 
     Attributes
@@ -105,19 +121,18 @@ class SetNCP:
     weights : mapping of column to float
         How much the loss of a quasi-identifier counts; 1 where none is given.
     scale : {"value", "rank"} or mapping of column to one of them
-        What the width of an interval of numbers or dates is: the difference of its ends,
-        or how many of the column's distinct values lie between them. Where few values lie far out, nearly all
-        intervals are narrow by value, however little they tell of most records.
+        What the width of an interval of numbers or dates is: the difference of its ends, or how many of the column's
+        distinct values lie between them. Where few values lie far out, nearly all intervals are narrow by value,
+        however little they tell of most records.
     """
 
-    weights: Mapping[str, float] = field(default_factory=dict)
     scale: Scale | Mapping[str, Scale] = "value"
 
     name: ClassVar[str] = "ncp"
     by_width: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        check_weights(self.weights)
+        WeightedLoss.__post_init__(self)
         for given in self.scale.values() if isinstance(self.scale, Mapping) else (self.scale,):
             if given not in ("value", "rank"):
                 raise InputError(
@@ -132,10 +147,7 @@ class SetNCP:
         """Return the weighted mean over columns of what a release lost."""
         names = [column.name for column in recoding.columns]
         lost = _ncp_by_column(_measured(recoding, self.is_by_rank), sizes, n_suppressed)
-        weights = relative([self.weights.get(name, 1.0) for name in names]).tolist()
-        # Rounded once, so that the order of the columns does not matter.
-        weighted = math.fsum(weight * share for weight, share in zip(weights, lost, strict=True))
-        return weighted / math.fsum(weights) if any(weights) else 0.0
+        return weighted_mean(lost, self._weights_of(names))
 
     def node_costs(self, hierarchy: Hierarchy, n_values: int) -> tuple[FloatArray, ...]:
         """Return the share of the domain under every node; a value costs nothing."""
@@ -143,7 +155,7 @@ class SetNCP:
 
     def factor(self, names: Sequence[str], n_records: int) -> float:
         """Return the factor that makes a mean of a sum of weighted cells."""
-        return 1 / max(1e-300, n_records * sum(self.weights.get(name, 1.0) for name in names))
+        return 1 / max(1e-300, n_records * sum(self._weights_of(names)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,8 +251,8 @@ def non_uniform_entropy(frequencies: CountArray, covered: CountArray, counts: Co
 
     with the records :math:`n(v)` of a cell's value and :math:`n(\bar v)` of all values that the published cell covers
     (of a suppressed one, all), both (n_columns, n_rows). Gionis, Tassa, "k-Anonymization with minimal loss of
-    information", IEEE TKDE 21(2), 2009, section 3; `hushtable.quality.measures.arx_entropy` treats suppressed records
-    as ARX does.
+    information", IEEE TKDE 21(2), 2009, section 3; `hushtable.quality.measures.arx_entropy_by_column` treats
+    suppressed records as ARX does.
     """
     return np.asarray(((np.log2(covered) - np.log2(frequencies)) * counts).sum(axis=1))
 
@@ -273,12 +285,66 @@ def average_class_size(sizes: CountArray) -> float:
     return float(sizes.mean()) if len(sizes) else 0.0
 
 
+def weighted_mean(losses: Sequence[float], weights: Sequence[float]) -> float:
+    """Return a weighted mean, rounded once; 0 where no weight is above 0."""
+    scaled = relative(weights).tolist()
+    if not any(scaled):
+        return 0.0
+    return math.fsum(weight * value for weight, value in zip(scaled, losses, strict=True)) / math.fsum(scaled)
+
+
 LossVariant = Literal["leaves", "mg-ga"]
 _VARIANTS: Final = ("leaves", "mg-ga")
 
 
 @dataclass(frozen=True, slots=True)
-class MinimalDistortion:
+class CellSum(WeightedLoss, ABC):
+    """What losses share that add up what cells lose."""
+
+    name: ClassVar[str]
+    by_width: ClassVar[bool]
+
+    def of(self, recoding: Recoding, sizes: CountArray, n_suppressed: int = 0) -> float:
+        """Return the weighted sum over cells."""
+        lost = 0.0
+        for column, published in zip(recoding.columns, recoding.cells, strict=True):
+            (weight,) = self._weights_of([column.name])
+            lost += weight * (float(self._cell_costs(column, published) @ sizes) + n_suppressed)
+        return lost
+
+    @abstractmethod
+    def node_costs(self, hierarchy: Hierarchy, n_values: int) -> tuple[FloatArray, ...]:
+        """Return what a cell costs at every node of every level, in [0, inf), before weights."""
+
+    def factor(self, names: Sequence[str], n_records: int) -> float:
+        """Return 1: the loss is the sum."""
+        return 1.0
+
+    def _cell_costs(self, column: Column, published: Cells) -> FloatArray:
+        """Return what a cell of every class costs in one column."""
+        if isinstance(published, PublishedIntervals):
+            if self.by_width:
+                return published.shares(column)
+            is_star = published.has_missing & (published.high >= 0)
+            return np.asarray((published.low != published.high) | is_star, dtype=np.float64)
+        if not isinstance(published, Nodes):
+            raise InputError(
+                f"{self.name} is not defined on what column {column.name!r} publishes ({type(published).__name__}).",
+                hint="it judges values, intervals between values, nodes of hierarchies and `*`.",
+            )
+        # A missing value is one value more where some class publishes one.
+        n_values = column.n_values + int(bool((published.level < 0).any() or published.has_missing.any()))
+        by_level = self.node_costs(published.hierarchy, n_values)
+        costs = np.zeros(len(published.level))
+        for level, runs in enumerate(by_level):
+            at = published.level == level
+            costs[at] = runs[published.node[at]]
+        costs[published.has_missing & (published.level >= 0)] = 1.0
+        return costs
+
+
+@dataclass(frozen=True, slots=True)
+class MinimalDistortion(CellSum):
     """The number of cells that a release changes, each counted with its column's weight.
 
     Parameters
@@ -288,8 +354,7 @@ class MinimalDistortion:
 
     Notes
     -----
-    The metric ``md`` of MG-GA, after Samarati and Sweeney's minimal distortion. A suppressed
-    record changes all its cells.
+    The metric ``md`` of MG-GA, after Samarati and Sweeney's minimal distortion. A suppressed record changes all cells.
 
     Examples
     --------
@@ -302,29 +367,16 @@ class MinimalDistortion:
     (4.0, True)
     """
 
-    weights: Mapping[str, float] = field(default_factory=dict)
-
     name: ClassVar[str] = "minimal_distortion"
     by_width: ClassVar[bool] = False
-
-    def __post_init__(self) -> None:
-        check_weights(self.weights)
-
-    def of(self, recoding: Recoding, sizes: CountArray, n_suppressed: int = 0) -> float:
-        """Return the weighted number of changed cells."""
-        return _sum(self, recoding, sizes, n_suppressed)
 
     def node_costs(self, hierarchy: Hierarchy, n_values: int) -> tuple[FloatArray, ...]:
         """Return 1 for every node above the values."""
         return tuple(np.full(hierarchy.n_nodes(level), float(level > 0)) for level in range(hierarchy.n_levels))
 
-    def factor(self, names: Sequence[str], n_records: int) -> float:
-        """Return 1: the loss is the sum."""
-        return 1.0
-
 
 @dataclass(frozen=True, slots=True)
-class Certainty:
+class Certainty(CellSum):
     r"""The share of leaves, or of the range, that every changed cell lost, summed over cells.
 
     Parameters
@@ -332,17 +384,15 @@ class Certainty:
     weights : mapping of column to float
         How much a cell of a quasi-identifier counts, 0 or more; 1 where none is given.
     variant : {"leaves", "mg-ga"}
-        What a node of a hierarchy costs. ``"leaves"``: (leaves under it - 1) / (all leaves - 1),
-        where a hierarchy measures widths the same with shares. ``"mg-ga"``, that program's own
-        formula: nodes that share its parent, itself included, over the distinct values of the
-        column in the table. It may rise above 1 and fall towards the top. In both an
-        interval costs its width over the column's, and ``*`` costs 1.
+        What a node of a hierarchy costs. ``"leaves"``: (leaves under it - 1) / (all leaves - 1), where a hierarchy
+        measures widths the same with shares. ``"mg-ga"``, that program's own formula: nodes that share its parent,
+        itself included, over the distinct values of the column in the table. It may rise above 1 and fall towards the
+        top. In both an interval costs its width over the column's, and ``*`` costs 1.
 
     Notes
     -----
-    ``"leaves"`` is Iyengar's loss metric, "Transforming data to satisfy privacy
-    constraints", KDD 2002, section 3, as a sum. It is not the set-NCP of ``loss="ncp"``, which
-    counts a node's leaves without taking one off.
+    ``"leaves"`` is Iyengar's loss metric, "Transforming data to satisfy privacy constraints", KDD 2002, section 3, as a
+    sum. It is not the set-NCP of ``loss="ncp"``, which counts a node's leaves without taking one off.
 
     Examples
     --------
@@ -354,20 +404,15 @@ class Certainty:
     [0.4, 0.4]
     """
 
-    weights: Mapping[str, float] = field(default_factory=dict)
     variant: LossVariant = "leaves"
 
     name: ClassVar[str] = "certainty"
     by_width: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        check_weights(self.weights)
+        WeightedLoss.__post_init__(self)
         if self.variant not in _VARIANTS:
             raise InputError(f"Certainty was given variant = {self.variant!r}.", hint=f"choose one of {_VARIANTS}.")
-
-    def of(self, recoding: Recoding, sizes: CountArray, n_suppressed: int = 0) -> float:
-        """Return the weighted sum over cells."""
-        return _sum(self, recoding, sizes, n_suppressed)
 
     def node_costs(self, hierarchy: Hierarchy, n_values: int) -> tuple[FloatArray, ...]:
         """Return what every node costs; nothing for a value, 1 for ``*``."""
@@ -383,38 +428,3 @@ class Certainty:
             costs = np.maximum(0.0, shares - hierarchy.leaf_share) / room if room > 0 else np.zeros(len(shares))
         is_star = np.array([label == hierarchy.labels[-1][0] for label in hierarchy.labels[level]], dtype=bool)
         return np.asarray(np.where(is_star, 1.0, costs))
-
-    def factor(self, names: Sequence[str], n_records: int) -> float:
-        """Return 1: the loss is the sum."""
-        return 1.0
-
-
-def _sum(objective: MinimalDistortion | Certainty, recoding: Recoding, sizes: CountArray, n_suppressed: int) -> float:
-    lost = 0.0
-    for column, published in zip(recoding.columns, recoding.cells, strict=True):
-        weight = objective.weights.get(column.name, 1.0)
-        lost += weight * (float(_cell_costs(objective, column, published) @ sizes) + n_suppressed)
-    return lost
-
-
-def _cell_costs(objective: MinimalDistortion | Certainty, column: Column, published: Cells) -> FloatArray:
-    """Return what a cell of every class costs in one column."""
-    if isinstance(published, PublishedIntervals):
-        if objective.by_width:
-            return published.shares(column)
-        is_star = published.has_missing & (published.high >= 0)
-        return np.asarray((published.low != published.high) | is_star, dtype=np.float64)
-    if not isinstance(published, Nodes):
-        raise InputError(
-            f"{objective.name} is not defined on what column {column.name!r} publishes ({type(published).__name__}).",
-            hint="it judges values, intervals between values, nodes of hierarchies and `*`.",
-        )
-    # A missing value is one value more where some class publishes one.
-    n_values = column.n_values + int(bool((published.level < 0).any() or published.has_missing.any()))
-    by_level = objective.node_costs(published.hierarchy, n_values)
-    costs = np.zeros(len(published.level))
-    for level, runs in enumerate(by_level):
-        at = published.level == level
-        costs[at] = runs[published.node[at]]
-    costs[published.has_missing & (published.level >= 0)] = 1.0
-    return costs

@@ -27,8 +27,8 @@ from hushtable.columns import Column, ColumnSpec
 from hushtable.errors import InputError, check_columns, nearest
 from hushtable.io import Frame
 from hushtable.quality import loss
-from hushtable.quality.objectives import cut_decimals, leaf_share
-from hushtable.recoding import Cells, Centres, Nodes, Recoding
+from hushtable.quality.objectives import cut_decimals, leaf_share, levels_of
+from hushtable.recoding import Centres, Nodes, Recoding
 from hushtable.tables import Partition, Table, totals
 
 __all__ = [
@@ -36,7 +36,6 @@ __all__ = [
     "Measure",
     "arx_average_class_size",
     "arx_discernibility",
-    "arx_entropy",
     "arx_entropy_by_column",
     "arx_loss",
     "arx_loss_by_column",
@@ -95,18 +94,6 @@ def arx_loss_by_column(
     return _floored(np.where(np.isfinite(losses), losses, 0.0))
 
 
-def arx_entropy(
-    codes: CodeArray,
-    nodes: CodeArray,
-    counts: CountArray,
-    *,
-    suppressed: BoolArray | None = None,
-    gs_factor: float = 0.5,
-) -> float:
-    """Return ARX's non-uniform entropy in bits: the sum of `arx_entropy_by_column`."""
-    return float(arx_entropy_by_column(codes, nodes, counts, suppressed=suppressed, gs_factor=gs_factor).sum())
-
-
 def arx_entropy_by_column(
     codes: CodeArray,
     nodes: CodeArray,
@@ -163,9 +150,8 @@ def arx_discernibility(sizes: CountArray, raw_sizes: CountArray, n_suppressed: i
 
     with :math:`S` suppressed records, in no class, and :math:`D_0` the sum of squares of the input's classes.
     """
-    total = int(sizes.sum()) + n_suppressed
-    least = int((raw_sizes * raw_sizes).sum())
-    lost = int((sizes * sizes).sum()) + n_suppressed * total - least
+    total, least = int(sizes.sum()) + n_suppressed, loss.discernibility(raw_sizes)
+    lost = loss.discernibility(sizes, n_suppressed) - least
     return 1 - lost / (total * total - least) if total * total > least else 1.0
 
 
@@ -369,41 +355,25 @@ class _Facts:
 
 
 def _precision(facts: _Facts) -> float:
-    pairs = list(zip(facts.recoding.columns, facts.recoding.cells, strict=True))
-    levels = np.array([np.maximum(_levels("precision", column, cells), 0) for column, cells in pairs])
-    heights = np.array([_nodes("precision", column, cells).hierarchy.n_levels - 1 for column, cells in pairs])
-    return loss.precision(levels, facts.partition.sizes, heights, facts.n_suppressed)
+    pairs = zip(facts.recoding.columns, facts.recoding.cells, strict=True)
+    levels, heights = zip(*(levels_of("precision", column, cells) for column, cells in pairs), strict=True)
+    return loss.precision(np.maximum(levels, 0), facts.partition.sizes, np.array(heights), facts.n_suppressed)
 
 
 def _arx_entropy(facts: _Facts, *, gs_factor: float = 0.5) -> FloatArray:
     table, nodes = facts.table, []
     for codes, column, cells in zip(table.codes, facts.recoding.columns, facts.recoding.cells, strict=True):
-        levels = np.unique(_levels("ARX's entropy", column, cells))
+        levels = np.unique(levels_of("ARX's entropy", column, cells)[0])
         levels = levels[levels >= 0]
         if len(levels) > 1:
             raise InputError(
                 f"ARX's entropy is not defined on column {column.name!r}, which publishes nodes of several levels.",
                 hint="it is of full-domain recodings; non_uniform_entropy is of all.",
             )
-        nodes.append(_nodes("", column, cells).hierarchy.nodes(int(levels.max(initial=0)), codes))
+        assert isinstance(cells, Nodes)
+        nodes.append(cells.hierarchy.nodes(int(levels.max(initial=0)), codes))
     return arx_entropy_by_column(
         table.codes, np.array(nodes), table.counts, suppressed=facts.suppressed, gs_factor=gs_factor
-    )
-
-
-def _levels(measure: str, column: Column, cells: Cells) -> CountArray:
-    """Return the level of the node of every class; -1 where only missing values are."""
-    nodes = _nodes(measure, column, cells)
-    mixed = nodes.has_missing & (nodes.level >= 0)
-    return np.where(mixed, nodes.hierarchy.n_levels - 1, nodes.level).astype(np.int64)
-
-
-def _nodes(measure: str, column: Column, cells: Cells) -> Nodes:
-    if isinstance(cells, Nodes):
-        return cells
-    raise InputError(
-        f"{measure} is not defined on what column {column.name!r} publishes ({type(cells).__name__}).",
-        hint="it counts levels: every column needs a hierarchy, and publishes its nodes.",
     )
 
 
@@ -439,44 +409,38 @@ _FACTOR: Final = ("gs_factor",)
 
 MEASURES: Final[Mapping[str, Measure]] = MappingProxyType(
     {
-        "set_ncp": Measure("share", "worse", (), lambda facts: facts.quality.set_ncp),
-        "set_ncp_by_column": Measure(
-            "share", "worse", (), lambda facts: np.array(list(facts.quality.by_column.values()))
-        ),
-        "loss_metric": Measure("share", "worse", (), lambda facts: loss.loss_metric(*facts.classes)),
-        "loss_metric_by_column": Measure(
-            "share", "worse", (), lambda facts: loss.loss_metric_by_column(*facts.classes)
-        ),
-        "non_uniform_entropy": Measure("bits", "worse", (), lambda facts: _non_uniform_entropy(facts).sum()),
+        "set_ncp": Measure("share", "worse", (), lambda f: f.quality.set_ncp),
+        "set_ncp_by_column": Measure("share", "worse", (), lambda f: np.array(list(f.quality.by_column.values()))),
+        "loss_metric": Measure("share", "worse", (), lambda f: loss.loss_metric(*f.classes)),
+        "loss_metric_by_column": Measure("share", "worse", (), lambda f: loss.loss_metric_by_column(*f.classes)),
+        "non_uniform_entropy": Measure("bits", "worse", (), lambda f: _non_uniform_entropy(f).sum()),
         "non_uniform_entropy_by_column": Measure("bits", "worse", (), _non_uniform_entropy),
         "precision": Measure("share", "better", (), _precision),
         "discernibility": Measure(
-            "records squared", "worse", (), lambda facts: loss.discernibility(facts.published_sizes, facts.n_suppressed)
+            "records squared", "worse", (), lambda f: loss.discernibility(f.published_sizes, f.n_suppressed)
         ),
-        "average_class_size": Measure(
-            "records", "worse", (), lambda facts: loss.average_class_size(facts.published_sizes)
-        ),
+        "average_class_size": Measure("records", "worse", (), lambda f: loss.average_class_size(f.published_sizes)),
         "arx_loss": Measure(
             "share",
             "worse",
             ("gs_factor", "weights", "aggregate"),
-            lambda facts, **options: arx_loss(**facts.marked, **options),
+            lambda f, **options: arx_loss(**f.marked, **options),
         ),
         "arx_loss_by_column": Measure(
-            "share", "worse", _FACTOR, lambda facts, **options: arx_loss_by_column(**facts.marked, **options)
+            "share", "worse", _FACTOR, lambda f, **options: arx_loss_by_column(**f.marked, **options)
         ),
-        "arx_entropy": Measure("bits", "worse", _FACTOR, lambda facts, **options: _arx_entropy(facts, **options).sum()),
+        "arx_entropy": Measure("bits", "worse", _FACTOR, lambda f, **options: _arx_entropy(f, **options).sum()),
         "arx_entropy_by_column": Measure("bits", "worse", _FACTOR, _arx_entropy),
-        "granularity": Measure("share", "better", (), lambda facts: granularity(**facts.marked)),
-        "granularity_by_column": Measure("share", "better", (), lambda facts: granularity_by_column(**facts.marked)),
+        "granularity": Measure("share", "better", (), lambda f: granularity(**f.marked)),
+        "granularity_by_column": Measure("share", "better", (), lambda f: granularity_by_column(**f.marked)),
         "arx_discernibility": Measure(
             "share",
             "better",
             (),
-            lambda facts: arx_discernibility(facts.published_sizes, facts.raw_sizes, facts.n_suppressed),
+            lambda f: arx_discernibility(f.published_sizes, f.raw_sizes, f.n_suppressed),
         ),
         "arx_average_class_size": Measure(
-            "share", "better", (), lambda facts: arx_average_class_size(facts.published_sizes, facts.raw_sizes)
+            "share", "better", (), lambda f: arx_average_class_size(f.published_sizes, f.raw_sizes)
         ),
     }
 )
