@@ -18,14 +18,12 @@ cell                meaning
 ``High School``     a label of a hierarchy: any other text, or one of the forms above
 ==================  =====================================================
 
-Cells are read by this grammar only (`read`), never by splitting at dashes or commas.
-A value that itself looks like one of the other forms is written as a list of one.
-A hierarchy's label is written as it is: whether a text is a label or a value, and what a
-label holds, only the hierarchy says; one of the forms above holds no other values than it reads as,
-and no label is a value of another branch. It is never blank, for a blank cell is a missing value.
-A set of labels that are lists is one list of their members. Where a file has decimal commas, a comma between two
-digits is a point (`with_point`).
-The words that releases write into cells are English unless a policy says otherwise (`ENGLISH`).
+Cells are read by this grammar only (`read`), never by splitting at dashes or commas. A value that itself looks like
+one of the other forms is written as a list of one. A hierarchy's label is written as it is: whether a text is a label
+or a value, and what a label holds, only the hierarchy says; one of the forms above holds no other values than it reads
+as, and no label is a value of another branch. It is never blank, for a blank cell is a missing value. A set of labels
+that are lists is one list of their members. Where a file has decimal commas, a comma between two digits is a point
+(`with_point`). The words that releases write into cells are English unless a policy says otherwise (`ENGLISH`).
 """
 
 from __future__ import annotations

@@ -402,10 +402,9 @@ def ncp_bound(
 
     Notes
     -----
-    For k = 2 the best prices are those of a fractional perfect matching. For larger k they are
-    found by ascent and proven by branch and bound over what a class's cells span; see ``docs/how_far.md``.
-    Prices of a class's members alone bound the linear relaxation of set partitioning: the floor may
-    stay below the best release.
+    For k = 2 the best prices are those of a fractional perfect matching. For larger k they are found by ascent and
+    proven by branch and bound over what a class's cells span; see ``docs/how_far.md``. Prices of a class's members
+    alone bound the linear relaxation of set partitioning: the floor may stay below the best release.
 
     Examples
     --------

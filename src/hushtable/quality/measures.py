@@ -2,14 +2,12 @@
 
 ARX's measures, to the digit, so that releases can be compared with ARX's.
 
-Every function takes plain arrays: classes in columns, quasi-identifiers in rows. The
-classes hold all records; ``suppressed`` marks those that publish ``*`` everywhere
-(their shares are what they would publish). For full-domain recoding a class publishes
-one node per column; local recodings fit as well, for every class has its own shares.
+Every function takes plain arrays: classes in columns, quasi-identifiers in rows. The classes hold all records;
+``suppressed`` marks those that publish ``*`` everywhere (their shares are what they would publish). For full-domain
+recoding a class publishes one node per column; local recodings fit as well, for every class has its own shares.
 
-The formulas were recovered from ARX 3.9.2 (`metric/v2`, `aggregates/quality`) by
-recomputing its outputs. Notation: N records, m columns, :math:`D_d` leaves of column d,
-so that a leaf's share is :math:`1/D_d`.
+The formulas were recovered from ARX 3.9.2 (`metric/v2`, `aggregates/quality`) by recomputing its outputs. Notation: N
+records, m columns, :math:`D_d` leaves of column d, so that a leaf's share is :math:`1/D_d`.
 """
 
 from __future__ import annotations

@@ -128,11 +128,10 @@ class Score:
         Returns
         -------
         dict
-            ``n``, ``mean``, ``weighted_mean``, ``sd`` and ``variance`` (of the parts themselves:
-            divided by n), ``min``, ``max``, ``q05``, ``q25``, ``median``, ``q75``, ``q95``,
-            ``skewness`` and ``kurtosis`` (0 for a normal distribution), which are NaN where all
-            values are equal, ``mode`` (the lowest of the most frequent values) and ``mode_count``.
-            Where a value is infinite there is no ``sd``, ``variance`` or shape: NaN.
+            ``n``, ``mean``, ``weighted_mean``, ``sd`` and ``variance`` (of the parts themselves: divided by n),
+            ``min``, ``max``, ``q05``, ``q25``, ``median``, ``q75``, ``q95``, ``skewness`` and ``kurtosis`` (0 for a
+            normal distribution), which are NaN where all values are equal, ``mode`` (the lowest of the most frequent
+            values) and ``mode_count``. Where a value is infinite there is no ``sd``, ``variance`` or shape: NaN.
         """
         values = np.sort(self.values[~np.isnan(self.values)])
         described = {"n": float(len(values)), "mean": self.mean, "weighted_mean": self.weighted_mean}

@@ -57,9 +57,8 @@ def separation(data: Any, columns: Sequence[str], *, partition: Partition | None
     Returns
     -------
     Score
-        In [0, 1]: 1 where no two records are equal, so also of a single record. A
-        class's value is the share of the other records that are not in it; ``value``
-        is the mean over the records.
+        In [0, 1]: 1 where no two records are equal, so also of a single record. A class's value is the share of the
+        other records that are not in it; ``value`` is the mean over the records.
 
     Notes
     -----

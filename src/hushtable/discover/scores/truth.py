@@ -152,10 +152,9 @@ def dice(
         Above 0 and at most 10: the higher, the more the larger set counts, and the lower is
         what sets have that are not equal.
     variant : {"definition", "paper", "library"}
-        The paper's text has a T / (a F^b + R^b), where equal sets have a / (1 + a) at b = 1: a
-        half at a = 1. Its library has twice that, which exceeds 1 where a does. In both, equal
-        sets of more than one column fall as b grows, for T has no exponent. (The paper's
-        table 2 has the definition at a = b = 1.)
+        The paper's text has a T / (a F^b + R^b), where equal sets have a / (1 + a) at b = 1: a half at a = 1. Its
+        library has twice that, which exceeds 1 where a does. In both, equal sets of more than one column fall as b
+        grows, for T has no exponent. (The paper's table 2 has the definition at a = b = 1.)
 
     Raises
     ------

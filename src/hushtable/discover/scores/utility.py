@@ -244,12 +244,10 @@ def information_gain(
     Parameters
     ----------
     corrected : bool
-        Take off what a column set of that many classes would seem to tell by chance:
-        (n_cells - n_classes - n_values + 1) / (2 n ln 2), to first order in 1 / n.
-        Without it every key has a gain of H(target).
+        Take off what a column set of that many classes would seem to tell by chance: (n_cells - n_classes - n_values +
+        1) / (2 n ln 2), to first order in 1 / n. Without it every key has a gain of H(target).
     variant : {"definition", "paper"}
-        The mean over the records, which is the mutual information, or the paper's
-        over the classes, which is not.
+        The mean over the records, which is the mutual information, or the paper's over the classes, which is not.
 
     Returns
     -------
