@@ -6,11 +6,10 @@ cell                meaning
 ``34``              one value, in its canonical text
 ``[17, 25)``        at least 17 and below 25 (the cell of a cut)
 ``[17, 24]``        from 17 to 24, both of them present (a tight interval)
-``[1958, 1969)``    of dates: from the first day of 1958 to the last of
-                    1968; ``[1958-04, 1959-01)``: of months; ``[1958-Q2, 1958-Q4]``: quarters, both of them present
+``[1958, 1969)``    of dates: from the first day of 1958 to the last of 1968; of months ``[1958-04, 1959-01)``, of
+                    quarters ``[1958-Q2, 1958-Q4]``, both of them present
 ``[08:00, 12:00)``  of times of a day: from 08:00 to before 12:00
-``<20``             below 20
-``>=90``            90 or above
+``<20``, ``>=90``   below 20; 90 or above
 ``[20*, 45*]``      codes in their order: from those that begin with 20 to those that begin with 45
 ``[I10, I15]``      codes again, up to all that begin with I15: every end stands for what begins with it
 ``["a", "b"]``      one of these values, a JSON list; ``""``, an empty place, is missing (``null`` too)
@@ -18,12 +17,11 @@ cell                meaning
 ``High School``     a label of a hierarchy: any other text, or one of the forms above
 ==================  =====================================================
 
-Cells are read by this grammar only (`read`), never by splitting at dashes or commas. A value that itself looks like
-one of the other forms is written as a list of one. A hierarchy's label is written as it is: whether a text is a label
-or a value, and what a label holds, only the hierarchy says; one of the forms above holds no other values than it reads
-as, and no label is a value of another branch. It is never blank, for a blank cell is a missing value. A set of labels
-that are lists is one list of their members. Where a file has decimal commas, a comma between two digits is a point
-(`with_point`). The words that releases write into cells are English unless a policy says otherwise (`ENGLISH`).
+Cells are read by this grammar only (`read`), never by splitting at dashes or commas. A value that looks like one of
+the other forms is written as a list of one. Whether a text is a label or a value, and what a label holds, only the
+hierarchy says: one of the forms above holds no other values than it reads as, no label is a value of another branch,
+and none is blank. A set of labels that are lists is one list of their members. Where a file has decimal commas, a comma
+between two digits is a point (`with_point`). Words in cells are English unless a policy says otherwise (`ENGLISH`).
 """
 
 from __future__ import annotations

@@ -1,22 +1,18 @@
 """A column's kind, values and canonical texts, and the words for a column's role.
 
-A column has one *kind*, which says how its values are ordered:
-
-=========  =======================  ==========================================
-kind       values                   order
-=========  =======================  ==========================================
-integer    int64                    numeric
-decimal    float64, finite          numeric
-date       datetime64[D], or [M],   calendar
-           [3M], [Y]: as precise
-           as the dates are
-datetime   datetime64[us]           calendar
-time       datetime64[us], all of   the clock
-           1970-01-01
-ordered    text                     as declared, else alphabetical
-category   text                     none (kept alphabetical, so that codes do
-                                    not depend on the order of the rows)
-=========  =======================  ==========================================
+=========  ================================================  ============================================
+kind       values                                            order
+=========  ================================================  ============================================
+integer    int64                                             numeric
+decimal    float64, finite                                   numeric
+date       datetime64[D], or as precise as the dates are:    calendar
+           [M], [3M], [Y]
+datetime   datetime64[us]                                    calendar
+time       datetime64[us], all of 1970-01-01                 the clock
+ordered    text                                              as declared, else alphabetical
+category   text                                              none (kept alphabetical, so that codes do
+                                                             not depend on the order of the rows)
+=========  ================================================  ============================================
 """
 
 from __future__ import annotations

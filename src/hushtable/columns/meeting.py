@@ -1,15 +1,10 @@
 """How one column of several tables meets: equal values get one spelling, whichever program wrote each table.
 
-The first table is the reference: its values keep their spelling. Others are read as the reference is, in this order:
-
-============  ======================================================================================================
-booleans      ``True``, ``TRUE``, ``t``, ``yes`` and 1 are one value, where one of the columns has a word for it
-measured      where one column holds numbers, dates or times, or all could: text is read as values of that kind
-text          values that differ in blanks, case, width or Unicode form alone are one
-============  ======================================================================================================
-
-Before, what programs write for a missing cell (``NaN``, ``NULL``) is missing where the reference does not hold it.
-Values that the reference holds are never merged: what is unique in it stays so.
+The first table is the reference: its values keep their spelling, and are never merged: what is unique in it stays so.
+First, what programs write for a missing cell (``NaN``, ``NULL``) is missing where the reference does not hold it. Then
+others are read as the reference is, in this order: booleans (``True``, ``t``, ``yes`` and 1 are one value, where one of
+the columns has a word for it); text as numbers, dates or times, where one column holds such or all could; values that
+differ in blanks, case, width or Unicode form alone.
 """
 
 from __future__ import annotations

@@ -133,10 +133,6 @@ def compare_sets(
         The column set that should have been found: each set is also scored against it by
         `hushtable.discover.scores.truth`, labels ``"truth.precision"`` and so on.
 
-    Returns
-    -------
-    SetComparison
-
     Raises
     ------
     InputError

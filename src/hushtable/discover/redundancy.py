@@ -107,10 +107,6 @@ def find_redundancy(
         In (0, 1].
     seed : int
 
-    Returns
-    -------
-    Redundancy
-
     Raises
     ------
     InputError

@@ -1,8 +1,7 @@
 """Models against attribute disclosure: what the records of one class have in common, or tell beyond what all know.
 
-Where a class is compared with the whole (t-closeness and its kin), the reference distribution is always
-``ClassStats.totals``: the whole input, fixed before anything is suppressed. A missing value counts as a value there,
-because learning that someone's value is missing is learning something.
+Where a class is compared with the whole, the reference is always ``ClassStats.totals``: the input before anything is
+suppressed. A missing value counts as a value there, because learning that somebody's is missing is learning something.
 """
 
 from __future__ import annotations

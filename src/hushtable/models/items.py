@@ -3,16 +3,10 @@
 What an attacker learns of a set is that a person has an item. So a model is asked item by item: of a column that says
 for every record whether it holds the item (``held``, else missing), as if that were the sensitive column.
 
-=====================================  ===================================================================
-model                                  what it asks of a class
-=====================================  ===================================================================
-(alpha, k)-anonymity                   no item is held by more than a share alpha of the records
-distinct l-diversity, l = 2            no item is held by every record that has an item, and some record has
-                                       one
-t-closeness                            the share that holds an item differs by at most t from the whole's
-beta-likeness, delta-disclosure        neither those who hold an item nor those who do not gain too much;
-                                       their shares are about those of the whole
-=====================================  ===================================================================
+- (alpha, k)-anonymity: no item is held by more than a share alpha of the records.
+- distinct l-diversity, l = 2: no item is held by every record that has an item, and some record has one.
+- t-closeness: the share that holds an item differs by at most t from the whole's.
+- beta-likeness, delta-disclosure: neither those who hold an item nor those who do not gain too much.
 
 Having no item is one more item to all but the first, as a missing value is a value to what compares with the whole.
 Of a column in which no cell has more than one item, distinct l-diversity is the usual one: two values.

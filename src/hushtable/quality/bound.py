@@ -391,10 +391,6 @@ def ncp_bound(
     suppresses : bool
         Records may be left out instead, each at the cost of 1 in every column: no price is above that.
 
-    Returns
-    -------
-    Bound
-
     Raises
     ------
     InputError

@@ -1,25 +1,19 @@
 """What published cells stand for: read by their grammar, as values and intervals of the original's column.
 
-==================================  ================================================================
+==================================  =================================================================================
 cell                                stands for
-==================================  ================================================================
-a value                             itself
+==================================  =================================================================================
+a value, a missing cell             itself
 ``[17, 25)``, ``[17, 24]``          all of the interval evenly: of whole numbers and dates one by one
 a set, a label                      the values of the original's column that it covers, each equally
-``<20``, ``>=90``                   an interval that ends at the outermost value that any cell of the
-                                    column names, and at least a step beyond the outermost bound; a
-                                    step is as far as the two outermost bounds are apart
-a missing cell                      the missing value
+``<20``, ``>=90``                   an interval that ends at the outermost value that any cell of the column names,
+                                    and at least a step beyond the outermost bound; a step is as far as the two
+                                    outermost bounds are apart: whoever has the release alone can tell that too
 ``*``                               nothing: its records are left out, and their share is told
-==================================  ================================================================
+==================================  =================================================================================
 
-Where open cells end, whoever has the release alone can tell as well. Columns that are kept as they are stand for
-themselves.
-
-A column whose cells stand for several values each, as arrays: how its mass lies, and how far two of them are apart.
-
-A column of numbers or dates lies on a line: whole numbers and days one by one, others without a gap. Of a category,
-the values' codes are its places. A cell is made of runs of places, and its records are spread evenly over each.
+Numbers or dates lie on a line: whole numbers and days one by one, others without a gap. Of a category, the values'
+codes are its places. A cell is made of runs of places, and its records are spread evenly over each.
 """
 
 from __future__ import annotations

@@ -2,20 +2,14 @@
 
 Data augmentation (Tanner & Wong, "The calculation of posterior distributions by data augmentation", JASA 82, 1987).
 Draws of a number given the others follow a normal regression, those of a category a normal discriminant; both are
-restricted to what the cell covers, and weighted by how frequent values are in the release as a whole.
+restricted to what the cell covers, and weighted by how frequent values are in the release. The regression is drawn
+anew for every draw, by the Bayesian bootstrap (Rubin, Annals of Statistics 9, 1981) of classes, not of records: a
+class's records were given their cells together, and errors that take them for independent are too small.
 
-The regression is drawn anew for every draw, by the Bayesian bootstrap (Rubin, Annals of Statistics 9, 1981) of classes,
-not of records: the records of a class were given their cells together, so that what the regression does not say of one
-it does not say of all. Errors that take them for independent are too small.
-
-Which cell a record was given depends on all that was recoded: a class is cut where its records lie in all columns.
-Draws therefore know the cells of columns that are not in the model too. Without them cells were not given at random,
-and slopes are off by far more than their errors (Collins, Schafer & Kam, "A comparison of inclusive and restrictive
-strategies in modern missing data procedures", Psychological Methods 6, 2001).
-
-Where cells end at values that their class holds, its records are drawn together so that they hold them
-(`quality.ends`): drawn one by one they would vary too little, and slopes be too steep. How far open cells reach is
-drawn too (`quality.open_ends`).
+Draws know the cells of columns outside the model too, as a class is cut where its records lie in all columns. Without
+them slopes are off by far more than their errors (Collins, Schafer & Kam, "A comparison of inclusive and restrictive
+strategies in modern missing data procedures", Psychological Methods 6, 2001). Where cells end at values that their
+class holds, its records are drawn together (`quality.ends`); how far open cells reach is drawn too (`open_ends`).
 """
 
 from __future__ import annotations

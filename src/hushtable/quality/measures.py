@@ -1,13 +1,9 @@
 """Every measure of what a release lost, by its name: `of` gathers what each is computed from.
 
-ARX's measures, to the digit, so that releases can be compared with ARX's.
-
-Every function takes plain arrays: classes in columns, quasi-identifiers in rows. The classes hold all records;
-``suppressed`` marks those that publish ``*`` everywhere (their shares are what they would publish). For full-domain
-recoding a class publishes one node per column; local recodings fit as well, for every class has its own shares.
-
-The formulas were recovered from ARX 3.9.2 (`metric/v2`, `aggregates/quality`) by recomputing its outputs. Notation: N
-records, m columns, :math:`D_d` leaves of column d, so that a leaf's share is :math:`1/D_d`.
+ARX's measures are to the digit, recovered from ARX 3.9.2 (`metric/v2`, `aggregates/quality`) by recomputing its
+outputs. They take plain arrays: quasi-identifiers in rows, classes, which hold all records, in columns; ``suppressed``
+marks the classes that publish ``*`` everywhere (their shares are what they would publish). In formulas, N records, m
+columns, and :math:`D_d` leaves of column d, so that a leaf's share is :math:`1/D_d`.
 """
 
 from __future__ import annotations
@@ -227,10 +223,6 @@ def of(release: MeasuredRelease, measure: str, **options: Any) -> float | dict[s
     **options
         Of ARX's loss and entropy ``gs_factor``; of its loss also ``aggregate``, and ``weights``, a mapping of column to
         float (1 where none is given).
-
-    Returns
-    -------
-    figure : float or dict of column to float
 
     Raises
     ------

@@ -260,7 +260,7 @@ class Diagnosis:
 
 
 def similarity(original: Table, synthetic: Table) -> Similarity:
-    r"""Compare what the columns of two tables are like, each by itself and in pairs.
+    r"""Compare what the columns of two tables are like, each by itself and in pairs; rows count their records.
 
     Numbers, dates and moments are measured. Whole and decimal numbers are of one kind, so are dates and moments;
     columns of other kinds that differ are compared by their texts (`hushtable.tables.joint.code_together`).
@@ -274,27 +274,14 @@ def similarity(original: Table, synthetic: Table) -> Similarity:
     - ``ContingencySimilarity`` of other pairs: the TVComplement of pairs of cells, where a missing cell is a value.
       A measured column is cut into 10 bins of equal width over the range of the original; the outer ones are open.
 
-    Parameters
-    ----------
-    original, synthetic : Table
-        The columns that both have are compared. A row is as many records as it counts.
-
-    Returns
-    -------
-    Similarity
-
-    Notes
-    -----
     A figure is None, and in no mean, where a table has no records to compare, a correlation where a column is constant
-    on them, and the contingency with a column of which neither table has a value.
+    on them, and the contingency with a column of which neither table has a value. O(n) for a column or a pair.
 
     The figures are those of sdmetrics 0.32 (its KSComplement rounds numbers to 14 decimals first). Its *report* departs
     from its own ContingencySimilarity, and we do not follow: it cuts each table by the table's own range, so that ages
     in months are as good as in years, and counts a missing number as the largest one. It also takes the mean over those
     pairs alone whose correlation in the original is above 0.5, or Cramer's V above 0.3, and a sample of 50,000 records;
     ours is over all, as in 0.14.
-
-    O(n) for a column or a pair, however many values they have.
 
     Examples
     --------
@@ -304,10 +291,8 @@ def similarity(original: Table, synthetic: Table) -> Similarity:
     >>> alike = similarity(people, made_up)
     >>> alike
     Similarity(score=0.625, column_shapes=0.75, column_pair_trends=0.5)
-    >>> alike.columns["age"]
-    Figure(metric='KSComplement', value=0.75)
-    >>> alike.pairs["age", "job"]
-    Figure(metric='ContingencySimilarity', value=0.5)
+    >>> alike.columns["age"], alike.pairs["age", "job"].value
+    (Figure(metric='KSComplement', value=0.75), 0.5)
     """
     both = _Both.of(original, synthetic)
     columns = {column.name: _shape(column) for column in both.columns}
@@ -324,17 +309,6 @@ def diagnosis(original: Table, synthetic: Table) -> Diagnosis:
     - ``CategoryAdherence`` of other columns: the share of synthetic records with a value that the original has;
       a missing one is a value.
 
-    Parameters
-    ----------
-    original, synthetic : Table
-        As in `similarity`.
-
-    Returns
-    -------
-    Diagnosis
-
-    Notes
-    -----
     A figure is None, and in no mean, where a table has no records to compare, and of a column of which neither table
     has a value. As sdmetrics 0.32, but that its structure tells columns of one name and two types apart, which
     depend on how a file was read, and that keys, which a table does not declare, are columns like others.

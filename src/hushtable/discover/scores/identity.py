@@ -162,8 +162,6 @@ def attribute_length_penalty(data: Any, columns: Sequence[str], *, partition: Pa
     ----------
     data : path, dataframe or Table
         All its columns count.
-    partition : Partition, optional
-        Not looked at; there so that all scores of a column set are called alike.
 
     Returns
     -------

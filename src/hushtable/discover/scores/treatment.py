@@ -170,8 +170,6 @@ def balance(
     variant : {"definition", "paper"}
         The value of the column that is farthest apart, without its sign. The paper's t keeps its sign, above 0 where
         the treated have the higher mean, mean over the columns, so that columns cancel; infinities that do are NaN.
-    partition : Partition, optional
-        Only checked; there so that all scores of a column set are called alike.
 
     Returns
     -------
