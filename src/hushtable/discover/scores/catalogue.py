@@ -31,7 +31,7 @@ _PARAMETERS: Final = {
         "    value (1.0 is the integer 1) or by its text."
     ),
     "variant": '{"definition", "paper"}\n    The mean over the records, or the paper\'s over the classes.',
-    "partition": "Partition, optional\n    Of the same rows by the same columns, where there is one; all scores take it.",
+    "partition": "Partition, optional\n    Of the same rows by the same columns, where there is one; all take it.",
 }
 _SECTIONS: Final = ("Parameters", "Returns", "Raises", "Notes", "Examples")
 
