@@ -463,14 +463,6 @@ def _read_units(texts: Sequence[str]) -> ValueArray | None:
     return None
 
 
-def _read_integer(text: str) -> int:
-    return int(_without_underscores(text))
-
-
-def _read_decimal(text: str) -> float:
-    return float(_without_underscores(text))
-
-
 def _without_underscores(text: str) -> str:
     # Python reads 1_000 as a thousand; in data it is a code.
     if "_" in text:
@@ -493,8 +485,8 @@ def _read_time(text: str) -> dt.datetime:
 
 
 _READERS: Final[dict[str, tuple[Callable[[str], Any], str]]] = {
-    "integer": (_read_integer, "int64"),
-    "decimal": (_read_decimal, "float64"),
+    "integer": (lambda text: int(_without_underscores(text)), "int64"),
+    "decimal": (lambda text: float(_without_underscores(text)), "float64"),
     "date": (dt.date.fromisoformat, "datetime64[D]"),
     "datetime": (_read_datetime, "datetime64[us]"),
     "time": (_read_time, "datetime64[us]"),

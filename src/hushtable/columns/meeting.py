@@ -215,7 +215,8 @@ def _meet_booleans(columns: Sequence[Column], texts: Sequence[Texts]) -> _Spelle
 
 def _meet_measured(columns: Sequence[Column], texts: Sequence[Texts]) -> _Spelled | None:
     """Read all tables as numbers, dates or times, as one of them is or all may be."""
-    families = {_family_of(column) for column in columns if column.is_measured and column.n_values}
+    kinds = {column.kind for column in columns if column.is_measured and column.n_values}
+    families = {family for family in _FAMILIES if family & kinds}
     if len(families) > 1 or (not families and _mostly_known(texts)):
         return None
     if not families and any(_is_code(text) for table in texts for text in table if text is not None):
@@ -233,10 +234,6 @@ def _meet_measured(columns: Sequence[Column], texts: Sequence[Texts]) -> _Spelle
             met = [[text if value is None else value for value, text in table] for table in pairs]
             return _Spelled(met, family if min(shares) == 1 else None)
     return None
-
-
-def _family_of(column: Column) -> frozenset[str]:
-    return next(family for family in _FAMILIES if column.kind in family)
 
 
 def _is_code(text: str) -> bool:

@@ -226,10 +226,14 @@ def encode(series: pl.Series, spec: ColumnSpec, *, is_typed: bool, name: str) ->
 
 def dates_as_text(series: pl.Series) -> pl.Series:
     """Write the whole numbers of a column whose format of dates is declared as texts: 19431005. Others stay."""
-    if series.dtype.is_float() and (series.drop_nulls() % 1 == 0).all() and (series.abs() < 2**53).all():
-        # pandas holds integers beside missing cells as floats.
-        series = series.cast(pl.Int64)
+    series = _whole_as_integers(series)
     return series.cast(pl.String) if series.dtype.is_integer() else series
+
+
+def _whole_as_integers(series: pl.Series) -> pl.Series:
+    """Return whole floats as integers: pandas holds integers beside missing cells as floats."""
+    is_whole = series.dtype.is_float() and (series.drop_nulls() % 1 == 0).all() and (series.abs() < 2**53).all()
+    return series.cast(pl.Int64) if is_whole else series
 
 
 def without_declared(series: pl.Series, texts: Sequence[str]) -> pl.Series:
@@ -323,9 +327,13 @@ def _encode_texts(name: str, series: pl.Series, spec: ColumnSpec) -> tuple[Colum
     distinct = series.drop_nulls().unique().sort()
     column, code_of_text = from_texts(name, distinct.to_list(), spec.kind, spec.order)
     column = replace(column, separator=spec.separator)
-    physical = series.cast(pl.Enum(distinct)).to_physical().cast(pl.Int32).fill_null(-1).to_numpy()
     # The last entry serves the missing cells, which index it as -1.
-    return column, np.append(code_of_text, np.int32(-1))[physical]
+    return column, np.append(code_of_text, np.int32(-1))[_places_in(distinct, series)]
+
+
+def _places_in(distinct: pl.Series, series: pl.Series) -> CodeArray:
+    """Return where each text of a column stands among the distinct ones; -1 is missing."""
+    return np.asarray(series.cast(pl.Enum(distinct)).to_physical().cast(pl.Int32).fill_null(-1).to_numpy())
 
 
 def _encode_values(name: str, series: pl.Series) -> tuple[Column, CodeArray]:
@@ -376,7 +384,11 @@ def _measured(name: str, series: pl.Series) -> tuple[Kind, np.ndarray[Any, Any]]
     if isinstance(dtype, pl.Time):
         # Whole nanoseconds of the day, of which the last three digits are dropped, as of moments.
         return "time", (series.to_physical().to_numpy() // 1_000).astype("datetime64[us]")
-    raise ColumnError(
+    raise _no_groups(name, dtype)
+
+
+def _no_groups(name: str, dtype: pl.DataType) -> ColumnError:
+    return ColumnError(
         f"column {name!r} has the type {without_categories(dtype)}, which cannot be grouped.",
         hint="turn it into text, a number, a date or a datetime, or leave the column out.",
     )
@@ -388,14 +400,12 @@ def cell_codes(series: pl.Series) -> CodeArray:
         # 0 and -0 are one number and two cells.
         series = series.cast(pl.String)
     if isinstance(series.dtype, pl.String):
-        places = series.cast(pl.Enum(series.drop_nulls().unique())).to_physical().cast(pl.Int32)
-    else:
-        try:
-            places = series.rank("dense").cast(pl.Int32) - 1
-        except (pl.exceptions.PolarsError, pl.exceptions.PanicException):
-            # Some types have no order: as if no two cells were equal.
-            return np.arange(len(series), dtype=np.int32)
-    return np.asarray(places.fill_null(-1).to_numpy())
+        return _places_in(series.drop_nulls().unique(), series)
+    try:
+        return np.asarray((series.rank("dense").cast(pl.Int32) - 1).fill_null(-1).to_numpy())
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException):
+        # Some types have no order: as if no two cells were equal.
+        return np.arange(len(series), dtype=np.int32)
 
 
 def without_categories(dtype: pl.DataType) -> pl.DataType:
@@ -525,10 +535,9 @@ def listed(series: pl.Series, name: str) -> tuple[pl.Series, CodeArray]:
     cells = _as_text(series, name)
     distinct = cells.unique().drop_nulls().sort()
     is_cell = (distinct.str.strip_chars() != "").to_numpy()
-    codes = cells.cast(pl.Enum(distinct)).to_physical().cast(pl.Int32).fill_null(-1).to_numpy()
     # The last entry serves the missing cells, which index it as -1.
     places = np.append(np.where(is_cell, np.cumsum(is_cell) - 1, -1), -1).astype(np.int32)
-    return distinct.filter(is_cell), places[codes]
+    return distinct.filter(is_cell), places[_places_in(distinct, cells)]
 
 
 def _listed_categories(series: pl.Series, name: str) -> tuple[pl.Series, CodeArray]:
@@ -544,10 +553,7 @@ def _listed_categories(series: pl.Series, name: str) -> tuple[pl.Series, CodeArr
 
 def map_texts(series: pl.Series, change: Callable[[str], str], name: str) -> pl.Series:
     """Return a column as text with every distinct cell changed once; missing stays missing."""
-    if series.dtype.is_float() and (series.drop_nulls() % 1 == 0).all() and (series.abs() < 2**53).all():
-        # pandas holds integers beside missing cells as floats.
-        series = series.cast(pl.Int64)
-    texts = _as_text(series, name)
+    texts = _as_text(_whole_as_integers(series), name)
     distinct = texts.drop_nulls().unique()
     changed = pl.Series([change(text) for text in distinct.to_list()], dtype=pl.String)
     return texts.replace_strict(distinct, changed, default=None)
@@ -575,9 +581,6 @@ def mask(series: pl.Series, suppressed: BoolArray, name: str) -> pl.Series:
 
 def _as_text(series: pl.Series, name: str) -> pl.Series:
     if series.dtype.is_nested() or isinstance(series.dtype, (pl.Binary, pl.Duration)):
-        raise ColumnError(
-            f"column {name!r} has the type {without_categories(series.dtype)}, which cannot be grouped.",
-            hint="turn it into text, a number, a date or a datetime, or leave the column out.",
-        )
+        raise _no_groups(name, series.dtype)
     # Cast to text, a time would lose what is less than a second.
     return series.dt.to_string("%H:%M:%S%.f") if isinstance(series.dtype, pl.Time) else series.cast(pl.String)

@@ -98,7 +98,11 @@ def describe(table: Table) -> Description:
     """
     table = table.take(np.flatnonzero(table.counts))
     described = {name: _describe_column(table, name) for name in table.names}
-    numbers = {name: _numbers(table, name) for name, column in described.items() if column.kind in _NUMBERS}
+    numbers = {
+        column.name: _by_row(column.values.astype(np.float64), codes)
+        for column, codes in zip(table.columns, table.codes, strict=True)
+        if column.kind in _NUMBERS
+    }
     pairs = [(later, earlier) for place, later in enumerate(numbers) for earlier in list(numbers)[:place]]
     return Description(
         n_rows=table.n_records,
@@ -138,12 +142,6 @@ def _scaled(values: FloatArray) -> tuple[FloatArray, int]:
     return np.ldexp(values, -exponent), exponent
 
 
-def _numbers(table: Table, name: str) -> FloatArray:
-    """Return a column of numbers row by row, NaN where missing."""
-    values = table.column(name).values.astype(np.float64)
-    return np.asarray(np.append(values, np.nan)[table.codes[table.index(name)]])
-
-
 def _describe_column(table: Table, name: str) -> ColumnDescription:
     column, codes = table.column(name), table.codes[table.index(name)]
     # Code -1, missing, comes first.
@@ -179,14 +177,10 @@ def _figures(values: FloatArray, frequencies: FloatArray) -> dict[str, float | N
     is_constant = scaled[0] == scaled[-1]
     return {
         **{name: value if math.isfinite(value) else None for name, value in figures.items()},
-        "skewness": None if is_constant else _skewness(n, second, third),
+        # The adjusted Fisher-Pearson skewness.
+        "skewness": None if is_constant or n < 3 else n * math.sqrt(n - 1) / (n - 2) * third / second**1.5,
         "kurtosis": None if is_constant else _kurtosis(n, second, fourth),
     }
-
-
-def _skewness(n: int, second: float, third: float) -> float | None:
-    """Return the adjusted Fisher-Pearson skewness from the sums of powers of n deviations."""
-    return None if n < 3 else n * math.sqrt(n - 1) / (n - 2) * third / second**1.5
 
 
 def _kurtosis(n: int, second: float, fourth: float) -> float | None:

@@ -299,15 +299,13 @@ def _powers(
     total = float(gains.sum()) or 1.0
     shares = dict.fromkeys(found, 0.0) | dict(zip(knowable, (gains / total).tolist(), strict=True))
     most = max(1.0, float(np.log2(max(1, table.n_records))))
-    relative = {name: _alone(each) / most for name, each in found.items()}
+    relative = {
+        name: entropy(np.append(each.cells.counts, each.cells.n_missing)) / most for name, each in found.items()
+    }
     relative |= {name: shares[name] * len(knowable) for name in knowable}
     for name, other in same.items():
         shares[name], relative[name] = shares[other], relative[other]
     return shares, relative
-
-
-def _alone(found: Finding) -> float:
-    return entropy(np.append(found.cells.counts, found.cells.n_missing))
 
 
 def _decision(found: Finding, share: float, relative: float) -> Decision:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from importlib import import_module
@@ -306,15 +306,11 @@ def _check_partition(partition: Partition, table: Table, columns: Sequence[str])
     else:
         first = partition.rows[partition.offsets[:-1]]
         one_a_class = Partition.of(table.select(columns).take(first.astype(np.int64)))
-        is_even = all((codes[first][partition.labels] == codes).all() for codes in _coded(table, columns))
+        is_even = all((codes[first][partition.labels] == codes).all() for codes in table.select(columns).codes)
         if is_even and one_a_class.n_classes == partition.n_classes:
             return
         what = "the classes of the partition are not those of the columns"
     raise InputError(f"{what}.", hint="pass the partition of this table by these columns, or none.")
-
-
-def _coded(table: Table, columns: Sequence[str]) -> Iterable[CodeArray]:
-    return (table.codes[table.index(name)] for name in columns)
 
 
 def of_parts(
