@@ -140,8 +140,8 @@ class Cell(NamedTuple):
     # ``"any"`` is ``*``. ``"list"`` is a JSON list of something else than texts and nulls: no cell that is ever
     # written, and no value either.
     form: Literal["value", "interval", "set", "any", "list"]
-    ends: Ends | None = None  # Of an interval
-    members: tuple[str | None, ...] = ()  # Of a set; None is the missing value
+    ends: Ends | None = None  # of an interval
+    members: tuple[str | None, ...] = ()  # of a set; None is the missing value
 
 
 def read(text: str) -> Cell:

@@ -47,9 +47,9 @@ _TIME: Final = r"^(?:[01]?[0-9]|2[0-3]):[0-5][0-9](?::[0-5][0-9](?:\.[0-9]{1,6})
 class OddCells:
     """The cells of a column that are not of the kind of nearly all others."""
 
-    kind: str  # What nearly all are, in words: "number", "date", "moment", "time of a day" or "code of the form 99999"
-    forms: Mapping[str, int]  # How many cells each form has, most first: a digit is ``9``, a letter ``A`` or ``a``
-    texts: frozenset[str] = field(repr=False)  # The cells themselves, without blanks at their ends
+    kind: str  # what nearly all are, in words: "number", "date", "moment", "time of a day" or "code of the form 99999"
+    forms: Mapping[str, int]  # how many cells each form has, most first: a digit is ``9``, a letter ``A`` or ``a``
+    texts: frozenset[str] = field(repr=False)  # the cells themselves, without blanks at their ends
 
     @property
     def n_cells(self) -> int:

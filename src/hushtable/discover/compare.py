@@ -38,16 +38,16 @@ class ComparedScore:
     """What a number of every set is."""
 
     label: str
-    unit: str  # Empty where it is not known: for a function of a partition, and an objective
-    direction: Direction | None  # What a higher number means, as in `hushtable.discover.scores.Score`
+    unit: str  # empty where it is not known: for a function of a partition, and an objective
+    direction: Direction | None  # what a higher number means, as in `hushtable.discover.scores.Score`
 
 
 @dataclass(frozen=True, slots=True)
 class ComparedSet:
     """One column set and its numbers."""
 
-    name: str  # As it was given, or the columns, joined
-    columns: tuple[str, ...]  # In the order of the data
+    name: str  # as it was given, or the columns, joined
+    columns: tuple[str, ...]  # in the order of the data
     values: dict[str, float]  # A number for each score's label; NaN where it is not defined
 
 

@@ -34,8 +34,8 @@ class Determined:
     """A kept column, and the quasi-identifiers that it hangs together with."""
 
     column: str
-    by: tuple[str, ...]  # One quasi-identifier, or two
-    tells: bool  # Whether the column tells the quasi-identifier; else it follows from the quasi-identifiers
+    by: tuple[str, ...]  # one quasi-identifier, or two
+    tells: bool  # whether the column tells the quasi-identifier; else it follows from the quasi-identifiers
 
     @property
     def sentence(self) -> str:

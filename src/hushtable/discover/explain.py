@@ -44,7 +44,7 @@ class ColumnShare:
     """What one candidate column contributes, or would."""
 
     name: str
-    chosen: bool  # Whether it is in the best set
+    chosen: bool  # whether it is in the best set
     # Of the objective, when the column is removed from the best set, or added to it. None where that set was not
     # evaluated, and where it would be empty.
     change: float | None

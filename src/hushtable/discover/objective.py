@@ -29,13 +29,11 @@ Aggregate = Literal["value", "mean", "weighted_mean"]
 class ClassFigures:
     """Three whole numbers about each of many column sets, which the commonest scores are made of."""
 
-    # (n_sets,), classes, pairs of records that share one, records of the smallest
-    n_classes: CountArray = field(repr=False)
-    n_pairs: CountArray = field(repr=False)
-    smallest: CountArray = field(repr=False)
-    n_chosen: CountArray = field(repr=False)  # (n_sets,), columns of each set
-    # Of the table
-    n_records: int
+    n_classes: CountArray = field(repr=False)  # (n_sets,), like the others
+    n_pairs: CountArray = field(repr=False)  # pairs of records that share a class
+    smallest: CountArray = field(repr=False)  # records of the smallest class
+    n_chosen: CountArray = field(repr=False)  # columns of each set
+    n_records: int  # of the table
     n_columns: int
 
 

@@ -128,12 +128,11 @@ class Named:
     """How many records name people in the cells of a kept column; counts alone, no cell."""
 
     column: str
-    n_records: int  # With at least one of what follows
+    n_records: int  # with at least one of what follows
     n_identified: int  # A word or number that an identifier column holds in the same record
-    # An e-mail address, a telephone number, a title and a capitalised word
     n_mails: int
     n_phones: int
-    n_titles: int
+    n_titles: int  # a title and a capitalised word
 
     @property
     def what(self) -> str:

@@ -29,19 +29,19 @@ _ROUNDING: Final = 1e-12
 class Redundancy:
     """How scores hang together over column sets."""
 
-    names: tuple[str, ...]  # The scores
-    columns: tuple[str, ...]  # The candidate columns
+    names: tuple[str, ...]  # the scores
+    columns: tuple[str, ...]  # the candidates
     sets: BoolArray = field(repr=False)  # (n_sets, n_columns), the column sets that were sampled, each once
     values: FloatArray = field(repr=False)  # (n_sets, n_scores)
     # (n_scores, n_scores), correlations in [-1, 1] over the sets where both scores are finite; NaN where one of them is
     # constant there
     spearman: FloatArray = field(repr=False)
     pearson: FloatArray = field(repr=False)
-    method: Correlation  # By which scores are clustered and kept
-    threshold: float  # Scores whose correlation is this strong, in either direction, may be redundant
-    clusters: tuple[tuple[str, ...], ...]  # Groups of redundant scores, in the order of the names
-    kept: tuple[str, ...]  # One score of each cluster, in the order of the names; constant scores are not kept
-    reasons: dict[str, str] = field(repr=False)  # Why each score was kept or dropped
+    method: Correlation  # by which scores are clustered and kept
+    threshold: float  # scores whose correlation is this strong, in either direction, may be redundant
+    clusters: tuple[tuple[str, ...], ...]  # groups of redundant scores, in the order of the names
+    kept: tuple[str, ...]  # one score of each cluster, in the order of the names; constant scores are not kept
+    reasons: dict[str, str] = field(repr=False)  # why each score was kept or dropped
 
     def __post_init__(self) -> None:
         for array in (self.sets, self.values, self.spearman, self.pearson):

@@ -31,16 +31,16 @@ _PICTURES: Final = ("evolution", "terms", "pareto")
 class Candidate:
     """A column set and what it scores."""
 
-    columns: tuple[str, ...]  # In the order of the data
-    value: float  # The objective
-    terms: dict[str, float]  # The score of each term, before its weight
+    columns: tuple[str, ...]  # in the order of the data
+    value: float  # the objective
+    terms: dict[str, float]  # the score of each term, before its weight
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class History:
     """Every column set that a search evaluated, in its order, each once."""
 
-    columns: tuple[str, ...]  # The candidates
+    columns: tuple[str, ...]  # the candidates
     sets: BoolArray = field(repr=False)  # (n_sets, n_columns)
     terms: FloatArray = field(repr=False)  # (n_sets, n_terms), in the order of ``Objective.all_terms``
     values: FloatArray = field(repr=False)  # (n_sets,)

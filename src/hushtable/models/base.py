@@ -134,8 +134,7 @@ NO_GROUNDS: Final[Mapping[str, Ground]] = MappingProxyType({})
 class Matching:
     """Which published rows may have come from which original rows."""
 
-    # Rows of either table
-    n_published: int
+    n_published: int  # rows
     n_original: int
     # (n_edges,), pairs of rows whose cells agree in every quasi-identifier: the published ones cover the original ones
     published: CountArray = field(repr=False)

@@ -28,10 +28,10 @@ __all__ = ["ItemQuestion", "question_of_items"]
 class ItemQuestion(NamedTuple):
     """What a model asks of every item."""
 
-    model: PrivacyModel  # Of a column with one value
+    model: PrivacyModel  # of a column with one value
     # Whether the records that hold the item have that value, or those that have items and not this one
     of_holders: bool
-    asks_of_none: bool  # Whether it is asked of a further item that exactly those hold who have none
+    asks_of_none: bool  # whether it is asked of a further item that exactly those hold who have none
 
 
 def question_of_items(model: PrivacyModel, column: str) -> ItemQuestion:

@@ -54,8 +54,8 @@ class Priced:
     """Prices that are proven."""
 
     prices: FloatArray  # (n_rows,), of one record of each row
-    nodes: int  # Search nodes settled
-    complete: bool  # Whether nothing was left out because a budget ended
+    nodes: int  # search nodes settled
+    complete: bool  # whether nothing was left out because a budget ended
 
 
 def lay_out(table: Table, names: Sequence[str]) -> tuple[spacing.SpacedRows, CountArray]:
@@ -349,14 +349,14 @@ def _duals(n: int, left: CountArray, right: CountArray, costs: FloatArray) -> Fl
 class Bound:
     """A set-NCP that no release of all records in classes of k or more goes below."""
 
-    value: float  # In [0, 1]
+    value: float  # in [0, 1]
     # (n_rows,), what each record of a row has to pay at least, in shares of columns: no class of k records or more
     # costs less than its members' prices. They say who is unlike all others, and are in no repr.
     prices: FloatArray = field(repr=False)
     k: int
-    columns: tuple[str, ...]  # The quasi-identifiers
+    columns: tuple[str, ...]  # the quasi-identifiers
     n_records: int
-    nodes: int  # Search nodes settled
+    nodes: int  # search nodes settled
     seconds: float  # Wall-clock time
     # The prices as others can check them: see `hushtable.check_certificate`. It is its owner's alone.
     certificate: Certificate = field(repr=False)

@@ -64,10 +64,10 @@ class ValueAxis:
     """Where the values of a column lie: from its first one on, or of a category at their codes."""
 
     kind: str
-    first: int | float = field(repr=False)  # The value at 0; of decimals scaled
-    exponent: int  # Decimals are scaled by this power of two, so that their differences are numbers
-    length: float = field(repr=False)  # From the first value of the original to its last
-    is_whole: bool  # Whether places are whole; numbers too far apart to be counted in floats have no gaps
+    first: int | float = field(repr=False)  # the value at 0; of decimals scaled
+    exponent: int  # decimals are scaled by this power of two, so that their differences are numbers
+    length: float = field(repr=False)  # from the first value of the original to its last
+    is_whole: bool  # whether places are whole; numbers too far apart to be counted in floats have no gaps
 
     @classmethod
     def of(cls, column: Column) -> ValueAxis:
@@ -127,7 +127,7 @@ def _to_integers(values: ValueArray) -> CountArray:
 class Standing:
     """A column of the original, and what its published cells stand for on the same axis."""
 
-    column: Column  # Of the original
+    column: Column  # of the original
     axis: ValueAxis
     original: Spread
     published: Spread
@@ -339,7 +339,7 @@ class Spread:
     low: FloatArray = field(repr=False)
     width: FloatArray = field(repr=False)
     share: FloatArray = field(repr=False)  # (n_runs,), of its cell, in (0, 1]
-    is_whole: bool  # Whether places are 0, 1, 2 ...; else runs hold all numbers, and one of width 0 is a single number
+    is_whole: bool  # whether places are 0, 1, 2 ...; else runs hold all numbers, and one of width 0 is a single number
     # (n_rows,), how many records each row stands for; one each when not given
     records: CountArray | None = field(default=None, repr=False)
     # (n_cells,), `OPEN_BELOW` and `OPEN_ABOVE`, added up: cells that do not say where they end. No cell when not given.

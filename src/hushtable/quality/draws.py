@@ -43,20 +43,19 @@ class ModelColumn:
     """A column of a model: what its cells stand for, as points with weights."""
 
     is_number: bool
-    texts: tuple[str, ...]  # Of a category
+    texts: tuple[str, ...]  # of a category
     cell_of_row: CountArray = field(repr=False)  # (n_rows,)
-    # tuple by cell of ndarray of float64: What a cell may be; how much of all records is there. Nothing of a missing
-    # cell.
+    # By cell, what it may be, and how much of all records is there; nothing of a missing cell
     points: tuple[FloatArray, ...] = field(repr=False)
     base: tuple[FloatArray, ...] = field(repr=False)
     original: FloatArray = field(repr=False)  # (n_original,), NaN is missing
     means: FloatArray = field(repr=False)  # (n_cells,), NaN where a cell tells no mean
-    rows_of_cell: tuple[CountArray, ...] = field(repr=False)  # tuple by cell of ndarray of int64
+    rows_of_cell: tuple[CountArray, ...] = field(repr=False)
     ends: HeldEnds | None = field(repr=False)
-    tails: tuple[Tail, ...] = field(repr=False)  # Of open cells
-    places: tuple[FloatArray, ...] = field(repr=False)  # tuple by cell of ndarray of float64: Of the points
+    tails: tuple[Tail, ...] = field(repr=False)  # of open cells
+    places: tuple[FloatArray, ...] = field(repr=False)  # of the points
     is_whole: bool
-    has_scale: bool  # False of numbers whose cells name a single bound: how wide anything is, they do not tell
+    has_scale: bool  # false of numbers whose cells name a single bound: how wide anything is, they do not tell
 
     @classmethod
     def of(cls, standing: Standing, ends: HeldEnds | None, *, is_flag: bool) -> ModelColumn:
@@ -120,10 +119,6 @@ class ModelColumn:
     def is_certain(self) -> bool:
         """Whether no cell leaves a choice."""
         return all(len(each) <= 1 for each in self.points)
-
-    def original_cells(self) -> FloatArray:
-        """Return the original's own cells."""
-        return self.original
 
     def mean_cells(self) -> FloatArray:
         """Return the mean of every row's cell."""

@@ -206,9 +206,9 @@ class Measure:
     """What a figure of a release is."""
 
     unit: str
-    direction: Literal["better", "worse"]  # What a higher figure means
-    options: tuple[str, ...]  # What `of` may be told besides
-    compute: Callable[..., Any] = field(repr=False)  # From the facts of a release and the options
+    direction: Literal["better", "worse"]  # what a higher figure means
+    options: tuple[str, ...]  # what `of` may be told besides
+    compute: Callable[..., Any] = field(repr=False)  # from the facts of a release and the options
 
 
 def of(release: MeasuredRelease, measure: str, **options: Any) -> float | dict[str, float]:

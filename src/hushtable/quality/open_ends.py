@@ -27,8 +27,8 @@ _LEAST: Final = 0.01  # of what the column names: no tail is shorter
 class Tail(NamedTuple):
     """What lies beyond the outermost bound of a column."""
 
-    cut: float  # The bound, as a place
-    scale: float  # How long it is if it is as dense everywhere as at its begin
+    cut: float  # the bound, as a place
+    scale: float  # how long it is if it is as dense everywhere as at its begin
     side: int  # -1 below, 1 above
 
     def holds(self, places: FloatArray) -> FloatArray:

@@ -39,12 +39,12 @@ class Prediction:
     # Of a category: the share of rows predicted right, in [0, 1]. Of numbers and dates: 1 less the squared error over
     # the variance, 1 at best, 0 for the mean.
     measure: str
-    originals: float  # Of the model trained on originals, on held-out originals
-    release: float  # Of the model trained on the release, on the same rows
+    originals: float  # of the model trained on originals, on held-out originals
+    release: float  # of the model trained on the release, on the same rows
     # The same model on the same rows in the form in which they are published; None where nothing tells that form
     published_alike: float | None
-    n_train: int  # Released records that the model learned from
-    n_held_out: int  # Records that both were tested on
+    n_train: int  # released records that the model learned from
+    n_held_out: int  # records that both were tested on
     seed: int
 
     @property
@@ -102,8 +102,8 @@ class _Features:
     """How rows become numbers."""
 
     target: str
-    is_number: bool  # Whether the target is one, or a date
-    values: Mapping[str, CountArray | None]  # The values of each category that have a column; None of a measured column
+    is_number: bool  # whether the target is one, or a date
+    values: Mapping[str, CountArray | None]  # the values of each category that have a column; None of a measured column
 
     @classmethod
     def of(cls, read: Mapping[str, Standing], target: str) -> _Features:

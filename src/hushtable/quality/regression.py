@@ -19,7 +19,7 @@ import tokenize
 import warnings
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from types import MappingProxyType
+from types import MappingProxyType, ModuleType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
@@ -49,22 +49,20 @@ class Coefficient:
     """A coefficient of a regression, on the original and on what is published."""
 
     name: str
-    # On the original, and its standard error
     original: float
-    original_error: float
-    # With cells as their means; None where too few records tell their values
-    means: float | None
+    original_error: float  # its standard error
+    means: float | None  # with cells as their means; None where too few records tell their values
     means_error: float | None
     # The mean over draws, and Rubin's standard error; None of a category that nothing published tells of, and of a
     # column of numbers whose cells do not tell its scale
     drawn: float | None
     drawn_error: float | None
-    degrees: float | None  # Degrees of freedom of the draws
+    degrees: float | None  # degrees of freedom of the draws
     # Of the 95 % intervals of original and draws: the mean of the shares that they have in common, 1 where they are the
     # same, 0 where they do not meet (Karr et al., "A framework for evaluating the utility of data altered to protect
     # confidentiality", The American Statistician 60, 2006)
     overlap: float
-    is_covered: bool  # Whether the interval of the draws covers the original coefficient
+    is_covered: bool  # whether the interval of the draws covers the original coefficient
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,11 +72,10 @@ class Regression:
     formula: str
     family: str
     weights: str | None
-    # Records in each fit
-    n_original: int
+    n_original: int  # records in each fit
     n_means: int
     n_drawn: int
-    n_draws: int  # That the model could be fitted on
+    n_draws: int  # that the model could be fitted on
     coefficients: tuple[Coefficient, ...] = field(repr=False)
     # Of numbers: the share of the records whose cell is `*`, or open as `<20` is; 1 where all cells name a single
     # bound, which tells no scale
@@ -231,14 +228,7 @@ def fit_beside(
     together. InfeasibleError: the model cannot be fitted on what is published.
     """
     check_whole("a regression was given draws", draws, 2)
-    try:
-        import formulaic
-        import pandas as pd
-        import statsmodels.api as sm
-    except ModuleNotFoundError:
-        raise InputError(
-            "a regression needs statsmodels and formulaic.", hint="pip install 'hushtable[regression]'."
-        ) from None
+    libraries = _load_libraries()
     from hushtable.quality.draws import ModelColumn, drawn_cells, known_of_cells
     from hushtable.quality.open_ends import open_rate
 
@@ -248,8 +238,8 @@ def fit_beside(
     used = {name: read[name] for name in dict.fromkeys((*names, *([weights] if weights else [])))}
     outcome = _plain_outcome(formula, used)
     variables = {name: ModelColumn.of(each, ends.get(name), is_flag=name == outcome) for name, each in used.items()}
-    fitter = _Fitter(formulaic, pd, sm, formula, weights, variables)
-    ours = fitter.fit_original({name: each.original_cells() for name, each in variables.items()})
+    fitter = _Fitter(libraries, formula, weights, variables)
+    ours = fitter.fit_original({name: each.original for name, each in variables.items()})
     means = fitter.fit({name: each.mean_cells() for name, each in variables.items()})
     rng = np.random.default_rng(seed)
     told_beside = np.column_stack([np.empty((fitter.n_published, 0)), *map(known_of_cells, beside)])
@@ -280,6 +270,18 @@ def fit_beside(
             if used[name].column.is_measured
         },
     )
+
+
+def _load_libraries() -> tuple[ModuleType, ModuleType, ModuleType]:
+    try:
+        import formulaic
+        import pandas as pd
+        import statsmodels.api as sm
+    except ModuleNotFoundError:
+        raise InputError(
+            "a regression needs statsmodels and formulaic.", hint="pip install 'hushtable[regression]'."
+        ) from None
+    return formulaic, pd, sm
 
 
 def _columns_of(formula: str, known: tuple[str, ...]) -> tuple[str, ...]:
@@ -347,14 +349,12 @@ class _Fitter:
 
     def __init__(
         self,
-        formulaic: Any,
-        pandas: Any,
-        models: Any,
+        libraries: tuple[ModuleType, ModuleType, ModuleType],
         formula: str,
         weights: str | None,
         variables: Mapping[str, ModelColumn],
     ) -> None:
-        self.formulaic, self.pandas, self.models = formulaic, pandas, models
+        self.formulaic, self.pandas, self.models = libraries
         self.formula, self.weights, self.variables = formula, weights, variables
         self.family = "linear"
         self.spec: Any = None

@@ -41,21 +41,19 @@ class ColumnDescription:
     """
 
     kind: Kind
-    n_missing: int  # Records without a value
-    n_distinct: int  # Different values that records have; a missing one is none
-    # No repr: of a few records, these are somebody's values.
-    # Of a column with a value at least; the ends of a column of whole numbers are whole
+    n_missing: int  # records without a value
+    n_distinct: int  # different values that records have; a missing one is none
+    # No repr: of a few records, these are somebody's values. Ends of a column of whole numbers are whole.
     mean: float | None = field(default=None, repr=False)
     median: float | None = field(default=None, repr=False)
-    std: float | None = field(default=None, repr=False)  # With n - 1; of 2 records or more
+    std: float | None = field(default=None, repr=False)  # with n - 1; of 2 records or more
     minimum: float | None = field(default=None, repr=False)
     maximum: float | None = field(default=None, repr=False)
     # Excess kurtosis, corrected for bias; of 4 records or more that are not all equal
     kurtosis: float | None = field(default=None, repr=False)
     # Corrected for bias; of 3 records or more that are not all equal
     skewness: float | None = field(default=None, repr=False)
-    # Quartiles, linear between neighbours
-    q1: float | None = field(default=None, repr=False)
+    q1: float | None = field(default=None, repr=False)  # quartiles, linear between neighbours
     q3: float | None = field(default=None, repr=False)
 
     def to_dict(self) -> dict[str, Any]:
@@ -67,10 +65,10 @@ class ColumnDescription:
 class Description:
     """A table in figures."""
 
-    n_rows: int  # Records
+    n_rows: int  # records
     n_columns: int
-    n_incomplete: int  # Records with a missing cell, or several
-    columns: Mapping[str, ColumnDescription] = field(repr=False)  # In the order of the table
+    n_incomplete: int  # records with a missing cell, or several
+    columns: Mapping[str, ColumnDescription] = field(repr=False)  # in the order of the table
     # Pearson's, in [-1, 1], of all pairs of columns of numbers, over the records that have both: the lower triangle of
     # the matrix row by row, so that the first of a pair is the later column of the table. None where a column is
     # constant on those records, or there are fewer than 2.
@@ -213,9 +211,9 @@ class Figure(NamedTuple):
 class Similarity:
     """How alike a synthetic table is to its original; every figure is in [0, 1], 1 where nothing tells them apart."""
 
-    score: float | None  # Mean of the two that follow, of one where the other is not defined
-    column_shapes: float | None  # Mean of ``columns`` where they are defined
-    column_pair_trends: float | None  # Mean of ``pairs`` where they are defined
+    score: float | None  # mean of the two that follow, of one where the other is not defined
+    column_shapes: float | None  # mean of ``columns`` where they are defined
+    column_pair_trends: float | None  # mean of ``pairs`` where they are defined
     columns: Mapping[str, Figure] = field(repr=False)  # ``KSComplement`` or ``TVComplement``
     # ``CorrelationSimilarity`` or ``ContingencySimilarity``; both in the order of the original
     pairs: Mapping[tuple[str, str], Figure] = field(repr=False)
@@ -237,9 +235,9 @@ class Similarity:
 class Diagnosis:
     """Whether a synthetic table is made like its original; every figure is in [0, 1], higher is better."""
 
-    score: float | None  # Mean of the two that follow, of one where the other is not defined
-    data_validity: float | None  # Mean of ``columns`` where they are defined
-    data_structure: float | None  # Columns that both tables have, of those that either has
+    score: float | None  # mean of the two that follow, of one where the other is not defined
+    data_validity: float | None  # mean of ``columns`` where they are defined
+    data_structure: float | None  # columns that both tables have, of those that either has
     # ``BoundaryAdherence`` or ``CategoryAdherence``, of the columns that both tables have
     columns: Mapping[str, Figure] = field(repr=False)
 

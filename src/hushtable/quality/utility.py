@@ -52,8 +52,8 @@ class Distribution:
     # Bins between round numbers or days, the outer ones open; of a category, the most frequent values of those that 11
     # records share, and all others. The missing value is last, where there is one.
     places: tuple[str, ...] = field(repr=False)
-    original: tuple[float | None, ...] = field(repr=False)  # In [0, 1]; None of a bin with 1 to 10 records
-    release: tuple[float, ...] = field(repr=False)  # What the published cells say, in [0, 1]
+    original: tuple[float | None, ...] = field(repr=False)  # in [0, 1]; None of a bin with 1 to 10 records
+    release: tuple[float, ...] = field(repr=False)  # what the published cells say, in [0, 1]
 
 
 def distribution(standing: Standing) -> Distribution | None:
@@ -163,19 +163,17 @@ class ColumnUtility:
     """What is left of one column."""
 
     name: str
-    kind: str = ""  # Of the original; empty where it is not judged
-    measure: str = ""  # Of categories; of numbers and dates, over the original's range
-    distance: float | None = None  # In [0, 1], 0 where the column is as it was; None where it is not judged
+    kind: str = ""  # of the original; empty where it is not judged
+    measure: str = ""  # "total variation" of categories; of measured ones "Wasserstein-1", over the original's range
+    distance: float | None = None  # in [0, 1], 0 where the column is as it was; None where it is not judged
     # The share of the published records whose cell is ``*``; they are in no other figure
     untold_rate: float | None = None
-    # No repr: of a few records, these are somebody's values.
-    # Of numbers, with 1/n: the original's
+    # Of numbers, with 1/n: the original's, and what the published cells say. No repr: of few records they are values.
     mean: float | None = field(default=None, repr=False)
-    # What the published cells say of them
     released_mean: float | None = field(default=None, repr=False)
     variance: float | None = field(default=None, repr=False)
     released_variance: float | None = field(default=None, repr=False)
-    reason: str = ""  # Why it is not judged
+    reason: str = ""  # why it is not judged
     # Shares of records by place, before and after; it names values, and is in no dictionary
     distribution: Distribution | None = field(default=None, repr=False)
 
@@ -201,8 +199,7 @@ class PairUtility:
     first: str
     second: str
     measure: str
-    # In [0, 1], or [-1, 1]; None where a column is constant
-    original: float | None
+    original: float | None  # Cramer's V in [0, 1], Spearman's in [-1, 1]; None where a column is constant
     release: float | None
 
     @property
@@ -294,7 +291,7 @@ class SampledRows(NamedTuple):
     """Which rows of an original a release publishes, and how some are held out."""
 
     published: CountArray  # (n_published_rows,), the row of the original of every published one
-    held_out: float  # The share of the original's rows that no model is trained on
+    held_out: float  # the share of the original's rows that no model is trained on
 
 
 def measure_utility(

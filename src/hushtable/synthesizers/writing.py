@@ -45,9 +45,9 @@ _CLOCKS: Final = ("%H:%M", "%-H:%M", "%H:%M:%S", "%H:%M:%S%.3f", "%H:%M:%S%.6f")
 class _Numbers:
     """A style of numbers."""
 
-    least: int  # Decimals that every number has, zeros where it needs none
+    least: int  # decimals that every number has, zeros where it needs none
     decimal: str
-    thousands: str  # What groups digits; empty where nothing does
+    thousands: str  # what groups digits; empty where nothing does
 
     def write(self, values: ValueArray) -> pl.Series:
         kind: Kind = "integer" if values.dtype.kind == "i" else "decimal"
@@ -64,7 +64,7 @@ class _Numbers:
 class _Moments:
     """A style of dates and moments."""
 
-    format: str  # As polars has it
+    format: str  # as polars has it
 
     def write(self, values: ValueArray) -> pl.Series:
         moments = pl.Series(values.astype("datetime64[us]"))

@@ -40,19 +40,19 @@ class ProposedRole:
 
     name: str
     role: Proposal
-    reason: str  # Without any cell of the column
+    reason: str  # without any cell of the column
     kind: str
     n_distinct: int
     n_missing: int
     warning: str = ""  # Empty, or what to look at before releasing: spellings of one value, say
-    score: float = 0.0  # How probably it is a quasi-identifier, in [0, 1]; 0 for an identifier, which is more than that
+    score: float = 0.0  # how probably it is a quasi-identifier, in [0, 1]; 0 for an identifier, which is more than that
     # Who could know its value of a person: anyone who meets or looks up the person; family, friends, colleagues and
     # neighbours; those who work with the data or with the person's papers; nobody; or nothing tells
     knowable_by: str = "unclear"
     # Its share, in [0, 1], of what the columns that others can know tell about who is who; 0 for other columns. Columns
     # that say the same one to one have one share between them, which each of them shows.
     power: float = 0.0
-    topic: str = ""  # What it is about, as ``discover/roles/data/topics.tsv`` names it; empty where nothing tells
+    topic: str = ""  # what it is about, as ``discover/roles/data/topics.tsv`` names it; empty where nothing tells
     # What a file of a statistics program says of the column in words; empty for others
     label: str = field(default="", repr=False)
 

@@ -45,13 +45,13 @@ class Finding:
 
     cells: ColumnCells
     topic: Topic | None
-    knowability: float  # In [0, 1]
-    persons: float  # How far it says that rows are persons; negative for things
+    knowability: float  # in [0, 1]
+    persons: float  # how far it says that rows are persons; negative for things
     reason: str
     # The last step of a scale that begins at 0 or 1, where its cells are all such steps and its name says nothing that
     # speaks against an opinion; else 0
     scale: int = 0
-    is_counted: bool = False  # Whether nothing says so but that hardly any cell occurs twice
+    is_counted: bool = False  # whether nothing says so but that hardly any cell occurs twice
 
     @property
     def name(self) -> str:

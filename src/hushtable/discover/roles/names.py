@@ -29,12 +29,12 @@ class Topic:
 
     name: str
     role: Role  # What it is in a table of persons. "quasi-identifier" and "other" are settled by the score.
-    knowability: float  # How probably somebody outside knows its value of a person, in [0, 1]
+    knowability: float  # how probably somebody outside knows its value of a person, in [0, 1]
     known_by: str
     # How far such a column says that rows are persons: 1 suffices, less counts together, below 0 speaks of things
     persons: float
-    text: str  # What it is, for reasons
-    rank: int  # Its place in the file: the most careful first
+    text: str  # what it is, for reasons
+    rank: int  # its place in the file: the most careful first
 
 
 def packaged(name: str) -> str:
@@ -85,7 +85,7 @@ class Said(NamedTuple):
     """What a name says."""
 
     topic: Topic | None
-    word: str = ""  # The known word, as the name has it
+    word: str = ""  # the known word, as the name has it
     # Nothing at all is said, as by ``v1`` or ``column``; else unknown words may mean something
     is_generic: bool = False
     is_own: bool = False  # A word of the user's says so

@@ -30,13 +30,12 @@ class ColumnCells:
     """What the looks of a column are judged on."""
 
     column: Column
-    # With a value, and without
-    n_records: int
+    n_records: int  # with a value
     n_missing: int
     counts: CountArray = field(repr=False)  # (n_values,), records of each value
     # Up to 1,000 distinct values as they are written, evenly from all of them in order
     texts: tuple[str, ...] = field(repr=False)
-    folded: tuple[str, ...] = field(repr=False)  # The same without case, accents and marks
+    folded: tuple[str, ...] = field(repr=False)  # the same without case, accents and marks
     weights: CountArray = field(repr=False)  # (n_texts,), records of each text
     # All values as moments, where they are dates or datetimes or texts of them in ISO's order; else empty
     moments: NDArray[np.datetime64] = field(repr=False)
@@ -210,9 +209,9 @@ _MOST_SEXES: Final = 4
 class CellLook(NamedTuple):
     """What cells look like."""
 
-    topic: str  # Of `hushtable.discover.roles.names`
-    text: str  # For the reason
-    is_sure: bool  # Whether it goes before what the name says
+    topic: str  # of `hushtable.discover.roles.names`
+    text: str  # for the reason
+    is_sure: bool  # whether it goes before what the name says
 
 
 class _Pattern(NamedTuple):
