@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -99,29 +99,8 @@ class Explanation:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the explanation as plain values; what is not a finite number is None."""
-        return {
-            "best": list(self.best),
-            "value": _finite(self.value),
-            "terms": [
-                {
-                    "label": term.label,
-                    "score": _finite(term.score),
-                    "weight": term.weight,
-                    "weighted": _finite(term.weighted),
-                    "divides": term.divides,
-                }
-                for term in self.terms
-            ],
-            "columns": [
-                {
-                    "name": column.name,
-                    "chosen": column.chosen,
-                    "change": _finite(column.change),
-                    "terms": {label: _finite(change) for label, change in column.terms.items()},
-                }
-                for column in self.columns
-            ],
-        }
+        terms = [{**asdict(term), "weighted": term.weighted} for term in self.terms]
+        return {name: _without_infinities(each) for name, each in {**asdict(self), "terms": terms}.items()}
 
     def _repr_html_(self) -> str:
         return "<br>".join(escaped(line) for line in self.lines())
@@ -196,5 +175,9 @@ def _rounded(change: float) -> float:
     return round(change, 12)
 
 
-def _finite(number: float | None) -> float | None:
-    return number if number is not None and math.isfinite(number) else None
+def _without_infinities(entry: object) -> object:
+    if isinstance(entry, dict):
+        return {name: _without_infinities(each) for name, each in entry.items()}
+    if isinstance(entry, (list, tuple)):
+        return [_without_infinities(each) for each in entry]
+    return None if isinstance(entry, float) and not math.isfinite(entry) else entry

@@ -14,8 +14,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from functools import reduce
+from operator import add
 from typing import Final
 
 import narwhals as nw
@@ -285,14 +286,8 @@ def _counted(name: str, texts: pl.Series, codes: CodeArray, own: Sequence[pl.Ser
 
 
 def _sum(one: Named, other: Named) -> Named:
-    return Named(
-        one.column,
-        one.n_records + other.n_records,
-        one.n_identified + other.n_identified,
-        one.n_mails + other.n_mails,
-        one.n_phones + other.n_phones,
-        one.n_titles + other.n_titles,
-    )
+    column, *counts = astuple(one)
+    return Named(column, *map(add, counts, astuple(other)[1:]))
 
 
 def _of_rows(is_one: BoolArray, codes: CodeArray) -> BoolArray:
