@@ -76,7 +76,10 @@ class CellLoss(Loss, Protocol):
     """Whether a cell that publishes an interval costs the interval's share of the range, or else 1."""
 
     def node_costs(self, hierarchy: Hierarchy, n_values: int) -> tuple[FloatArray, ...]:
-        """Return what a cell costs at every node of every level, in [0, inf), before weights."""
+        """Return what a cell costs at every node of every level, in [0, inf), before weights.
+
+        `n_values` counts the distinct values of the column that the hierarchy is aligned to, a missing one included.
+        """
         ...
 
     def factor(self, names: Sequence[str], n_records: int) -> float:

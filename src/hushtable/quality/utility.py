@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from itertools import combinations
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from itertools import combinations, pairwise
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
@@ -20,9 +19,6 @@ from hushtable.quality import cell_values as spreads
 from hushtable.quality.cell_values import Spread, Standing, read_column, told
 from hushtable.quality.prediction import Prediction, of_files, of_rows
 from hushtable.quality.regression import Regression
-
-if TYPE_CHECKING:
-    from hushtable.quality.cell_values import Standing
 
 __all__ = [
     "ColumnUtility",
@@ -117,7 +113,7 @@ def _edges(standing: Standing) -> tuple[FloatArray, list[str]]:
         texts, shown = _numbers(axis.number(ends[0]), axis.number(ends[1]), column.kind)
     if not texts:
         return np.empty(0), ["all values"]
-    names = [f"<{shown[0]}", *(f"{low}–{high}" for low, high in itertools.pairwise(shown)), f"≥{shown[-1]}"]
+    names = [f"<{shown[0]}", *(f"{low}–{high}" for low, high in pairwise(shown)), f"≥{shown[-1]}"]
     return np.array([float(place) for place in axis.bounds(texts)]), names
 
 

@@ -287,7 +287,10 @@ def synthesize(
 
 
 def synthesize_frame(frame: Frame, method: str | Mapping[str, Any] | Method | Installed, n: int, seed: int) -> Frame:
-    """Draw a frame of new records; it is read and written as the one that it was given."""
+    """Draw a frame of new records; it is read and written as the one that it was given.
+
+    Whoever has a `numpy.random.SeedSequence` passes a number of it: ``int(sequence.generate_state(1)[0])``.
+    """
     asked = method if isinstance(method, Installed) else _asked(method)
     _check(frame, n, seed)
     known = frame.learned()
