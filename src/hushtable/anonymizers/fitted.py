@@ -142,7 +142,7 @@ def _request_in(found: Mapping[str, Any]) -> Request:
         sensitive=tuple(found["sensitive"]),
         hierarchies={name: Hierarchy.from_dict(each, name) for name, each in found["hierarchies"].items()},
         unknown="suppress",
-        loss=entries.read(found["loss"], {SetNCP.name: SetNCP}, "loss"),
+        loss=entries.Registry({SetNCP.name: SetNCP}, "loss").read(found["loss"]),
         identifiers=tuple(found["identifiers"]),
         specs={name: ColumnSpec(**_as_tuples(spec)) for name, spec in found["specs"].items()},
         person=found["person"],

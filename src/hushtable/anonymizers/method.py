@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Final, Protocol, TypeVar, runtime_checkable
+from typing import Any, ClassVar, Final, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -201,24 +201,13 @@ METHODS: Final[entries.Registry[type[Method]]] = entries.Registry(
         "mondrian": "hushtable.anonymizers.mondrian.Mondrian",
         "histories": "hushtable.anonymizers.histories.Histories",
     },
+    "method",
     "methods",
     ("name", "offers", "search"),
 )
 """Every method by the name that a policy writes it by; imported when it is asked for."""
 
-MethodT = TypeVar("MethodT", bound=Method)
-
-
-def register(method: type[MethodT]) -> type[MethodT]:
-    """Make a method known by its name to `hushtable.anonymize`, policies and the command; usable as a decorator.
-
-    Raises
-    ------
-    InputError
-        Another method has that name.
-    """
-    entries.register(method, METHODS, "method")
-    return method
+register = METHODS.register
 
 
 def check_asked(method: Method, problem: Problem) -> None:

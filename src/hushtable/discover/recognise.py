@@ -1,8 +1,7 @@
-"""Propose a role for every column, each with its reason.
+"""Propose a role for every column, each with its reason: a starting point for someone who knows the data.
 
-First, whether the rows are about persons; then who can know a column of a person, and what it
-tells apart. A proposal is a starting point for someone who knows the data. Where the rules are
-in doubt they ask.
+First, whether the rows are about persons; then who can know a column of a person, and what it tells apart. Where the
+rules are in doubt they ask.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ from fractions import Fraction
 from functools import cache, partial
 from importlib import resources
 from types import MappingProxyType
-from typing import Any, ClassVar, Final, TypeVar
+from typing import Any, ClassVar, Final
 
 import numpy as np
 
@@ -516,24 +516,14 @@ RULES: Final[entries.Registry[Callable[..., Rule]]] = entries.Registry(
         rule.name: rule
         for rule in (Intervals, Tails, Prefix, Codes, Dates, Times, Dictionary, Frequency, Runs, Suppression)
     },
+    "hierarchy rule",
     "hierarchies",
     ("name", "ladder", "titles"),
+    HierarchyError,
 )
 """Every rule by the name that a policy writes it by."""
 
-RuleT = TypeVar("RuleT")
-
-
-def register(rule: type[RuleT]) -> type[RuleT]:
-    """Make a hierarchy rule known by its name to policies and `hushtable.anonymize`; usable as a decorator.
-
-    Raises
-    ------
-    InputError
-        Another rule has that name.
-    """
-    entries.register(rule, RULES, "hierarchy rule")
-    return rule
+register = RULES.register
 
 
 def is_known(written: Mapping[str, Any]) -> bool:
@@ -543,7 +533,7 @@ def is_known(written: Mapping[str, Any]) -> bool:
 
 def from_dict(entry: Mapping[str, Any]) -> Rule:
     """Make a rule from the way a policy writes it: ``{"prefix": [3, 2]}``."""
-    made: Rule = entries.read(entry, RULES, "hierarchy rule", error=HierarchyError)
+    made: Rule = RULES.read(entry)
     return made
 
 

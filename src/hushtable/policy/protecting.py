@@ -19,7 +19,7 @@ from hushtable.engines import EngineChoice
 from hushtable.errors import ColumnError, ExposureWarning, InputError, check_type, listed, names_in
 from hushtable.hierarchy import Hierarchy
 from hushtable.io import Frame, Snapshot, Writing, drafts
-from hushtable.models import PrivacyModel, entries, models_in
+from hushtable.models import PrivacyModel, models_in
 from hushtable.policy.policy import Policy
 from hushtable.quality import LOSSES, Loss
 from hushtable.release import Exposure, ExposureLimit, Pseudonyms, Release
@@ -237,9 +237,9 @@ def anonymize(
         quasi_identifiers=names_in(quasi_identifiers, "quasi_identifiers"),
         models=asked,
         sensitive=names_in(sensitive, "sensitive"),
-        method=entries.given(method, METHODS, Method, "method"),
+        method=METHODS.take(method, Method),
         unknown=unknown,
-        loss=entries.given(loss, LOSSES, Loss, "loss"),
+        loss=LOSSES.take(loss, Loss),
         suppression_limit=suppression_limit,
         identifiers=names_in(identifiers, "identifiers"),
         pseudonyms=pseudonyms,

@@ -208,7 +208,7 @@ _DEFAULTS: Final = {"mondrian": {"recoding": "readable"}}
 
 def read_loss(given: Any) -> Loss:
     """Read what is made small."""
-    made: Loss = entries.given(given, LOSSES, Loss, "loss")
+    made: Loss = LOSSES.take(given, Loss)
     return made
 
 
@@ -221,7 +221,7 @@ def read_method(given: Any) -> Method:
             name: {**_DEFAULTS.get(name, {}), **(options or {})} if isinstance(options or {}, Mapping) else options
             for name, options in given.items()
         }
-    made: Method = entries.given(given, METHODS, Method, "method", nested={"tie_break": read_loss})
+    made: Method = METHODS.take(given, Method, nested={"tie_break": read_loss})
     return made
 
 

@@ -63,10 +63,6 @@ def causal_graph(
         At least 2. A column of more values is cut, at its quantiles where it has an
         order, else into its most frequent values and the rest.
 
-    Returns
-    -------
-    CausalGraph
-
     Raises
     ------
     InputError
@@ -142,8 +138,6 @@ def causal_importance(
         Of the search.
     alpha : float
         Of the tests of PC.
-    partition : Partition, optional
-        Only checked; there so that all scores of a column set are called alike.
 
     Returns
     -------
