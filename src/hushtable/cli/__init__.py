@@ -30,11 +30,10 @@ from hushtable.cli import (
     assess,
     attackers,
     batches,
-    codebook,
     compare,
-    convert,
     demo,
     discover,
+    formats,
     keys,
     masking,
     open as open_page,
@@ -43,10 +42,10 @@ from hushtable.cli import (
     risks,
     run,
     scan,
-    schema,
     utility,
     warm_up,
 )
+from hushtable.cli.groups import flatten_groups
 from hushtable.cli.terminal import complain, print_json, tell
 from hushtable.errors import HushError
 from hushtable.io import check_secrets, is_full
@@ -123,8 +122,8 @@ _EXAMPLES: Final[Mapping[Callable[..., None], str]] = {
     protect.anonymize: "hushtable anonymize people.csv -p policy.yaml -o release.parquet",
     protect.verify: "hushtable verify release.parquet",
     batches.apply: "hushtable apply recoding.json new.csv -o new_release.csv",
-    convert.convert: "hushtable convert project.deid -o project",
-    codebook.codebook: "hushtable codebook release.csv --as ddi",
+    formats.convert: "hushtable convert project.deid -o project",
+    formats.codebook: "hushtable codebook release.csv --as ddi",
     compare.compare: "hushtable compare people.csv -p policy.yaml --k 2,5,10 --suppression 0,0.01 --plot risk.svg",
     utility.utility: "hushtable utility people.csv release.parquet",
     report.report: "hushtable report release.csv --original people.csv -p policy.yaml -o report.html",
@@ -139,13 +138,15 @@ _EXAMPLES: Final[Mapping[Callable[..., None], str]] = {
     discover.scores: "hushtable scores people.csv --columns age,sex --columns age,sex,postcode",
     discover.select: "hushtable select people.csv --objective distinction=1,attribute_length_penalty=-0.5",
     run.run: "hushtable run pipeline.yaml --out results",
-    schema.schema: "hushtable schema policy -o policy.schema.json",
+    formats.schema: "hushtable schema policy -o policy.schema.json",
     warm_up.warm_up: "hushtable warm-up --for anonymize,mpuccs",
     masking.mask_dependence: "hushtable mask-dependence people.csv --a job --b income --clusters 5 -o masked.csv",
 }
 for verb, example in _EXAMPLES.items():
     # A line of its own for each: the help joins what is not a paragraph.
-    app.command(verb.__name__.strip("_").replace("_", "-"), epilog=f"Example: {example}\n\n{_EXIT_CODES}")(verb)
+    app.command(verb.__name__.strip("_").replace("_", "-"), epilog=f"Example: {example}\n\n{_EXIT_CODES}")(
+        flatten_groups(verb)
+    )
 
 
 def command() -> NoReturn:

@@ -7,26 +7,13 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
-import typer
-
-from hushtable.cli.arguments import (
-    AsJson,
-    Delimiter,
-    Encoding,
-    InFile,
-    dialect_of,
-    fail_above,
-    failing,
-    limits_of,
-    place_of,
-    scan_figures,
-    table_of,
-)
+from hushtable.cli.arguments import AsJson, InFile, Reading, place_of, table_of
+from hushtable.cli.groups import option
+from hushtable.cli.limits import fail_above, failing, judge, limits_of, scan_figures
 from hushtable.cli.protect import head_of, origin_of
 from hushtable.cli.summary import joint_key_lines, risk_lines, role_table
 from hushtable.cli.terminal import print_json, say, step, tell
 from hushtable.errors import InputError, listed
-from hushtable.policy import failures
 
 if TYPE_CHECKING:
     from hushtable.discover import Roles
@@ -40,21 +27,14 @@ _SCAN_FIGURES: Final = ("rate", "highest", "average")
 
 def scan(
     file: InFile,
-    policy: Annotated[
-        Path | None, typer.Option("--write-policy", "-p", help="Write a policy to start from.", show_default=False)
-    ] = None,
-    k: Annotated[int, typer.Option(min=1, help="k of the written policy.")] = 5,
-    words: Annotated[
-        Path | None,
-        typer.Option(help="File of further column names, a line `word<TAB>topic` each.", show_default=False),
-    ] = None,
+    reading: Reading,
+    policy: Annotated[Path | None, option("Write a policy to start from.", "--write-policy", "-p")] = None,
+    k: Annotated[int, option("k of the written policy.", min=1)] = 5,
+    words: Annotated[Path | None, option("File of further column names, a line `word<TAB>topic` each.")] = None,
     persons: Annotated[
-        bool | None,
-        typer.Option("--persons/--no-persons", help="Say whether each row is about a person. Default: found."),
+        bool | None, option("Say whether each row is about a person. Default: found.", "--persons/--no-persons")
     ] = None,
     fail: Annotated[list[str] | None, fail_above(_SCAN_FIGURES)] = None,
-    encoding: Encoding = None,
-    delimiter: Delimiter = None,
     as_json: AsJson = False,
 ) -> None:
     """Propose a role for every column, measure the risk, and write a policy to start from."""
@@ -73,8 +53,8 @@ def scan(
             f"{str(policy)!r} exists.", hint="name another file, or remove it: a policy is never overwritten."
         )
     with step("reading"):
-        origin = origin_of(file, "auto", dialect_of(encoding, delimiter))
-        frame = table_of(file, encoding, delimiter) if origin is None else head_of(origin)
+        origin = origin_of(file, "auto", reading.dialect())
+        frame = table_of(file, reading) if origin is None else head_of(origin)
         frame, odd = frame.without_odd_cells()
         frame = frame.learned()
     if origin is not None:
@@ -99,10 +79,10 @@ def scan(
             if known and frame.n_rows
             else None
         )
-    failed = failures(scan_figures(risk.to_dict()), limits)
-    with failing(failed):
+    failed = judge(scan_figures(risk.to_dict()), limits)
+    with failing(failed or ()):
         if as_json:
-            judged = {"failed_above": failed} if limits else {}
+            judged = {} if failed is None else {"failed_above": failed}
             read = {"read": frame.dialect.to_dict()} if frame.is_text else {}
             told = {} if joint is None else {"keys": {**joint.summary(), "top": joint.ranked_keys()}}
             print_json({"file": file.name, **read, **roles.to_dict(), "risk": risk.to_dict(), **told, **judged})

@@ -8,9 +8,8 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
-import typer
-
 from hushtable.cli.arguments import names_of
+from hushtable.cli.groups import option
 from hushtable.cli.terminal import say, step
 from hushtable.errors import InputError, listed
 
@@ -21,12 +20,7 @@ __all__ = ["DRILLS", "compile_for", "warm_up"]
 
 
 def warm_up(
-    jobs: Annotated[
-        str,
-        typer.Option(
-            "--for", metavar="A,B", help="Commands and methods to compile for. Default: all.", show_default=False
-        ),
-    ] = "",
+    jobs: Annotated[str, option("Commands and methods to compile for. Default: all.", "--for", metavar="A,B")] = "",
 ) -> None:
     """Compile before the first use, so that no command waits for it.
 
