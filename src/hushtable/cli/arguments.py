@@ -51,17 +51,13 @@ __all__ = [
     "amounts_of",
     "budget_of",
     "check_effects",
-    "counted_table_of",
-    "frame_of",
     "names_of",
     "numbers_in",
     "numbers_of",
-    "original_of",
     "outputs_of",
     "place_of",
     "precision_of",
     "table_field",
-    "table_of",
     "table_option",
     "table_path",
 ]
@@ -159,6 +155,45 @@ class Reading:
 
         known = known or Dialect()
         return replace(known, encoding=self.encoding or known.encoding, delimiter=self.delimiter or known.delimiter)
+
+    def table(self, file: Path, known: Dialect | None = None) -> Frame:
+        """Read the table that a command is about: a file, or what comes in."""
+        from hushtable.io import frames
+
+        if file == _STREAM:
+            frame = frames.read_stream(sys.stdin.buffer.read(), "stdin", self.dialect(known))
+        else:
+            frame = frames.read(file, dialect=self.dialect(known))
+        if frame.dialect.index:
+            tell(f"{file}: its first column has no name; left out, as an index.")
+        return frame
+
+    def optional_table(self, path: Path | None) -> Frame | None:
+        """Read a table that may not have been given."""
+        return None if path is None else self.table(path)
+
+    def original(self, path: Path, rules: Policy | None) -> Frame:
+        """Read what a release was made from, spelled as its policy says if there is one."""
+        return self.table(path) if rules is None else self.table(path, rules.read_as.dialect).told(rules.specs)
+
+    def table_with_counts(
+        self, file: Path, columns: Sequence[str], known: Dialect | None = None, *, details: Path | None = None
+    ) -> Frame:
+        """Read the table that a command is about; of a folder or a pattern the distinct rows, with counts.
+
+        Only the columns that are looked at, or all if none are named. Details number the rows, which a folder cannot.
+        """
+        from hushtable.io import Source, is_many
+
+        if file == _STREAM or isinstance(file, Source) or not is_many(file):
+            return self.table(file, known)
+        if details is not None:
+            raise InputError("--details numbers the rows of one file, and the input is several.", hint="leave it out.")
+        try:
+            from hushtable.io import collapse, scan
+        except ModuleNotFoundError:
+            raise InputError("reading a folder needs a reader.", hint="pip install 'hushtable[stream]'.") from None
+        return collapse(scan(file, self.dialect(known)), list(columns) or None)
 
 
 @dataclass(frozen=True)
@@ -320,58 +355,6 @@ def amounts_of(name: str, text: str) -> dict[str, str]:
     return amounts
 
 
-def frame_of(path: Path | None, reading: Reading) -> Frame | None:
-    """Read a file that may not have been given."""
-    from hushtable.io import frames
-
-    if path is None:
-        return None
-    return _tell_index(frames.read(path, encoding=reading.encoding, delimiter=reading.delimiter), path)
-
-
-def table_of(file: Path, reading: Reading, known: Dialect | None = None) -> Frame:
-    """Read the table that a command is about: a file, or what comes in."""
-    from hushtable.io import frames
-
-    dialect = reading.dialect(known)
-    if file != _STREAM:
-        return _tell_index(frames.read(file, dialect=dialect), file)
-    return _tell_index(frames.read_stream(sys.stdin.buffer.read(), "stdin", dialect), file)
-
-
-def original_of(path: Path, rules: Policy | None, reading: Reading) -> Frame:
-    """Read what a release was made from, spelled as its policy says if there is one."""
-    if rules is None:
-        return table_of(path, reading)
-    return table_of(path, reading, rules.read_as.dialect).told(rules.specs)
-
-
-def counted_table_of(
-    file: Path, columns: Sequence[str], reading: Reading, known: Dialect | None = None, *, details: Path | None = None
-) -> Frame:
-    """Read the table that a command is about; of a folder or a pattern the distinct rows, with counts.
-
-    Only the columns that are looked at, or all if none are named. Details number the rows, which a folder cannot.
-    """
-    from hushtable.io import Source, is_many
-
-    if file == _STREAM or isinstance(file, Source) or not is_many(file):
-        return table_of(file, reading, known)
-    if details is not None:
-        raise InputError("--details numbers the rows of one file, and the input is several.", hint="leave it out.")
-    try:
-        from hushtable.io import collapse, scan
-    except ModuleNotFoundError:
-        raise InputError("reading a folder needs a reader.", hint="pip install 'hushtable[stream]'.") from None
-    return collapse(scan(file, reading.dialect(known)), list(columns) or None)
-
-
 def place_of(file: Path) -> Path:
     """Return the file that a command reads, for whoever must not write over it; a stream may come from one, too."""
     return Path("/dev/stdin") if file == _STREAM else file
-
-
-def _tell_index(frame: Frame, file: Path) -> Frame:
-    if frame.dialect.index:
-        tell(f"{file}: its first column has no name; left out, as an index.")
-    return frame

@@ -15,16 +15,14 @@ from hushtable.cli.arguments import (
     Results,
     Tolerance,
     amounts_of,
-    counted_table_of,
-    frame_of,
     names_of,
     numbers_in,
     place_of,
     table_field,
 )
 from hushtable.cli.groups import field
-from hushtable.cli.limits import assess_figures, fail_above, limits_of, show_judged
-from hushtable.cli.report import check_report, write_report
+from hushtable.cli.limits import assess_figures, fail_above, limits_of
+from hushtable.cli.report import check_report, conclude
 from hushtable.cli.terminal import aligned, step
 from hushtable.errors import InputError
 from hushtable.policy import failures
@@ -100,14 +98,13 @@ def assess(
     }
     with step("reading"):
         frame, asked = _read(file, known, machine)
-        everyone = frame_of(population.population, machine)
+        everyone = machine.optional_table(population.population)
     with step("looking at classes"):
         risk = assess_(frame, population=everyone, **asked, **options)
-    write_report(risk, results)
     found = risk.to_dict()
     failed = [*_above(risk), *failures(assess_figures(found), limits)]
     is_judged = limits or yardstick.tolerance is not None
-    show_judged({"file": file.name, **found}, lambda: _lines(found), failed if is_judged else None, results)
+    conclude(risk, {"file": file.name, **found}, lambda: _lines(found), failed if is_judged else None, results)
 
 
 def _read(file: Path, known: Known, reading: Reading) -> tuple[Frame, dict[str, Any]]:
@@ -119,7 +116,7 @@ def _read(file: Path, known: Known, reading: Reading) -> tuple[Frame, dict[str, 
             hint = "pass --qi age,sex, or -p policy.yaml (`hushtable scan FILE -p policy.yaml` writes one)."
             raise InputError(msg, hint=hint)
         judged = [*qi, *sensitive, *([known.person] if known.person else [])]
-        frame = counted_table_of(file, judged, reading).learned()
+        frame = reading.table_with_counts(file, judged).learned()
         return frame, {"quasi_identifiers": qi, "sensitive": sensitive, "person": known.person}
     if known != Known(policy=known.policy):
         raise InputError(
@@ -131,7 +128,7 @@ def _read(file: Path, known: Known, reading: Reading) -> tuple[Frame, dict[str, 
     rules = Policy.read(known.policy)
     rules.check_decided()
     judged = [*rules.quasi_identifiers, *rules.with_role("sensitive"), *([rules.person] if rules.person else [])]
-    frame = counted_table_of(file, judged, reading, rules.read_as.dialect)
+    frame = reading.table_with_counts(file, judged, rules.read_as.dialect)
     if frame.counts is None:
         # Of a folder only what is judged was read.
         rules.check_covers(frame.columns)

@@ -13,18 +13,16 @@ from hushtable.cli.arguments import (
     Results,
     amounts_of,
     check_effects,
-    frame_of,
     names_of,
     numbers_in,
     place_of,
     table_field,
-    table_of,
     table_option,
     table_path,
 )
 from hushtable.cli.groups import argument, field, option
-from hushtable.cli.limits import attack_figures, fail_above, judge, limits_of, show_judged, synthetic_figures
-from hushtable.cli.report import WrittenRelease, check_report, report_outputs, write_report
+from hushtable.cli.limits import attack_figures, fail_above, judge, limits_of, synthetic_figures
+from hushtable.cli.report import WrittenRelease, check_report, conclude, report_outputs
 from hushtable.cli.summary import attack_lines
 from hushtable.cli.terminal import aligned, step
 from hushtable.errors import ColumnError, InputError
@@ -80,16 +78,15 @@ def attack(
     inputs = drafts.paths_among(place_of(original), synthetic, control)
     drafts.check_outputs(report_outputs(results.report), inputs, overwrite=results.force)
     with step("reading"):
-        first = table_of(original, reading)
-        second, third = (frame_of(path, reading) for path in (synthetic, control))
+        first = reading.table(original)
+        second, third = (reading.optional_table(path) for path in (synthetic, control))
     found = _attacks(first, second, third, attacking)
     with step("counting copies"):
         counted = count_copies(first, second, control=third)
     figures = _measured(first, second, third, attacking.secret or [], attacking.seed)
     found = replace(found, copies=counted, figures=figures)
-    write_report(found, results)
     failed = judge(synthetic_figures(found, limits), limits)
-    show_judged({"file": original.name, **found.to_dict()}, lambda: attack_lines(found), failed, results)
+    conclude(found, {"file": original.name, **found.to_dict()}, lambda: attack_lines(found), failed, results)
 
 
 def _attacks(original: Any, synthetic: Any, control: Any, attacking: Attacking) -> Attacks:
@@ -188,7 +185,7 @@ def unicity(
     check_report(results, place_of(file), records.original)
     with step("reading"):
         frame, meaning = _released(file, reading)
-        source = frame_of(records.original, reading)
+        source = reading.optional_table(records.original)
     with step("looking for persons"):
         found = unicity_(
             frame,
@@ -204,9 +201,8 @@ def unicity(
         )
     most = max(found.known, key=lambda each: each.rate)
     figures = attack_figures(most.rate, most.n_found, f"of the persons who are found by {most.n_known} records")
-    write_report(found, results)
     entries = {"file": file.name, **found.to_dict()}
-    show_judged(entries, lambda: _unicity_lines(found), judge(figures, limits), results)
+    conclude(found, entries, lambda: _unicity_lines(found), judge(figures, limits), results)
 
 
 @dataclass(frozen=True)
@@ -239,7 +235,7 @@ def link(
     check_report(results, release, outside, control)
     with step("reading"):
         frame, meaning = _released(release, reading)
-        others = [frame_of(path, reading) for path in (outside, control)]
+        others = [reading.optional_table(path) for path in (outside, control)]
     with step("looking up records"):
         found = link_(
             frame,
@@ -254,9 +250,8 @@ def link(
     excess = None if found.excess_interval is None else found.excess_interval[1]
     what = "of the outside records that fit one released record alone"
     figures = attack_figures(found.rate, found.found.n_one_record, what, excess)
-    write_report(found, results)
     entries = {"release": release.name, **found.to_dict()}
-    show_judged(entries, lambda: _link_lines(found), judge(figures, limits), results)
+    conclude(found, entries, lambda: _link_lines(found), judge(figures, limits), results)
 
 
 def join_risk(
@@ -280,9 +275,8 @@ def join_risk(
         told = {name: {**others[name], **meaning[name]} for name in meaning}
         found = join_risk_(one, two, on=_pairs(on), truth=truth, **told)
     figures = attack_figures(found.rate, found.n_rebuilt, "of the records that the join rebuilds")
-    write_report(found, results)
     entries = {"first": first.name, "second": second.name, **found.to_dict()}
-    show_judged(entries, lambda: _join_lines(found), judge(figures, limits), results)
+    conclude(found, entries, lambda: _join_lines(found), judge(figures, limits), results)
 
 
 def attack_release(
@@ -308,14 +302,13 @@ def attack_release(
     if not isinstance(claim, Classes):
         raise InputError(f"{str(release)!r} claims nothing of classes.", hint="attack what hushtable anonymize wrote.")
     with step("reading"):
-        frame = table_of(release, reading, manifest.dialect_of(release))
-        others = [frame_of(path, reading) for path in (earlier, original)]
+        frame = reading.table(release, manifest.dialect_of(release))
+        others = [reading.optional_table(path) for path in (earlier, original)]
     with step("attacking"):
         found = attack_written(frame, claim, others[0], original=others[1], seed=seed)
-    write_report(found, results)
     figures = {"count": LimitedFigure(len(found.fell), "the number of attacks to which the release falls")}
     entries = {"release": release.name, **found.to_dict("external" if external else "internal")}
-    show_judged(entries, lambda: _attack_lines(found), judge(figures, limits), results)
+    conclude(found, entries, lambda: _attack_lines(found), judge(figures, limits), results)
 
 
 def _attack_lines(found: OwnAttacks) -> list[str]:
@@ -338,7 +331,7 @@ def _released(path: Path, reading: Reading) -> tuple[Frame, dict[str, Any]]:
     from hushtable.release import manifest
 
     claim = manifest.claim_of(path)
-    frame = table_of(path, reading, None if claim is None else manifest.dialect_of(path))
+    frame = reading.table(path, None if claim is None else manifest.dialect_of(path))
     return frame, {name: dict(getattr(claim, name, {})) for name in ("specs", "hierarchies")}
 
 

@@ -13,7 +13,6 @@ from hushtable.cli.arguments import (
     Written,
     outputs_of,
     place_of,
-    table_of,
     table_path,
 )
 from hushtable.cli.groups import argument, option
@@ -67,8 +66,8 @@ def apply(
         release = _publish_batches(learned, file, output, key, unsupported, written)
     else:
         with step("reading"):
-            rows = table_of(file, machine)
-            earlier = None if together is None else table_of(together, machine)
+            rows = machine.table(file)
+            earlier = None if together is None else machine.table(together)
         with step("placing rows"):
             release = learned.apply(rows, earlier=earlier, key=key)
     with step("writing and verifying"):

@@ -16,7 +16,6 @@ from hushtable.cli.arguments import (
     names_of,
     numbers_in,
     place_of,
-    table_of,
 )
 from hushtable.cli.groups import field
 from hushtable.cli.report import report_outputs, write_report
@@ -102,7 +101,7 @@ def compare(
     drafts.check_outputs(outputs, inputs, overwrite=results.force)
     rules = decided(rules, asked.ask)
     with step("reading"):
-        frame = table_of(file, machine, rules.read_as.dialect)
+        frame = machine.table(file, rules.read_as.dialect)
     with bar("comparing") as progress:
         compared = compare_(
             frame,
@@ -207,15 +206,15 @@ def _table(rows: list[ComparedRun], knee: ComparedRun | None) -> str:
         )
         for row in rows
     ]
-    table: list[tuple[str, ...]] = [("k", *_FIGURES, ""), *cells]
+    titles = ("k", *_FIGURES, "")
     unasked = {
         "found": all(row.persons_found is None and row.links is None for row in rows),
         "overlap": all(row.overlap is None for row in rows),
     }
-    for place in sorted((table[0].index(name) for name, is_one in unasked.items() if is_one), reverse=True):
-        table = [(*each[:place], *each[place + 1 :]) for each in table]
-    titles, *cells = table
-    return aligned(titles, cells, right=titles[:-1], whole=titles[:-1]).rstrip()
+    places = [place for place, title in enumerate(titles) if not unasked.get(title)]
+    kept = [titles[place] for place in places]
+    shown = [[row[place] for place in places] for row in cells]
+    return aligned(kept, shown, right=kept[:-1], whole=kept[:-1]).rstrip()
 
 
 def _table_by_column(compared: Comparison, rows: list[ComparedRun]) -> str:

@@ -14,13 +14,12 @@ from hushtable.cli.arguments import (
     Seconds,
     budget_of,
     check_effects,
-    counted_table_of,
     names_of,
     place_of,
 )
 from hushtable.cli.groups import field, find_given
-from hushtable.cli.limits import fail_above, judge, limits_of, show_judged
-from hushtable.cli.report import check_outputs, write_report, write_table
+from hushtable.cli.limits import fail_above, judge, limits_of
+from hushtable.cli.report import check_outputs, conclude, write_table
 from hushtable.cli.summary import keys_lines
 from hushtable.cli.terminal import sets_bar, step
 from hushtable.policy import keys_figures
@@ -71,7 +70,7 @@ def keys(
     check_effects(find_given(search), _NEEDS, _EXCLUDES)
     check_outputs((results.details,), results, place_of(file))
     with step("reading"):
-        table = counted_table_of(file, names_of(columns), reading)
+        table = reading.table_with_counts(file, names_of(columns))
     with sets_bar("columns") as progress:
         found = minimal_keys(
             table,
@@ -88,7 +87,6 @@ def keys(
         )
     if results.details is not None:
         write_table(found.to_frame(), results.details, force=results.force)
-    write_report(found, results)
     entries = {"file": file.name, **found.to_dict(), "keys": found.ranked_keys(results.top)}
     failed = judge(keys_figures(found.summary()), limits)
-    show_judged(entries, lambda: keys_lines(found, results.top), failed, results)
+    conclude(found, entries, lambda: keys_lines(found, results.top), failed, results)

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
 
 from hushtable.cli.groups import option
-from hushtable.cli.terminal import leaving, print_json, say, tell
+from hushtable.cli.terminal import leaving, tell
 from hushtable.errors import InputError, listed
 from hushtable.policy import LimitedFigure, failures
 
 if TYPE_CHECKING:
     from typer.models import OptionInfo
 
-    from hushtable.cli.arguments import Results
     from hushtable.risk import Attacks
 
 __all__ = [
@@ -26,7 +25,6 @@ __all__ = [
     "judge",
     "limits_of",
     "scan_figures",
-    "show_judged",
     "synthetic_figures",
     "uniques_figures",
 ]
@@ -94,20 +92,6 @@ def failing(failed: Sequence[Mapping[str, Any]]) -> Iterator[None]:
 def judge(figures: Mapping[str, LimitedFigure], limits: Mapping[str, float]) -> list[dict[str, Any]] | None:
     """Return the limits that fail, as plain values; None where none was given."""
     return failures(figures, limits) if limits else None
-
-
-def show_judged(
-    entries: Mapping[str, Any],
-    lines: Callable[[], Iterable[str]],
-    failed: list[dict[str, Any]] | None,
-    results: Results,
-) -> None:
-    """Print a result as lines or as JSON, which also tells what failed; then leave with exit 1 if anything did."""
-    with failing(failed or ()):
-        if results.as_json:
-            print_json({**entries, **({} if failed is None else {"failed_above": failed})})
-        else:
-            say(*lines())
 
 
 def uniques_figures(summary: Mapping[str, Any]) -> dict[str, LimitedFigure]:

@@ -15,7 +15,6 @@ from hushtable.cli.arguments import (
     budget_of,
     names_of,
     place_of,
-    table_of,
 )
 from hushtable.cli.groups import field
 from hushtable.cli.report import after_writing, report_outputs, write_report
@@ -88,7 +87,7 @@ def mask_dependence(
     drafts.check_outputs(outputs, (place_of(file),), overwrite=results.force)
     a, b, c = names_of(parts.a), names_of(parts.b), None if parts.c is None else names_of(parts.c)
     with step("reading"):
-        frame = table_of(file, reading)
+        frame = reading.table(file)
     if c is None:
         # Whatever is not named would be written as it is.
         looks = looks_identifying(frame, [name for name in frame.columns if name not in (*a, *b)])

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, cast
 
+from hushtable.cli import summary
 from hushtable.cli.arguments import (
     AsJson,
     Domains,
@@ -23,13 +24,10 @@ from hushtable.cli.arguments import (
     RoleToAsk,
     Shown,
     Written,
-    frame_of,
     numbers_of,
-    original_of,
     outputs_of,
     place_of,
     table_field,
-    table_of,
 )
 from hushtable.cli.groups import field, option
 from hushtable.cli.report import after_writing, report_outputs, write_report
@@ -42,19 +40,6 @@ from hushtable.cli.requests import (
     decided,
     key_of,
     policy_of_request,
-)
-from hushtable.cli.summary import (
-    abridged,
-    effort_lines,
-    far_out_lines,
-    linked_lines,
-    listed_lines,
-    published_lines,
-    release_details,
-    release_facts,
-    release_notes,
-    spelling_lines,
-    verdict_lines,
 )
 from hushtable.cli.terminal import bar, leaving, print_json, say, step, tell
 from hushtable.errors import InputError
@@ -168,7 +153,7 @@ def anonymize(
     as_folder = by is not None or (origin is not None and is_folder(output))
     _check_outputs(output, written, sources, as_folder=as_folder)
     with step("reading"):
-        frame = table_of(file, machine, known) if origin is None else head_of(origin)
+        frame = machine.table(file, known) if origin is None else head_of(origin)
     if rules is None:
         frame = frame.learned()
         rules = policy_of_request(frame, request)
@@ -288,22 +273,24 @@ def _show_release(
 ) -> None:
     from hushtable.release import notes
 
-    summary, is_here, looks = release.to_dict(), release.origin is None, _look_at(output, release)
+    facts, is_here, looks = release.to_dict(), release.origin is None, _look_at(output, release)
     if shown.as_json:
         looks["far_out"] = {name: each.to_dict() for name, each in looks["far_out"].items()}
-        print_json({"file": str(output), "verified": verdict.to_dict(), **summary, **looks})
+        print_json({"file": str(output), "verified": verdict.to_dict(), **facts, **looks})
         return
-    further = listed_lines(looks["listed_values"], looks["lacking_values"])
+    further = summary.listed_lines(looks["listed_values"], looks["lacking_values"])
     if is_here:
         kept = notes.as_they_came(release, decimal=release.writing.decimal)
         codes, alike, formulas = (looks[name] for name in ("missing_codes", "near_duplicates", "formulas"))
-        further += spelling_lines(release.writing, codes, alike, kept, formulas)
+        further += summary.spelling_lines(release.writing, codes, alike, kept, formulas)
     say(
         *_how_it_was_read(release),
-        *abridged(
-            release_facts(output, rules, verdict, summary, codebook=has_codebook),
-            release_notes(rules, verdict, release.exposure, [*further, *far_out_lines(looks["far_out"])]),
-            release_details(rules, summary, release.exposure),
+        *summary.abridged(
+            summary.release_facts(output, rules, verdict, facts, codebook=has_codebook),
+            summary.release_notes(
+                rules, verdict, release.exposure, [*further, *summary.far_out_lines(looks["far_out"])]
+            ),
+            summary.release_details(rules, facts, release.exposure),
             verbose=shown.verbose,
         ),
     )
@@ -337,9 +324,12 @@ def _show_tables(output: Path, release: Release) -> None:
     assert release.trace.effort is not None
     # A partition may publish several tables; of what matches row by row, tables themselves are counted.
     unit = "table" if isinstance(release.claim, Matchings) else "partition"
-    say(*effort_lines(release.trace, unit), *published_lines(frames.read(output, dialect=manifest.dialect_of(output))))
+    say(
+        *summary.effort_lines(release.trace, unit),
+        *summary.published_lines(frames.read(output, dialect=manifest.dialect_of(output))),
+    )
     for alternative in release.alternatives:
-        say(*published_lines(alternative.edition.frame()))
+        say(*summary.published_lines(alternative.edition.frame()))
 
 
 def _how_it_was_read(release: Release) -> list[str]:
@@ -409,14 +399,14 @@ def verify(
         claimed = None if judging.no_manifest else manifest.claim_of(file)
     with step("reading and judging"):
         known = None if judging.no_manifest else manifest.dialect_of(file)
-        table = opened(file) if file.is_dir() else table_of(file, reading, known)
+        table = opened(file) if file.is_dir() else reading.table(file, known)
         if rules is not None:
             rules.check_release(table.columns)
         claim = complete_claim(claimed, rules)
         assert claim is not None, "a manifest or a policy says it"
         claim = _complete_by_options(claim, judging, reading)
         judged = seen(claim, table)
-        original = None if judging.original is None else original_of(judging.original, rules, reading)
+        original = None if judging.original is None else reading.original(judging.original, rules)
         verdict = claim.verify(judged, original=original)
         verdict = verdict if judging.no_manifest else manifest.compared(verdict, file, table.columns)
         linkage = linked_in(claim, judged) if linked else None
@@ -429,8 +419,8 @@ def verify(
             print_json({**verdict.to_dict(), **told_of})
         else:
             say(
-                *verdict_lines(file, verdict, has_manifest=claimed is not None),
-                *(linked_lines(claim, linkage) if linked else []),
+                *summary.verdict_lines(file, verdict, has_manifest=claimed is not None),
+                *(summary.linked_lines(claim, linkage) if linked else []),
             )
 
 
@@ -477,7 +467,7 @@ def _complete_by_options(claim: Claim, judging: Judging, reading: Reading) -> Cl
     if judging.missing != "category":
         claim = told(claim, missing=judging.missing)
     if judging.population is not None:
-        claim = told(claim, population=frame_of(judging.population, reading))
+        claim = told(claim, population=reading.optional_table(judging.population))
     if judging.domains is None:
         return claim
     judged = {*claim.columns, *claim.sensitive}

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from hushtable.cli.arguments import AsJson, Force, PolicyFile, Results, table_option
 from hushtable.cli.groups import argument, option
+from hushtable.cli.limits import failing
 from hushtable.cli.terminal import aligned, leaving, print_json, say, step, tell
 from hushtable.errors import HushError, InputError
 
@@ -20,6 +21,7 @@ __all__ = [
     "after_writing",
     "check_outputs",
     "check_report",
+    "conclude",
     "report",
     "report_outputs",
     "write_report",
@@ -49,7 +51,7 @@ def check_report(results: Results, *inputs: Path | None) -> None:
         raise InputError("--force has no effect without --report.", hint="leave it out: no file is written.")
 
 
-def write_report(result: Any, results: Results, **options: Any) -> None:
+def write_report(result: object, results: Results, **options: Any) -> None:
     """Write the report of a result, where one is asked for."""
     if results.report is None:
         return
@@ -73,13 +75,29 @@ def check_outputs(outputs: Sequence[Path | None], results: Results, *inputs: Pat
     )
 
 
-def write_table(table: Any, path: Path, *, force: bool, warning: str = "") -> None:
+def write_table(table: object, path: Path, *, force: bool, warning: str = "") -> None:
     """Write a frame of results; a CSV has no lists, so that sets of columns become JSON."""
     from hushtable.io import drafts, frames
 
     with drafts.replacing(path, internal=(path,), overwrite=force) as (draft,):
         frames.write(frames.with_json_lists(frames.read(table)), draft)
     tell(f"Wrote {path}.{warning}")
+
+
+def conclude(
+    found: object,
+    entries: Mapping[str, Any],
+    lines: Callable[[], Iterable[str]],
+    failed: list[dict[str, Any]] | None,
+    results: Results,
+) -> None:
+    """Report a result and print it as lines or as JSON, with what failed if anything was judged; then exit with 1."""
+    write_report(found, results)
+    with failing(failed or ()):
+        if results.as_json:
+            print_json({**entries, **({} if failed is None else {"failed_above": failed})})
+        else:
+            say(*lines())
 
 
 @contextmanager

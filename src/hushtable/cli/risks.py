@@ -17,8 +17,6 @@ from hushtable.cli.arguments import (
     amounts_of,
     budget_of,
     check_effects,
-    counted_table_of,
-    frame_of,
     names_of,
     place_of,
     precision_of,
@@ -26,8 +24,8 @@ from hushtable.cli.arguments import (
     table_path,
 )
 from hushtable.cli.groups import argument, field, find_given, option
-from hushtable.cli.limits import fail_above, judge, limits_of, show_judged, uniques_figures
-from hushtable.cli.report import check_outputs, write_report, write_table
+from hushtable.cli.limits import fail_above, judge, limits_of, uniques_figures
+from hushtable.cli.report import check_outputs, conclude, write_table
 from hushtable.cli.summary import mpuccs_lines, uniques_lines
 from hushtable.cli.terminal import sets_bar, step, tell
 from hushtable.errors import InputError
@@ -148,9 +146,9 @@ def mpuccs(
     }
     names = names_of(sets.columns)
     with step("reading"):
-        first = counted_table_of(original, names, machine, details=results.details or results.tree)
+        first = machine.table_with_counts(original, names, details=results.details or results.tree)
         options["n_cols"] = _sizes(sets.sizes, len(names or first.names))
-        second, third = (frame_of(path, machine) for path in (synthetic, control.control))
+        second, third = (machine.optional_table(path) for path in (synthetic, control.control))
     attacked: Mpuccs | PetsardMpuccs
     if sets.compat is not None:
         attacked = _as_petsard(sets.compat, first, second, options)
@@ -169,10 +167,9 @@ def mpuccs(
         write_table(attacked.details, results.details, force=results.force, warning=_WARNING)
     if results.tree is not None:
         write_table(attacked.tree, results.tree, force=results.force)
-    write_report(attacked, results)
     failed = judge(mpuccs_figures(attacked.summary, limits), limits)
     entries = {"file": original.name, **attacked.to_dict()}
-    show_judged(entries, lambda: mpuccs_lines(attacked, alone=synthetic is None), failed, results)
+    conclude(attacked, entries, lambda: mpuccs_lines(attacked, alone=synthetic is None), failed, results)
 
 
 def _without_defaults(**options: Any) -> dict[str, Any]:
@@ -225,7 +222,7 @@ def uniques(
     check_outputs((results.details,), results, place_of(file))
     names = names_of(sets.columns)
     with step("reading"):
-        frame = counted_table_of(file, names, reading, details=results.details)
+        frame = reading.table_with_counts(file, names, details=results.details)
     with sets_bar("columns") as progress:
         keys = minimal_uniques(
             frame,
@@ -240,10 +237,9 @@ def uniques(
     if results.details is not None:
         write_table(keys.details, results.details, force=results.force, warning=_WARNING)
     by_value = keys.contributions_by_value().rows(named=True) if results.show_values else []
-    write_report(keys, results)
     failed = judge(uniques_figures(keys.summary()), limits)
     entries = {"file": file.name, **keys.to_dict(), **({"by_value": by_value} if results.show_values else {})}
-    show_judged(entries, lambda: uniques_lines(keys, by_value), failed, results)
+    conclude(keys, entries, lambda: uniques_lines(keys, by_value), failed, results)
 
 
 def _sizes(text: str | None, n_columns: int) -> list[int] | None:

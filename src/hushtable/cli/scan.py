@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
-from hushtable.cli.arguments import AsJson, InFile, Reading, place_of, table_of
+from hushtable.cli.arguments import AsJson, InFile, Reading, place_of
 from hushtable.cli.groups import option
 from hushtable.cli.limits import fail_above, failing, judge, limits_of, scan_figures
 from hushtable.cli.protect import head_of, origin_of
@@ -54,7 +54,7 @@ def scan(
         )
     with step("reading"):
         origin = origin_of(file, "auto", reading.dialect())
-        frame = table_of(file, reading) if origin is None else head_of(origin)
+        frame = reading.table(file) if origin is None else head_of(origin)
         frame, odd = frame.without_odd_cells()
         frame = frame.learned()
     if origin is not None:

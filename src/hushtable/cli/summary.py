@@ -148,7 +148,8 @@ def release_facts(
         f"  This holds for readers who know {known}{_of_records(rules.models)}, and nothing else of a person.",
         f"  {count_of(summary['n_records'], 'record')} in {count_of(summary['n_classes'], 'class')} of at least "
         f"{count_of(verdict.smallest_class, who)}; {gone}.",
-        f"  A typical cell spans {100 * share:.{1 if share < 0.1 else 0}f} % of its column (set-NCP {share:.4f}){lost}.",
+        f"  A typical cell spans {100 * share:.{1 if share < 0.1 else 0}f} % of its column "
+        f"(set-NCP {share:.4f}){lost}.",
         f"  {without[:1].upper()}{without[1:]}." * bool(without),
         f"  Kept as they are, taken for unknown to anyone: {join_some(kept)}." * bool(kept),
     ]

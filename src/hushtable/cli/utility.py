@@ -12,9 +12,7 @@ from hushtable.cli.arguments import (
     PolicyFile,
     Reading,
     RegressionOptions,
-    original_of,
     table_field,
-    table_of,
     table_path,
 )
 from hushtable.cli.groups import argument, field
@@ -74,7 +72,7 @@ def utility(
         if is_large:
             ours, published, names = _distinct(original, release, claim, machine, rules)
         else:
-            published = table_of(release, Reading(), manifest.dialect_of(release))
+            published = Reading().table(release, manifest.dialect_of(release))
             ours, names = _original(original, rules, machine), published.columns
         tests = None if prediction.held_out is None else _original(prediction.held_out, rules, machine)
     asked = RegressionModel.of(regression.model, regression.weights)
@@ -145,7 +143,7 @@ def _claim(release: Path, rules: Policy | None) -> Classes | Matchings:
 
 
 def _original(path: Path, rules: Policy | None, reading: Reading) -> Frame:
-    frame = original_of(path, rules, reading)
+    frame = reading.original(path, rules)
     return frame.learned() if rules is None else frame
 
 
