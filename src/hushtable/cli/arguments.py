@@ -111,8 +111,7 @@ RoleToAsk = Annotated[
     str | None, option("Role for all columns whose role in the policy is ask.", "--ask", metavar="ROLE")
 ]
 Person = Annotated[
-    str | None,
-    option("Column that says whose record a row is. Counts persons instead of records.", metavar="COLUMN"),
+    str | None, option("Column that says whose record a row is. Counts persons instead of records.", metavar="COLUMN")
 ]
 PopulationOption = Annotated[Path | None, table_option("Table of the population, for k-map and delta-presence.")]
 Domains = Annotated[Path | None, option("File of hierarchies, a line `Column/node: value, value` each.")]
@@ -128,12 +127,7 @@ Tolerance = Annotated[
 Seconds = Annotated[float | None, option("Stop after so many seconds, with what was found.", min=0)]
 Threads = Annotated[
     int | None,
-    option(
-        "Threads to use. Default: the number of cores, at most 8.",
-        metavar="N",
-        min=1,
-        callback=_use_threads,
-    ),
+    option("Threads to use. Default: the number of cores, at most 8.", metavar="N", min=1, callback=_use_threads),
 ]
 ReportFile = Annotated[Path | None, option("Write a report page (HTML), and the same as JSON.", metavar="FILE.html")]
 External = Annotated[bool, option("Write a manifest that may be published.", "--external")]
@@ -161,16 +155,14 @@ class Reading:
         from hushtable.io import frames
 
         if file == _STREAM:
-            frame = frames.read_stream(sys.stdin.buffer.read(), "stdin", self.dialect(known))
-        else:
-            frame = frames.read(file, dialect=self.dialect(known))
-        if frame.dialect.index:
-            tell(f"{file}: its first column has no name; left out, as an index.")
-        return frame
+            return _tell_index(frames.read_stream(sys.stdin.buffer.read(), "stdin", self.dialect(known)), file)
+        return _tell_index(frames.read(file, dialect=self.dialect(known)), file)
 
     def optional_table(self, path: Path | None) -> Frame | None:
-        """Read a table that may not have been given."""
-        return None if path is None else self.table(path)
+        """Read another table, which may not have been given, and never is what comes in."""
+        from hushtable.io import frames
+
+        return None if path is None else _tell_index(frames.read(path, dialect=self.dialect()), path)
 
     def original(self, path: Path, rules: Policy | None) -> Frame:
         """Read what a release was made from, spelled as its policy says if there is one."""
@@ -194,6 +186,12 @@ class Reading:
         except ModuleNotFoundError:
             raise InputError("reading a folder needs a reader.", hint="pip install 'hushtable[stream]'.") from None
         return collapse(scan(file, self.dialect(known)), list(columns) or None)
+
+
+def _tell_index(frame: Frame, file: Path) -> Frame:
+    if frame.dialect.index:
+        tell(f"{file}: its first column has no name; left out, as an index.")
+    return frame
 
 
 @dataclass(frozen=True)

@@ -140,12 +140,10 @@ Roughly = Annotated[
     ),
 ]
 On = Annotated[
-    str,
-    option("Columns to compare; B=C if the second table calls column B by the name C.", metavar="A,B=C"),
+    str, option("Columns to compare; B=C if the second table calls column B by the name C.", metavar="A,B=C")
 ]
 Truth = Annotated[
-    str | None,
-    option("Column that says whose record a row is, in both tables. Counts right links.", metavar="COLUMN"),
+    str | None, option("Column that says whose record a row is, in both tables. Counts right links.", metavar="COLUMN")
 ]
 Few = Annotated[int, option("Also count the persons who are among fewer than so many.", min=1)]
 

@@ -45,8 +45,7 @@ def apply(
         ),
     ] = None,
     key_file: Annotated[
-        Path | None,
-        option("File that holds the secret key for pseudonyms. Use a new key, or people can be linked."),
+        Path | None, option("File that holds the secret key for pseudonyms. Use a new key, or people can be linked.")
     ] = None,
 ) -> None:
     """Write a release of new rows that uses the cells of an earlier release, and verify the written file."""
@@ -81,7 +80,8 @@ def apply(
     if shown.as_json:
         print_json({"file": str(output), "verified": verdict.to_dict(), **release.to_dict()})
     else:
-        notes = [] if release.exposure is None else [f"  {line}" for line in release.exposure.lines()]
+        # Of a folder only the facts are said.
+        notes = [] if in_batches or release.exposure is None else [f"  {line}" for line in release.exposure.lines()]
         facts = _facts(output, release, verdict, codebook=written.codebook)
         say(*abridged(facts, notes, [], verbose=shown.verbose))
 

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 __all__ = ["compare"]
 
+_FOUND: Final = "Found: the largest share of persons that 1, 2 or 3 known records find; by a sample."
+_OVERLAP: Final = "Overlap: of the 95 % intervals of the model's coefficients with the original's; 1 is all, 0 none."
 _PICTURES: Final = (".png", ".svg")
 _FIGURES: Final = ("highest", "average", "classes", "loss", "longest", "bytes", "suppressed", "found", "overlap", "s")
 
@@ -79,7 +81,6 @@ def compare(
 
     Exits with 3 if no combination is feasible.
     """
-    from hushtable.io import drafts
     from hushtable.policy import Policy, compare as compare_
 
     if results.external:
@@ -91,26 +92,18 @@ def compare(
     shares = numbers_in("--suppression", settings.suppression, float, "numbers", "0,0.01")
     rules = Policy.read(asked.policy)
     inputs = [place_of(file), asked.policy, *([asked.key_file] if asked.key_file else []), *rules.inputs]
-    if results.plot is not None:
-        _check_picture(results.plot)
-    elif results.force and results.report is None:
-        raise InputError(
-            "--force has no effect without --plot or --report.", hint="leave it out: no other file is written."
-        )
-    outputs = (*([results.plot] if results.plot else []), *report_outputs(results.report))
-    drafts.check_outputs(outputs, inputs, overwrite=results.force)
+    _check_outputs(results, inputs)
     rules = decided(rules, asked.ask)
     with step("reading"):
         frame = machine.table(file, rules.read_as.dialect)
+    named = {"recoding": settings.recoding, "method": settings.method, "links": settings.links}
     with bar("comparing") as progress:
         compared = compare_(
             frame,
             rules,
             k=ks,
             suppression=shares,
-            recoding=None if settings.recoding is None else names_of(settings.recoding),
-            method=None if settings.method is None else names_of(settings.method),
-            links=None if settings.links is None else names_of(settings.links),
+            **{name: names_of(text) for name, text in named.items() if text is not None},
             model=regression.model,
             weights=regression.weights,
             key=None if asked.key_file is None else key_in(asked.key_file),
@@ -127,12 +120,21 @@ def compare(
             say(*_lines(compared))
 
 
-def _check_picture(path: Path) -> None:
-    if path.suffix.lower() not in _PICTURES:
+def _check_outputs(results: ComparisonResults, inputs: list[Path]) -> None:
+    from hushtable.io import drafts
+
+    path = results.plot
+    if path is not None and path.suffix.lower() not in _PICTURES:
         raise InputError(
             f"cannot tell the format of {str(path)!r} from its ending {path.suffix!r}.",
             hint=f"name it {' or '.join(_PICTURES)}.",
         )
+    outputs = [*([] if path is None else [path]), *report_outputs(results.report)]
+    if results.force and not outputs:
+        raise InputError(
+            "--force has no effect without --plot or --report.", hint="leave it out: no other file is written."
+        )
+    drafts.check_outputs(outputs, inputs, overwrite=results.force)
 
 
 def _draw(compared: Comparison, path: Path, *, force: bool) -> None:
@@ -160,16 +162,8 @@ def _lines(compared: Comparison) -> list[str]:
     if feasible:
         lines += [
             "Risk is of the records that are published in classes; suppressed ones are in none.",
-            *(
-                ["Found: the largest share of persons that 1, 2 or 3 known records find; by a sample."]
-                if any(row.persons_found is not None for row in feasible)
-                else []
-            ),
-            *(
-                ["Overlap: of the 95 % intervals of the model's coefficients with the original's; 1 is all, 0 none."]
-                if any(row.overlap is not None for row in feasible)
-                else []
-            ),
+            *([_FOUND] if any(row.persons_found is not None for row in feasible) else []),
+            *([_OVERLAP] if any(row.overlap is not None for row in feasible) else []),
             "What columns kept as they are expose is not measured here; anonymize does.",
         ]
     lines += [f"  not feasible: {_asked(row)}: {row.reason}" for row in compared.rows if not row.is_feasible]

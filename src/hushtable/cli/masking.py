@@ -24,6 +24,7 @@ from hushtable.errors import InputError
 if TYPE_CHECKING:
     from hushtable.claims import Verdict
     from hushtable.columns import ColumnSpec
+    from hushtable.io import Frame
     from hushtable.masking import MaskedRelease
 
 __all__ = ["mask_dependence"]
@@ -76,7 +77,6 @@ def mask_dependence(
     reading: Reading,
 ) -> None:
     """Write a table in which some columns are exactly independent of others."""
-    from hushtable.discover import looks_identifying
     from hushtable.io import drafts, frames
     from hushtable.masking import mask_dependence as mask
 
@@ -89,14 +89,7 @@ def mask_dependence(
     with step("reading"):
         frame = reading.table(file)
     if c is None:
-        # Whatever is not named would be written as it is.
-        looks = looks_identifying(frame, [name for name in frame.columns if name not in (*a, *b)])
-        if looks:
-            name, reason = looks[0]
-            raise InputError(
-                f"column {name!r} looks like a direct identifier ({reason}) and would be written as it is.",
-                hint="name the other columns to write with --c.",
-            )
+        _check_kept(frame, [name for name in frame.columns if name not in (*a, *b)])
     with step("masking"):
         release = mask(
             frame,
@@ -121,6 +114,19 @@ def mask_dependence(
             write_report(release, results, file=output, inputs=[place_of(file)])
     finally:
         _say_masked(output, values, release, verdict, as_json=results.as_json)
+
+
+def _check_kept(frame: Frame, names: list[str]) -> None:
+    """Refuse to write a direct identifier as it is, because nobody named it."""
+    from hushtable.discover import looks_identifying
+
+    looks = looks_identifying(frame, names)
+    if looks:
+        name, reason = looks[0]
+        raise InputError(
+            f"column {name!r} looks like a direct identifier ({reason}) and would be written as it is.",
+            hint="name the other columns to write with --c.",
+        )
 
 
 def _orders(given: list[str]) -> dict[str, ColumnSpec]:

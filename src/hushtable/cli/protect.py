@@ -24,7 +24,7 @@ from hushtable.cli.arguments import (
     RoleToAsk,
     Shown,
     Written,
-    numbers_of,
+    budget_of,
     outputs_of,
     place_of,
     table_field,
@@ -35,11 +35,12 @@ from hushtable.cli.requests import (
     Changes,
     Request,
     Search,
-    changed,
+    change_by_options,
     complete_claim,
     decided,
     key_of,
     policy_of_request,
+    read_policy,
 )
 from hushtable.cli.terminal import bar, leaving, print_json, say, step, tell
 from hushtable.errors import InputError
@@ -132,21 +133,19 @@ def anonymize(
 ) -> None:
     """Write a release that meets a privacy model, with its manifest, and verify the written file."""
     from hushtable.io import Snapshot, drafts
-    from hushtable.policy import Policy
-    from hushtable.release import check_order, check_writing, is_folder
+    from hushtable.release import check_writing, is_folder
 
     if written.certificate is not None and written.external:
         raise InputError(
             "a certificate was asked for beside a published file.",
             hint="it tells more of the input than the release does: leave out --external or --certificate.",
         )
-    rules = None if request.policy is None else Policy.read(request.policy)
+    rules = read_policy(request.policy)
     known = machine.dialect(None if rules is None else rules.read_as.dialect)
     origin = origin_of(file, machine.engine, known, machine.master)
     # A key is no input of which anybody is told, not even its hash.
-    given = (request.policy, changes.domains, changes.population)
-    made_from = [place_of(file), *(path for path in given if path is not None)]
-    inputs = made_from if written.key_file is None else [*made_from, written.key_file]
+    made_from = [place_of(file), *filter(None, (request.policy, changes.domains, changes.population))]
+    inputs = [*made_from, *filter(None, [written.key_file])]
     before = Snapshot.of(drafts.paths_among(*inputs))
     sources = [*inputs, *(rules.inputs if rules else ()), *(() if origin is None else origin.inputs)]
     by = rules.writing.by if written.by is None and rules is not None else written.by
@@ -159,34 +158,18 @@ def anonymize(
         rules = policy_of_request(frame, request)
     elif request != Request(request.policy):
         raise InputError("both a policy and roles or models were given.", hint="put everything into the policy.")
-    options = {
-        **vars(search),
-        "weights": numbers_of(search.weights) or None,
-        "language": written.language,
-        "by": by,
-        **{name: getattr(changes, name) for name in ("domains", "population", "person")},
-    }
-    rules = changed(decided(rules, changes.ask), options, changes.kind or [], changes.set_ or [])
+    rules = change_by_options(rules, changes, search, {"language": written.language, "by": by})
     rules.check_decided()
     rules.check_covers(frame.columns)
     key = key_of(written.key_file, rules)
-    if origin is not None and written.keep_order:
-        raise InputError(
-            "--keep-order with an input that is read batch by batch.", hint="leave it out, or take --engine memory."
-        )
-    if origin is None and by is None:
+    if origin is None and not as_folder:
         check_writing(output, rules.writing.made)
-    if written.keep_order:
-        check_order(rules.person, rules.models)
-    if written.save_recoding is not None and origin is None:
-        _check_saving(rules, frame)
+    _check_rules(rules, written, frame if origin is None else None)
     with bar("searching") as progress:
         release = rules.protect(frame if origin is None else origin, key=key, progress=progress)
     if written.certificate is not None and release.certificate is None:
-        from hushtable.search import Budget
-
         with step("proving a floor"):
-            release = release.with_bound(Budget(seconds=search.seconds or _FLOOR_SECONDS))
+            release = release.with_bound(budget_of(search.seconds or _FLOOR_SECONDS))
     # A report tells the hash of the input.
     before.check()
     _write(output, rules, release, written, shown, made_from)
@@ -208,16 +191,24 @@ def _check_outputs(output: Path, written: ReleaseFiles, sources: Sequence[Path],
     drafts.check_outputs((*books, *others), [*sources, output], overwrite=written.force)
 
 
-def _check_saving(rules: Policy, frame: Frame) -> None:
-    """Refuse a recoding that cannot be learnt, and say which columns forbid to save it, before the search."""
+def _check_rules(rules: Policy, written: ReleaseFiles, frame: Frame | None) -> None:
+    """Refuse what the rules do not allow before the search; a frame only where all rows are in memory."""
     from hushtable.anonymizers import check_learnable, doubts_of_saving
+    from hushtable.release import check_order
     from hushtable.tables import Table
 
-    style = getattr(rules.method, "recoding", "")
-    check_learnable(rules.models, style)
-    coded = Table.encode(frame.told(rules.specs), rules.quasi_identifiers, rules.specs)
-    for name, doubt in doubts_of_saving(coded, rules.hierarchies(), style).items():
-        tell(f"The recoding may not be saved for column {name!r}: {doubt}.")
+    if written.keep_order and frame is None:
+        raise InputError(
+            "--keep-order with an input that is read batch by batch.", hint="leave it out, or take --engine memory."
+        )
+    if written.keep_order:
+        check_order(rules.person, rules.models)
+    if written.save_recoding is not None and frame is not None:
+        style = getattr(rules.method, "recoding", "")
+        check_learnable(rules.models, style)
+        coded = Table.encode(frame.told(rules.specs), rules.quasi_identifiers, rules.specs)
+        for name, doubt in doubts_of_saving(coded, rules.hierarchies(), style).items():
+            tell(f"The recoding may not be saved for column {name!r}: {doubt}.")
 
 
 def _write(
@@ -385,11 +376,11 @@ def verify(
     """
     from hushtable.claims import linked_in, opened, seen
     from hushtable.models import plugins
-    from hushtable.policy import Policy
     from hushtable.release import manifest
 
     _check_rows(failing_rows, file, judging)
-    rules = None if judging.policy is None else decided(Policy.read(judging.policy), judging.ask)
+    rules = read_policy(judging.policy)
+    rules = None if rules is None else decided(rules, judging.ask)
     if judging.no_manifest and rules is None:
         raise InputError("neither a manifest nor a policy says what to judge.", hint="pass -p policy.yaml.")
     if not judging.no_manifest:

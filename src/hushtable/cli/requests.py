@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from hushtable.cli.arguments import Domains, Person, PolicyFile, PopulationOption, RoleToAsk, names_of
+from hushtable.cli.arguments import Domains, Person, PolicyFile, PopulationOption, RoleToAsk, names_of, numbers_of
 from hushtable.cli.groups import field
 from hushtable.cli.terminal import join_some, tell
 from hushtable.errors import InputError, PolicyError, listed
@@ -23,12 +23,14 @@ __all__ = [
     "Changes",
     "Request",
     "Search",
+    "change_by_options",
     "changed",
     "complete_claim",
     "decided",
     "key_in",
     "key_of",
     "policy_of_request",
+    "read_policy",
 ]
 
 NOTIONS: Final = {
@@ -99,6 +101,15 @@ class Search:
     mutation_rate: float | None = field(None, "genetic, variant mg-ga: m in the rate m / (m + 100).")
 
 
+def read_policy(path: Path | None) -> Policy | None:
+    """Read a policy that may not have been given: without one, what reads policies is not loaded."""
+    if path is None:
+        return None
+    from hushtable.policy import Policy
+
+    return Policy.read(path)
+
+
 def policy_of_request(frame: Frame, request: Request) -> Policy:
     """Make a policy of plain options; a column that looks identifying and was given no role is refused."""
     from hushtable.discover import looks_identifying, repeating_person
@@ -160,6 +171,19 @@ def changed(rules: Policy, options: Mapping[str, Any], kinds: Sequence[str], set
             )
         places[tuple(place.split("."))] = _value(text, entry)
     return rules.changed(places) if places else rules
+
+
+def change_by_options(rules: Policy, changes: Changes, search: Search, written: Mapping[str, str | None]) -> Policy:
+    """Return the policy with what the options of `anonymize` say."""
+    options = {
+        **vars(search),
+        **written,
+        "weights": numbers_of(search.weights) or None,
+        "domains": changes.domains,
+        "population": changes.population,
+        "person": changes.person,
+    }
+    return changed(decided(rules, changes.ask), options, changes.kind or [], changes.set_ or [])
 
 
 def decided(rules: Policy, role: str | None) -> Policy:

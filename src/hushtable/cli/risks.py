@@ -32,6 +32,9 @@ from hushtable.errors import InputError
 from hushtable.policy import mpuccs_figures
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from hushtable.io import Frame
     from hushtable.risk import Mpuccs, PetsardMpuccs
 
 __all__ = ["mpuccs", "uniques"]
@@ -155,14 +158,10 @@ def mpuccs(
         if limits:
             tell("hushtable: careful: petsard-1.6 skips column sets, so that its figures are too low.")
     else:
-        from hushtable.risk.mpuccs import mpuccs as attack
-
-        options |= {"columns": names or None, "all_minimal": sets.all_minimal}
-        options |= {"missing": equality.missing, "deduplicate": equality.deduplicate}
+        options |= {"columns": names or None, "all_minimal": sets.all_minimal, "budget": budget_of(sets.seconds)}
+        options |= {"missing": equality.missing, "deduplicate": equality.deduplicate, "control": third}
         options |= _without_defaults(n_draws=control.draws, n_permutations=control.permutations, seed=control.seed)
-        with sets_bar("columns") as progress:
-            budget = budget_of(sets.seconds)
-            attacked = attack(first, second, control=third, budget=budget, progress=progress, **options)
+        attacked = _attack(first, second, options)
     if results.details is not None:
         write_table(attacked.details, results.details, force=results.force, warning=_WARNING)
     if results.tree is not None:
@@ -172,7 +171,14 @@ def mpuccs(
     conclude(attacked, entries, lambda: mpuccs_lines(attacked, alone=synthetic is None), failed, results)
 
 
-def _without_defaults(**options: Any) -> dict[str, Any]:
+def _attack(original: Frame, synthetic: Frame | None, options: Mapping[str, Any]) -> Mpuccs:
+    from hushtable.risk.mpuccs import mpuccs as attack
+
+    with sets_bar("columns") as progress:
+        return attack(original, synthetic, progress=progress, **options)
+
+
+def _without_defaults(**options: object) -> dict[str, object]:
     """Return the options that were given; for the others, what is called has defaults of its own."""
     return {name: value for name, value in options.items() if value is not None}
 

@@ -16,7 +16,7 @@ from hushtable.cli.arguments import (
     table_path,
 )
 from hushtable.cli.groups import argument, field
-from hushtable.cli.requests import complete_claim
+from hushtable.cli.requests import complete_claim, read_policy
 from hushtable.cli.terminal import aligned, print_json, say, step
 from hushtable.errors import InputError
 
@@ -53,19 +53,12 @@ def utility(
 ) -> None:
     """Compare columns, pairs of columns, means and a model of a target between a release and its original."""
     from hushtable.io import is_many
-    from hushtable.policy import Policy
     from hushtable.quality import RegressionModel, among, measure_utility, regress
     from hushtable.release import manifest
 
-    _check_target(prediction)
     is_large = is_many(release) or is_many(original)
-    if is_large and (prediction.target is not None or regression.model is not None):
-        given = "--target" if prediction.target is not None else "--model"
-        raise InputError(
-            f"{given} learns from records one by one, and a folder is read as its distinct rows.",
-            hint="leave it out, or pass one file of each.",
-        )
-    rules = None if policy is None else Policy.read(policy)
+    _check_models(prediction, regression, is_large=is_large)
+    rules = read_policy(policy)
     with step("reading"):
         claim = _claim(release, rules)
         told = manifest.read(release) if manifest.manifest_path(release).is_file() else {}
@@ -76,11 +69,9 @@ def utility(
             ours, names = _original(original, rules, machine), published.columns
         tests = None if prediction.held_out is None else _original(prediction.held_out, rules, machine)
     asked = RegressionModel.of(regression.model, regression.weights)
-    hidden = (
-        (*told.get("pseudonymized", ()), *told.get("fresh", ()))
-        if rules is None
-        else (*rules.pseudonymized, *rules.fresh)
-    )
+    hidden = [*told.get("pseudonymized", ()), *told.get("fresh", ())]
+    if rules is not None:
+        hidden = [*rules.pseudonymized, *rules.fresh]
     with step("measuring"):
         target, seed = prediction.target, prediction.seed
         found = measure_utility(ours, published, claim, pseudonyms=hidden, target=target, held_out=tests, seed=seed)
@@ -113,7 +104,7 @@ def _distinct(
     )
 
 
-def _check_target(prediction: Prediction) -> None:
+def _check_models(prediction: Prediction, regression: RegressionOptions, *, is_large: bool) -> None:
     target, held_out = prediction.target, prediction.held_out
     if target is not None and held_out is None:
         raise InputError(
@@ -124,6 +115,12 @@ def _check_target(prediction: Prediction) -> None:
         )
     if held_out is not None and target is None:
         raise InputError("--held-out has no effect without --target.", hint="give that too, or leave it out.")
+    if is_large and (target is not None or regression.model is not None):
+        raise InputError(
+            f"{'--model' if target is None else '--target'} learns from records one by one, and a folder is read as "
+            "its distinct rows.",
+            hint="leave it out, or pass one file of each.",
+        )
 
 
 def _claim(release: Path, rules: Policy | None) -> Classes | Matchings:
