@@ -153,11 +153,8 @@ def anonymize(
     _check_outputs(output, written, sources, as_folder=as_folder)
     with step("reading"):
         frame = machine.table(file, known) if origin is None else head_of(origin)
-    if rules is None:
-        frame = frame.learned()
-        rules = policy_of_request(frame, request)
-    elif request != Request(request.policy):
-        raise InputError("both a policy and roles or models were given.", hint="put everything into the policy.")
+    frame = frame.learned() if rules is None else frame
+    rules = policy_of_request(request, rules, frame)
     rules = change_by_options(rules, changes, search, {"language": written.language, "by": by})
     rules.check_decided()
     rules.check_covers(frame.columns)

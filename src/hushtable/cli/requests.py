@@ -110,11 +110,15 @@ def read_policy(path: Path | None) -> Policy | None:
     return Policy.read(path)
 
 
-def policy_of_request(frame: Frame, request: Request) -> Policy:
-    """Make a policy of plain options; a column that looks identifying and was given no role is refused."""
+def policy_of_request(request: Request, rules: Policy | None, frame: Frame) -> Policy:
+    """Return the policy, or make one of plain options; a column that looks identifying and has no role is refused."""
     from hushtable.discover import looks_identifying, repeating_person
     from hushtable.policy import Policy
 
+    if rules is not None:
+        if request != Request(request.policy):
+            raise InputError("both a policy and roles or models were given.", hint="put everything into the policy.")
+        return rules
     if not request.qi or request.k is None:
         raise InputError(
             "neither a policy nor quasi-identifiers and k were given.",
