@@ -122,8 +122,8 @@ class MpuccsResults(DetailedResults):
 
 def mpuccs(
     original: InFile,
-    sets: ColumnSets,
     control: Control,
+    sets: ColumnSets,
     equality: Equality,
     results: MpuccsResults,
     machine: Machine,
