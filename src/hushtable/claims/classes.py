@@ -1,10 +1,4 @@
-"""The claim that every class of equal published cells satisfies privacy models.
-
-What a claim knows of its columns, how a manifest tells it, and what it takes where it does not.
-
-A manifest tells kinds, and the rules of hierarchies that follow from no frequencies. It tells no order
-of categories and no hierarchy that lists values: they may be those of people.
-"""
+"""The claim that every class of equal published cells satisfies privacy models."""
 
 from __future__ import annotations
 
@@ -77,13 +71,7 @@ def spellings_of(columns: Sequence[str], specs: Mapping[str, ColumnSpec]) -> dic
 
 
 def origins_in(spellings: Any) -> dict[str, ColumnSpec]:
-    """Read how columns of the input are spelled as a claim holds them.
-
-    Raises
-    ------
-    InputError
-        Some are no spellings.
-    """
+    """Read how columns of the input are spelled as a claim holds them."""
     try:
         return {name: ColumnSpec(**_as_told(marks)) for name, marks in spellings.items()}
     except (AttributeError, TypeError):
@@ -120,13 +108,7 @@ def _rule_of(given: Any) -> dict[str, Any] | None:
 
 
 def rules_in(rules: Any) -> dict[str, Any]:
-    """Read the rules of hierarchies as a claim holds them: no paths, which a manifest has no business to name.
-
-    Raises
-    ------
-    InputError
-        Some are none.
-    """
+    """Read the rules of hierarchies as a claim holds them: no paths, which a manifest has no business to name."""
     if not isinstance(rules, dict) or not all(rule is None or isinstance(rule, dict) for rule in rules.values()):
         raise InputError(
             "the manifest holds hierarchies that are no rules.", hint="it is written by anonymize, not by hand."
@@ -159,13 +141,7 @@ def _as_told(marks: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def specs_in(kinds: Any, spellings: Any) -> dict[str, ColumnSpec]:
-    """Read the kinds of columns, and how they are spelled, as a claim holds them.
-
-    Raises
-    ------
-    InputError
-        Some are none.
-    """
+    """Read the kinds of columns, and how they are spelled, as a claim holds them."""
     if not isinstance(kinds, dict) or not all(kind in KINDS for kind in kinds.values()):
         raise InputError(
             "the manifest holds kinds of columns that are none.", hint=f"a kind is one of {', '.join(KINDS)}."
@@ -196,18 +172,10 @@ class Judgement:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What is demanded of the risk besides models, compared as fractions: 0.09 asks for classes of 12.
+    """What is demanded of the risk besides models, compared as fractions: 0.09 asks for classes of 12."""
 
-    Attributes
-    ----------
-    highest_risk : float, optional
-        In (0, 1]: 1 / the smallest class.
-    average_risk : float, optional
-        In (0, 1]: the mean over records of 1 / the size of their class.
-    """
-
-    highest_risk: float | None = None
-    average_risk: float | None = None
+    highest_risk: float | None = None  # in (0, 1]: 1 / the smallest class
+    average_risk: float | None = None  # in (0, 1]: the mean over records of 1 / the size of their class
 
     def __post_init__(self) -> None:
         for name in ("highest_risk", "average_risk"):
@@ -235,29 +203,17 @@ class Limits:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ClaimOnColumns(SpeaksOfNobody):
-    """What claims that judge quasi-identifiers share: what they know of the columns, told and read.
+    """What claims that judge quasi-identifiers share: what they know of the columns, told and read."""
 
-    Attributes
-    ----------
-    columns : tuple of str
-        The quasi-identifiers.
-    models : tuple of PrivacyModel
-    sensitive : tuple of str
-        Columns whose diversity is reported.
-    specs : mapping of column to ColumnSpec
-        The kinds that columns had before they were published.
-    origins : mapping of column to ColumnSpec
-        How quasi-identifiers are spelled in the input, and in a population: published, they have one spelling. Of
-        columns that nobody judges, which cells of the input are missing.
-    hierarchies : mapping of column to Hierarchy, rule, path, "auto" or None
-        What labels mean; None where there is one that a manifest does not tell.
-    """
-
-    columns: tuple[str, ...] = field()
+    columns: tuple[str, ...] = field()  # the quasi-identifiers
     models: tuple[PrivacyModel, ...] = field()
-    sensitive: tuple[str, ...] = ()
+    sensitive: tuple[str, ...] = ()  # columns whose diversity is reported, those that a model judges among them
+    # the kinds that columns had before they were published
     specs: Mapping[str, ColumnSpec] = field(default_factory=dict, repr=False)
+    # How quasi-identifiers are spelled in the input and a population, and which cells of all other columns are missing
+    # there: published, they have one spelling.
     origins: Mapping[str, ColumnSpec] = field(default_factory=dict, repr=False)
+    # What labels mean, and how far apart sensitive values are; None where a manifest does not tell the hierarchy.
     hierarchies: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
     @property
@@ -314,46 +270,18 @@ class ClaimOnColumns(SpeaksOfNobody):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Classes(ClaimOnColumns):
-    """Every class of equal published cells satisfies models.
+    """Every class of equal published cells satisfies models."""
 
-    Attributes
-    ----------
-    columns : tuple of str
-        The quasi-identifiers.
-    models : tuple of PrivacyModel
-    sensitive : tuple of str
-        Columns whose diversity is reported, those that a model judges among them.
-    specs : mapping of column to ColumnSpec
-        The kinds that columns had before they were published.
-    origins : mapping of column to ColumnSpec
-        How quasi-identifiers are spelled in the input, and in a population: published, they have one spelling. Of
-        columns that nobody judges, which cells of the input are missing.
-    hierarchies : mapping of column to Hierarchy, rule, path, "auto" or None
-        What labels mean where a population is counted, how far apart sensitive values are; None
-        where there is one that a manifest does not tell.
-    population : path or dataframe, optional
-        What k-map and delta-presence count; it is never in a manifest.
-    person : str, optional
-        The column that says whose record a row is: classes count distinct persons. Where the table
-        does not publish it, the original has it.
-    is_fresh : bool
-        Whether that column publishes a new pseudonym for every record: then it says of no two whose they are, and
-        the original is asked.
-    limits : Limits
-    missing : {"category", "wildcard", "worst"}
-    suppressed : str or None
-        The cell of suppressed records; None where there are none.
-    is_whole : bool
-        Whether the table holds all sensitive values of the input, so that it can stand
-        for the input as what models compare with.
-    """
-
-    population: Any = field(default=None, repr=False)
+    population: Any = field(default=None, repr=False)  # what k-map and delta-presence count; it is never in a manifest
+    # The column that says whose record a row is: classes count distinct persons. The original has it if the table has
+    # not.
     person: str | None = None
+    # Whether it is a new pseudonym for every record: it says of no two whose they are, and the original is asked.
     is_fresh: bool = False
     limits: Limits = field(default_factory=Limits)
     missing: Missing = "category"
-    suppressed: str | None = SUPPRESSED
+    suppressed: str | None = SUPPRESSED  # the cell of suppressed records; None where there are none
+    # Whether the table holds all sensitive values of the input, so that models may compare with it instead.
     is_whole: bool = True
 
     kind: ClassVar[str] = "classes"
@@ -423,19 +351,8 @@ class Classes(ClaimOnColumns):
     def verify(self, data: Any, *, original: Any = None) -> Verdict:
         """Judge a published table from the table alone.
 
-        Parameters
-        ----------
-        data : path or dataframe
-        original : path or dataframe, optional
-            The input: the distribution that t-closeness and its kin compare with, and whose
-            records are whose, where the table does not publish that.
-
-        Raises
-        ------
-        ColumnError
-            A column is not in the table.
-        InputError
-            A bound such as ``<50`` is published of categories, or the kind of a column has to be given.
+        The original says what t-closeness and its kin compare with, and whose records are whose where the table does
+        not.
         """
         judged = self._judged(data, original)
         failures = tuple(
@@ -515,13 +432,7 @@ class Classes(ClaimOnColumns):
 
     @classmethod
     def from_dict(cls, entries: Mapping[str, Any]) -> Classes:
-        """Read what `to_dict` wrote.
-
-        Raises
-        ------
-        InputError
-            The entries are not those of a claim.
-        """
+        """Read what `to_dict` wrote."""
         return cls(
             **cls._read(entries),
             person=entries["person"],

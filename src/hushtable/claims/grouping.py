@@ -1,13 +1,7 @@
 """A published table as its readers see it: rows grouped by their cells, and what sensitive columns hold.
 
-Nothing here comes from the code that made the release: no table, no partition, no kernel. Cells are
-grouped by their bytes, so that two spellings of one value ("34", " 34") are two values, which
-can only make the verdict stricter.
-
-Rows grouped without a partition: equal rows, and what rows with missing cells match.
-
-Plain NumPy, for the verifier, which shares no code with what it verifies, and for
-readings of the missing value that are no partitions.
+Cells are grouped by their bytes, so that two spellings of one value ("34", " 34") are two values, which can only make
+the verdict stricter. Plain NumPy, also for readings of the missing value that are no partitions.
 """
 
 from __future__ import annotations
@@ -68,17 +62,7 @@ _ROOM: Final = 16  # slots for a row, so that few others share one
 
 
 def match_sizes(codes: CodeArray, counts: CountArray, missing: Missing) -> CountArray:
-    """Count the records that each distinct row matches.
-
-    Parameters
-    ----------
-    codes : ndarray of int32, shape (n_columns, n_distinct)
-        Distinct rows; -1 is missing.
-    counts : ndarray of int64, shape (n_distinct,)
-        Records of each row.
-    missing : {"category", "wildcard", "worst"}
-        As in `hushtable.verify`.
-    """
+    """Count the records that each distinct row (n_columns, n_distinct) matches."""
     if missing == "category":
         return counts
     sizes, _ = match_classes(codes, counts, {}, missing)
@@ -167,10 +151,7 @@ def match_classes(
 
 
 def _meeting(codes: CodeArray, members: Sequence[CountArray]) -> Iterator[tuple[CountArray, CountArray]]:
-    """Yield, for every two patterns of gaps, the rows that may match one of the other, if there are any.
-
-    Rows that match have the same hash of what both know; others do seldom.
-    """
+    """Yield, for every two patterns of gaps, the rows with the same hash of what both know: those that may match."""
     factors = np.cumprod(np.full(len(codes), _FACTOR))
     # A missing cell adds nothing to a hash.
     hashes = np.zeros(codes.shape[1], dtype=np.uint64)
@@ -233,26 +214,13 @@ def _alone(histogram: Histogram, lone: BoolArray) -> Histogram:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Grouped:
-    """Rows that publish the same cells, as one class.
-
-    Attributes
-    ----------
-    frame : Frame
-    hidden : ndarray of bool, shape (n_rows,)
-        Suppressed records.
-    codes : ndarray of int32, shape (n_columns, n_shown)
-        The cells of the others; -1 is missing.
-    labels : ndarray of int64, shape (n_shown,)
-        The class of each of them.
-    first : ndarray of int64, shape (n_classes,)
-        The first of each class.
-    """
+    """Rows that publish the same cells, as one class."""
 
     frame: frames.Frame
-    hidden: BoolArray = field(repr=False)
-    codes: CodeArray = field(repr=False)
-    labels: CountArray = field(repr=False)
-    first: CountArray = field(repr=False)
+    hidden: BoolArray = field(repr=False)  # (n_rows,), suppressed records
+    codes: CodeArray = field(repr=False)  # (n_columns, n_shown), the cells of the others; -1 is missing
+    labels: CountArray = field(repr=False)  # (n_shown,), the class of each of them
+    first: CountArray = field(repr=False)  # (n_classes,), the first of each class
 
     @property
     def n_classes(self) -> int:
@@ -287,18 +255,7 @@ class Grouped:
 
 
 def group(frame: frames.Frame, columns: Sequence[str], sensitive: Sequence[str], suppressed: str | None) -> Grouped:
-    """Group the rows of a frame by their published cells.
-
-    Parameters
-    ----------
-    frame : Frame
-    columns : sequence of str
-        The quasi-identifiers.
-    sensitive : sequence of str
-        Columns in which a suppressed record has no cell either.
-    suppressed : str or None
-        The cell of suppressed records; None where there are none.
-    """
+    """Group rows by their published cells; a suppressed record has no cell in sensitive columns either."""
     hidden = _suppressed_rows(frame, (*columns, *sensitive), suppressed)
     # Filled, not stacked: rows are many, and memory is short.
     codes = np.empty((len(columns), np.count_nonzero(~hidden)), dtype=np.int32)
@@ -332,22 +289,12 @@ def cover(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Held:
-    """What a sensitive column holds.
-
-    Attributes
-    ----------
-    column : Column
-    codes : ndarray of int32, shape (n_rows,)
-        Of the published rows.
-    reference : ndarray of int32, optional
-        Of the rows of the original, where there is one.
-    reference_counts : ndarray of int64, optional
-        Records of each of those; None where that is one each.
-    """
+    """What a sensitive column holds."""
 
     column: columns_.Column
-    codes: CodeArray = field(repr=False)
-    reference: CodeArray | None = field(default=None, repr=False)
+    codes: CodeArray = field(repr=False)  # of the published rows
+    reference: CodeArray | None = field(default=None, repr=False)  # of the rows of the original, where there is one
+    # records of each of those; None where that is one each
     reference_counts: CountArray | None = field(default=None, repr=False)
 
     def totals(self, grouped: Grouped) -> CountArray:
@@ -419,10 +366,7 @@ def published_cells(frame: frames.Frame, name: str, spec: ColumnSpec | None) -> 
 
 
 def class_figures(stats: ClassStats, grouped: Grouped, diversity: Mapping[str, CountArray]) -> dict[str, Any]:
-    """Return what is told of the classes of a published table.
-
-    diversity : of sensitive columns of sets, how many values each class counts as holding
-    """
+    """Return what is told of the classes of a table; ``diversity`` counts the values that each holds of sets."""
     crowd, records = stats.crowd, grouped.records
     distinct = {name: each.n_distinct() for name, each in stats.histograms.items()} | {**diversity}
     return {

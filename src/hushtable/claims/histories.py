@@ -1,7 +1,4 @@
-"""The claim that persons hide with all their records, which a published column links.
-
-And who is found by several records of theirs, where no such claim was made.
-"""
+"""The claim that persons hide with all their records, which a published column links, and who is found without it."""
 
 from __future__ import annotations
 
@@ -54,29 +51,15 @@ class Known(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Linkage:
-    """How many persons are found by several records that a published column links.
+    """How many persons are found by several records that a published column links."""
 
-    Attributes
-    ----------
-    column : str
-        The published column that says whose record a row is.
-    n_persons : int
-        Persons with two records or more.
-    k : int
-        Among fewer persons nobody is to be.
-    known : tuple of Known
-        For 1, 2 and 3 known records: of so many persons with as many records, how many are found (nobody else has
-        records that fit), and how many are among fewer than k. By one record everybody is looked at, and is found if
-        one of the records does it. By more, records are drawn, of at most 1,000 persons.
-    most_known : int
-        Who knows more records than that is told of, and not counted in `rate`: 3, or the m of (k,m)-anonymity.
-    """
-
-    column: str
-    n_persons: int
-    k: int
+    column: str  # the published column that says whose record a row is
+    n_persons: int  # with two records or more
+    k: int  # among fewer persons nobody is to be
+    # For 1, 2 and 3 known records. By one, everybody is looked at, and found if one of the records does it. By more,
+    # records are drawn, of at most 1,000 persons.
     known: tuple[Known, ...]
-    most_known: int = _MOST_KNOWN
+    most_known: int = _MOST_KNOWN  # who knows more is not counted in `rate`: 3, or the m of (k,m)-anonymity
 
     @property
     def rate(self) -> float:
@@ -164,23 +147,10 @@ def count_linked(
 ) -> Linkage:
     """Count the persons who are found by 1, 2 and 3 of their records.
 
-    Parameters
-    ----------
-    classes : ndarray of int, shape (n_rows,)
-        Rows with equal published cells have one number, 0 or more; -1 is not published.
-    persons : ndarray of int32, shape (n_rows,)
-        Whose record each row is; -1 is nobody, who is not looked for and hides nobody.
-    counts : ndarray of int64, shape (n_rows,)
-        Records of each row.
-    k : int
-    column : str
-    others : callable, optional
-        Returns, for some rows, the pairs of a class and such a row that its cells could cover, besides each row's own.
-        Without it nothing but its own class is taken for a record: that never finds too few persons.
-
-    Notes
-    -----
-    Of two and three records a sample with a fixed seed, so that a release is refused or not whatever the machine.
+    ``classes`` number rows of equal published cells, -1 is not published; ``persons`` say whose each row is, -1 is
+    nobody, who is not looked for and hides nobody. ``others`` returns, for some rows, the pairs of a class and such a
+    row that its cells could cover, besides each row's own; without it no too few persons are found. The seed is fixed,
+    so that a release is refused or not whatever the machine.
     """
     is_known = (classes >= 0) & (persons >= 0) & (counts > 0)
     rows = np.flatnonzero(is_known)
@@ -287,11 +257,6 @@ def linked_in(claim: Claim, data: Any) -> Linkage | None:
 
     The table does not tell the values of a known record: its row is looked for among those of its own class and the
     suppressed ones. That never finds too few persons.
-
-    Parameters
-    ----------
-    claim : Claim
-    data : path or dataframe
     """
     frame = frames.read(data)
     if not isinstance(claim, Classes) or claim.is_fresh or claim.person not in frame.columns:
@@ -321,18 +286,12 @@ _SEED: Final = 0
 class HistoryClaim(Classes):
     """Persons hide with their histories; the attributes are those of `Classes`.
 
-    Where linked k-anonymity is claimed, the classes that models judge are those of equal cells in equal histories, and
-    persons are counted in them; so l-diversity is that of a record among persons who cannot be told apart by all that
-    they have. Where (k,m)-anonymity alone is claimed, models judge the classes of equal cells.
-
-    Notes
-    -----
-    A row could be a known record if each of its cells is equal to that of the record's own row, or ``*``. Other cells
-    that overlap are not taken for one another, so that never too many persons are counted. Every row has to say whose
-    it is, suppressed ones too: they are part of a history.
-
-    The file does not tell which records were left out, and need not: whoever matches known records with rows of the
-    right person has matched published rows, and k persons have those.
+    Where linked k-anonymity is claimed, models judge the classes of equal cells in equal histories, and persons are
+    counted in them; so l-diversity is that of a record among persons who cannot be told apart by all that they have.
+    Where (k,m)-anonymity alone is claimed, models judge the classes of equal cells. A row could be a known record if
+    each of its cells equals that of the record's own row, or is ``*``; other cells that overlap are not taken for one
+    another, so that never too many persons are counted. Suppressed rows have to say whose they are, too: they are part
+    of a history.
     """
 
     kind: ClassVar[str] = "histories"
@@ -369,10 +328,7 @@ class HistoryClaim(Classes):
 
     @property
     def of_left_out(self) -> str:
-        """What records find that were left out.
-
-        Who finds the person's own pseudonym by them has matched published rows, which k persons have.
-        """
+        """What left-out records find: who finds a pseudonym by them matched published rows, as k persons have."""
         wrong = "" if self._is_linked else ", but they may fit somebody else alone, who is then taken for the person"
         return f"Records that were left out find nobody either{wrong}."
 
@@ -523,21 +479,11 @@ def _covering(cells: CodeArray, is_star: BoolArray) -> list[frozenset[int]]:
 
 
 class RareSets(NamedTuple):
-    """Sets of known records that fewer than k persons hold.
+    """Sets of known records that fewer than k persons hold; a set that several persons hold is one of each."""
 
-    Attributes
-    ----------
-    persons : ndarray of int64, shape (n_sets,)
-        Whose records each set holds; a set that several persons hold is one of each.
-    classes : ndarray of int64, shape (n_sets, m)
-        Of the records, ascending; -1 where somebody has fewer.
-    n_holding : ndarray of int64, shape (n_sets,)
-        How many persons have records of these classes.
-    """
-
-    persons: CountArray
-    classes: CountArray
-    n_holding: CountArray
+    persons: CountArray  # (n_sets,), whose records
+    classes: CountArray  # (n_sets, m), of the records, ascending; -1 where somebody has fewer
+    n_holding: CountArray  # (n_sets,), how many persons have records of these classes
 
     @classmethod
     def joined(cls, parts: Sequence[RareSets]) -> RareSets:
@@ -546,21 +492,12 @@ class RareSets(NamedTuple):
 
 
 class _Ordered(NamedTuple):
-    """Records by person and class; of each class as many as a set may hold.
-
-    Attributes
-    ----------
-    persons, classes : ndarray of int64, shape (n_records,)
-    is_again : ndarray of bool, shape (n_records,)
-        Whether the record before is of the same person and class.
-    n_after : ndarray of int64, shape (n_records,)
-        Records of the same person behind each.
-    """
+    """Records by person and class; of each class as many as a set may hold."""
 
     persons: CountArray
     classes: CountArray
-    is_again: BoolArray
-    n_after: CountArray
+    is_again: BoolArray  # whether the record before is of the same person and class
+    n_after: CountArray  # records of the same person behind each
 
     def n_sets(self, size: int) -> FloatArray:
         """Return how many sets begin at each record, at most."""
@@ -588,18 +525,6 @@ def count_sets(classes: CountArray | CodeArray, persons: CodeArray, counts: Coun
 def rare_sets(classes: CountArray | CodeArray, persons: CodeArray, counts: CountArray, k: int, m: int) -> RareSets:
     """Find all sets of m known records that fewer than k persons hold, each record in a row of equal cells.
 
-    Parameters
-    ----------
-    classes : ndarray of int, shape (n_rows,)
-        Rows with equal published cells have one number.
-    persons : ndarray of int32, shape (n_rows,)
-        -1 is nobody.
-    counts : ndarray of int64, shape (n_rows,)
-        Records of each row.
-    k, m : int
-
-    Notes
-    -----
     Every set of every person is looked at, about 1 million at once, by the classes of its first records; so its holders
     are counted exactly.
     """

@@ -1,7 +1,4 @@
-"""The claim that published rows may have come from several original ones, or the other way round.
-
-A matching notion is no model of classes: it judges rows, beside the original table.
-"""
+"""The claim that published rows may have come from several original ones, or the other way round."""
 
 from __future__ import annotations
 
@@ -25,14 +22,7 @@ __all__ = ["Matchings"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Matchings(ClaimOnColumns):
-    """Rows of one table have k matches in the other.
-
-    Attributes
-    ----------
-    models : tuple of MatchingNotion
-    columns, sensitive, specs, origins, hierarchies
-        As every claim on quasi-identifiers has them; diversity is reported in classes of equal cells.
-    """
+    """Rows of one table have k matches in the other; diversity is reported in classes of equal cells."""
 
     models: tuple[MatchingNotion, ...] = field()
 
@@ -68,13 +58,7 @@ class Matchings(ClaimOnColumns):
         return True
 
     def verify(self, data: Any, *, original: Any = None) -> Verdict:
-        """Judge a published table beside the original one, whose order plays no part.
-
-        Raises
-        ------
-        ColumnError
-            A column is not in one of the tables.
-        """
+        """Judge a published table beside the original one, whose order plays no part."""
         # A notion judges rows, of which each is a record.
         frame = frames.read(data).one_by_one()
         check_columns(self.columns, frame.columns, "quasi_identifiers")

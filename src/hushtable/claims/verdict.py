@@ -1,7 +1,4 @@
-"""Verdict: what a published table holds of what it claims; and what a claim is.
-
-Claims that no file can show: what a mechanism did is known to whoever ran it.
-"""
+"""Verdict: what a published table holds of what it claims; and what a claim is."""
 
 from __future__ import annotations
 
@@ -30,8 +27,6 @@ class Failure:
         How many classes fail it, 0 where it is no condition of classes, and the records in them.
     worst : float
         The worst value reached of what the condition bounds.
-    finds : callable, optional
-        What finds the failing rows of a table, for `rows`.
     """
 
     condition: str
@@ -161,10 +156,7 @@ class Verdict:
 
     @property
     def distinct_sensitive(self) -> dict[str, int]:
-        """The fewest distinct known values of a sensitive column in any class.
-
-        1 or 0 says that someone's value is known from the class alone, whatever k is.
-        """
+        """The fewest distinct known values of a sensitive column in any class; 1 or 0: a class tells a value."""
         return dict(self.figures["distinct_sensitive"])
 
     def raise_if_failed(self) -> Verdict:
@@ -202,10 +194,7 @@ class Verdict:
 
 @runtime_checkable
 class Claim(Protocol):
-    """What a release promises of its published table; a frozen dataclass.
-
-    It judges a file from the file alone, by code that shares nothing with what made it.
-    """
+    """What a release promises: a frozen dataclass that judges a file by code that shares nothing with what made it."""
 
     kind: ClassVar[str]
     """As written in a manifest: ``"classes"``."""
@@ -270,14 +259,7 @@ class Claim(Protocol):
         ...
 
     def verify(self, data: Any, *, original: Any = None) -> Verdict:
-        """Judge a published table.
-
-        Parameters
-        ----------
-        data : path or dataframe
-        original : path or dataframe, optional
-            The input, where a condition compares with it.
-        """
+        """Judge a published table; ``original`` is the input, where a condition compares with it."""
         ...
 
     def to_dict(self) -> dict[str, Any]:
@@ -332,13 +314,7 @@ class SpeaksOfNobody:
 
 
 def told(claim: Any, **given: Any) -> Any:
-    """Return a claim that was told how to judge: a reading of missing cells, a population.
-
-    Raises
-    ------
-    InputError
-        The claim has no use for it.
-    """
+    """Return a claim that was told how to judge: a reading of missing cells, a population."""
     known = {each.name for each in fields(claim)}
     useless = [name for name in given if name not in known]
     if useless:
@@ -350,25 +326,10 @@ def told(claim: Any, **given: Any) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class Stated(SpeaksOfNobody):
-    """A property of the mechanism that made a table, such as differential privacy or a perturbation.
+    """A property of the mechanism that made a table, such as differential privacy: no file can show it."""
 
-    Attributes
-    ----------
-    columns : tuple of str
-        What it was applied to.
-    statement : str
-        ``"differential privacy (epsilon = 1.0)"``, for instance.
-
-    Examples
-    --------
-    >>> import polars as pl
-    >>> verdict = Stated(("pay",), "PRAM (alpha = 0.8)").verify(pl.DataFrame({"pay": [1, 2]}))
-    >>> verdict.passed, verdict.complete
-    (True, False)
-    """
-
-    columns: tuple[str, ...]
-    statement: str
+    columns: tuple[str, ...]  # what it was applied to
+    statement: str  # ``"differential privacy (epsilon = 1.0)"``, for instance
 
     kind: ClassVar[str] = "stated"
 

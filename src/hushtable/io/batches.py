@@ -36,37 +36,20 @@ Item = TypeVar("Item")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Parts:
-    """Parquet files of one schema.
-
-    Attributes
-    ----------
-    inputs : tuple of path
-    schema : mapping of column to polars type
-        As polars reads them.
-    n_bytes : int
-        Of the files.
-    dialect : Dialect
-        What was said of cells.
-    folder : path, optional
-        Of which they are all files.
-    snapshot : Snapshot
-        What the files were when they were opened; every pass compares.
-    passed_over : tuple of str
-        What begins with ``_`` or ``.`` in the folder and those of a Hive data set, of which nothing is read.
-    keys : polars.DataFrame
-        What the folders of a Hive data set say of each input, a column a key; they come behind the files' own columns.
-    declared : mapping of column to ColumnSpec
-        Columns of sets, or with cells that were said to be missing: whoever reads batches reads them so.
-    """
+    """Parquet files of one schema."""
 
     inputs: tuple[Path, ...]
-    schema: pl.Schema = field(repr=False)
+    schema: pl.Schema = field(repr=False)  # as polars reads them
     n_bytes: int
-    dialect: Dialect = field(default_factory=Dialect)
-    folder: Path | None = None
+    dialect: Dialect = field(default_factory=Dialect)  # what was said of cells
+    folder: Path | None = None  # of which they are all files
+    # what the files were when they were opened; every pass compares
     snapshot: Snapshot = field(default_factory=Snapshot, repr=False)
+    # what begins with ``_`` or ``.`` in the folder and those of a Hive data set, of which nothing is read
     passed_over: tuple[str, ...] = ()
+    # What the folders of a Hive data set say of each input, a column a key; they come behind the files' own columns.
     keys: pl.DataFrame = field(default_factory=pl.DataFrame, repr=False)
+    # columns of sets, or with cells that were said to be missing: batches are read so
     declared: Mapping[str, ColumnSpec] = field(default_factory=dict, repr=False)
 
     is_text = False
@@ -80,12 +63,7 @@ class Parts:
     def batches(self, names: Sequence[str], coded: Sequence[str] = ()) -> Iterator[pa.Table]:
         """Yield the cells of some columns, in the order of the names; texts among the coded ones as dictionaries.
 
-        There is one table at least.
-
-        Raises
-        ------
-        InputError
-            A file is damaged, or changed since it was opened.
+        There is one table at least. InputError where a file is damaged, or changed since it was opened.
         """
         return _read_tables(self._batches(names, coded), self.declared)
 
@@ -156,27 +134,15 @@ class Parts:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Lines:
-    """A CSV, as text.
+    """A CSV, as text."""
 
-    Attributes
-    ----------
-    inputs : tuple of path
-        The one file.
-    columns : tuple of str
-    n_bytes : int
-    dialect : Dialect
-        How it spells its table.
-    snapshot : Snapshot
-        What the file was when it was opened; every pass compares.
-    declared : mapping of column to ColumnSpec
-        Columns of sets, or with cells that were said to be missing: whoever reads batches reads them so.
-    """
-
-    inputs: tuple[Path, ...]
+    inputs: tuple[Path, ...]  # the one file
     columns: tuple[str, ...]
     n_bytes: int
-    dialect: Dialect
+    dialect: Dialect  # how it spells its table
+    # what the file was when it was opened; every pass compares
     snapshot: Snapshot = field(default_factory=Snapshot, repr=False)
+    # columns of sets, or with cells that were said to be missing: batches are read so
     declared: Mapping[str, ColumnSpec] = field(default_factory=dict, repr=False)
 
     is_text = True
@@ -210,19 +176,11 @@ class Lines:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Queried:
-    """A table or query of a database; every pass sees it as it was when it was opened.
-
-    Attributes
-    ----------
-    database : Database
-    dialect : Dialect
-        What was said of cells.
-    declared : mapping of column to ColumnSpec
-        Columns of sets, or with cells that were said to be missing: whoever reads batches reads them so.
-    """
+    """A table or query of a database; every pass sees it as it was when it was opened."""
 
     database: Database
-    dialect: Dialect = field(default_factory=Dialect)
+    dialect: Dialect = field(default_factory=Dialect)  # what was said of cells
+    # columns of sets, or with cells that were said to be missing: batches are read so
     declared: Mapping[str, ColumnSpec] = field(default_factory=dict, repr=False)
 
     is_text = False
@@ -269,19 +227,7 @@ Scan = Parts | Lines | Queried
 def scan(data: Any, dialect: Dialect | None = None) -> Scan:
     """Open a folder, a pattern or a file of Parquet, a CSV, or a URL of a database, without reading its rows.
 
-    Parameters
-    ----------
-    data : path
-        Of a folder all files are read but those whose names begin with ``_`` or ``.``.
-    dialect : Dialect, optional
-        How a CSV spells its table, where that is known.
-
-    Raises
-    ------
-    InputError
-        There is nothing to read, or it cannot be read.
-    ColumnError
-        The files of a folder have not the same columns, or a name is doubled.
+    Of a folder all files are read but those whose names begin with ``_`` or ``.``.
     """
     dialect, path = dialect or Dialect(), located(data)
     if isinstance(path, Source):
@@ -320,13 +266,7 @@ def scan(data: Any, dialect: Dialect | None = None) -> Scan:
 
 
 def as_declared(source: Scan, specs: Mapping[str, ColumnSpec]) -> Scan:
-    """Return files whose cells are read as was said: missing where they mean that, every set in its one text.
-
-    Raises
-    ------
-    ColumnError
-        A column with a separator holds no texts.
-    """
+    """Return files whose cells are read as was said: missing where they mean that, every set in its one text."""
     said = {name: specs.get(name, ColumnSpec()).completed(source.dialect.spec) for name in source.schema}
     said = {name: spec for name, spec in said.items() if spec.separator is not None or spec.missing_values}
     said = {name: spec for name, spec in said.items() if not isinstance(source.schema[name], pl.Null)}
@@ -415,13 +355,7 @@ def _hidden_within(folder: Path, below: Path = Path()) -> list[Path]:
 
 
 def _keys_of(path: Path, inputs: Sequence[Path]) -> pl.DataFrame:
-    """Read the keys of a Hive data set from the names of its folders: whole numbers and days where all of one are.
-
-    Raises
-    ------
-    ColumnError
-        A file lies under other keys than the rest, or a folder's name is none of a key.
-    """
+    """Read the keys of a Hive data set from the names of its folders: whole numbers and days where all of one are."""
     parts = [[name for name in each.relative_to(_fixed(path)).parts[:-1] if "=" in name] for each in inputs]
     pairs = [[unquote(side) for name in each for side in name.split("=", 1)] for each in parts]
     names = pairs[0][::2]

@@ -87,15 +87,7 @@ def _exists_error(output: Path) -> InputError:
 def check_folder(folder: Path, inputs: Sequence[Path], mark: str, parts: str, *, overwrite: bool) -> None:
     """Raise InputError where a folder must not be written: it holds an input, or something that is no release.
 
-    Parameters
-    ----------
-    folder : path
-    inputs : sequence of path
-    mark : str
-        The name of a file without which no folder is replaced.
-    parts : str
-        The pattern of all other names that a folder may hold which is replaced.
-    overwrite : bool
+    A folder is replaced only if it holds a file named ``mark``, and otherwise files of the pattern ``parts`` alone.
     """
     place = Path(os.path.realpath(folder))
     for source in inputs:

@@ -37,13 +37,7 @@ _ODD_CASE: Final = re.compile(f"[a-z{_SMALL}][{_CAPITALS}]|[A-Z][{_CAPITALS}][a-
 
 
 def read_text(path: Path, encoding: str | None = None, most_bytes: int = -1) -> str:
-    """Read a file that lies beside tables, encoded as any of them; of one that is larger only that many bytes.
-
-    Raises
-    ------
-    InputError, OSError
-        The text is not in the encoding; the file cannot be read.
-    """
+    """Read a file that lies beside tables, encoded as any of them; of one that is larger only that many bytes."""
     with path.open("rb") as file:
         raw = file.read(most_bytes)
     # Who gives a limit refuses what comes to it, and a letter may be cut there.

@@ -1,7 +1,4 @@
-"""Files of tables: which kinds there are, and how each is read and written.
-
-Excel's workbooks: the first sheet as a table, numbers and dates as they are typed there.
-"""
+"""Files of tables: which kinds there are, and how each is read and written; of a workbook the first sheet."""
 
 from __future__ import annotations
 
@@ -55,13 +52,7 @@ _WHOLE: Final[dict[str, Any]] = {
 
 
 def read_workbook(path: Path, raw: bytes) -> pl.DataFrame:
-    """Read the first sheet of a workbook; columns of one type have it, others are text, empty rows are left out.
-
-    Raises
-    ------
-    InputError, ColumnError
-        It is no workbook, its first sheet is hidden or empty, or a column has no name of its own.
-    """
+    """Read the first sheet of a workbook; columns of one type have it, others are text, empty rows are left out."""
     try:
         import fastexcel
     except ModuleNotFoundError:
@@ -151,18 +142,9 @@ ReadFile = tuple[pl.DataFrame, bool, Dialect, Mapping[str, Variable]]
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """What files were when a job first looked at them, so that every later pass can tell whether they changed.
+    """What files were when a job first looked at them, so that every later pass can tell whether they changed."""
 
-    Attributes
-    ----------
-    states : mapping of path to tuple of int
-        Device, inode, size in bytes, and time of the last change in nanoseconds.
-
-    Examples
-    --------
-    >>> Snapshot.of([__file__]).check()
-    """
-
+    # device, inode, size in bytes, and time of the last change in nanoseconds
     states: Mapping[Path, tuple[int, ...]] = field(default_factory=dict, repr=False)
 
     @classmethod
@@ -171,13 +153,7 @@ class Snapshot:
         return cls({Path(path): _state(path) for path in paths})
 
     def check(self, *paths: Path) -> None:
-        """Compare some files, or all of them, with what they were.
-
-        Raises
-        ------
-        InputError
-            A file changed: which one, and what of it.
-        """
+        """Compare some files, or all of them, with what they were; InputError says which changed, and what of it."""
         for path in paths or self.states:
             try:
                 state = _state(path)
@@ -216,13 +192,7 @@ def is_many(path: Path | Source) -> bool:
 
 
 def read_file(path: Path | Source, dialect: Dialect) -> ReadFile:
-    """Read a file by the ending of its name, or what has a URL.
-
-    Raises
-    ------
-    InputError, ColumnError
-        As `hushtable.io.frames.read`.
-    """
+    """Read a file by the ending of its name, or what has a URL."""
     if isinstance(path, Source):
         read = read_objects if path.program is None else read_database
         return read(path, ROOM), False, dialect.marks, {}
@@ -318,13 +288,7 @@ class _ExactNumber(float):
 
 
 def write_workbook(cells: pl.DataFrame, path: Path) -> None:
-    """Write a table as a workbook of one sheet: text is text, whatever it looks like, and nothing is a formula.
-
-    Raises
-    ------
-    InputError
-        A text is longer than a cell.
-    """
+    """Write a table as a workbook of one sheet: text is text, whatever it looks like, and nothing is a formula."""
     import xlsxwriter
 
     for name, column in zip(cells.columns, cells, strict=True):
@@ -397,13 +361,7 @@ def _width(dtype: pl.DataType) -> float:
 
 
 def unpacked_size(path: Path, raw: IO[bytes], most: float) -> int:
-    """Return how many bytes a file of gzip unpacks to; where they are more than the most, some number above it.
-
-    Raises
-    ------
-    InputError
-        It is not gzip, or damaged.
-    """
+    """Return how many bytes a file of gzip unpacks to; where they are more than the most, some number above it."""
     n_bytes = 0
     for piece in _unpacked(path, raw):
         n_bytes += len(piece)

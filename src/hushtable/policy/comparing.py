@@ -1,8 +1,4 @@
-"""The verb that carries out one policy with every k, suppression, recoding, method and link of records.
-
-Nothing is decided here: risk and loss are put side by side, so that people can choose.
-
-Runs of one policy side by side: what each costs, and where the curve of risk and loss bends most.
+"""The verb that carries out one policy with every k, suppression, recoding, method and link of records, side by side.
 
 It is internal: what other requests would have cost tells the readers of a release how its classes came about.
 """
@@ -53,70 +49,34 @@ KNEE: Final = "where highest risk against loss bends most; the choice is yours"
 
 @dataclass(frozen=True, slots=True)
 class ComparedRun:
-    """What was asked of one run, and what it costs; every figure is None where no release came of it.
-
-    Attributes
-    ----------
-    k : int
-    suppression : float or None
-        The share of the records that might go; None where the policy's notion lets none go.
-    recoding : str or None
-        None where the method has no such option.
-    method : str
-    highest_risk, average_risk : float or None
-        In (0, 1]: 1 / the smallest class, and the mean over records of 1 / the size of their class (classes / records,
-        unless persons are counted). Of the records that are published in classes, whether the others are starred or
-        dropped; counted from the published cells.
-    smallest_class, n_classes : int or None
-        Of equal published cells; the smallest in persons where the policy counts them.
-    loss : float or None
-        The policy's loss; suppressed records count as wholly lost.
-    loss_by_column : dict of str to float, or None
-        The set-NCP of every quasi-identifier, in [0, 1], whatever the loss is.
-    longest_cell : int or None
-        Characters of the longest published quasi-identifier.
-    n_bytes : int or None
-        The size of the release as a CSV; None also where no CSV has cells for it.
-    n_suppressed : int or None
-        Records, starred or dropped.
-    seconds : float or None
-        Wall-clock time of the search, without reading, verifying and counting.
-    verified : bool or None
-        Whether all that the release claims was judged from its published cells and holds.
-    reason : str or None
-        Why no release came of it.
-    links : str or None
-        What becomes of the link between a person's records, where that is compared: see `compare`.
-    persons_found : float or None
-        In [0, 1]: by 1, 2 or 3 known records, the largest share of persons found (see `hushtable.claims.Linkage`).
-        None where no published column links records.
-    overlap : float or None
-        Of the 95 % intervals of a regression on the release and on the original, on average over its coefficients, in
-        [0, 1]; None where no model was given, or it cannot be fitted.
-    guessed : str or None
-        The model's columns of numbers where most records have open cells, as `<20`: intervals stand on a guess of where
-        they end.
-    """
+    """What was asked of one run, and what it costs; every figure is None where no release came of it."""
 
     k: int
-    suppression: float | None
-    recoding: str | None
+    suppression: float | None  # the share of the records that might go; None where the policy's notion lets none go
+    recoding: str | None  # None where the method has no such option
     method: str
+    # In (0, 1]: 1 / the smallest class, and the mean over records of 1 / the size of their class, of the records in
+    # classes, counted from the published cells.
     highest_risk: float | None = None
     average_risk: float | None = None
-    smallest_class: int | None = None
+    smallest_class: int | None = None  # of equal published cells, in persons where the policy counts them
     n_classes: int | None = None
-    loss: float | None = None
-    loss_by_column: dict[str, float] | None = None
-    longest_cell: int | None = None
-    n_bytes: int | None = None
-    n_suppressed: int | None = None
-    seconds: float | None = None
-    verified: bool | None = None
-    reason: str | None = None
-    links: str | None = None
+    loss: float | None = None  # the policy's loss; suppressed records count as wholly lost
+    loss_by_column: dict[str, float] | None = None  # the set-NCP of every quasi-identifier, whatever the loss is
+    longest_cell: int | None = None  # characters of the longest published quasi-identifier
+    n_bytes: int | None = None  # of a CSV of the release; None also where no CSV has cells for it
+    n_suppressed: int | None = None  # records, starred or dropped
+    seconds: float | None = None  # of the search, on the clock, without reading, verifying and counting
+    verified: bool | None = None  # whether all that the release claims was judged from its published cells and holds
+    reason: str | None = None  # why no release came of it
+    links: str | None = None  # what becomes of the link between a person's records, where that is compared
+    # In [0, 1]: by 1, 2 or 3 known records, the largest share of persons found; None where no published column links
+    # records.
     persons_found: float | None = None
+    # In [0, 1]: the mean overlap of the 95 % intervals of the model's coefficients on the release and on the original;
+    # None where it cannot be fitted.
     overlap: float | None = None
+    # The model's columns of numbers where most records have open cells, as `<20`: intervals guess where they end.
     guessed: str | None = None
 
     @property
@@ -133,9 +93,7 @@ class ComparedRun:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Runs of one policy side by side.
-
-    It is internal: what every k costs helps to undo a release.
+    """Runs of one policy side by side; internal, because what every k costs helps to undo a release.
 
     Attributes
     ----------
@@ -178,11 +136,6 @@ class Comparison:
 
     def plot(self, *, ax: Any = None) -> Any:
         """Draw highest risk against loss, a line for the runs that differ in k alone; return the matplotlib axes.
-
-        Parameters
-        ----------
-        ax : matplotlib axes, optional
-            A figure of its own when not given; a notebook shows it.
 
         Raises
         ------

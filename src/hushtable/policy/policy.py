@@ -281,8 +281,7 @@ class Policy(Record):
         data : path, URL, dataframe, lazy frame or Table
         key : bytes, optional
             The secret of pseudonyms, where some columns get them.
-        progress : callable, optional
-        engine, session
+        progress, engine, session
             As `hushtable.anonymize`.
 
         Raises

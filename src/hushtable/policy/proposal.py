@@ -1,9 +1,4 @@
-"""The policy that a scan proposes, as a text that explains itself to whoever must decide.
-
-The hierarchy that a scan proposes for a column: a rule that follows from what the column is about.
-
-The language of the table is told from words of its headers and cells: a proposal, never a decision.
-"""
+"""The policy that a scan proposes, as a text that explains itself to whoever must decide."""
 
 from __future__ import annotations
 
@@ -67,20 +62,7 @@ _FEWEST: Final = 2
 
 
 def language_of(texts: Iterable[str]) -> tuple[str, tuple[str, ...]]:
-    """Return the language of the most words among some texts, and these words; English in doubt.
-
-    Parameters
-    ----------
-    texts : iterable of str
-        Names of columns, and cells of categories.
-
-    Examples
-    --------
-    >>> language_of(["Geschlecht", "PLZ", "beruf"])
-    ('de', ('beruf', 'geschlecht', 'plz'))
-    >>> language_of(["x", "date"])
-    ('en', ('date',))
-    """
+    """Return the language of the most words among names of columns and cells, and these words; English in doubt."""
     folded = {fold(text) for text in texts}
     words = folded | {word for text in folded for word in text.split()}
     found = {language: sorted(words & known) for language, known in _WORDS.items()}
@@ -100,14 +82,6 @@ _FITTING: Final = 0.9
 def proposed_rule(column: Column, topic: str) -> Rule | None:
     """Return what to generalize a quasi-identifier by; None where its own values serve better.
 
-    Parameters
-    ----------
-    column : Column
-    topic : str
-        What it is about: a name in ``discover/roles/data/topics.tsv``.
-
-    Notes
-    -----
     Numbers get none: they are cut wherever a cut serves best, with round ends. Nor does a column of two values.
 
     ====================================================  ==========================================
@@ -213,23 +187,9 @@ def proposed(
 ) -> str:
     """Write a policy to start from, with a reason beside every column and a line for every option.
 
-    Parameters
-    ----------
-    frame : Frame
-        What was scanned, with what was learned of its spelling.
-    roles : Roles
-    k : int
-    source : str
-        The name of what was scanned.
-    run : str, optional
-        What to run next, where it can be run before anything is decided.
-    undecided : mapping of column to OddCells
-        Odd cells of which nobody has decided; the frame has none.
-
-    Returns
-    -------
-    str
-        YAML that `Policy.parse` reads, as soon as some column is a quasi-identifier or yet to be decided.
+    ``run`` is what to run next, where it can be run before anything is decided; ``undecided`` are odd cells of which
+    nobody has decided, and the frame has none. `Policy.parse` reads the text as soon as a column is a quasi-identifier
+    or asked.
     """
     columns = "\n".join(line for column in roles.columns for line in _column(frame, column, undecided))
     sections = [

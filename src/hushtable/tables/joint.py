@@ -22,20 +22,11 @@ _EXACT: Final[Mapping[str, Any]] = MappingProxyType({})
 
 @dataclass(frozen=True, slots=True, eq=False)
 class JointRows:
-    """Some rows of one of the tables.
+    """Some rows of one of the tables."""
 
-    Attributes
-    ----------
-    codes : ndarray of int32, shape (n_columns, n_rows)
-    counts : ndarray of int64, shape (n_rows,)
-        Records that each row stands for.
-    positions : ndarray of int64, shape (n_rows,)
-        Where each row is in its table.
-    """
-
-    codes: CodeArray = field(repr=False)
-    counts: CountArray = field(repr=False)
-    positions: CountArray = field(repr=False)
+    codes: CodeArray = field(repr=False)  # (n_columns, n_rows)
+    counts: CountArray = field(repr=False)  # (n_rows,), records that each row stands for
+    positions: CountArray = field(repr=False)  # (n_rows,), where each row is in its table
 
     @property
     def n_records(self) -> int:
@@ -74,22 +65,11 @@ class JointRows:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Joint:
-    """Tables in one code.
-
-    Attributes
-    ----------
-    names : tuple of str
-        The columns.
-    widths : tuple of int
-        How many values each column has in all tables together.
-    values : tuple of list
-        What each code of a column means, as objects of Python (dates and moments as numpy's); nothing after
-        `without_values`.
-    tables : tuple of Rows
-    """
+    """Tables in one code."""
 
     names: tuple[str, ...]
-    widths: tuple[int, ...]
+    widths: tuple[int, ...]  # how many values each column has in all tables together
+    # what each code of a column means, as objects of Python, dates as numpy's; nothing after `without_values`
     values: tuple[list[Any], ...] = field(repr=False)
     tables: tuple[JointRows, ...] = field(repr=False)
 
@@ -107,9 +87,8 @@ def code_together(
 ) -> Joint:
     """Code tables of the same columns, in the order of the first, together.
 
-    Numbers are equal when they are the same number, whole or decimal, however large; dates
-    are moments at midnight; moments with a time zone are compared in UTC; other
-    kinds that differ between the tables are compared by their texts.
+    Numbers are equal when they are the same number, whole or decimal, however large; dates are moments at midnight,
+    those with a time zone in UTC; other kinds that differ between the tables are compared by their texts.
     """
     names = tables[0].names
     coded = [np.empty((len(names), table.n_rows), dtype=np.int32) for table in tables]

@@ -1,13 +1,7 @@
-"""The lattice of column sets: on which sets is a row alone, and which of them are minimal.
+"""The lattice of column sets: on which sets a row is alone, which of them are minimal, and how their classes spread.
 
-Everything here is about positions: rows and columns as codes, in the order of the
-walk. Columns with many values come first there, because they leave the fewest rows
-to their supersets.
-
-Column sets one by one: how their classes spread, and who is alone on them.
-
-Slower than the walk of `hushtable.tables.lattice`, which skips what cannot matter, but it
-has something to say of every set.
+Rows and columns are positions in the order of the walk: columns of many values come first, because they leave the
+fewest rows to their supersets.
 """
 
 from __future__ import annotations
@@ -64,25 +58,13 @@ DRAWS_AT_ONCE: Final = 64
 class Coverage(NamedTuple):
     """What became of the column sets of one size; the numbers add up to all of them.
 
-    How many of them are walked rather than left depends on the number of threads, each of
-    which knows its own part; what is found does not.
-
-    Attributes
-    ----------
-    walked : int
-        Looked at.
-    left : int
-        Left without a loss: nothing can come of them that is not found already.
-    pruned : int
-        Skipped for a reason that may lose something.
-    not_reached : int
-        The budget ended before.
+    How many of them are walked rather than left depends on the number of threads; what is found does not.
     """
 
     walked: int
-    left: int
-    pruned: int
-    not_reached: int
+    left: int  # nothing can come of them that is not found already
+    pruned: int  # skipped for a reason that may lose something
+    not_reached: int  # the budget ended before
 
     @classmethod
     def of(cls, n_all: int, walked: int, left: int | None = None, pruned: int = 0) -> Coverage:
@@ -93,30 +75,15 @@ class Coverage(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ColumnSets:
-    """Rows with column sets on which they are alone.
+    """Rows with column sets on which they are alone."""
 
-    Attributes
-    ----------
-    rows : ndarray of int32, shape (n_found,)
-        Ascending; a row once for each of its sets, the first smallest one first.
-    paths : ndarray of int16, shape (n_found, max_size)
-        Ascending positions of columns, then -1.
-    mates : ndarray of int32, shape (n_found,)
-        The target that equals the row there.
-    n_sets : int
-        Column sets that were looked at; some of them in several stages.
-    complete_to : int
-        Up to this size nothing is missing; less than the largest size where a budget ended the walk.
-    coverage : dict of int to Coverage
-        By size: what became of the sets asked for.
-    """
-
+    # (n_found,), ascending; a row once for each of its sets, the first smallest one first
     rows: CodeArray = field(repr=False)
-    paths: NDArray[np.int16] = field(repr=False)
-    mates: CodeArray = field(repr=False)
-    n_sets: int
-    complete_to: int
-    coverage: dict[int, Coverage] = field(repr=False)
+    paths: NDArray[np.int16] = field(repr=False)  # (n_found, max_size), ascending positions of columns, then -1
+    mates: CodeArray = field(repr=False)  # (n_found,), the target that equals the row there
+    n_sets: int  # column sets that were looked at, some of them in several stages
+    complete_to: int  # up to this size nothing is missing; less than the largest where a budget ended the walk
+    coverage: dict[int, Coverage] = field(repr=False)  # by size, of the sets asked for
 
 
 def grid(
@@ -128,10 +95,7 @@ def grid(
     *,
     missing_matches: bool = True,
 ) -> uniques.WalkGrid:
-    """Lay rows out for a walk; see `hushtable.kernels.uniques.WalkGrid`.
-
-    ``sizes`` are the sizes of sets asked for, each in 1..n_columns.
-    """
+    """Lay rows out for a walk over sets of the sizes asked for, each in 1..n_columns; see `WalkGrid`."""
     allowed = np.zeros(max(sizes) + 1, dtype=np.bool_)
     allowed[list(sizes)] = True
     return uniques.WalkGrid(
@@ -147,13 +111,11 @@ def grid(
 def first_smallest(
     rows: uniques.WalkGrid, *, budget: Budget | None = None, progress: WalkProgress | None = None
 ) -> ColumnSets:
-    """Find, for every probe, the smallest column set on which it is alone; of one size, the first in order.
+    """Find, for every probe, the smallest column set on which it is alone; of one size, the first of `combinations`.
 
-    Sets of one size are ordered as `itertools.combinations` has them. All threads
-    are used; the answer does not depend on their number. Under a budget of nodes one
-    thread works, so that the same sets are looked at every time. Where a budget ends
-    the walk, every set found is a smallest one, but of more than ``complete_to``
-    columns not always the first.
+    All threads are used; the answer does not depend on their number. Under a budget of nodes one works, so that the
+    same sets are looked at every time. Where a budget ends the walk, sets of more than ``complete_to`` columns are
+    smallest ones, but not always the first.
     """
     say_if_first_run(uniques.walk_on, 4)
     max_size = len(rows.allowed) - 1
@@ -272,10 +234,7 @@ def _sizes(allowed: BoolArray) -> list[int]:
 
 
 def _stages(allowed: BoolArray, *, by_size: bool) -> list[int]:
-    """Return the sizes at which a walk pauses.
-
-    All that were asked for, so that what a budget leaves is complete to some size; else the warm-up's and the largest.
-    """
+    """Return the sizes at which a walk pauses: all asked for, so that a budget leaves some complete, or two."""
     *smaller, largest = _sizes(allowed)
     if by_size:
         return [*smaller, largest]
@@ -422,22 +381,8 @@ def lone_rows(labels: CodeArray, n_classes: int, counts: CountArray) -> tuple[Co
 def renyi_entropy(sizes: CountArray, alpha: float) -> float:
     """Return the Renyi entropy of class sizes as a share of its maximum, in [0, 1]; 0 for one class.
 
-    Parameters
-    ----------
-    sizes : ndarray of int64
-        All above 0.
-    alpha : float
-        Order, at least 0: 0 is Hartley's entropy, 1 Shannon's, 2 the collision entropy, inf the min-entropy.
-
-    Notes
-    -----
-    log2(sum p^alpha) / (1 - alpha), divided by the log2 of the number of classes (Renyi 1961).
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> [round(renyi_entropy(np.array([1, 1, 2]), alpha), 4) for alpha in (0, 1, 2, math.inf)]
-    [1.0, 0.9464, 0.8928, 0.6309]
+    log2(sum p^alpha) / (1 - alpha), divided by the log2 of the number of classes (Renyi 1961). Order 0 is Hartley's
+    entropy, 1 Shannon's, 2 the collision entropy, inf the min-entropy.
     """
     if len(sizes) <= 1:
         return 0.0
@@ -468,26 +413,13 @@ class KeyRule:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class KeySets:
-    """Minimal keys, those of few columns first, then in the order of their columns.
+    """Minimal keys, those of few columns first, then in the order of their columns."""
 
-    Attributes
-    ----------
-    members : ndarray of bool, shape (n_keys, n_columns)
-    pairs : ndarray of int64, shape (n_keys,)
-        Pairs of rows that agree on the key.
-    repeated : ndarray of int64, shape (n_keys,)
-        Rows that are not alone on it.
-    n_sets : int
-        Column sets that were looked at.
-    complete_to : int
-        Up to this size no key is missing.
-    """
-
-    members: BoolArray = field(repr=False)
-    pairs: CountArray = field(repr=False)
-    repeated: CountArray = field(repr=False)
-    n_sets: int
-    complete_to: int
+    members: BoolArray = field(repr=False)  # (n_keys, n_columns)
+    pairs: CountArray = field(repr=False)  # (n_keys,), pairs of rows that agree on the key
+    repeated: CountArray = field(repr=False)  # (n_keys,), rows that are not alone on it
+    n_sets: int  # column sets that were looked at
+    complete_to: int  # up to this size no key is missing
 
 
 def all_keys(
@@ -501,14 +433,8 @@ def all_keys(
 ) -> KeySets:
     """Find all minimal keys. Each is certified: it was counted, and a pair of rows shows why no column can go.
 
-    Under a budget, keys of one column are searched first, then of two, and so on.
-
-    Parameters
-    ----------
-    codes : ndarray of int32, shape (n_columns, n_rows)
-        Where no row may be repeated (``rule.most`` is 0), all rows differ.
-    widths : ndarray of int64, shape (n_columns,)
-        Codes of each column, missing counted.
+    Under a budget, keys of one column are searched first, then of two, and so on. Where no row may be repeated
+    (``rule.most`` is 0), all rows differ. ``widths`` are the codes of each column, missing counted.
     """
     n_columns, n_rows = codes.shape
     if n_rows * (n_columns + 1) >= _MOST_PLACES:
@@ -559,10 +485,7 @@ def all_keys(
 
 
 def sampled_key(codes: CodeArray, widths: CountArray, rule: KeyRule, n_sampled: int, *, seed: int = 0) -> KeySets:
-    """Find one minimal key: greedily among sampled rows, then counted and pruned on all rows.
-
-    None is returned where the key has too many columns: others may exist.
-    """
+    """Find one minimal key, greedily among sampled rows, then counted and pruned on all; None where it is too large."""
     n_columns, n_rows = codes.shape
     sample = np.sort(np.random.default_rng(seed).choice(n_rows, min(n_sampled, n_rows), replace=False))
     say_if_first_run(kernel.greedy, 2)

@@ -292,13 +292,7 @@ def _recoded(codes: CodeArray, column: Column, joint: Column) -> CodeArray:
 def opened(data: Any, specs: Mapping[str, ColumnSpec] | None = None) -> Table | Frame:
     """Open a file or wrap a dataframe, and say what was said of its columns; a Table stays as it is.
 
-    What comes in becomes one of the two where it comes in: both have ``names``, ``n_rows``, ``n_records``, ``records``,
-    ``frame()`` and ``one_by_one()``.
-
-    Raises
-    ------
-    InputError, ColumnError
-        As `hushtable.io.frames.read`.
+    Both results have ``names``, ``n_rows``, ``n_records``, ``records``, ``frame()`` and ``one_by_one()``.
     """
     if isinstance(data, Table):
         return data

@@ -1,11 +1,7 @@
 """The certificate of minimal generalization: what each record has to pay at least, and which blocks could be cheaper.
 
-A table in which rows are made equal is a partition of its rows into blocks; each block publishes the cheapest
-candidates that its rows have in common. Every row of the input has a price. Where no block costs less than its rows'
-prices, no table costs less than all prices together. Where more than that is claimed, every block that costs less than
-its prices and the rest is listed, and an integer program over them finds no partition that is cheaper.
-
-Plain NumPy and SciPy's solver, from the definitions of the losses; nothing of the search that found the prices.
+A partition of the rows into blocks costs no less than all prices together if no block costs less than its rows' prices.
+Where more is claimed, every cheaper block is listed, and an integer program over them finds no cheaper partition.
 """
 
 from __future__ import annotations
@@ -47,27 +43,15 @@ _IS_BEST: Final = "no partition into blocks costs less"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _CandidateCosts:
-    """What a cell of one column costs that covers the places from one to another; place 0 is the missing value.
+    """What a cell of one column costs that covers the places from one to another; place 0 is the missing value."""
 
-    Attributes
-    ----------
-    places : ndarray of int64, shape (n_rows,)
-        Leaves of a hierarchy stand in the order of its branches.
-    star : float
-        What ``*`` costs.
-    at : ndarray of float64, shape (n_places,), or None
-        Where the places of an ordered column lie, times what the whole costs.
-    nodes : ndarray of int64, shape (n_levels, n_places)
-        The node above each place, without the level of the values.
-    least : ndarray of float64, shape (n_levels, n_places)
-        What the cheapest of a node and all above it costs.
-    """
-
-    places: CountArray = field(repr=False)
+    places: CountArray = field(repr=False)  # (n_rows,), leaves of a hierarchy in the order of its branches
     star: float
+    # (n_places,), where those of an ordered column lie, times what the whole costs
     at: FloatArray | None = field(repr=False)
+    # (n_levels, n_places), the node above each place, without the level of the values
     nodes: CountArray = field(repr=False)
-    least: FloatArray = field(repr=False)
+    least: FloatArray = field(repr=False)  # (n_levels, n_places), what the cheapest of a node and all above it costs
 
     def cost(self, low: CountArray, high: CountArray) -> FloatArray:
         """Return what cells cost."""
@@ -125,27 +109,8 @@ def _node_costs(hierarchy: Hierarchy, level: int, loss: str, options: Mapping[st
 def check(data: Any, entries: Mapping[str, Any], reading: Reading) -> Verdict:
     """Check that the classes cost what is stated, and that no others cost less than the floor.
 
-    Parameters
-    ----------
-    data : path or dataframe
-        The input.
-    entries : mapping
-        Of the certificate.
-    reading : Reading
-        How the columns are read.
-
-    Raises
-    ------
-    ColumnError
-        A column is not in the table.
-    InputError
-        Entries are missing or of another type.
-
-    Notes
-    -----
-    Rows are in the order of their codes, so that the order of the data does not matter. Blocks of k-anonymity hold at
-    most 2 k - 1 rows: the parts of a larger one cost no more. The search for blocks is exponential in k at worst; it is
-    given up, and the verdict left open, after two thousand million cells.
+    Blocks of k-anonymity hold at most 2 k - 1 rows: the parts of a larger one cost no more. The search for blocks is
+    exponential in k at worst; after two thousand million cells it is given up, and the verdict left open.
     """
     with complete_entries():
         read = ReadColumns.of(data, entries, reading)

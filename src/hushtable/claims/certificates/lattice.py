@@ -1,8 +1,6 @@
 """Checks the certificate of full-domain recoding: a list of intervals that are the lattice, and why each holds nothing.
 
-Plain NumPy, from the definitions: every node that the list names is grouped anew.
-
-What nodes of a lattice cost, from the definitions of the losses, for the checker of certificates.
+Plain NumPy, from the definitions of the losses: every node that the list names is grouped anew.
 """
 
 from __future__ import annotations
@@ -53,22 +51,11 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PublishedLadder:
-    """What the rows of a table publish of one column, at every level.
+    """What the rows of a table publish of one column, at every level; arrays are (n_levels, n_rows)."""
 
-    Attributes
-    ----------
-    texts : ndarray of int64, shape (n_levels, n_rows)
-        A number for every text.
-    levels : ndarray of int64, shape (n_levels, n_rows)
-        The level of the hierarchy that is published; a missing value is itself, level 0, below the top.
-    shares : ndarray of float64, shape (n_levels, n_rows)
-        Of the domain; a leaf's at least.
-    leaf : float
-    """
-
-    texts: CountArray = field(repr=False)
-    levels: CountArray = field(repr=False)
-    shares: FloatArray = field(repr=False)
+    texts: CountArray = field(repr=False)  # a number for every text
+    levels: CountArray = field(repr=False)  # of the hierarchy; a missing value is itself, level 0, below the top
+    shares: FloatArray = field(repr=False)  # of the domain; a leaf's at least
     leaf: float
 
     @property
@@ -102,26 +89,13 @@ class PublishedLadder:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CellCosts:
-    """A loss that is a sum over cells.
+    """A loss that is a sum over cells."""
 
-    Attributes
-    ----------
-    costs : tuple by column of ndarray of float64, shape (n_levels, n_rows)
-    stars : tuple by column of ndarray of float64, shape (n_rows,)
-        What a suppressed cell costs.
-    counts : ndarray of int64, shape (n_rows,)
-    name : str
-    options : mapping
-        Of the loss.
-    weights : tuple of float
-    leaves : tuple of float
-    """
-
-    costs: tuple[FloatArray, ...] = field(repr=False)
-    stars: tuple[FloatArray, ...] = field(repr=False)
+    costs: tuple[FloatArray, ...] = field(repr=False)  # by column, (n_levels, n_rows)
+    stars: tuple[FloatArray, ...] = field(repr=False)  # by column, (n_rows,): what a suppressed cell costs
     counts: CountArray = field(repr=False)
     name: str
-    options: Mapping[str, Any]
+    options: Mapping[str, Any]  # of the loss
     weights: tuple[float, ...]
     leaves: tuple[float, ...]
 
@@ -158,23 +132,12 @@ class CellCosts:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ClassCosts:
-    """A loss of the sizes of classes.
-
-    Attributes
-    ----------
-    counts : ndarray of int64, shape (n_rows,)
-    is_squared : bool
-        The sum of squares, or else the mean.
-    most : int
-        Records that may be suppressed.
-    least : int
-        Records that every class holds.
-    """
+    """A loss of the sizes of classes."""
 
     counts: CountArray = field(repr=False)
-    is_squared: bool
-    most: int
-    least: int
+    is_squared: bool  # the sum of squares, or else the mean
+    most: int  # records that may be suppressed
+    least: int  # records that every class holds
 
     def value(self, levels: Sequence[int], labels: CountArray, gone: BoolArray) -> float:
         """Return the loss of a node with some rows suppressed."""
@@ -261,24 +224,7 @@ Vector = tuple[int, ...]
 
 
 def check(data: Any, entries: Mapping[str, Any], reading: Reading) -> Verdict:
-    """Check that a node of the lattice is feasible and that none loses less.
-
-    Parameters
-    ----------
-    data : path or dataframe
-        The input.
-    entries : mapping
-        Of the certificate.
-    reading : Reading
-        How the columns are read.
-
-    Raises
-    ------
-    ColumnError
-        A column is not in the table.
-    InputError
-        Entries are missing or of another type.
-    """
+    """Check that a node of the lattice is feasible and that none loses less."""
     with complete_entries():
         read = ReadColumns.of(data, entries, reading)
         if read.failures:
