@@ -1,11 +1,6 @@
-"""The one place that says how kernels are compiled.
+"""The one place that says how kernels are compiled: lazily, without signatures, and cached on disk.
 
-Compilation is lazy, without explicit signatures, and cached on disk beside the
-source (or in the user's cache folder where that is not writable), so that only
-the first run of a machine pays for it. No fast math: a result may not depend
-on how the compiler orders a sum.
-
-Arrays of records: one argument of a kernel instead of many, and what is looked at together lies side by side.
+No fast math: a result may not depend on how the compiler orders a sum.
 """
 
 from __future__ import annotations
@@ -37,8 +32,8 @@ def jit(kernel: KernelT) -> KernelT:
 def bare(kernel: KernelT) -> KernelT:
     """Compile a kernel that allocates no array: without reference counts on those that it is given.
 
-    Every call of a kernel by another one counts all arrays of its records up and down, atomically: of small kernels
-    that take many records this is most of the time, and much of the compiler's. A division by zero raises nothing.
+    A call of another kernel counts all arrays of its records up and down, atomically: of small kernels that take many
+    records this is most of the time, and much of the compiler's. A division by zero raises nothing.
     """
     return cast("KernelT", cached(_njit(**_BARE)(kernel)))
 

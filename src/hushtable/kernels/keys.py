@@ -6,11 +6,9 @@ hit all evidence. The search builds those from the evidence that it has, asks th
 evidence from the partition of a set that does not tell them apart (HPIValid: Birnick, Bläsius, Friedrich, Naumann,
 Papenbrock, Schirneck, PVLDB 13(11), 2020; hitting sets: Murakami, Uno, Discrete Applied Mathematics 170, 2014).
 
-A set that hits all evidence, and of which each column is the only one to hit some of it, is minimal for sure: without
-that column it misses evidence. A branch whose column loses that can be left although more evidence may come: all sets
-without the column were searched in an earlier branch. This needs the branches one after the other.
-
-Sets of columns are words of 64 bits, as many as it takes.
+A set that hits all evidence, and of which each column is the only one to hit some of it, is minimal for sure. A branch
+whose column loses that can be left although more evidence may come: all sets without the column were searched in an
+earlier branch, so that branches go one after the other. Sets of columns are words of 64 bits, as many as it takes.
 """
 
 from __future__ import annotations
@@ -38,30 +36,20 @@ _ONE: Final = np.uint64(1)
 
 
 class KeyRows(NamedTuple):
-    """Rows by column and by row, and how many codes each column has.
+    """Rows by column and by row, and how many codes each column has, missing counted."""
 
-    codes : int16 or int32 (n_columns, n_rows), -1 is missing;  cells : of the same type (n_rows, n_columns), the same
-    widths : int64 (n_columns,), codes of each column, missing counted
-    """
-
-    codes: KeyCodes
-    cells: KeyCodes
+    codes: KeyCodes  # (n_columns, n_rows), -1 is missing
+    cells: KeyCodes  # (n_rows, n_columns), the same
     widths: CountArray
 
 
 class KeyRules(NamedTuple):
-    """What a key is.
+    """What a key is."""
 
-    by_pairs : whether pairs of rows that agree are counted, else the rows that are not alone
-    most : how many of them a key may leave
-    max_size : the most columns of a key
-    seed : of the pairs that are drawn
-    """
-
-    by_pairs: bool
-    most: int
-    max_size: int
-    seed: int
+    by_pairs: bool  # whether pairs of rows that agree are counted, else the rows that are not alone
+    most: int  # how many of them a key may leave
+    max_size: int  # the most columns of a key
+    seed: int  # of the pairs that are drawn
 
 
 @inner
@@ -110,10 +98,8 @@ def _split(
 ) -> tuple[int, int, int]:
     """Split classes of two rows or more by one column; write what still has two rows or more behind them.
 
-    at : where members begin and end, where the ends of classes begin and end
-    bins : int32, as long as the column is wide, 0 between uses
-
-    Returns where the new members and the new ends end, and the pairs of rows that share a class.
+    ``at`` is where members begin and end, and the ends of classes; ``bins`` are 0 between uses. Returns where the new
+    members and the new ends end, and the pairs of rows that share a class.
     """
     begin, filled, first_end, last_end = at
     n_ends, pairs = last_end, 0
@@ -264,62 +250,42 @@ def first_evidence(rows: KeyRows, seed: int) -> ColumnWords:
 
 
 class _KeyWalk(NamedTuple):
-    """Where the search is. Each row is a level: the column set on the way down that has so many columns.
+    """Where the search is. Each row is a level: the column set on the way down that has so many columns."""
 
-    path : the column that each level adds;  chosen : words of the level's columns
-    free : words of the columns that may still be added;  todo : those that are added in turn
-    n_todo, n_done : how many of them there are, and how many were begun;  is_open : whether they were counted
-    shared : words, by column of the set: the columns that are in all evidence that it alone hits
-    """
-
-    path: CountArray
-    chosen: ColumnWords
-    free: ColumnWords
-    todo: CountArray
-    n_todo: CountArray
-    n_done: CountArray
-    is_open: BoolArray
-    shared: ColumnWords
+    path: CountArray  # the column that each level adds
+    chosen: ColumnWords  # the level's columns
+    free: ColumnWords  # the columns that may still be added
+    todo: CountArray  # those that are added in turn
+    n_todo: CountArray  # how many of them there are
+    n_done: CountArray  # how many were begun
+    is_open: BoolArray  # whether they were counted
+    shared: ColumnWords  # by column of the set: the columns that are in all evidence that it alone hits
 
 
 class _Alive(NamedTuple):
-    """The evidence that a level hits once or not at all, level behind level.
-
-    sets : words;  owners : the column that hits it, or -1
-    ends : where each level begins, and the last one ends;  folded : how much of all evidence a level knows
-    common : words, by level: the columns that hit all evidence that the level does not hit
-    best : by level: which evidence it does not hit and has the fewest free columns, or -1;  fewest : how many
-    """
+    """The evidence that a level hits once or not at all, level behind level."""
 
     sets: ColumnWords
-    owners: CodeArray
-    ends: CountArray
-    folded: CountArray
-    common: ColumnWords
-    best: CountArray
-    fewest: CountArray
+    owners: CodeArray  # the column that hits it, or -1
+    ends: CountArray  # where each level begins, and the last one ends
+    folded: CountArray  # how much of all evidence a level knows
+    common: ColumnWords  # by level: the columns that hit all evidence that the level does not hit
+    best: CountArray  # by level: which evidence it does not hit and has the fewest free columns, or -1
+    fewest: CountArray  # how many
 
 
 class _Agreeing(NamedTuple):
-    """The rows that agree on a level's columns: as classes while they are many, then as pairs of rows.
+    """The rows that agree on a level's columns: as classes while they are many, then as pairs of rows."""
 
-    members, ends : rows, and where their classes end, level behind level
-    member_ends, end_ends : where those of each level begin;  pairs : how many pairs of rows agree on a level
-    differences : words, pairs of rows as the columns in which they differ, level behind level
-    difference_ends : where those of each level begin
-    settling : words, by level: the columns in which all its pairs differ
-    known : int64 (2,), the last level that is known, and the first one that is known as pairs
-    """
-
-    members: CodeArray
-    ends: CodeArray
-    member_ends: CountArray
+    members: CodeArray  # rows, level behind level
+    ends: CodeArray  # where their classes end
+    member_ends: CountArray  # where those of each level begin
     end_ends: CountArray
-    pairs: CountArray
-    differences: ColumnWords
-    difference_ends: CountArray
-    settling: ColumnWords
-    known: CountArray
+    pairs: CountArray  # how many pairs of rows agree on a level
+    differences: ColumnWords  # pairs of rows as the columns in which they differ, level behind level
+    difference_ends: CountArray  # where those of each level begin
+    settling: ColumnWords  # by level: the columns in which all its pairs differ
+    known: CountArray  # (2,), the last level that is known, and the first one that is known as pairs
 
 
 @jit
@@ -328,12 +294,9 @@ def search(
 ) -> tuple[ColumnWords, CountArray, ColumnWords, bool, bool]:
     """Find all minimal keys of at most so many columns, given evidence.
 
-    pulse : int64 (3,), sets looked at, the number at which to stop, and the first columns done
-
-    Returns
-    -------
-    The keys as words; for each its pairs of rows that agree and its rows that are not alone; the evidence with what
-    was added; whether larger keys may exist; whether the search came to its end.
+    Returns the keys as words; for each its pairs of rows that agree and its rows that are not alone; the evidence with
+    what was added; whether larger keys may exist; whether the search came to its end. ``pulse`` is (3,): sets looked
+    at, the number at which to stop, and the first columns done.
     """
     n_columns, n_rows = rows.codes.shape
     n_words = (n_columns + 63) // 64
@@ -530,8 +493,8 @@ def _more_alive(alive: _Alive, needed: int) -> _Alive:
 def _open(walk: _KeyWalk, alive: _Alive, level: int, is_last: bool) -> bool:
     """Write which columns are added to a level's set in turn; return whether one was left out that may be of a key.
 
-    One of the evidence that is not hit must be hit: its free columns, but for those that would leave a column of the
-    set with nothing to hit alone.
+    They are the free columns of one evidence that is not hit, but for those that would leave a column of the set with
+    nothing to hit alone.
     """
     free, shared = walk.free, walk.shared
     n_words = free.shape[1]
@@ -760,11 +723,7 @@ def _outside(
 
 @jit
 def figures(rows: KeyRows, rules: KeyRules, columns: CountArray) -> tuple[int, int, int]:
-    """Add columns one by one until they are a key.
-
-    Returns how many columns that took, all of them if they are none; how many pairs of rows agree in these, and how
-    many rows are not alone.
-    """
+    """Add columns one by one until they are a key; return how many, pairs of rows that agree, and rows not alone."""
     n_rows = rows.codes.shape[1]
     members, ends = np.empty(2 * n_rows, np.int32), np.empty(2 + n_rows, np.int32)
     bins = np.zeros(rows.widths.max() + 1, np.int32)

@@ -17,10 +17,9 @@ __all__ = ["fill_bounds", "nearest", "nearest_rows", "share_nearest", "take_apar
 
 @bare
 def fill_bounds(space: Space, entries: CountArray, n_block: int, bounds: NDArray[np.float32]) -> None:
-    """Set what any place costs at least beside a place that a block of rows holds.
+    """Set what any place costs at least beside a place that a block of rows holds: (n_blocks, n_entries).
 
-    entries : int64 (n_columns + 1,), where the places of each column begin in the bounds; a column of none is left out
-    bounds : float32 (n_blocks, n_entries), out
+    The places of each column begin at ``entries`` (n_columns + 1,); a column of none is left out.
     """
     n_rows = space.codes.shape[0]
     for block in range(bounds.shape[0]):
@@ -56,13 +55,11 @@ def nearest(
     near: CodeArray,
     costs: FloatArray,
 ) -> None:
-    """Find the nearest rows of some rows, nearest first; -1 after the last.
+    """Find the nearest rows of some rows, nearest first; -1 after the last. A row that occurs twice is near itself.
 
-    counts : int64 (n_rows,), how often each occurs; one that occurs twice is near itself
-    entries, bounds : as `fill_bounds` has them
-    limits : rows in a block, how many blocks are looked at on either side, the first row and the one after the last
-    near : int32 (n_rows, n_near), out
-    costs : float64 (n_rows, n_near), out
+    ``entries`` and ``bounds`` are those of `fill_bounds`; ``limits`` are the rows in a block, how many blocks are
+    looked at on either side, the first row and the one after the last. ``near`` and ``costs`` are (n_rows, n_near),
+    out.
     """
     n_rows, n_near = near.shape
     n_block, n_sides, begin, end = limits
@@ -121,12 +118,9 @@ def _triple_cost(space: Space, one: int, two: int, three: int) -> float:
 
 @bare
 def take_apart(space: Space, following: CodeArray, labels: CodeArray, ring: CodeArray, edges: FloatArray) -> int:
-    """Make classes of two and three rows from rings; return how many.
+    """Make classes of two and three rows from rings; return how many. ``ring`` and ``edges`` are scratch.
 
-    following : int32 (n_rows,), the row after each in its ring, never the row itself
-    labels : int32 (n_rows,), out; all -1 on entry
-    ring : int32 (n_rows,), scratch
-    edges : float64 (n_rows,), scratch
+    ``following`` is the row after each in its ring, never the row itself; ``labels`` are all -1 on entry.
     """
     n_classes = 0
     for row in range(following.size):
@@ -171,8 +165,7 @@ def _row_distance(one: FloatArray, other: FloatArray, n_numbers: int, enough: fl
     """Return how far two rows are apart, or anything from `enough` on.
 
     A cell that only one of them has says nothing. So that a row of few cells is not near to everybody, one more column
-    is imagined in which they differ, and the mean of the compared cells is scaled to all: of rows without gaps it is
-    the sum of their differences.
+    is imagined in which they differ, and the mean of the compared cells is scaled to all.
     """
     apart = 0.0
     n_compared = 0
@@ -196,12 +189,10 @@ def _row_distance(one: FloatArray, other: FloatArray, n_numbers: int, enough: fl
 def nearest_rows(
     targets: FloatArray, candidates: FloatArray, n_numbers: int, near: CountArray, distances: FloatArray
 ) -> None:
-    """Find the nearest candidates of every target, nearest first, of equally near ones the first.
+    """Find the nearest candidates of every target, nearest first, of equally near ones the first; NaN is missing.
 
-    targets, candidates : float64 (n_rows, n_columns), NaN is missing; the first columns are numbers, scaled
-    n_numbers : how many columns are numbers; two of the others differ by 0 or 1
-    near : int64 (n_targets, n_near), out; n_near is at most the number of candidates
-    distances : float64 (n_targets, n_near), out
+    The first columns are numbers, scaled; two cells of the others differ by 0 or 1. ``near`` and ``distances`` are
+    (n_targets, n_near), out, where n_near is at most the number of candidates.
     """
     n_near = near.shape[1]
     for target in range(targets.shape[0]):
@@ -234,10 +225,7 @@ def share_nearest(
 ) -> None:
     """Count for every candidate the targets that it is nearest to; equally near records share a target.
 
-    targets, candidates, n_numbers : as `nearest_rows` has them
-    counts : int64 (n_candidates,), records that each candidate stands for
-    tied : int64 (n_candidates,), scratch
-    shares : float64 (n_candidates,), out; zeros on entry
+    ``counts`` are the candidates' records, ``tied`` is scratch, ``shares`` are zeros on entry; all (n_candidates,).
     """
     for target in range(targets.shape[0]):
         least = np.inf
