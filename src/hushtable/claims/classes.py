@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import partial
@@ -13,21 +14,18 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeAlias
 import numpy as np
 
 from hushtable._types import BoolArray, CodeArray, CountArray, Missing
-from hushtable.claims.coverage import count_covered, fewest_persons
+from hushtable.claims.coverage import fewest_persons
 from hushtable.claims.grouping import (
     Grouped,
     Held,
     class_figures,
     count_values,
     cover,
+    cover_distinct,
     ground,
     group,
     hold,
-    label_rows,
-    listed_cells,
     match_classes,
-    published_cells,
-    spec_of,
     spelling_failures,
     tallied,
 )
@@ -72,12 +70,8 @@ def spellings_of(columns: Sequence[str], specs: Mapping[str, ColumnSpec]) -> dic
 
 def origins_in(spellings: Any) -> dict[str, ColumnSpec]:
     """Read how columns of the input are spelled as a claim holds them."""
-    try:
+    with _known_spellings():
         return {name: ColumnSpec(**_as_told(marks)) for name, marks in spellings.items()}
-    except (AttributeError, TypeError):
-        raise InputError(
-            "the manifest holds spellings of columns that are none.", hint="it is written by anonymize."
-        ) from None
 
 
 def marks_of(specs: Mapping[str, ColumnSpec]) -> dict[str, dict[str, Any]]:
@@ -146,10 +140,16 @@ def specs_in(kinds: Any, spellings: Any) -> dict[str, ColumnSpec]:
         raise InputError(
             "the manifest holds kinds of columns that are none.", hint=f"a kind is one of {', '.join(KINDS)}."
         )
-    try:
+    with _known_spellings():
         # A column whose spelling is told has a kind.
         spelled = {name: ColumnSpec(kinds[name], **_as_told(marks)) for name, marks in spellings.items()}
         return {**{name: ColumnSpec(kind) for name, kind in kinds.items()}, **spelled}
+
+
+@contextmanager
+def _known_spellings() -> Iterator[None]:
+    try:
+        yield
     except (AttributeError, KeyError, TypeError):
         raise InputError(
             "the manifest holds spellings of columns that are none.", hint="it is written by anonymize."
@@ -323,11 +323,7 @@ class Classes(ClaimOnColumns):
         """Return the claim with what another of its kind knows besides: orders, hierarchies, the population."""
         if not isinstance(asked, Classes):
             return self
-        return replace(
-            self,
-            **self._known_with(asked),
-            population=asked.population,
-        )
+        return replace(self, **self._known_with(asked), population=asked.population)
 
     def compares(self, columns: Sequence[str]) -> bool:
         """Tell whether a table that publishes these columns is judged beside the input."""
@@ -475,21 +471,11 @@ class Classes(ClaimOnColumns):
         """Count the population of every class, and those whom no class covers."""
         everyone = frames.read(self.population).told(self._of_input).without_odd_cells()[0]
         check_columns(self.columns, everyone.columns, "quasi_identifiers of the population")
-        published, classes = zip(
-            *(published_cells(grouped.frame, name, self.specs.get(name)) for name in self.columns), strict=True
-        )
-        people, rows = zip(*(listed_cells(everyone.values(name), name) for name in self.columns), strict=True)
-        labels, distinct = label_rows(np.array(rows))
-        return count_covered(
-            published,
-            np.array(classes)[:, grouped.first_rows],
-            people,
-            np.array(rows)[:, distinct],
-            tallied(labels, len(distinct), everyone.counts),
-            [spec_of(everyone.column(name), self.specs.get(name)) for name in self.columns],
-            [self.hierarchies.get(name) for name in self.columns],
-            self.columns,
-        )
+        classes, rows, labels = cover_distinct(grouped, everyone, self.columns, self.specs, self.hierarchies)
+        people = tallied(labels, 0, everyone.counts)
+        is_left = np.ones(len(people), dtype=bool)
+        is_left[rows] = False
+        return tallied(classes, grouped.n_classes, people[rows]), int(people[is_left].sum())
 
     def _persons(self, grouped: Grouped, source: frames.Frame | None) -> tuple[CountArray | None, int | None]:
         """Count the persons of every class and of the suppressed records; None where nothing tells."""

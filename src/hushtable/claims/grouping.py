@@ -41,8 +41,10 @@ __all__ = [
     "Grouped",
     "Held",
     "class_figures",
+    "concatenate_runs",
     "count_values",
     "cover",
+    "cover_distinct",
     "ground",
     "group",
     "hold",
@@ -51,6 +53,7 @@ __all__ = [
     "match_classes",
     "match_sizes",
     "published_cells",
+    "rows_of",
     "spec_of",
     "spelling_failures",
     "tallied",
@@ -109,7 +112,9 @@ def tallied(labels: CountArray | CodeArray, n_labels: int, counts: CountArray | 
     return np.bincount(labels, weights=counts, minlength=n_labels).astype(np.int64)
 
 
-def count_values(labels: CountArray, codes: CodeArray, n_classes: int, counts: CountArray | None = None) -> Histogram:
+def count_values(
+    labels: CountArray, codes: CodeArray | CountArray, n_classes: int, counts: CountArray | None = None
+) -> Histogram:
     """Count the values of every class, by sorting pairs of label and value."""
     width = int(codes.max(initial=-1)) + 2
     pairs, inverse = np.unique(labels * width + (codes + 1), return_inverse=True)
@@ -139,8 +144,7 @@ def match_classes(
         labels, first = label_rows(codes[np.ix_(np.flatnonzero(known), np.concatenate(rows))])
         sides = list(zip(rows, np.split(labels, [len(rows[0])]), strict=True))
         for (ours, mine), (theirs, other) in (sides, sides[::-1]):
-            # Sums of whole numbers below 2^53 are exact in bincount's floats.
-            matched[ours] += np.bincount(other, weights=sizes[theirs], minlength=len(first)).astype(np.int64)[mine]
+            matched[ours] += tallied(other, len(first), sizes[theirs])[mine]
             for name, histogram in histograms.items():
                 found[name].append(_merged(histogram, theirs, other, ours, mine, len(first)))
     merged = {}
@@ -183,7 +187,7 @@ def _merged(
 ) -> tuple[CountArray, CodeArray, CountArray]:
     """Give each of our classes the values of all their classes that share its label."""
     lengths = histogram.offsets[theirs + 1] - histogram.offsets[theirs]
-    entries = _runs(histogram.offsets[theirs], lengths)
+    entries = concatenate_runs(histogram.offsets[theirs], lengths)
     joint = count_values(np.repeat(other, lengths), histogram.codes[entries], n_labels, histogram.counts[entries])
     widths = joint.offsets[mine + 1] - joint.offsets[mine]
     check_memory(
@@ -191,11 +195,11 @@ def _merged(
         f"reading the missing cells of {len(ours)} rows as wildcards, beside {len(theirs)} others",
         "judge with missing='category' or 'worst', or fewer rows at a time.",
     )
-    taken = _runs(joint.offsets[mine], widths)
+    taken = concatenate_runs(joint.offsets[mine], widths)
     return np.repeat(ours, widths), joint.codes[taken], joint.counts[taken]
 
 
-def _runs(starts: CountArray, lengths: CountArray) -> CountArray:
+def concatenate_runs(starts: CountArray, lengths: CountArray) -> CountArray:
     """Concatenate the ranges that begin at ``starts`` and have these lengths."""
     shift = np.repeat(starts - (np.cumsum(lengths) - lengths), lengths)
     return np.asarray(np.arange(len(shift)) + shift)
@@ -204,7 +208,7 @@ def _runs(starts: CountArray, lengths: CountArray) -> CountArray:
 def _alone(histogram: Histogram, lone: BoolArray) -> Histogram:
     """Leave one value in the histogram of every class whose records match only themselves."""
     n_classes = histogram.n_classes
-    label = np.repeat(np.arange(n_classes), np.diff(histogram.offsets))
+    label = histogram.labels()
     entry = np.arange(len(label))
     kept = ~lone[label] | (entry == histogram.offsets[label])
     counts = np.where(lone[label], 1, histogram.counts)[kept]
@@ -272,6 +276,18 @@ def cover(
     ladders: Mapping[str, Any],
 ) -> tuple[CountArray, CountArray]:
     """Return the pairs of a class and a row of another table that its published cells cover."""
+    classes, distinct, labels = cover_distinct(grouped, source, columns, specs, ladders)
+    return rows_of(distinct, labels, classes)
+
+
+def cover_distinct(
+    grouped: Grouped,
+    source: frames.Frame,
+    columns: Sequence[str],
+    specs: Mapping[str, ColumnSpec],
+    ladders: Mapping[str, Any],
+) -> tuple[CountArray, CountArray, CountArray]:
+    """Return the pairs of a class and a distinct row of another table that it covers, and what each row became."""
     cells, published = zip(*(published_cells(grouped.frame, name, specs.get(name)) for name in columns), strict=True)
     values, rows = zip(*(listed_cells(source.values(name), name) for name in columns), strict=True)
     labels, first = label_rows(np.array(rows))
@@ -284,7 +300,7 @@ def cover(
         [ladders.get(name) for name in columns],
         columns,
     )
-    return _rows_of(distinct, labels, classes)
+    return classes, distinct, labels
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -440,10 +456,9 @@ def _without_zone(text: str) -> str:
     return text if moment.tzinfo is None else moment.astimezone(dt.UTC).replace(tzinfo=None).isoformat(sep=" ")
 
 
-def _rows_of(labels: CountArray, label_of_row: CountArray, along: CountArray) -> tuple[CountArray, CountArray]:
+def rows_of(labels: CountArray, label_of_row: CountArray, along: CountArray) -> tuple[CountArray, CountArray]:
     """Replace every label by each of its rows; return what goes along, repeated, and the rows."""
     order = np.argsort(label_of_row, kind="stable")
     starts = np.searchsorted(label_of_row[order], np.arange(int(label_of_row.max(initial=-1)) + 2))
     lengths = np.diff(starts)[labels]
-    pick = np.arange(lengths.sum()) + np.repeat(starts[labels] - (np.cumsum(lengths) - lengths), lengths)
-    return np.repeat(along, lengths), order[pick]
+    return np.repeat(along, lengths), order[concatenate_runs(starts[labels], lengths)]

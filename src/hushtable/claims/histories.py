@@ -12,7 +12,7 @@ import numpy as np
 
 from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray
 from hushtable.claims.classes import Classes, Judgement
-from hushtable.claims.grouping import Grouped, group, label_rows
+from hushtable.claims.grouping import Grouped, count_values, group, label_rows
 from hushtable.claims.verdict import Claim, Failure, Verdict
 from hushtable.columns import SUPPRESSED, text_codes
 from hushtable.errors import InputError, check_columns, listed
@@ -169,18 +169,11 @@ def count_linked(
 
 
 def indexed(
-    classes: CountArray | CodeArray,
-    persons: CodeArray,
-    counts: CountArray,
-    rows: CountArray,
-    n_classes: int,
+    classes: CountArray | CodeArray, persons: CodeArray, counts: CountArray, rows: CountArray, n_classes: int
 ) -> Index:
     """Return the persons of every class, by the rows that are looked at."""
-    width = int(persons.max(initial=-1)) + 1
-    pairs, inverse = np.unique(classes[rows].astype(np.int64) * width + persons[rows], return_inverse=True)
-    n_rows = np.bincount(inverse, weights=counts[rows], minlength=len(pairs)).astype(np.int64)
-    starts = np.searchsorted(pairs, np.arange(n_classes + 1) * width)
-    return Index((pairs % max(width, 1)).astype(np.int32), n_rows, starts)
+    held = count_values(classes[rows].astype(np.int64), persons[rows], n_classes, counts[rows])
+    return Index(held.codes, held.counts, held.offsets)
 
 
 def _drawn(
@@ -443,11 +436,9 @@ class _HeldClasses(NamedTuple):
 
 def _held(classes: CountArray, persons: CodeArray, counts: CountArray) -> _HeldClasses:
     is_known = persons >= 0
-    width = int(classes.max(initial=-1)) + 1
-    pairs, inverse = np.unique(persons[is_known].astype(np.int64) * width + classes[is_known], return_inverse=True)
-    n_records = np.bincount(inverse, weights=counts[is_known], minlength=len(pairs)).astype(np.int64)
-    starts = np.searchsorted(pairs, np.arange(int(persons.max(initial=-1)) + 2) * width)
-    return _HeldClasses(starts, pairs % max(width, 1), n_records)
+    whose, n_persons = persons[is_known].astype(np.int64), int(persons.max(initial=-1)) + 1
+    held = count_values(whose, classes[is_known], n_persons, counts[is_known])
+    return _HeldClasses(held.offsets, held.codes.astype(np.int64), held.counts)
 
 
 def number_histories(classes: CountArray, persons: CodeArray, counts: CountArray) -> CountArray:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from hushtable._types import BoolArray, CountArray
-from hushtable.claims.grouping import Grouped, listed_cells, tallied
+from hushtable.claims.grouping import Grouped, concatenate_runs, listed_cells, tallied
 from hushtable.claims.verdict import Failure
 from hushtable.columns import ColumnSpec, fold_spelling
 from hushtable.errors import check_columns
@@ -155,7 +155,6 @@ def _entries(
     lengths = np.array([len(each) for each in places])
     starts = np.cumsum(lengths) - lengths
     flat = np.array([place for each in places for place in each], dtype=np.int64)
-    of_row = lengths[rows]
-    shift = np.repeat(starts[rows] - (np.cumsum(of_row) - of_row), of_row)
-    entries = _ItemRows(np.repeat(np.arange(len(rows)), of_row), flat[np.arange(len(shift)) + shift], frame.records)
+    items = flat[concatenate_runs(starts[rows], lengths[rows])]
+    entries = _ItemRows(np.repeat(np.arange(len(rows)), lengths[rows]), items, frame.records)
     return entries, np.array(is_odd, dtype=bool)[rows]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
+from types import MappingProxyType
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
 from hushtable._types import CountArray
@@ -202,69 +203,55 @@ class Claim(Protocol):
     @property
     def columns(self) -> tuple[str, ...]:
         """The columns that it speaks of."""
-        ...
 
     @property
     def models(self) -> Sequence[PrivacyModel]:
         """What its classes or matches satisfy."""
-        ...
 
     @property
     def sensitive(self) -> tuple[str, ...]:
         """Columns that it judges besides."""
-        ...
 
     @property
     def specs(self) -> Mapping[str, ColumnSpec]:
         """The kinds that columns had before they were published."""
-        ...
 
     @property
     def origins(self) -> Mapping[str, ColumnSpec]:
         """How columns are spelled in the input."""
-        ...
 
     @property
     def hierarchies(self) -> Mapping[str, object]:
         """What labels mean."""
-        ...
 
     @property
     def person(self) -> str | None:
         """The column that says whose record a row is, where it counts persons."""
-        ...
 
     @property
     def is_fresh(self) -> bool:
         """Whether that column publishes a new pseudonym for every record."""
-        ...
 
     @property
     def suppressed(self) -> str | None:
         """What suppressed records publish; None where there are none, or they are left out."""
-        ...
 
     @property
     def conditions(self) -> tuple[str, ...]:
         """What it says, in words."""
-        ...
 
     @property
     def sentence(self) -> str:
         """All of it in one sentence, with the reader it assumes."""
-        ...
 
     def completed(self, asked: Claim) -> Claim:
         """Return the claim with what another, which asks the same, knows besides: orders, the population."""
-        ...
 
     def verify(self, data: Any, *, original: Any = None) -> Verdict:
         """Judge a published table; ``original`` is the input, where a condition compares with it."""
-        ...
 
     def to_dict(self) -> dict[str, Any]:
         """Return what a manifest holds of it: no path, no value of a person, no count of the input."""
-        ...
 
 
 class SpeaksOfNobody:
@@ -272,45 +259,14 @@ class SpeaksOfNobody:
 
     __slots__ = ()
 
-    @property
-    def models(self) -> Sequence[PrivacyModel]:
-        """None."""
-        return ()
-
-    @property
-    def sensitive(self) -> tuple[str, ...]:
-        """None."""
-        return ()
-
-    @property
-    def specs(self) -> Mapping[str, ColumnSpec]:
-        """None are known."""
-        return {}
-
-    @property
-    def origins(self) -> Mapping[str, ColumnSpec]:
-        """None are known."""
-        return {}
-
-    @property
-    def hierarchies(self) -> Mapping[str, object]:
-        """None are known."""
-        return {}
-
-    @property
-    def person(self) -> str | None:
-        """No column."""
-        return None
-
-    @property
-    def is_fresh(self) -> bool:
-        """No column has pseudonyms that it knows of."""
-        return False
-
-    @property
-    def suppressed(self) -> str | None:
-        """Nothing."""
-        return None
+    models: Sequence[PrivacyModel] = ()
+    sensitive: tuple[str, ...] = ()
+    specs: Mapping[str, ColumnSpec] = MappingProxyType({})
+    origins: Mapping[str, ColumnSpec] = MappingProxyType({})
+    hierarchies: Mapping[str, object] = MappingProxyType({})
+    person: str | None = None
+    is_fresh: bool = False
+    suppressed: str | None = None
 
 
 def told(claim: Any, **given: Any) -> Any:

@@ -14,10 +14,10 @@ from typing import Any, Final
 import numpy as np
 
 from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray
-from hushtable.claims.certificates.lattice import ReadColumns, complete_entries, describe_search
+from hushtable.claims.certificates.lattice import ReadColumns, complete_entries, describe_search, weights_in
 from hushtable.claims.certificates.prices import positions
 from hushtable.claims.certificates.record import Reading
-from hushtable.claims.grouping import count_values, ground
+from hushtable.claims.grouping import count_values
 from hushtable.claims.verdict import Failure, Verdict
 from hushtable.columns import Column
 from hushtable.errors import InputError
@@ -158,31 +158,18 @@ class _StatedBlocks:
             raise InputError(f"a certificate of blocks by the loss {loss!r}.", hint="no checker knows it.")
         codes = [read.coded[name][1] for name in (*read.columns, *read.judged)]
         order = np.lexsort(tuple(codes[::-1])) if read.frame.n_rows else np.empty(0, dtype=np.int64)
-        n, weights = len(order), [float(options.get("weights", {}).get(name, 1.0)) for name in read.columns]
-        if not all(0 <= weight < math.inf for weight in weights):
-            raise InputError("a certificate by a loss with a weight below 0.", hint="no loss has one.")
+        n, weights = len(order), weights_in(options, read.columns)
         factor = 1 / max(1e-300, n * math.fsum(weights)) if loss == "ncp" else 1.0
         columns = []
         for name, weight in zip(read.columns, weights, strict=True):
             column, of_rows = read.coded[name]
-            hierarchy = None
-            if name in entries["hierarchies"]:
-                totals = np.bincount(of_rows + 1, minlength=column.n_values + 1).astype(np.int64)
-                hierarchy = Hierarchy.build(
-                    entries["hierarchies"][name], column, totals[1:], unknown=entries["unknown"]
-                )
+            is_tree = name in entries["hierarchies"]
+            hierarchy = read.hierarchy(name, of_rows, None, entries) if is_tree else None
             columns.append(
                 _cells_of(column, of_rows[order].astype(np.int64), hierarchy, loss, options, weight * factor)
             )
         held = {name: read.coded[name][1][order] for name in read.judged}
-        reference = ClassStats(
-            np.empty(0, dtype=np.int64),
-            totals={
-                name: np.bincount(held[name] + 1, minlength=read.coded[name][0].n_values + 1).astype(np.int64)
-                for name in read.sensitive
-            },
-            grounds={name: ground(read.coded[name][0], entries["hierarchies"].get(name)) for name in read.sensitive},
-        )
+        reference = read.reference(held, None, entries["hierarchies"])
         labels = np.array(entries["classes"], dtype=np.int64)
         prices = np.array([float(price) for price in entries["prices"]])
         if not np.isfinite([*prices, float(entries["value"]), float(entries["bound"])]).all():

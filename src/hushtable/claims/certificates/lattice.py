@@ -46,6 +46,7 @@ __all__ = [
     "complete_entries",
     "costs_of",
     "describe_search",
+    "weights_in",
 ]
 
 
@@ -196,11 +197,16 @@ def costs_of(
             stars[j] = math.log2(n) - np.log2(frequency)
         else:
             raise InputError(f"a certificate by the loss {name!r}.", hint="no checker knows it.")
+    leaves = tuple(ladder.leaf for ladder in ladders)
+    return CellCosts(tuple(costs), tuple(stars), counts, name, options, weights_in(options, columns), leaves)
+
+
+def weights_in(options: Mapping[str, Any], columns: Sequence[str]) -> tuple[float, ...]:
+    """Return the weights of columns by the options of a loss."""
     weights = tuple(float(options.get("weights", {}).get(column, 1.0)) for column in columns)
     if not all(0 <= weight < math.inf for weight in weights):
         raise InputError("a certificate by a loss with a weight below 0.", hint="no loss has one.")
-    leaves = tuple(ladder.leaf for ladder in ladders)
-    return CellCosts(tuple(costs), tuple(stars), counts, name, options, weights, leaves)
+    return weights
 
 
 def _for_generalization(options: Mapping[str, Any]) -> float:
@@ -313,6 +319,25 @@ class ReadColumns:
         readings = {name: reading.told_of(coded[name][0]) for name in (*columns, *sensitive)}
         return cls(frame, columns, models, sensitive, judged, coded, readings, failures)
 
+    def reference(
+        self, held: Mapping[str, CodeArray], counts: CountArray | None, hierarchies: Mapping[str, Any]
+    ) -> ClassStats:
+        """Return what models compare classes with: the sensitive values of all rows, and no class."""
+        columns = {name: self.coded[name][0] for name in self.sensitive}
+        return ClassStats(
+            np.empty(0, dtype=np.int64),
+            totals={name: tallied(held[name] + 1, each.n_values + 1, counts) for name, each in columns.items()},
+            grounds={name: ground(each, hierarchies.get(name)) for name, each in columns.items()},
+        )
+
+    def hierarchy(
+        self, name: str, codes: CodeArray, counts: CountArray | None, entries: Mapping[str, Any]
+    ) -> Hierarchy:
+        """Return the hierarchy of a column, whose rows have these codes."""
+        column = self.coded[name][0]
+        totals = tallied(codes + 1, column.n_values + 1, counts)
+        return Hierarchy.build(entries["hierarchies"][name], column, totals[1:], unknown=entries["unknown"])
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Checked:
@@ -331,27 +356,17 @@ class _Checked:
 
     @classmethod
     def of(cls, read: ReadColumns, entries: Mapping[str, Any]) -> _Checked:
-        columns, judged, made = read.columns, read.judged, read.coded
-        codes = np.array([made[name][1] for name in (*columns, *judged)])
+        columns, judged = read.columns, read.judged
+        codes = np.array([read.coded[name][1] for name in (*columns, *judged)])
         labels, first = label_rows(codes)
         counts = tallied(labels, len(first), read.frame.counts)
         rows = codes[:, first]
-        given, unknown = entries["hierarchies"], entries["unknown"]
-        ladders = []
-        for j, name in enumerate(columns):
-            column = made[name][0]
-            totals = np.bincount(rows[j] + 1, weights=counts, minlength=column.n_values + 1).astype(np.int64)
-            hierarchy = Hierarchy.build(given[name], column, totals[1:], unknown=unknown)
-            ladders.append(PublishedLadder.of(hierarchy, rows[j]))
+        ladders = [
+            PublishedLadder.of(read.hierarchy(name, rows[j], counts, entries), rows[j])
+            for j, name in enumerate(columns)
+        ]
         held = {name: rows[len(columns) + i] for i, name in enumerate(judged)}
-        reference = ClassStats(
-            np.empty(0, dtype=np.int64),
-            totals={
-                name: np.bincount(held[name] + 1, weights=counts, minlength=made[name][0].n_values + 1).astype(np.int64)
-                for name in read.sensitive
-            },
-            grounds={name: ground(made[name][0], given.get(name)) for name in read.sensitive},
-        )
+        reference = read.reference(held, counts, entries["hierarchies"])
         least = max([1, *(model.min_size for model in read.models)])
         most = int(entries["most_suppressed"])
         costs = costs_of(entries["loss"], columns, ladders, rows[: len(columns)], counts, most, least)
