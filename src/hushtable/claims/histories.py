@@ -31,7 +31,6 @@ __all__ = [
     "each_rare",
     "indexed",
     "linked_in",
-    "rare_sets",
 ]
 
 
@@ -509,23 +508,18 @@ def _ordered(classes: CountArray, persons: CodeArray, counts: CountArray, size: 
 
 
 def count_sets(classes: CountArray | CodeArray, persons: CodeArray, counts: CountArray, m: int) -> float:
-    """Count the sets of m known records that `rare_sets` would look at, at most."""
+    """Count the sets of m known records that `each_rare` would look at, at most."""
     return float(_ordered(classes.astype(np.int64), persons, counts, m).n_sets(m).sum())
-
-
-def rare_sets(classes: CountArray | CodeArray, persons: CodeArray, counts: CountArray, k: int, m: int) -> RareSets:
-    """Find all sets of m known records that fewer than k persons hold, each record in a row of equal cells.
-
-    Every set of every person is looked at, about 1 million at once, by the classes of its first records; so its holders
-    are counted exactly.
-    """
-    return RareSets.joined(list(each_rare(classes, persons, counts, k, m)))
 
 
 def each_rare(
     classes: CountArray | CodeArray, persons: CodeArray, counts: CountArray, k: int, m: int
 ) -> Iterator[RareSets]:
-    """Yield what `rare_sets` finds, a part after the other; at least one part."""
+    """Yield all sets of m known records that fewer than k persons hold, each record in a row of equal cells.
+
+    Every set of every person is looked at, about 1 million at once, by the classes of its first records; so its holders
+    are counted exactly. There is one part at least.
+    """
     n_records = np.bincount(persons[persons >= 0], weights=counts[persons >= 0]).astype(np.int64)
     for size in range(1, m + 1):
         if size == m or (n_records == size).any():

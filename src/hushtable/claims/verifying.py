@@ -55,10 +55,7 @@ def of_models(
     origins: Mapping[str, ColumnSpec] | None = None,
     **of_classes: Any,
 ) -> Classes | Matchings:
-    """Return the claim that models make: of classes, of histories, or of rows where a matching notion is asked.
-
-    ``of_classes`` are further attributes of `Classes`, which a matching notion has no use for.
-    """
+    """Return the claim that models make: of classes, of histories, or of rows where a matching notion is asked."""
     shared: dict[str, Any] = {"sensitive": tuple(sensitive), "specs": specs or {}, "hierarchies": hierarchies or {}}
     shared["origins"] = origins or {}
     notions = tuple(model for model in models if isinstance(model, MatchingNotion))

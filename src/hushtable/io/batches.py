@@ -61,10 +61,7 @@ class Parts:
         return tuple(self.schema)
 
     def batches(self, names: Sequence[str], coded: Sequence[str] = ()) -> Iterator[pa.Table]:
-        """Yield the cells of some columns, in the order of the names; texts among the coded ones as dictionaries.
-
-        There is one table at least. InputError where a file is damaged, or changed since it was opened.
-        """
+        """Yield the cells of some columns, one table at least; texts among the coded ones as dictionaries."""
         return _read_tables(self._batches(names, coded), self.declared)
 
     def _batches(self, names: Sequence[str], coded: Sequence[str]) -> Iterator[pa.Table]:

@@ -1,7 +1,4 @@
-"""CSV as text: how a file spells its table, every record checked, no cell ever shown.
-
-Also cells that a spreadsheet would run: texts that begin with ``=``, ``+``, ``-`` or ``@`` and are no numbers.
-"""
+"""CSV as text: how a file spells its table, every record checked, no cell shown; and cells that spreadsheets run."""
 
 from __future__ import annotations
 

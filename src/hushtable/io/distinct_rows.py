@@ -84,10 +84,7 @@ class Values:
         return len(self.known) + 1
 
     def code(self, column: pa.ChunkedArray, *, grow: bool) -> tuple[CountArray, CountArray]:
-        """Return the codes of cells: those of their dictionary, missing last, and each cell's place in it.
-
-        InputError where a value is not known, and must not be added.
-        """
+        """Return the codes of the cells' dictionary, missing last, and each cell's place in it; a new one may raise."""
         if self._is_text:
             column = pa.chunked_array([to_arrow(pl.Series("", pl.from_arrow(column)).cast(pl.String))])
         cells = column.combine_chunks() if column.num_chunks != 1 else column.chunk(0)

@@ -1,7 +1,4 @@
-"""Tables at the boundary: files and dataframes in, the same kind out.
-
-Text stays text: types are inferred for computing only, so that "01234", "1E10" and "NA" come out as they went in.
-"""
+"""Tables at the boundary: files and dataframes in, the same kind out; text is typed for computing only."""
 
 from __future__ import annotations
 
@@ -347,10 +344,7 @@ class Frame:
 def read(
     data: Any, *, dialect: Dialect | None = None, encoding: str | None = None, delimiter: str | None = None
 ) -> Frame:
-    """Open a file or wrap a dataframe: a path, a URL, a Frame, or any eager dataframe that narwhals knows.
-
-    Encoding and delimiter are said where no dialect is. Errors say where a file cannot be read, and quote no cell.
-    """
+    """Open a file or wrap a dataframe: a path, a URL, a Frame, or any eager dataframe; errors quote no cell."""
     if isinstance(data, Frame):
         return data
     dialect = dialect or Dialect(encoding, delimiter)

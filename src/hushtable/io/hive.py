@@ -71,10 +71,7 @@ def parquet_writer(file: IO[bytes], schema: pa.Schema) -> pq.ParquetWriter:
 
 
 def write(tables: Iterable[pa.Table], folder: Path, by: str) -> None:
-    """Write tables of one schema into an empty folder, by the cells of a column, which are in no file.
-
-    Each folder keeps their order, so that random rows stay random.
-    """
+    """Write tables of one schema into an empty folder, by the cells of a column; each folder keeps their order."""
     if by.startswith(("_", ".")):
         raise InputError(
             f"column {by!r} would name folders that readers pass over, as all that begins with {by[0]!r}.",

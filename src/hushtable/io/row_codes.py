@@ -1,7 +1,6 @@
 """Every record of a table too large for memory, as small codes in the order of the records.
 
-Where hardly any two records are equal, counting distinct rows saves nothing; a code takes a byte of fewer than 256
-values: eight columns of 50,000,000 records take 0.4 GB.
+Where hardly any two records are equal, counting distinct rows saves nothing; 8 columns of 50,000,000 take 0.4 GB.
 """
 
 from __future__ import annotations

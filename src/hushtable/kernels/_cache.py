@@ -2,10 +2,8 @@
 """Where compiled kernels are kept and how they are loaded: the one place that knows private names of numba.
 
 Other than numba's own: a kernel holds while *all* kernels and the compiler's settings stay the same, since kernels are
-compiled into one another; what lies beside the source is read even where nothing can be written, as in an image that
-was warmed up, and then nothing is kept; a kernel is loaded without what only a compiler needs, which takes a third of a
-second in each process. A numba without these names keeps and loads kernels in its own way: slower, with the same
-results.
+compiled into one another; what lies beside the source is read where nothing can be written, as in a warmed image; a
+kernel is loaded without what only a compiler needs, which takes a third of a second in each process.
 """
 
 from __future__ import annotations

@@ -131,10 +131,7 @@ def _try_exchange(
 def _try_split(
     space: Space, classes: CostedClasses, limits: tuple[int, int], judged: JudgedBlock | None, row: int, bar: float
 ) -> bool:
-    """Split the class of a row: it begins one part, the farthest from it the other, and all others go where it is dear.
-
-    The change is undone where it does not stay under the bar.
-    """
+    """Split the class of a row by distance to it and to the row farthest from it, unless that goes above the bar."""
     label, min_size = int(classes.rows[row].label), limits[0]
     n_rows = int(classes.of[label].n_rows)
     if n_rows < 2 * min_size or n_rows > _MOST_PARTED or classes.free[0] == 0:

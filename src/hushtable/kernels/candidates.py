@@ -1,7 +1,4 @@
-"""Persons whose published rows could be some known records, looked up through an index; rows that lie near one.
-
-Also how many rows satisfy each of many queries: conjunctions of ranges of codes.
-"""
+"""Persons whose rows could be some known records, looked up through an index; rows near one; rows of queries."""
 
 from __future__ import annotations
 
@@ -102,10 +99,7 @@ def _fits(looked: LookedUp, row: int, places: CountArray, record: int) -> bool:
 
 @inner
 def _has_all(looked: LookedUp, person: int, places: CountArray, run: tuple[int, int], room: CountArray) -> bool:
-    """Tell whether a person has a row of their own for each of some known records: a matching that grows by paths.
-
-    ``room`` is (3, n): the row that each record has, who was asked before it, and who is asked next.
-    """
+    """Tell whether a person has a row of their own for each of some known records: a matching that grows by paths."""
     first, last = run
     n = last - first
     for i in range(n):

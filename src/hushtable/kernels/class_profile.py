@@ -59,10 +59,7 @@ def class_ranges(labels: CodeArray, codes: CodeArray, n_classes: int) -> tuple[C
 def known_ranges(
     labels: CodeArray, codes: CodeArray, place: CodeArray, low: CodeArray, high: CodeArray, has_missing: BoolArray
 ) -> None:
-    """Set the first and the last known place of every class, from 0 (-1 for none), and whether it misses some.
-
-    ``place`` is (n_codes + 1,): the place of the missing value, always 0, and of every code.
-    """
+    """Set the first and the last known place of every class, from 0 (-1 for none), and whether it misses some."""
     low[:], high[:], has_missing[:] = 2**31 - 1, -1, False
     for row in range(labels.size):
         label, at = labels[row], place[codes[row] + 1] - 1
@@ -79,10 +76,7 @@ def known_ranges(
 
 @jit
 def class_codes(labels: CodeArray, codes: CodeArray, n_codes: int, n_classes: int) -> tuple[CountArray, CodeArray]:
-    """Return the distinct codes of every class: c has ``codes[offsets[c]:offsets[c + 1]]``, ascending.
-
-    There are at most 63 codes, so that a word tells with the missing value which ones there are.
-    """
+    """Return the distinct codes (at most 63) of every class: c has ``codes[offsets[c]:offsets[c + 1]]``, ascending."""
     held = np.zeros(n_classes, np.uint64)
     for row in range(labels.size):
         if labels[row] >= 0:

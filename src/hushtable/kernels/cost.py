@@ -1,7 +1,4 @@
-"""What a set of rows costs when all of them publish one candidate value in every column.
-
-The cheapest partition of a few rows, as a shortest path over the subsets that are still free.
-"""
+"""What rows cost that publish one candidate value in every column, and the cheapest partition of a few rows."""
 
 from __future__ import annotations
 

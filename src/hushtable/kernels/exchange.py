@@ -271,10 +271,7 @@ def _grow_neighbours(
     freed: float,
     targets: tuple[int, int],
 ) -> None:
-    """Set how much the share of each target grows by one more row, or something past what is freed.
-
-    All of them in one call, because a call hands over more than thirty arrays.
-    """
+    """Set how much the share of each target grows by one more row, or something past what is freed; all in one call."""
     first, last = targets
     for target in range(first, last):
         limit = freed / classes.sizes[target]

@@ -1,7 +1,4 @@
-"""The nearest rows of every row, found block by block: those that a class of two with it costs least.
-
-Also the nearest rows of another table, by the sum of the differences of numbers and of unequal categories.
-"""
+"""The nearest rows of every row, block by block: in a class of two with it; and the nearest rows of another table."""
 
 from __future__ import annotations
 
@@ -118,10 +115,7 @@ def _triple_cost(space: Space, one: int, two: int, three: int) -> float:
 
 @bare
 def take_apart(space: Space, following: CodeArray, labels: CodeArray, ring: CodeArray, edges: FloatArray) -> int:
-    """Make classes of two and three rows from rings; return how many. ``ring`` and ``edges`` are scratch.
-
-    ``following`` is the row after each in its ring, never the row itself; ``labels`` are all -1 on entry.
-    """
+    """Make classes of two and three rows from rings, in which each row has a following one; return how many."""
     n_classes = 0
     for row in range(following.size):
         if labels[row] >= 0:
@@ -223,10 +217,7 @@ def share_nearest(
     tied: CountArray,
     shares: FloatArray,
 ) -> None:
-    """Count for every candidate the targets that it is nearest to; equally near records share a target.
-
-    ``counts`` are the candidates' records, ``tied`` is scratch, ``shares`` are zeros on entry; all (n_candidates,).
-    """
+    """Count for every candidate the targets that it is nearest to; equally near records share a target."""
     for target in range(targets.shape[0]):
         least = np.inf
         n_tied, n_records = 0, 0

@@ -1,7 +1,7 @@
 """Cuts that are chosen in one place and counted in many: where the rows of a class lie in parts, on other machines.
 
 Each part counts its rows on the left side of every cut that may be the best, and those counts add up. Cuts are ranked
-and compared by the functions of `hushtable.kernels.split`, so that the same one is made as over all rows.
+as `hushtable.kernels.split` does, so that the same one is made as over all rows.
 """
 
 from __future__ import annotations

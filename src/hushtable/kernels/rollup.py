@@ -1,7 +1,4 @@
-"""Roll-ups: the classes of a node of a lattice, from the classes of a node below it.
-
-Full-domain passes over rows that are left over: which of them are in groups that are large enough.
-"""
+"""Roll-ups: the classes of a node of a lattice, from those of a node below it; passes over rows that are left over."""
 
 from __future__ import annotations
 
@@ -191,10 +188,7 @@ def group_by_hash(
 def add_up(
     codes: CodeArray, rows: CodeArray, counts: CountArray, chosen: BoolArray, table: FloatArray, sums: FloatArray
 ) -> None:
-    """Add what the chosen classes cost in every column, by a row and the records of each.
-
-    ``codes`` (n, n_columns) are shifted by one; ``table`` (n_columns, widest) is the cost of every code.
-    """
+    """Add what the chosen classes cost in every column, by a row and the records of each; codes are shifted by one."""
     for i in range(rows.size):
         if chosen[i]:
             row, count = np.uint64(rows[i]), float(counts[i])
@@ -206,10 +200,7 @@ def add_up(
 def merge_values(
     offsets: CountArray, classes: CodeArray, held_offsets: CountArray, held: CodeArray, counts: CountArray, n_codes: int
 ) -> tuple[CountArray, CodeArray, CountArray]:
-    """Return the sparse class-by-value histogram of groups of classes, as `class_profile.class_values` does.
-
-    Group g has ``classes[offsets[g]:offsets[g + 1]]``, class c ``held[held_offsets[c]:held_offsets[c + 1]]``.
-    """
+    """Return the sparse class-by-value histogram of groups of classes, as `class_profile.class_values` does."""
     n_groups = offsets.size - 1
     found_offsets = np.zeros(n_groups + 1, np.int64)
     found = np.empty(held.size, np.int32)

@@ -83,10 +83,7 @@ def with_more_room(stack: WalkStack) -> WalkStack:
 
 @inner
 def next_column(stack: WalkStack, n_columns: int) -> int:
-    """Return the column to split the classes at hand by, going back to fewer columns where none is left.
-
-    That is OVER after the last one, and NO_ROOM while the stack could not hold the rows of its last level once more.
-    """
+    """Return the column to split the classes at hand by, going back where none is left; OVER, or NO_ROOM."""
     while stack.size[0] >= 0:
         level = stack.levels[stack.size[0]]
         column = level.next_column

@@ -84,10 +84,7 @@ class SeparationScratch(NamedTuple):
 def gather(
     rows: SpacedRows, scratch: SeparationScratch, prices: FloatArray, rank: CountArray, a: int, limit: float
 ) -> None:
-    """Set as candidates the other copies of a row and the rows nearer than a limit that come before it.
-
-    They come by ``rank`` or, where it is empty, by price, and of equal prices by number.
-    """
+    """Set as candidates the other copies of a row and the rows nearer than a limit that come before it."""
     n = 0
     if rows.counts[a] > 1:
         scratch.rows[0], scratch.copies[0] = a, rows.counts[a] - 1
@@ -366,10 +363,7 @@ def _look(
     node: int,
     known: tuple[float, float],
 ) -> float:
-    """Bound a node, and say what its children decide; return the best value known.
-
-    ``known`` is the best value so far, or a goal, and a limit of shares above which no class is better.
-    """
+    """Bound a node, and say what its children decide; return the best value known."""
     goal, limit = known
     own = prices[a]
     _begin(rows, scratch, a)

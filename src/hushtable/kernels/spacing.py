@@ -117,10 +117,7 @@ def neighbours(rows: SpacedRows, found: CodeArray, distances: FloatArray, run: t
 def dear_pairs(
     rows: SpacedRows, prices: FloatArray, margin: float, run: tuple[int, int], pairs: CodeArray, distances: FloatArray
 ) -> int:
-    """Set the pairs whose prices exceed what they cost, and how far they lie apart; return how many there are.
-
-    What exceeds the room for pairs is counted, and not kept.
-    """
+    """Set the pairs whose prices exceed their cost, as many as have room, and their distance; return how many."""
     lead, n_columns = rows.n_leading, rows.unit.size
     n = 0
     for row in range(run[0], run[1]):

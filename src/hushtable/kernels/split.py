@@ -1,7 +1,4 @@
-"""Strict Mondrian: cut a class in two where that pays most, until no cut is allowable.
-
-Which cut pays most is chosen from profiles; which of two best cuts, from what they leave on either side.
-"""
+"""Strict Mondrian: cut a class in two where that pays most, by profiles and what is left on either side."""
 
 from __future__ import annotations
 
@@ -357,10 +354,7 @@ def _send(axes: Axes, held: Profile, choice: Choice, first: int, last: int) -> i
 
 @inner
 def _span_sides(axes: Axes, j: int, entries: NDArray[Any], marks: ByteArray, spans: CountArray, n_sides: int) -> None:
-    """Set what a column spans on each side, from its marks, and forget those.
-
-    All eight bits are looked at, whether or not so many sides are asked: loops of eight without a branch.
-    """
+    """Set what a column spans on each of eight sides, asked for or not, from its marks, and forget those."""
     axis, n_codes, all_sides = axes.columns[j], entries.size, (1 << n_sides) - 1
     places = axes.places[axis.begin :]
     low, high, n_units, n_chars, listed = spans[0], spans[1], spans[2], spans[3], spans[4]

@@ -107,10 +107,7 @@ def _start(labels: CodeArray, n_classes: int, counts: CountArray, levels: Levels
 def walk(
     codes: CodeArray, counts: CountArray, bits: CountArray, prefix: CountArray, levels: Levels, out: CountArray
 ) -> None:
-    """Measure every union of a prefix and any later columns; ``out[mask]`` are its figures.
-
-    ``bits`` are what each column adds to the mask; the last entry of ``prefix`` is the first column that may be added.
-    """
+    """Measure every union of a prefix, which ends with the first column that may be added, and later columns."""
     n_columns = bits.size
     base = prefix.size - 1
     _start(np.zeros(counts.size, np.int32), 1, counts, levels)

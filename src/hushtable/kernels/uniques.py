@@ -2,14 +2,10 @@
 
 Rows are *probes* (the records that might single someone out), *targets* (the records they might single out), or both. A
 probe is alone on a column set when no other probe equals it there and exactly one target does. The walk is depth-first;
-a column set's children add one later column. Nothing is lost to its prunings:
-
-- a class without a target never has one on a superset: it goes;
-- a class with one probe and one target is a hit, and of no more use below, except at sizes that are not asked for;
-- a class none of whose probes can still improve goes. The others' rows stay in it, for they still count against being
-  alone;
-- a small class is settled on the spot, for the whole subtree: the rows that agree with a probe on a column are bits of
-  one word.
+a column set's children add one later column. Nothing is lost to its prunings: a class without a target goes; a class
+with one probe and one target is a hit, and of no more use below, except at sizes that are not asked for; a class none
+of whose probes can still improve goes, but the others' rows stay, for they still count against being alone; a small
+class is settled on the spot, for the whole subtree: the rows that agree with a probe on a column are bits of one word.
 """
 
 from __future__ import annotations
@@ -80,10 +76,7 @@ def settle(
     pulse: CountArray,
     scratch: Settling,
 ) -> None:
-    """Find the first smallest superset, by later columns only, on which each probe of a small class is alone.
-
-    Looks at the classes whose first row is the part's, until it is told to stop.
-    """
+    """Find the first smallest superset, by later columns only, on which each probe of a small class is alone."""
     part, n_parts = whose
     max_size, size = grid.allowed.size - 1, path.size
     first = int(path[size - 1]) + 1
@@ -411,10 +404,7 @@ def _next_allowed(allowed: BoolArray, size: int) -> int:
 def _split(
     grid: WalkGrid, sizes: CodeArray, column: int, size: int, stack: WalkStack, split: _Split, largest_small: int
 ) -> tuple[int, int]:
-    """Split the classes before a column set's last column by it; return how many are small, and how many hits.
-
-    What is worth going on with is the stack's next level. ``sizes`` are those found so far.
-    """
+    """Split the classes before a column set's last column by it; return how many are small, and how many hits."""
     codes = grid.codes[column]
     lowest = -1 if grid.missing_matches else 0
     needed = _next_allowed(grid.allowed, size)

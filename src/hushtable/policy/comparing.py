@@ -322,7 +322,8 @@ def compare(
     [(2, 3, True), (3, 3, True), (7, None, None)]
     """
     rules = _policy(policy)
-    runs = _runs(rules, _ks(k), _shares(suppression), _words(recoding, STYLES, "recoding"), _methods(method, rules))
+    methods = _words(method, METHODS, "method") or [rules.method.name]
+    runs = _runs(rules, _ks(k), _shares(suppression), _words(recoding, STYLES, "recoding"), methods)
     ways = _words(links, LINKS, "links")
     fitted = RegressionModel.of(model, weights)
     if ways is not None:
@@ -393,10 +394,6 @@ def _words(given: Any, known: Iterable[str], what: str) -> list[str] | None:
     return list(dict.fromkeys(words))
 
 
-def _methods(given: Any, rules: Policy) -> list[str]:
-    return _words(given, METHODS, "method") or [rules.method.name]
-
-
 def _runs(
     rules: Policy, ks: Sequence[int], shares: Sequence[float], recodings: Sequence[str] | None, methods: Sequence[str]
 ) -> list[ComparedRun]:
@@ -407,7 +404,8 @@ def _runs(
             f"recoding has no effect: {' and '.join(methods)} have no such option.",
             hint="leave it out, or compare method='mondrian' too.",
         )
-    suppressed: Sequence[float | None] = [None] if _notion(rules.models) else shares
+    judges_rows = any(isinstance(model, MatchingNotion) for model in rules.models)
+    suppressed: Sequence[float | None] = [None] if judges_rows else shares
     styles: dict[str, Sequence[str | None]] = {
         name: (recodings or [_with_method(rules, name).method.recoding]) if name in recoded else [None]
         for name in methods
@@ -433,18 +431,10 @@ def _by_links(rules: Policy, runs: Iterable[ComparedRun], ways: Iterable[str]) -
             method = run.method
             if aligns != (links == LinkedKAnonymity.name):
                 method = Histories.name if links == LinkedKAnonymity.name else Mondrian.name
-            style = run.recoding if method == run.method else _default_style(rules, method)
+            default = getattr(_with_method(rules, method).method, "recoding", None)
+            style = run.recoding if method == run.method else default
             found.append(replace(run, links=links, method=method, recoding=style))
     return list(dict.fromkeys(found))
-
-
-def _default_style(rules: Policy, method: str) -> str | None:
-    made = _with_method(rules, method).method
-    return made.recoding if hasattr(made, "recoding") else None
-
-
-def _notion(models: Iterable[PrivacyModel]) -> bool:
-    return any(isinstance(model, MatchingNotion) for model in models)
 
 
 def _with_method(rules: Policy, name: str) -> Policy:
@@ -552,10 +542,8 @@ def _figures(run: ComparedRun, prepared: Prepared, asked: Request, model: Regres
     seconds = perf_counter() - began
     # What `Release.verify` does, with the cells written once for all figures.
     published, claim, source = release.edition, release.claim, release.source
-    frame, original = published.frame(), None
-    if claim.compares(published.columns):
-        original = source.frame()
-    verdict = claim.verify(frame, original=original)
+    frame = published.frame()
+    verdict = claim.verify(frame, original=source.frame() if claim.compares(published.columns) else None)
     linkage = release.linkage()
     fitted = _fitted(release, frame, model)
     return replace(

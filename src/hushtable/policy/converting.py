@@ -1,7 +1,6 @@
 """Projects and hierarchies of other tools: an ARX project becomes a policy, a code list or tree a hierarchy file.
 
-Of an ARX project (``.deid``), a zip that `org.deidentifier.arx.gui.worker.WorkerSave` writes, neither its data nor what
-Java serialized is read.
+Of a project (``.deid``, a zip that ARX's `WorkerSave` writes) neither its data nor what Java serialized is read.
 """
 
 from __future__ import annotations

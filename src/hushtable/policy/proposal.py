@@ -80,20 +80,7 @@ _FITTING: Final = 0.9
 
 
 def proposed_rule(column: Column, topic: str) -> Rule | None:
-    """Return what to generalize a quasi-identifier by; None where its own values serve better.
-
-    Numbers get none: they are cut wherever a cut serves best, with round ends. Nor does a column of two values.
-
-    ====================================================  ==========================================
-    column                                                rule
-    ====================================================  ==========================================
-    date; datetime                                        month (day), quarter, year, decade
-    postcode; category of digits of one length            the first characters, up to four levels
-    codes of illnesses as ICD-10 has them                 a letter and two digits, then the letter
-    country or nationality, education; 70 % of the        the dictionary
-    values in the dictionary
-    ====================================================  ==========================================
-    """
+    """Return what to generalize a quasi-identifier by; None, as for numbers, where its own values serve better."""
     if column.n_values < 3:
         return None
     if column.kind == "date":

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import fields
 from typing import Annotated, Any, Final, Literal, get_args
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, ValidationInfo, model_validator
@@ -311,18 +312,8 @@ class ColumnPolicy(Record):
     @property
     def spec(self) -> ColumnSpec:
         """How the column is read."""
-        format_ = None if self.format == ASK else self.format
-        return ColumnSpec(
-            self.kind,
-            self.order,
-            format_,
-            self.decimal,
-            self.thousands,
-            self.missing_values,
-            self.separator,
-            self.latest_year,
-            self.odd_cells,
-        )
+        said = {each.name: getattr(self, each.name) for each in fields(ColumnSpec)}
+        return ColumnSpec(**said | ({"format": None} if self.format == ASK else {}))
 
 
 class PolicyReading(Record):

@@ -262,10 +262,7 @@ def _finished(seen: FloatArray, sizes: Sequence[int]) -> dict[int, Coverage]:
 
 
 def _interrupted(seen: FloatArray, n_first: int, size: int) -> Coverage:
-    """Return what became of the sets of one size when the walk was stopped.
-
-    Of first columns that some part has not come to, records may be found on sets that another part has walked.
-    """
+    """Return what became of the sets of one size when the walk was stopped, of first columns that all parts came to."""
     n_all = math.comb(seen.shape[1], size)
     walked = int((seen[:1] if size == 1 else seen)[:, :n_first, size].sum())
     left = float(seen[:, :n_first, 0].sum())

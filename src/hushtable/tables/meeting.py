@@ -1,7 +1,4 @@
-"""Where two tables meet: their columns are spelled alike, and what could not be is reported.
-
-What an attack cannot match it cannot find: a column that meets nowhere is a warning, and the end of a gate (`as_gate`).
-"""
+"""Where two tables meet: their columns are spelled alike, and what could not be is a warning, or the end of a gate."""
 
 from __future__ import annotations
 

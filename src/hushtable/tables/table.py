@@ -290,10 +290,7 @@ def _recoded(codes: CodeArray, column: Column, joint: Column) -> CodeArray:
 
 
 def opened(data: Any, specs: Mapping[str, ColumnSpec] | None = None) -> Table | Frame:
-    """Open a file or wrap a dataframe, and say what was said of its columns; a Table stays as it is.
-
-    Both results have ``names``, ``n_rows``, ``n_records``, ``records``, ``frame()`` and ``one_by_one()``.
-    """
+    """Open a file or wrap a dataframe, and say what was said of its columns; a Table stays as it is."""
     if isinstance(data, Table):
         return data
     frame = frames.read(data)

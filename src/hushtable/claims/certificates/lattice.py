@@ -1,7 +1,4 @@
-"""Checks the certificate of full-domain recoding: a list of intervals that are the lattice, and why each holds nothing.
-
-Plain NumPy, from the definitions of the losses: every node that the list names is grouped anew.
-"""
+"""Checks the certificate of full-domain recoding: intervals that are the lattice, and why each holds nothing better."""
 
 from __future__ import annotations
 

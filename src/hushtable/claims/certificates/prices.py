@@ -103,10 +103,7 @@ def dear_pairs(spread: SpreadRows, prices: FloatArray) -> float:
 
 
 def dear_class(spread: SpreadRows, prices: FloatArray, k: int) -> tuple[float, int]:
-    """Return by how much the prices of a class exceed its cost, where one is found, and how many searches had no end.
-
-    A class is looked for from its member of the highest price: it costs less than that for each member.
-    """
+    """Return by how much a class costs less than its prices, where one is found, and how many searches had no end."""
     order = np.argsort(prices, kind="stable")
     is_dear = (prices[order] > TOLERANCE) & (spread.counts[order] < k)
     n_open = 0
@@ -199,10 +196,7 @@ def _bound(prices: FloatArray, counts: CountArray, shares: FloatArray, own: floa
 
 
 def _parts(spread: SpreadRows, box: _Box, tight: _Box, members: CountArray) -> list[_Box]:
-    """Return the two parts of a box: those classes that reach as far as the members do in one direction, and the rest.
-
-    The direction is the one in which they reach farthest beyond the box.
-    """
+    """Return the classes of a box that reach as far as the members in the farthest direction, and the rest."""
     width = spread.width(box.low, box.high)
     low, high = np.minimum(box.low, tight.low), np.maximum(box.high, tight.high)
     new = spread.flags[members]
