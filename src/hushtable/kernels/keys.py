@@ -13,34 +13,31 @@ earlier branch, so that branches go one after the other. Sets of columns are wor
 
 from __future__ import annotations
 
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hushtable._types import BoolArray, CodeArray, CountArray
 from hushtable.kernels._jit import inner, jit
+from hushtable.kernels.evidence import (
+    FEW_PAIRS,
+    ColumnWords,
+    KeyCodes,
+    KeyRows,
+    draw_pairs,
+    minimal_sets,
+    n_bits,
+    n_drawn,
+    random_below,
+    set_difference,
+    split_classes,
+)
 
-__all__ = ["KeyCodes", "KeyRows", "KeyRules", "figures", "first_evidence", "greedy", "search"]
+__all__ = ["KeyRules", "figures", "greedy", "search"]
 
-ColumnWords = NDArray[np.uint64]
-KeyCodes = NDArray[np.signedinteger[Any]]
-
-_FEW_PAIRS: Final = 400
-"""So many pairs of rows all become evidence: then a set's whole subtree needs no other."""
 _LISTED_PAIRS: Final = 1 << 13
 """So many pairs of rows are kept as the columns in which they differ: to sift them is faster than to split classes."""
-_SAMPLED_ROWS: Final = 1 << 13
-_EXPONENT: Final = 0.3  # of the pairs of a partition: how many of them are drawn (HPIValid)
 _ONE: Final = np.uint64(1)
-
-
-class KeyRows(NamedTuple):
-    """Rows by column and by row, and how many codes each column has, missing counted."""
-
-    codes: KeyCodes  # (n_columns, n_rows), -1 is missing
-    cells: KeyCodes  # (n_rows, n_columns), the same
-    widths: CountArray
 
 
 class KeyRules(NamedTuple):
@@ -50,18 +47,6 @@ class KeyRules(NamedTuple):
     most: int  # how many of them a key may leave
     max_size: int  # the most columns of a key
     seed: int  # of the pairs that are drawn
-
-
-@inner
-def _n_bits(word: np.uint64) -> int:
-    word = word - ((word >> _ONE) & np.uint64(0x5555555555555555))
-    word = (word & np.uint64(0x3333333333333333)) + ((word >> np.uint64(2)) & np.uint64(0x3333333333333333))
-    word = (word + (word >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
-    # Sums of bytes by shifts: a product would run over, of which Python warns without compilation.
-    word = word + (word >> np.uint64(8))
-    word = word + (word >> np.uint64(16))
-    word = word + (word >> np.uint64(32))
-    return int(np.int64(word & np.uint64(127)))
 
 
 @inner
@@ -85,168 +70,6 @@ def _more_codes(codes: CodeArray, needed: int) -> CodeArray:
     grown = np.zeros(max(needed, 2 * len(codes)), codes.dtype)
     grown[: len(codes)] = codes
     return grown
-
-
-@inner
-def _split(
-    codes: KeyCodes,
-    members: CodeArray,
-    ends: CodeArray,
-    at: tuple[int, int, int, int],
-    bins: CodeArray,
-    touched: CodeArray,
-) -> tuple[int, int, int]:
-    """Split classes of two rows or more by one column; write what still has two rows or more behind them.
-
-    ``at`` is where members begin and end, and the ends of classes; ``bins`` are 0 between uses. Returns where the new
-    members and the new ends end, and the pairs of rows that share a class.
-    """
-    begin, filled, first_end, last_end = at
-    n_ends, pairs = last_end, 0
-    for c in range(first_end, last_end):
-        end = ends[c]
-        if end - begin == 2:
-            a, b = members[begin], members[begin + 1]
-            if codes[a] == codes[b]:
-                members[filled], members[filled + 1] = a, b
-                filled += 2
-                ends[n_ends] = filled
-                n_ends += 1
-                pairs += 1
-            begin = end
-            continue
-        n_touched = 0
-        for i in range(begin, end):
-            code = codes[members[i]] + 1
-            if bins[code] == 0:
-                touched[n_touched] = code
-                n_touched += 1
-            bins[code] += 1
-        for t in range(n_touched):
-            size = int(bins[touched[t]])
-            if size == 1:
-                bins[touched[t]] = -1
-            else:
-                bins[touched[t]] = filled
-                filled += size
-                ends[n_ends] = filled
-                n_ends += 1
-                pairs += size * (size - 1) // 2
-        for i in range(begin, end):
-            row = members[i]
-            code = codes[row] + 1
-            place = bins[code]
-            if place >= 0:
-                members[place] = row
-                bins[code] = place + 1
-        for t in range(n_touched):
-            bins[touched[t]] = 0
-        begin = end
-    return filled, n_ends, pairs
-
-
-@inner
-def _difference(cells: KeyCodes, a: int, b: int, out: ColumnWords, n: int) -> None:
-    for w in range(out.shape[1]):
-        word = np.uint64(0)
-        for j in range(64 * w, min(64 * w + 64, cells.shape[1])):
-            word |= np.uint64(cells[a, j] != cells[b, j]) << np.uint64(j & 63)
-        out[n, w] = word
-
-
-@inner
-def _random(state: ColumnWords, below: int) -> int:
-    x = state[0]
-    x ^= x << np.uint64(13)
-    x ^= x >> np.uint64(7)
-    x ^= x << np.uint64(17)
-    state[0] = x
-    return int(np.int64((x >> np.uint64(11)) % np.uint64(below)))
-
-
-@jit
-def _n_drawn(pairs: int) -> int:
-    return int(np.float64(pairs) ** _EXPONENT) + 1
-
-
-@jit
-def _draw(
-    cells: KeyCodes, members: CodeArray, ends: CodeArray, at: tuple[int, int, int, int], pairs: int, state: ColumnWords
-) -> ColumnWords:
-    """Return the minimal difference sets of some pairs of rows that share a class, or of all where they are few."""
-    begin, _, first_end, last_end = at
-    n_words = (cells.shape[1] + 63) // 64
-    n = 0
-    if pairs <= _FEW_PAIRS:
-        drawn = np.zeros((pairs, n_words), np.uint64)
-        for c in range(first_end, last_end):
-            for i in range(begin, ends[c]):
-                for k in range(i + 1, ends[c]):
-                    _difference(cells, members[i], members[k], drawn, n)
-                    n += 1
-            begin = ends[c]
-        return _minimal(drawn)
-    drawn = np.zeros((_n_drawn(pairs), n_words), np.uint64)
-    n_classes = last_end - first_end
-    for n in range(len(drawn)):
-        # A class of every size has its turn: large ones differ in few columns, small ones in others.
-        c = first_end + _random(state, n_classes)
-        start = begin if c == first_end else ends[c - 1]
-        size = ends[c] - start
-        i = _random(state, size)
-        k = (i + 1 + _random(state, size - 1)) % size
-        _difference(cells, members[start + i], members[start + k], drawn, n)
-    return _minimal(drawn)
-
-
-@jit
-def _minimal(sets: ColumnWords) -> ColumnWords:
-    """Return the sets that hold no other one, the smallest first; each once, and none that is empty."""
-    n, n_words = sets.shape
-    sizes = np.zeros(n, np.int64)
-    for i in range(n):
-        for w in range(n_words):
-            sizes[i] += _n_bits(sets[i, w])
-    kept = np.empty_like(sets)
-    n_kept = 0
-    for i in np.argsort(sizes):
-        if sizes[i] == 0:
-            continue
-        is_new = True
-        for k in range(n_kept):
-            holds = True
-            for w in range(n_words):
-                if kept[k, w] & ~sets[i, w]:
-                    holds = False
-                    break
-            if holds:
-                is_new = False
-                break
-        if is_new:
-            kept[n_kept] = sets[i]
-            n_kept += 1
-    return kept[:n_kept].copy()
-
-
-@jit
-def first_evidence(rows: KeyRows, seed: int) -> ColumnWords:
-    """Return difference sets of pairs that agree in a column, for every column, from evenly spaced rows."""
-    n_columns, n_rows = rows.codes.shape
-    step = (n_rows + _SAMPLED_ROWS - 1) // _SAMPLED_ROWS
-    state = np.array([seed * 2 + 0x9E3779B97F4A7C1], dtype=np.uint64)
-    bins = np.zeros(rows.widths.max() + 1, np.int32)
-    n_sampled = (n_rows + step - 1) // step
-    touched = np.empty(min(rows.widths.max(), n_rows) + 1, np.int32)
-    members, ends = np.empty(2 * n_sampled, np.int32), np.empty(n_sampled + 2, np.int32)
-    evidence = np.zeros((0, (n_columns + 63) // 64), np.uint64)
-    for j in range(n_columns):
-        members[:n_sampled] = np.arange(0, n_rows, step)
-        ends[0] = n_sampled
-        filled, n_ends, pairs = _split(rows.codes[j], members, ends, (0, n_sampled, 0, 1), bins, touched)
-        if pairs > 0:
-            drawn = _draw(rows.cells, members, ends, (n_sampled, filled, 1, n_ends), pairs, state)
-            evidence = np.concatenate((evidence, drawn))
-    return _minimal(evidence)
 
 
 class _KeyWalk(NamedTuple):
@@ -451,7 +274,7 @@ def _note(alive: _Alive, walk: _KeyWalk, level: int, e: int) -> None:
     n_free = 0
     for w in range(alive.sets.shape[1]):
         alive.common[level, w] &= alive.sets[e, w]
-        n_free += _n_bits(alive.sets[e, w] & walk.free[level, w])
+        n_free += n_bits(alive.sets[e, w] & walk.free[level, w])
     if n_free < alive.fewest[level]:
         alive.best[level], alive.fewest[level] = e, n_free
 
@@ -463,7 +286,7 @@ def _fold(alive: _Alive, log: ColumnWords, n_log: int, walk: _KeyWalk, level: in
     for e in range(alive.folded[level], n_log):
         n_hits = 0
         for w in range(log.shape[1]):
-            n_hits += _n_bits(log[e, w] & walk.chosen[level, w])
+            n_hits += n_bits(log[e, w] & walk.chosen[level, w])
         if n_hits > 1:
             continue
         owner = -1
@@ -578,7 +401,7 @@ def _refine(
         if known[1] > last:
             at = _place(agreeing, last)
             agreeing = _more_members(agreeing, at)
-            agreeing.member_ends[last + 2], agreeing.end_ends[last + 2], agreeing.pairs[last + 1] = _split(
+            agreeing.member_ends[last + 2], agreeing.end_ends[last + 2], agreeing.pairs[last + 1] = split_classes(
                 rows.codes[column], agreeing.members, agreeing.ends, at, bins, touched
             )
             known[1] = len(agreeing.pairs)
@@ -647,7 +470,7 @@ def _list(agreeing: _Agreeing, cells: KeyCodes, level: int) -> None:
     for c in range(agreeing.end_ends[level], agreeing.end_ends[level + 1]):
         for i in range(begin, ends[c]):
             for k in range(i + 1, ends[c]):
-                _difference(cells, members[i], members[k], differences, n)
+                set_difference(cells, members[i], members[k], differences, n)
                 n += 1
         begin = ends[c]
     agreeing.difference_ends[level], agreeing.difference_ends[level + 1] = 0, n
@@ -685,15 +508,15 @@ def _drawn_at(agreeing: _Agreeing, cells: KeyCodes, level: int, state: ColumnWor
     """Return the minimal difference sets of some pairs of rows that agree on a level, or of all where they are few."""
     n_pairs = agreeing.pairs[level]
     if level < agreeing.known[1]:
-        return _draw(cells, agreeing.members, agreeing.ends, _place(agreeing, level), n_pairs, state)
+        return draw_pairs(cells, agreeing.members, agreeing.ends, _place(agreeing, level), n_pairs, state)
     begin = agreeing.difference_ends[level]
     pairs = agreeing.differences[begin : begin + n_pairs]
-    if n_pairs <= _FEW_PAIRS:
-        return _minimal(pairs)
-    drawn = np.empty((_n_drawn(n_pairs), pairs.shape[1]), np.uint64)
+    if n_pairs <= FEW_PAIRS:
+        return minimal_sets(pairs)
+    drawn = np.empty((n_drawn(n_pairs), pairs.shape[1]), np.uint64)
     for n in range(len(drawn)):
-        drawn[n] = pairs[_random(state, n_pairs)]
-    return _minimal(drawn)
+        drawn[n] = pairs[random_below(state, n_pairs)]
+    return minimal_sets(drawn)
 
 
 @jit
@@ -713,7 +536,7 @@ def _outside(
         if chosen[j >> 6] & _bit(j):
             continue
         agreeing = _more_members(agreeing, at)
-        to, n_ends, n_pairs = _split(rows.codes[j], agreeing.members, agreeing.ends, at, bins, touched)
+        to, n_ends, n_pairs = split_classes(rows.codes[j], agreeing.members, agreeing.ends, at, bins, touched)
         if (n_pairs if rules.by_pairs else to - at[1]) > rules.most:
             at = (at[1], to, at[3], n_ends)
         else:
@@ -734,7 +557,7 @@ def figures(rows: KeyRows, rules: KeyRules, columns: CountArray) -> tuple[int, i
     for column in columns:
         if (pairs if rules.by_pairs else n) <= rules.most:
             break
-        to, last, pairs = _split(rows.codes[column], members, ends, (0, n, 0, n_ends), bins, touched)
+        to, last, pairs = split_classes(rows.codes[column], members, ends, (0, n, 0, n_ends), bins, touched)
         n, n_ends = _keep_last(members, ends, (n, to, n_ends, last))
         n_used += 1
     return n_used, pairs, n
@@ -765,10 +588,10 @@ def greedy(codes: CodeArray, widths: CountArray) -> CountArray:
     for i in range(n_columns):
         fewest, best = -1, i
         for k in range(i, n_columns):
-            _, _, pairs = _split(codes[order[k]], members, ends, (0, n, 0, n_ends), bins, touched)
+            _, _, pairs = split_classes(codes[order[k]], members, ends, (0, n, 0, n_ends), bins, touched)
             if fewest < 0 or pairs < fewest:
                 fewest, best = pairs, k
         order[i], order[best] = order[best], order[i]
-        to, last, _ = _split(codes[order[i]], members, ends, (0, n, 0, n_ends), bins, touched)
+        to, last, _ = split_classes(codes[order[i]], members, ends, (0, n, 0, n_ends), bins, touched)
         n, n_ends = _keep_last(members, ends, (n, to, n_ends, last))
     return order

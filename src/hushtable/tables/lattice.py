@@ -19,13 +19,15 @@ from numpy.typing import NDArray
 from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray
 from hushtable.errors import InputError
 from hushtable.kernels import group, keys as kernel, sampling as many_draws, uniques
+from hushtable.kernels.evidence import KeyCodes, KeyRows, first_evidence
+from hushtable.kernels.keys import KeyRules
 from hushtable.search import Budget, n_threads, say_if_first_run
 
 __all__ = [
     "DRAWS_AT_ONCE",
     "ColumnSets",
     "Coverage",
-    "KeyRule",
+    "KeyRules",
     "KeySets",
     "WalkProgress",
     "Watch",
@@ -399,15 +401,6 @@ def renyi_entropy(sizes: CountArray, alpha: float) -> float:
 _MOST_PLACES = 2**31  # of the rows of partitions that the kernel holds at a time
 
 
-@dataclass(frozen=True, slots=True)
-class KeyRule:
-    """What a key is: how many pairs of rows may agree on it, or how many rows may be not alone; and its size."""
-
-    by_pairs: bool
-    most: int
-    max_size: int
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class KeySets:
     """Minimal keys, those of few columns first, then in the order of their columns."""
@@ -422,16 +415,15 @@ class KeySets:
 def all_keys(
     codes: CodeArray,
     widths: CountArray,
-    rule: KeyRule,
+    rules: KeyRules,
     *,
-    seed: int = 0,
     budget: Budget | None = None,
     progress: WalkProgress | None = None,
 ) -> KeySets:
     """Find all minimal keys. Each is certified: it was counted, and a pair of rows shows why no column can go.
 
     Under a budget, keys of one column are searched first, then of two, and so on. Where no row may be repeated
-    (``rule.most`` is 0), all rows differ. ``widths`` are the codes of each column, missing counted.
+    (``rules.most`` is 0), all rows differ. ``widths`` are the codes of each column, missing counted.
     """
     n_columns, n_rows = codes.shape
     if n_rows * (n_columns + 1) >= _MOST_PLACES:
@@ -439,36 +431,35 @@ def all_keys(
             f"all keys of {n_rows:,} rows of {n_columns} columns are too many to look for.",
             hint="give sample, which finds one key, or fewer columns.",
         )
-    if _is_key(n_rows * (n_rows - 1) // 2, n_rows if n_rows > 1 else 0, rule):
+    if _is_key(n_rows * (n_rows - 1) // 2, n_rows if n_rows > 1 else 0, rules):
         # Even no column at all would be a key; a key has one.
-        alone = kernel.KeyRules(rule.by_pairs, -1, 1, seed)
-        rows = _columns_only(codes, widths)
+        alone, rows = rules._replace(most=-1, max_size=1), _columns_only(codes, widths)
         singles = np.array([kernel.figures(rows, alone, np.array([j]))[1:] for j in range(n_columns)])
-        return _in_order(np.eye(n_columns, dtype=np.bool_), np.arange(n_columns), singles, n_columns, rule.max_size)
+        return _in_order(np.eye(n_columns, dtype=np.bool_), np.arange(n_columns), singles, n_columns, rules.max_size)
     order = _most_telling_first(codes)
     rows = _rows(codes[order], widths[order])
     say_if_first_run(kernel.search, 8)
     n_words = (n_columns + 63) // 64
-    is_exact = rule.most == 0
-    evidence = kernel.first_evidence(rows, seed) if is_exact else np.zeros((0, n_words), dtype=np.uint64)
-    stages = [rule.max_size] if budget is None else [*range(1, rule.max_size + 1)]
+    is_exact = rules.most == 0
+    evidence = first_evidence(rows, rules.seed) if is_exact else np.zeros((0, n_words), dtype=np.uint64)
+    stages = [rules.max_size] if budget is None else [*range(1, rules.max_size + 1)]
     watch = Watch(budget, progress, n_columns, 1)
     complete_to = 0
     words, told = np.zeros((0, n_words), dtype=np.uint64), np.zeros((0, 2), dtype=np.int64)
     with ThreadPoolExecutor(1) as pool:
         for done, stage in enumerate(stages):
             watch.enter(done, len(stages))
-            rules = kernel.KeyRules(rule.by_pairs, rule.most, stage, seed)
+            upto = rules._replace(max_size=stage)
             if budget is None and progress is None:
                 # Nobody looks in: a thread would take longer to start than small tables do.
-                found = kernel.search(rows, rules, evidence, watch.pulses[0])
+                found = kernel.search(rows, upto, evidence, watch.pulses[0])
             else:
-                walk = pool.submit(kernel.search, rows, rules, evidence, watch.pulses[0])
+                walk = pool.submit(kernel.search, rows, upto, evidence, watch.pulses[0])
                 watch.until_done([walk])
                 found = walk.result()
             more, more_told, evidence, is_cut, is_finished = found
             if is_finished:
-                complete_to = stage if is_cut else rule.max_size
+                complete_to = stage if is_cut else rules.max_size
                 words, told = more, more_told
             else:
                 # An earlier stage may have found what this one did not come to.
@@ -481,43 +472,42 @@ def all_keys(
     return _in_order(bits.astype(np.bool_), order, told, watch.n_sets, complete_to)
 
 
-def sampled_key(codes: CodeArray, widths: CountArray, rule: KeyRule, n_sampled: int, *, seed: int = 0) -> KeySets:
+def sampled_key(codes: CodeArray, widths: CountArray, rules: KeyRules, n_sampled: int) -> KeySets:
     """Find one minimal key, greedily among sampled rows, then counted and pruned on all; None where it is too large."""
     n_columns, n_rows = codes.shape
-    sample = np.sort(np.random.default_rng(seed).choice(n_rows, min(n_sampled, n_rows), replace=False))
+    sample = np.sort(np.random.default_rng(rules.seed).choice(n_rows, min(n_sampled, n_rows), replace=False))
     say_if_first_run(kernel.greedy, 2)
     order = kernel.greedy(np.ascontiguousarray(codes[:, sample]), widths)
     rows = _columns_only(codes, widths)
-    rules = kernel.KeyRules(rule.by_pairs, rule.most, rule.max_size, seed)
     n_used, pairs, repeated = kernel.figures(rows, rules, order)
     n_sets = n_used
     key = order[: max(1, n_used)]
-    is_key = _is_key(pairs, repeated, rule)
+    is_key = _is_key(pairs, repeated, rules)
     # The last column is needed: without it the first ones were no key.
     for column in key[-2::-1] if is_key else ():
         fewer = key[key != column]
         _, pairs, repeated = kernel.figures(rows, rules, fewer)
         n_sets += 1
-        if _is_key(pairs, repeated, rule):
+        if _is_key(pairs, repeated, rules):
             key = fewer
     left = kernel.figures(rows, rules._replace(most=-1), key)[1:]
     members = np.isin(np.arange(n_columns), key)[None]
-    found = members[: int(is_key and len(key) <= rule.max_size)]
+    found = members[: int(is_key and len(key) <= rules.max_size)]
     return _in_order(found, np.arange(n_columns), np.array([left])[: len(found)], n_sets, 0)
 
 
-def _rows(codes: CodeArray, widths: CountArray) -> kernel.KeyRows:
+def _rows(codes: CodeArray, widths: CountArray) -> KeyRows:
     # Half as many bytes where codes are few: most of the search's time is spent on fetching them.
-    narrow: kernel.KeyCodes = codes.astype(np.int16) if widths.max() <= 2**15 else codes
-    return kernel.KeyRows(narrow, np.ascontiguousarray(narrow.T), widths)
+    narrow: KeyCodes = codes.astype(np.int16) if widths.max() <= 2**15 else codes
+    return KeyRows(narrow, np.ascontiguousarray(narrow.T), widths)
 
 
-def _columns_only(codes: CodeArray, widths: CountArray) -> kernel.KeyRows:
-    return kernel.KeyRows(codes, np.empty((0, len(codes)), dtype=np.int32), widths)
+def _columns_only(codes: CodeArray, widths: CountArray) -> KeyRows:
+    return KeyRows(codes, np.empty((0, len(codes)), dtype=np.int32), widths)
 
 
-def _is_key(pairs: int, repeated: int, rule: KeyRule) -> bool:
-    return (pairs if rule.by_pairs else repeated) <= rule.most
+def _is_key(pairs: int, repeated: int, rules: KeyRules) -> bool:
+    return (pairs if rules.by_pairs else repeated) <= rules.most
 
 
 def _most_telling_first(codes: CodeArray) -> CountArray:
