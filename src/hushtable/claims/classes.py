@@ -208,10 +208,8 @@ class ClaimOnColumns(SpeaksOfNobody):
     columns: tuple[str, ...] = field()  # the quasi-identifiers
     models: tuple[PrivacyModel, ...] = field()
     sensitive: tuple[str, ...] = ()  # columns whose diversity is reported, those that a model judges among them
-    # the kinds that columns had before they were published
-    specs: Mapping[str, ColumnSpec] = field(default_factory=dict, repr=False)
-    # How quasi-identifiers are spelled in the input and a population, and which cells of all other columns are missing
-    # there: published, they have one spelling.
+    specs: Mapping[str, ColumnSpec] = field(default_factory=dict, repr=False)  # kinds before publishing
+    # How quasi-identifiers are spelled in the input and a population, and which cells nobody judges are missing.
     origins: Mapping[str, ColumnSpec] = field(default_factory=dict, repr=False)
     # What labels mean, and how far apart sensitive values are; None where a manifest does not tell the hierarchy.
     hierarchies: Mapping[str, Any] = field(default_factory=dict, repr=False)
@@ -273,16 +271,12 @@ class Classes(ClaimOnColumns):
     """Every class of equal published cells satisfies models."""
 
     population: Any = field(default=None, repr=False)  # what k-map and delta-presence count; it is never in a manifest
-    # The column that says whose record a row is: classes count distinct persons. The original has it if the table has
-    # not.
-    person: str | None = None
-    # Whether it is a new pseudonym for every record: it says of no two whose they are, and the original is asked.
-    is_fresh: bool = False
+    person: str | None = None  # whose record a row is: classes count persons; in the original where it is not published
+    is_fresh: bool = False  # whether it is a new pseudonym for every record, so that the original is asked
     limits: Limits = field(default_factory=Limits)
     missing: Missing = "category"
     suppressed: str | None = SUPPRESSED  # the cell of suppressed records; None where there are none
-    # Whether the table holds all sensitive values of the input, so that models may compare with it instead.
-    is_whole: bool = True
+    is_whole: bool = True  # whether no sensitive value of the input lacks, so that models may compare with the table
 
     kind: ClassVar[str] = "classes"
 
@@ -345,11 +339,7 @@ class Classes(ClaimOnColumns):
         return words if self.person is None else f"{words}, by persons"
 
     def verify(self, data: Any, *, original: Any = None) -> Verdict:
-        """Judge a published table from the table alone.
-
-        The original says what t-closeness and its kin compare with, and whose records are whose where the table does
-        not.
-        """
+        """Judge a table from the table alone; the original tells totals and whose records are whose, where asked."""
         judged = self._judged(data, original)
         failures = tuple(
             each if rows is None else replace(each, finds=partial(self._rows, each.condition, original))

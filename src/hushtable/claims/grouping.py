@@ -310,8 +310,7 @@ class Held:
     column: columns_.Column
     codes: CodeArray = field(repr=False)  # of the published rows
     reference: CodeArray | None = field(default=None, repr=False)  # of the rows of the original, where there is one
-    # records of each of those; None where that is one each
-    reference_counts: CountArray | None = field(default=None, repr=False)
+    reference_counts: CountArray | None = field(default=None, repr=False)  # its rows' records
 
     def totals(self, grouped: Grouped) -> CountArray:
         """Count the records of every value, the missing one's first, in the original or else in the rows shown."""
@@ -425,10 +424,9 @@ def _suppressed_rows(frame: frames.Frame, names: Sequence[str], suppressed: str 
 def _value_codes(
     series: pl.Series, spec: ColumnSpec, suppressed: str | None, reference: pl.Series | None, name: str
 ) -> tuple[columns_.Column, CodeArray]:
-    """Code a sensitive column by value: "1" and "1.0" are one value and do not make a class diverse.
+    """Code a sensitive column by value, so that "1" and "1.0" make no class diverse; a suppressed cell is missing.
 
-    A suppressed cell says nothing, as a missing one does. The codes of the reference follow, which
-    says how the column is typed: suppression may have made text of it.
+    The codes of the reference follow, which says how the column is typed: suppression may have made text of it.
     """
     theirs, their_codes = (None, None) if reference is None else encode(reference, spec, is_typed=True, name=name)
     kind = spec.kind if theirs is None else theirs.kind

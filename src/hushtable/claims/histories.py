@@ -146,10 +146,9 @@ def count_linked(
 ) -> Linkage:
     """Count the persons who are found by 1, 2 and 3 of their records.
 
-    ``classes`` number rows of equal published cells, -1 is not published; ``persons`` say whose each row is, -1 is
-    nobody, who is not looked for and hides nobody. ``others`` returns, for some rows, the pairs of a class and such a
-    row that its cells could cover, besides each row's own; without it no too few persons are found. The seed is fixed,
-    so that a release is refused or not whatever the machine.
+    ``classes`` number rows of equal published cells, -1 is not published; a person of -1 is nobody, who is not looked
+    for and hides nobody. ``others`` returns, for some rows, the pairs of a class and a row that its cells could cover
+    besides the row's own. The seed is fixed, so that a release is refused or not whatever the machine.
     """
     is_known = (classes >= 0) & (persons >= 0) & (counts > 0)
     rows = np.flatnonzero(is_known)
@@ -247,8 +246,7 @@ def _n_fitting(needs: list[_Persons], enough: int) -> int:
 def linked_in(claim: Claim, data: Any) -> Linkage | None:
     """Count from a published table whom several records find; None where no published column links records.
 
-    The table does not tell the values of a known record: its row is looked for among those of its own class and the
-    suppressed ones. That never finds too few persons.
+    A known record is looked for in its own class and the suppressed rows, which never finds too few persons.
     """
     frame = frames.read(data)
     if not isinstance(claim, Classes) or claim.is_fresh or claim.person not in frame.columns:
@@ -279,11 +277,10 @@ class HistoryClaim(Classes):
     """Persons hide with their histories; the attributes are those of `Classes`.
 
     Where linked k-anonymity is claimed, models judge the classes of equal cells in equal histories, and persons are
-    counted in them; so l-diversity is that of a record among persons who cannot be told apart by all that they have.
-    Where (k,m)-anonymity alone is claimed, models judge the classes of equal cells. A row could be a known record if
-    each of its cells equals that of the record's own row, or is ``*``; other cells that overlap are not taken for one
-    another, so that never too many persons are counted. Suppressed rows have to say whose they are, too: they are part
-    of a history.
+    counted in them: l-diversity is that of a record among persons who cannot be told apart by all that they have. A row
+    could be a known record if each of its cells equals that of the record's own row, or is ``*``; other cells that
+    overlap are not taken for one another, so that never too many persons are counted. Suppressed rows say whose they
+    are, too.
     """
 
     kind: ClassVar[str] = "histories"

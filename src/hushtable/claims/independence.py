@@ -25,9 +25,8 @@ _MOST = 12  # columns of which every subset is looked at; independence of all im
 class Independence(SpeaksOfNobody):
     """What columns publish says nothing about a cluster label.
 
-    Every label must be equally frequent, and n times the records of a vector and label must be the product of their own
-    records, for all pairs. Of more than 12 columns only all together and each by itself are looked at, for the former
-    implies the other subsets.
+    Every label is equally frequent, and n times the records of a vector and label are the product of their own records.
+    Of more than 12 columns only all together, which implies the other subsets, and each by itself are looked at.
     """
 
     columns: tuple[str, ...]  # A: together, and every subset of them

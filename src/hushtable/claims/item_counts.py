@@ -39,8 +39,7 @@ class HeldItems:
     n_items: int
     published: _ItemRows = field(repr=False)
     reference: _ItemRows | None = field(repr=False)  # of the rows of the original, where there is one
-    # (n_rows,), cells that do not write their set as it is written: they tell some of its records from others
-    odd: BoolArray = field(repr=False)
+    odd: BoolArray = field(repr=False)  # (n_rows,), cells that write their set otherwise: they tell records apart
 
     def by_class(self, grouped: Grouped, persons: CountArray | None) -> ItemCounts:
         """Count, for every item, the records of each class that hold it."""
@@ -79,8 +78,7 @@ class ItemCounts:
     offsets: CountArray = field(repr=False)  # item i is held in the classes ``classes[offsets[i]:offsets[i + 1]]``
     classes: CountArray = field(repr=False)
     counts: CountArray = field(repr=False)
-    # (n_items,), records that hold each item in the table that models compare with
-    whole: CountArray = field(repr=False)
+    whole: CountArray = field(repr=False)  # (n_items,), records of each in the table that is compared with
     n_records: int  # all records of that table
 
     def judged(self, model: PrivacyModel) -> tuple[BoolArray, float]:

@@ -18,36 +18,16 @@ __all__ = ["Claim", "Failure", "SpeaksOfNobody", "Stated", "Verdict", "told"]
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """One condition that the table does not meet.
-
-    Attributes
-    ----------
-    condition : str
-        The condition, in words.
-    n_classes, n_records : int
-        How many classes fail it, 0 where it is no condition of classes, and the records in them.
-    worst : float
-        The worst value reached of what the condition bounds.
-    """
+    """One condition that the table does not meet."""
 
     condition: str
-    n_classes: int = 0
-    n_records: int = 0
-    worst: float = float("nan")
+    n_classes: int = 0  # how many classes fail it; 0 where it is no condition of classes
+    n_records: int = 0  # the records in them
+    worst: float = float("nan")  # the worst value reached of what the condition bounds
     finds: Callable[[Any], CountArray] | None = field(default=None, repr=False, compare=False)
 
     def rows(self, data: Any) -> CountArray:
-        """Return which rows of the published table fail the condition: for those who hold the table.
-
-        Parameters
-        ----------
-        data : path or dataframe
-            The table that was judged.
-
-        Returns
-        -------
-        ndarray of int64
-            Positions from 0 on, ascending.
+        """Return the positions of the rows that fail the condition, for those who hold the table that was judged.
 
         Raises
         ------

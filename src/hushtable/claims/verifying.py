@@ -83,10 +83,9 @@ def with_commas(claim: Claim, columns: Sequence[str]) -> Claim:
 
 
 def opened(data: Any, dialect: Dialect | None = None, *, is_large: bool = False) -> frames.Frame | Scan:
-    """Open a published table: a frame, or a folder of Parquet files, of which no row is read.
+    """Open a published table: a frame, or a folder (or a large file), of which no row is read.
 
-    With ``is_large`` a file is not held whole either. VerificationError where the folder holds, beside its parts and
-    its manifest, files that would not be judged.
+    VerificationError where the folder holds files that would not be judged, beside its parts and its manifest.
     """
     if is_large or (isinstance(data, (str, os.PathLike)) and Path(data).is_dir()):
         try:
@@ -175,9 +174,8 @@ def verify(
         The column that says whose record a row is: classes count distinct persons. Where the
         published table does not have it, the original says so.
     highest_risk, average_risk : float, optional
-        Further limits: 1 / size of the smallest class; classes / records (what a
-        re-identification of every record succeeds at on average). Compared as
-        fractions: 0.09 asks for classes of 12, because 1/11 is above it.
+        Further limits: 1 / size of the smallest class; classes / records (what a re-identification of every record
+        succeeds at on average). Compared as fractions: 0.09 asks for classes of 12, because 1/11 is above it.
     counts : str, optional
         A column of whole numbers, 1 or more each, that says how many records each row of the published table stands
         for: what is judged are the records. Rows of the population and of the original are one record each.

@@ -43,14 +43,10 @@ class Parts:
     n_bytes: int
     dialect: Dialect = field(default_factory=Dialect)  # what was said of cells
     folder: Path | None = None  # of which they are all files
-    # what the files were when they were opened; every pass compares
-    snapshot: Snapshot = field(default_factory=Snapshot, repr=False)
-    # what begins with ``_`` or ``.`` in the folder and those of a Hive data set, of which nothing is read
-    passed_over: tuple[str, ...] = ()
-    # What the folders of a Hive data set say of each input, a column a key; they come behind the files' own columns.
-    keys: pl.DataFrame = field(default_factory=pl.DataFrame, repr=False)
-    # columns of sets, or with cells that were said to be missing: batches are read so
-    declared: Mapping[str, ColumnSpec] = field(default_factory=dict, repr=False)
+    snapshot: Snapshot = field(default_factory=Snapshot, repr=False)  # every pass compares
+    passed_over: tuple[str, ...] = ()  # what begins with ``_`` or ``.`` in the folders, of which nothing is read
+    keys: pl.DataFrame = field(default_factory=pl.DataFrame, repr=False)  # of each input, by its folders' names
+    declared: Mapping[str, ColumnSpec] = field(default_factory=dict, repr=False)  # how batches read cells
 
     is_text = False
     has_order = True
@@ -137,10 +133,8 @@ class Lines:
     columns: tuple[str, ...]
     n_bytes: int
     dialect: Dialect  # how it spells its table
-    # what the file was when it was opened; every pass compares
-    snapshot: Snapshot = field(default_factory=Snapshot, repr=False)
-    # columns of sets, or with cells that were said to be missing: batches are read so
-    declared: Mapping[str, ColumnSpec] = field(default_factory=dict, repr=False)
+    snapshot: Snapshot = field(default_factory=Snapshot, repr=False)  # every pass compares
+    declared: Mapping[str, ColumnSpec] = field(default_factory=dict, repr=False)  # how batches read cells
 
     is_text = True
     has_order = True
@@ -177,8 +171,7 @@ class Queried:
 
     database: Database
     dialect: Dialect = field(default_factory=Dialect)  # what was said of cells
-    # columns of sets, or with cells that were said to be missing: batches are read so
-    declared: Mapping[str, ColumnSpec] = field(default_factory=dict, repr=False)
+    declared: Mapping[str, ColumnSpec] = field(default_factory=dict, repr=False)  # how batches read cells
 
     is_text = False
     has_order = False

@@ -53,8 +53,7 @@ class Dialect:
     thousands: str | None = None
     missing_values: tuple[str, ...] = ()  # texts that mean a missing value in every column, besides blank ones
     index: bool | None = None  # whether the first column, which then has no name, is an index that is left out
-    # "escape": apostrophes before cells that a spreadsheet would run are none of the cells
-    formulas: Literal["escape"] | None = None
+    formulas: Literal["escape"] | None = None  # "escape": apostrophes before formulas are no cells' own
 
     def __post_init__(self) -> None:
         check_marks(self.decimal, self.thousands, self.missing_values)
@@ -90,10 +89,8 @@ class Writing:
     # cells and names that a spreadsheet would run: as they are, with an apostrophe in front, or nothing is written
     formulas: Formulas = "keep"
     language: str = ENGLISH  # of the words that are written into cells: names of groups, and labels of dictionaries
-    # a published column whose cells name the folders of a Hive data set, where rows are written batch by batch
-    by: str | None = None
-    # what columns are in words, for the codebook and for files of statistics programs
-    labels: Mapping[str, str] = field(default_factory=dict)
+    by: str | None = None  # a published column whose cells name the folders of a Hive data set
+    labels: Mapping[str, str] = field(default_factory=dict)  # what columns are in words
 
     def __post_init__(self) -> None:
         check_language(self.language)
@@ -312,9 +309,7 @@ class _Layout:
     ends: CountArray  # the newline of each line
     n_fields: CountArray
     is_blank: BoolArray  # lines that are no records; of a single column, an empty line is an empty cell
-    # The first byte that stands where it may not: a quote inside a field, one that nothing closes, a carriage return
-    # that ends no line. Only without one the rest holds.
-    stray: int | None
+    stray: int | None  # the first byte that stands where it may not: only without one the rest holds
     width: int  # how many fields the first line of the file has
 
     @property

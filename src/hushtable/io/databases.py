@@ -1,7 +1,6 @@
 """Tables and queries of PostgreSQL, SQLite and DuckDB: read only, as of one moment, in pieces.
 
-A query is made a part of another one, so that it can change nothing and every pass sees the same rows. What a database
-says of a failure may quote a cell: only its code is told.
+A query is a part of another one, and can change nothing. What a database says may quote a cell: its code is told.
 """
 
 from __future__ import annotations

@@ -117,10 +117,9 @@ class Values:
 
 
 class RowWords:
-    """Rows of codes as words of 63 bits, each of which holds some columns, which have so many codes.
+    """Rows of codes as words of 63 bits, each of some columns; all but the first leave ``n_reserved`` bits to others.
 
-    With ``has_room`` columns have room for twice as many, where that takes no further word. Every word but the first
-    leaves ``n_reserved`` bits to something else.
+    With ``has_room`` columns have room for twice as many codes, where that takes no further word.
     """
 
     def __init__(self, widths: Sequence[int], *, has_room: bool, n_reserved: int = 0) -> None:

@@ -142,9 +142,9 @@ def check_inside(path: Path, folder: Path, what: str) -> None:
 def replacing(*paths: Path, internal: Collection[Path] = (), overwrite: bool = True) -> Iterator[tuple[Path, ...]]:
     """Write files whole and together, or not at all: yields drafts, which get their names at the end.
 
-    A crash, a full disk or an exception leaves the old files, or none. A draft is its
-    owner's alone until it has its name, and for good where it is internal; one that a kill left behind goes with the
-    next write. Without `overwrite`, a file that another run wrote in the meantime is an error, and stays.
+    A crash, a full disk or an exception leaves the old files, or none. A draft is its owner's alone until it has its
+    name, and for good where it is internal; an abandoned one goes with the next write. Without `overwrite`, a file that
+    another run wrote in the meantime is an error, and stays.
     """
     drafts = tuple(_beside(path, "part") for path in paths)
     try:
@@ -173,11 +173,7 @@ def replacing(*paths: Path, internal: Collection[Path] = (), overwrite: bool = T
 def replacing_folder(
     path: Path, internal: Collection[str] = (), *, overwrite: bool = True
 ) -> Iterator[tuple[Path, Path]]:
-    """Write a folder whole or not at all: yields an empty draft, which gets its name at the end, and room for a spill.
-
-    A crash, a full disk or an exception leaves the old folder, or none; see `replacing`. Files of it are internal by
-    their names.
-    """
+    """Write a folder whole or not at all, see `replacing`: yields an empty draft, and room for a spill."""
     try:
         with workplace(path) as place:
             draft = place / "draft"

@@ -144,8 +144,7 @@ ReadFile = tuple[pl.DataFrame, bool, Dialect, Mapping[str, Variable]]
 class Snapshot:
     """What files were when a job first looked at them, so that every later pass can tell whether they changed."""
 
-    # device, inode, size in bytes, and time of the last change in nanoseconds
-    states: Mapping[Path, tuple[int, ...]] = field(default_factory=dict, repr=False)
+    states: Mapping[Path, tuple[int, ...]] = field(default_factory=dict, repr=False)  # device, inode, bytes, time
 
     @classmethod
     def of(cls, paths: Iterable[str | os.PathLike[str]]) -> Snapshot:

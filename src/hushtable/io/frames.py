@@ -62,18 +62,12 @@ class Frame:
     """An eager dataframe of any library, and whether its cells are text that wants typing."""
 
     data: nw.DataFrame[Any] = field(repr=False)  # a narwhals dataframe
-    # True for a CSV: every column is text, missing where the cell is empty; and for a workbook, where some are
-    is_text: bool = False
-    # how a CSV was read; its delimiter is used again when a CSV is written
-    dialect: Dialect = field(default_factory=Dialect)
-    # what was said of how columns are read, besides
-    specs: Mapping[str, ColumnSpec] = field(default_factory=dict, repr=False)
-    # (n_rows,), read-only: how many records each row stands for; one each when not given
-    counts: CountArray | None = field(default=None, repr=False)
-    # what a file of a statistics program says of them
-    variables: Mapping[str, Variable] = field(default_factory=dict, repr=False)
-    # Columns whose odd cells were looked for: those of some of their rows are not looked for again.
-    judged: frozenset[str] = field(default=frozenset(), repr=False)
+    is_text: bool = False  # whether text wants typing by its looks: of a CSV, where all is, or of a workbook
+    dialect: Dialect = field(default_factory=Dialect)  # how a CSV was read, and is written again
+    specs: Mapping[str, ColumnSpec] = field(default_factory=dict, repr=False)  # what was said besides
+    counts: CountArray | None = field(default=None, repr=False)  # (n_rows,), read-only: records of each
+    variables: Mapping[str, Variable] = field(default_factory=dict, repr=False)  # of a statistics file
+    judged: frozenset[str] = field(default=frozenset(), repr=False)  # whose odd cells were looked for: not again
 
     def __post_init__(self) -> None:
         if self.counts is not None:
@@ -170,8 +164,7 @@ class Frame:
     def without_odd_cells(self, names: Sequence[str] | None = None) -> tuple[Frame, dict[str, OddCells]]:
         """Return the frame without the odd cells of some columns, and those of columns of which nobody has decided.
 
-        They are missing where that was said. Undecided ones are missing where text is typed by its looks; text of a
-        dataframe and codes stay as they are.
+        Undecided ones are missing where text is typed by its looks; text of a dataframe and codes stay as they are.
         """
         names = [name for name in (self.columns if names is None else names) if name not in self.judged]
         found = {name: odd for name in names if (odd := self.odd_cells(name)) is not None}
@@ -195,8 +188,7 @@ class Frame:
     def learned(self) -> Frame:
         """Return a file's frame with all said of it that its cells leave no doubt of.
 
-        Formats of dates are said column by column. A comma as decimal mark holds for the whole file, so that a column
-        that could be read in two ways is read as its neighbours are, unless its own cells say otherwise.
+        A comma as decimal mark holds for the whole file: doubtful columns are read as their neighbours are.
         """
         if not self.is_text:
             return self

@@ -49,8 +49,7 @@ class CellCodes:
     """The distinct cells of some columns, by which further ones are coded; it pickles."""
 
     names: tuple[str, ...]
-    # of each column its distinct cells, without a name: the missing one, then the others in order
-    cells: tuple[pl.Series, ...] = field(repr=False)
+    cells: tuple[pl.Series, ...] = field(repr=False)  # of each column, the missing one, then others in order
     # by column, what codes further cells, and which of the column's cells each code is
     known: tuple[tuple[Values, CountArray], ...] = field(repr=False)
     is_text: bool
@@ -98,8 +97,7 @@ class RowCodes:
 
     source: Scan = field(repr=False)
     cells: CellCodes = field(repr=False)
-    # of each column (n_records,), which of its cells a record has, in as few bytes as it takes
-    codes: tuple[NDArray[Any], ...] = field(repr=False)
+    codes: tuple[NDArray[Any], ...] = field(repr=False)  # (n_records,) each: which of its cells
 
     @classmethod
     def of(cls, source: Scan, names: Sequence[str]) -> RowCodes:

@@ -16,10 +16,9 @@ __all__ = ["without_remnants"]
 
 
 def without_remnants(frame: Frame, *, rows_are_gone: bool) -> Frame:
-    """Return a frame that remembers nothing of what was removed from it.
+    """Return a frame that remembers nothing of what was removed from it; columns keep their types.
 
-    Columns keep their types, with the categories in use; categories inside lists and structs become text. Where no rows
-    are gone, only what is said of the whole table goes: a schema's metadata, pandas' ``attrs``.
+    Where no rows are gone, only what is said of the whole table goes: a schema's metadata, pandas' ``attrs``.
     """
     native: Any = frame.native
     backend = frame.data.implementation

@@ -1,7 +1,6 @@
 """Files of statistics programs (SPSS, Stata, SAS): cells, and what the file says of its variables.
 
-Declared missing values stay the codes that they are, and are read as missing. Of a file's own label, notes and
-attributes nothing is read: nobody could say what they tell.
+Declared missing values stay the codes that they are, and are read as missing. A file's own label and notes stay unread.
 """
 
 from __future__ import annotations
@@ -78,8 +77,7 @@ class Variable:
     """What a file says of a variable."""
 
     label: str = ""  # what the variable is, in words; empty where nothing is said
-    # what codes mean; a whole number is told as one
-    values: Mapping[LabelledCode, str] = field(default_factory=dict, repr=False)
+    values: Mapping[LabelledCode, str] = field(default_factory=dict, repr=False)  # what codes mean
     # codes that are declared missing: single ones, and ranges with both ends; ``.a`` to ``.z`` are texts
     missing: tuple[LabelledCode | tuple[LabelledCode, LabelledCode], ...] = field(default=(), repr=False)
     format: str = ""  # how the program shows a number: ``F8.2``, ``%9.0g``
@@ -233,8 +231,7 @@ def published(
 ) -> dict[str, Variable]:
     """Return what may be said of the variables of a release, of which ``cells`` returns a column.
 
-    A label of a value stays where somebody still has it. Columns that were rewritten, of which ``forms`` has the forms
-    of their cells, say what these mean, and have neither format nor missing values.
+    A label of a value stays where somebody still has it; rewritten columns say what the ``forms`` of their cells mean.
     """
     found = {}
     for name, variable in variables.items():

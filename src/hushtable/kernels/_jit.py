@@ -30,10 +30,9 @@ def jit(kernel: KernelT) -> KernelT:
 
 
 def bare(kernel: KernelT) -> KernelT:
-    """Compile a kernel that allocates no array: without reference counts on those that it is given.
+    """Compile a kernel that allocates no array: without reference counts, where no division by zero raises.
 
-    A call of another kernel counts all arrays of its records up and down, atomically: of small kernels that take many
-    records this is most of the time, and much of the compiler's. A division by zero raises nothing.
+    Counting all arrays of a call's records up and down, atomically, is most of the time of small kernels.
     """
     return cast("KernelT", cached(_njit(**_BARE)(kernel)))
 

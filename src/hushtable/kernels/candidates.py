@@ -27,8 +27,8 @@ def count_matches(
 ) -> None:
     """Count the rows that each query selects, up to one more than a limit; ``last`` is the last one counted, or -1.
 
-    Arrays of conditions are (n_queries, n_conditions): a column, and the first and last code that it may have or, where
-    ``negated``, must not have.
+    A condition, of (n_queries, n_conditions), is a column and the codes that it may have or, ``negated``, must not
+    have.
     """
     n_queries, n_conditions = columns.shape
     for query in range(n_queries):
@@ -55,8 +55,7 @@ class LookedUp(NamedTuple):
     """Published rows, those of a person side by side."""
 
     cells: CodeArray  # (n_rows, n_columns), which cell of `runs` each is
-    # (n_cells, 3), the places of a cell, from one to below another, and where its bytes begin, -1: all of them
-    runs: CountArray
+    runs: CountArray  # (n_cells, 3), places from one to below another, and where its bytes begin, -1: all of them
     bits: ByteArray  # 1 at the places of a run that a cell stands for
     persons: CodeArray
     starts: CountArray  # (n_persons + 1,), where the rows of a person begin

@@ -1,8 +1,7 @@
 """What classes cost from the places that they span, and what they would cost with other rows: one row at a time.
 
-A row has a place in every column; 0 is the missing value. A class keeps, of an ordered column, its two lowest and its
-two highest places, so that what it spans without any one row takes no look at the others; of a set column it keeps
-which places occur, and which occur twice.
+A row has a place in every column; 0 is the missing value. A class keeps the two lowest and two highest places of an
+ordered column, so that what it spans without a row takes no look at others, and which places of others occur (twice).
 """
 
 from __future__ import annotations
@@ -76,8 +75,7 @@ class CostedClasses(NamedTuple):
 
     of: NDArray[Any]  # CLASS (n_slots,)
     rows: NDArray[Any]  # ROW (n_rows,)
-    # (n_slots, n_columns, 4), the two lowest and two highest places; of a set column how many places occur
-    ends: CodeArray
+    ends: CodeArray  # (n_slots, n_columns, 4), two lowest and two highest places; of sets how many occur
     bits: CountArray  # (n_slots, n_words, 2), the places of set columns that occur, and those that occur twice
     free: CountArray  # (n_slots + 1,), how many slots are free, then which
     mixed: CodeArray  # (1, n_rows), scratch: the rows of a class

@@ -131,8 +131,7 @@ def class_values(
 def settle(records: CountArray, codes: CodeArray, counts: CountArray) -> None:
     """Put the codes of a class in order, and set how many records each has; ``records`` is 0 everywhere afterwards.
 
-    Where a class holds many of all codes these are looked through, else its own are sorted: by Shell's sort, which few
-    codes suit, and which compiles in a tenth of the time of numpy's.
+    Its own codes are sorted by Shell's sort, which few suit, and which compiles in a tenth of the time of numpy's.
     """
     n_held, place = codes.size, 0
     if _MANY * n_held > records.size:
@@ -355,8 +354,7 @@ class Profile(NamedTuple):
 def profile(rows: Rows, axes: Axes, held: Profile, start: int, end: int, bounds: CountArray) -> None:
     """List the codes of all columns of a run of rows by code, and tighten the bounds between which they lie.
 
-    A column is counted in bins where its codes lie close together, and
-    sorted where there are far more codes than rows, which touches less memory.
+    Codes are counted in bins where they lie close together, else sorted, which touches less memory.
     """
     n_counted = 0
     for j in range(axes.columns.size):
@@ -495,9 +493,9 @@ def _price(axes: Axes, held: Profile, j: int) -> None:
 def foresee(axes: Axes, held: Profile, j: int, min_size: int) -> None:
     """Lower the prices of a hierarchical column's prefixes, and of what follows them, by what later cuts will gain.
 
-    A run of several children still publishes the node over them, so that the first cuts between them gain nothing. What
-    cutting apart all children that are large enough will gain is therefore credited to the cuts that lead there, in
-    proportion to the entropy of the children they take away.
+    A run of several children publishes the node over them, so that the first cuts between them gain nothing: what
+    cutting all apart will gain is credited to the cuts that lead there, in proportion to the entropy of the children
+    they take.
     """
     begin, n_codes, level = axes.columns[j].begin, held.columns[j].n_codes, held.columns[j].level
     entries = held.entries[begin : begin + n_codes]

@@ -39,8 +39,7 @@ NODE: Final = record(
 class Costs(NamedTuple):
     """The cheapest common candidate of the values from one place to another, in every column.
 
-    A row's value in a column is its *place*: 0 is the missing value. Leaves of a hierarchy stand in the order of its
-    branches, so that candidates that two places share are those that every place between them shares.
+    Place 0 is missing; leaves stand in the order of branches, so that what two share, all between them share.
     """
 
     columns: NDArray[Any]  # COLUMN (n_columns,)
@@ -176,9 +175,8 @@ def cheapest_partitions(
 ) -> tuple[CountArray, int, int, int]:
     """Find the cheapest partition of every subset into blocks; return blocks, and what was settled, pruned, looked up.
 
-    The block that holds the lowest row comes first, so that the order of blocks is not tried; that is the one returned.
-    ``first`` is what a block costs, ``second`` decides among equals; ``value`` and ``again`` are set to both costs of
-    the best partition, inf where there is none, ``ways`` to how many have the same first cost (a float, as there may be
+    Blocks come by their lowest row, and the first is returned. ``second`` decides among equals; ``value`` and ``again``
+    are both costs of the best, inf where there is none, ``ways`` how many have the same first cost (as floats: very
     many).
     """
     n_subsets = first.size

@@ -1,8 +1,7 @@
 """Move rows between neighbouring classes, or swap two of them, while that lowers the loss.
 
-Classes are numbered depth first by the search, so that neighbours in number are neighbours in space. The rows of a
-class are a linked list. Neither round ends nor lists are looked at: whoever knows what is published asks what is
-gained.
+Neighbours in number, which is depth first, are neighbours in space. Rows of a class are a linked list. Neither round
+ends nor lists are looked at: whoever knows what is published asks what is gained.
 """
 
 from __future__ import annotations
@@ -160,9 +159,8 @@ def _best_swap(
 ) -> tuple[float, int]:
     """Find the row of the target whose exchange for ours gains most; 0 and -1 where none gains more than the best.
 
-    ``rest`` is what the source spans without our row, so that a partner's share there takes no look at its rows. What
-    the target would span is looked at only where a bound lets the swap win: a span grows by our row at least as much
-    without the partner as with it.
+    What the target would span is looked at only where a bound lets the swap win: a span grows by our row at least as
+    much without the partner as with it. ``rest`` is what the source spans without our row.
     """
     source, row, target, min_size = swap
     growth, best = known

@@ -17,10 +17,9 @@ _SPREAD, _OTHER, _HALF = np.uint64(0x9E3779B1), np.uint64(0x85EBCA6B), np.uint64
 
 @jit
 def refine(labels: CodeArray, n_classes: int, codes: CodeArray, n_codes: int, out: CodeArray) -> int:
-    """Split every class by a column's codes, of which -1 is one; return the number of classes.
+    """Split every class by a column's codes, of which -1 is one; return the number of classes, by first appearance.
 
-    Labels are dense and by first appearance; -1 stays in no class. A key is a class and a code only, so that it fits 64
-    bits whatever the number of columns.
+    A key is a class and a code only, so that it fits 64 bits whatever the number of columns.
     """
     n_rows = labels.size
     width = n_codes + 1
@@ -82,8 +81,8 @@ def distinct_rows(
 ) -> int:
     """Group the rows that are equal in all columns, by first appearance; return how many differ.
 
-    ``widths`` are the codes of each column and one more, whose product fits 63 bits: a row is one number. Open
-    addressing: at most half of the slots are used, and at most four for a distinct row, so that they stay in the cache.
+    A row is one number of 63 bits; at most half of the slots are used, and four for a distinct row: few stay in the
+    cache.
     """
     n_columns, n_rows = codes.shape
     keys, block = np.empty(n_rows, np.uint64), np.empty(_BLOCK, np.uint64)

@@ -40,10 +40,8 @@ class Rules(NamedTuple):
     thresholds: FloatArray
     seconds: FloatArray = np.empty(0)  # the other parameter
     n_values: CountArray = np.empty(0, dtype=np.int64)  # no value from this entry on occurs in the whole
-    # (n_rules, n_table_rows, widest), None where no rule looks at single counts: not compiled
-    tables: FloatArray | None = None
-    # (1,), the address of a function that judges by models without a rule; None without such models
-    own: CountArray | None = None
+    tables: FloatArray | None = None  # (n_rules, n_table_rows, widest); None, not compiled: no single counts
+    own: CountArray | None = None  # (1,), the address of a function that judges by models without a rule
 
     def scratch(self) -> FloatArray:
         """Return room for the nodes of a level."""
@@ -52,10 +50,9 @@ class Rules(NamedTuple):
 
 @bare
 def passes(rules: Rules, size: int, population: int, held: CountArray, n_held: CountArray, nodes: FloatArray) -> bool:
-    """Tell whether a class of ``size`` records, at least 1, satisfies every rule.
+    """Tell whether a class of ``size`` records, at least 1, satisfies every rule; ``nodes`` is scratch.
 
-    ``held`` is (n_sensitive, widest), records of each value, entry code + 1; ``n_held`` are distinct known values, and
-    ``nodes`` is scratch. The population may be any number where no rule asks.
+    ``held`` is (n_sensitive, widest), records of each value, entry code + 1; ``n_held`` are distinct known values.
     """
     for i in range(rules.kinds.size):
         kind, threshold = rules.kinds[i], rules.thresholds[i]

@@ -1,14 +1,13 @@
 """Keys: a depth-first search for all minimal column sets that tell rows apart, exactly or but for a few.
 
-What no key can miss is *evidence*: a set of columns of which every key holds at least one. Two rows give the
-columns in which they differ; a column set that is too coarse gives all other columns. Keys are the minimal sets that
-hit all evidence. The search builds those from the evidence that it has, asks the rows about each, and draws new
-evidence from the partition of a set that does not tell them apart (HPIValid: Birnick, Bläsius, Friedrich, Naumann,
-Papenbrock, Schirneck, PVLDB 13(11), 2020; hitting sets: Murakami, Uno, Discrete Applied Mathematics 170, 2014).
+What no key can miss is *evidence*: a set of columns of which every key holds at least one. Two rows give the columns in
+which they differ; a column set that is too coarse gives all other columns. Keys are the minimal sets that hit all
+evidence. The search builds those, asks the rows about each, and draws new evidence from the partition of a set that
+does not tell them apart (HPIValid: Birnick, Bläsius, Friedrich, Naumann, Papenbrock, Schirneck, PVLDB 13(11), 2020;
+hitting sets: Murakami, Uno, Discrete Applied Mathematics 170, 2014).
 
 A set that hits all evidence, and of which each column is the only one to hit some of it, is minimal for sure. A branch
-whose column loses that can be left although more evidence may come: all sets without the column were searched in an
-earlier branch, so that branches go one after the other. Sets of columns are words of 64 bits, as many as it takes.
+whose column loses that is left although more evidence may come: an earlier branch searched all sets without it.
 """
 
 from __future__ import annotations
@@ -316,8 +315,7 @@ def _more_alive(alive: _Alive, needed: int) -> _Alive:
 def _open(walk: _KeyWalk, alive: _Alive, level: int, is_last: bool) -> bool:
     """Write which columns are added to a level's set in turn; return whether one was left out that may be of a key.
 
-    They are the free columns of one evidence that is not hit, but for those that would leave a column of the set with
-    nothing to hit alone.
+    They are free columns of one evidence that is not hit, but for those that leave another column nothing to hit alone.
     """
     free, shared = walk.free, walk.shared
     n_words = free.shape[1]

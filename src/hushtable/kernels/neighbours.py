@@ -52,11 +52,9 @@ def nearest(
     near: CodeArray,
     costs: FloatArray,
 ) -> None:
-    """Find the nearest rows of some rows, nearest first; -1 after the last. A row that occurs twice is near itself.
+    """Find the nearest rows (n_rows, n_near) of some rows, nearest first; -1 after the last. A double is near itself.
 
-    ``entries`` and ``bounds`` are those of `fill_bounds`; ``limits`` are the rows in a block, how many blocks are
-    looked at on either side, the first row and the one after the last. ``near`` and ``costs`` are (n_rows, n_near),
-    out.
+    ``limits`` are the rows in a block, how many blocks are looked at on either side, and the run of rows.
     """
     n_rows, n_near = near.shape
     n_block, n_sides, begin, end = limits
@@ -156,10 +154,9 @@ def take_apart(space: Space, following: CodeArray, labels: CodeArray, ring: Code
 
 @inner
 def _row_distance(one: FloatArray, other: FloatArray, n_numbers: int, enough: float) -> float:
-    """Return how far two rows are apart, or anything from `enough` on.
+    """Return how far two rows are apart, or anything from `enough` on; a cell that only one of them has says nothing.
 
-    A cell that only one of them has says nothing. So that a row of few cells is not near to everybody, one more column
-    is imagined in which they differ, and the mean of the compared cells is scaled to all.
+    The mean of the compared cells and an imagined one that differs is scaled to all: few cells make no row near to all.
     """
     apart = 0.0
     n_compared = 0
@@ -185,8 +182,8 @@ def nearest_rows(
 ) -> None:
     """Find the nearest candidates of every target, nearest first, of equally near ones the first; NaN is missing.
 
-    The first columns are numbers, scaled; two cells of the others differ by 0 or 1. ``near`` and ``distances`` are
-    (n_targets, n_near), out, where n_near is at most the number of candidates.
+    The first columns are numbers, scaled; two cells of the others differ by 0 or 1. There are n_near candidates at
+    least.
     """
     n_near = near.shape[1]
     for target in range(targets.shape[0]):

@@ -1,7 +1,6 @@
 """Cuts that are chosen in one place and counted in many: where the rows of a class lie in parts, on other machines.
 
-Each part counts its rows on the left side of every cut that may be the best, and those counts add up. Cuts are ranked
-as `hushtable.kernels.split` does, so that the same one is made as over all rows.
+Each part counts its rows on the left of every cut that may be the best; the same cut is made as over all rows.
 """
 
 from __future__ import annotations
@@ -43,8 +42,7 @@ def rank(
 ) -> int:
     """Choose the cuts of one class that are worth a closer look, and return how many: of the median rule, the best.
 
-    They are the first of ``work.choice.cuts``, and what the class holds is in ``work.held``: of the rows with counts,
-    each column together with the sensitive values. The bounds between which columns lie are tightened.
+    They are the first of ``work.choice.cuts``, and what the class holds is in ``work.held``; bounds are tightened.
     """
     size = 0
     for i in range(rows.order.size):
@@ -96,8 +94,7 @@ def tally_left(
 ) -> None:
     """Add rows (n_rows, width), shifted by one, one record each, to what the left sides of cuts hold.
 
-    A class of -1 is not counted; ``kinds`` say which combination of sensitive values a row has. ``counts`` are
-    (n_classes, n_cuts, n_entries, n_kinds).
+    A class of -1 is not counted; ``counts`` are (n_classes, n_cuts, n_entries, n_kinds of sensitive values).
     """
     n_columns = sides.begins.size - 1
     for i in range(class_of_row.size):

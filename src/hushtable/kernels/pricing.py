@@ -74,10 +74,9 @@ def new_stack(n_rows: int, n_columns: int, k: int) -> BlockStack:
 
 @bare
 def price(places: CodeArray, costs: Costs, wanted: Wanted, stack: BlockStack, found: FoundBlocks) -> bool:
-    """Search the blocks of every first row; tell whether all were, or it paused: ``found`` is full, or nodes are out.
+    """Search the blocks of every first row, on from ``stack``; tell whether all were, or it paused for room or nodes.
 
-    A block costs each of its rows what all of them cost together, so that its reduced cost is a sum
-    over rows of (cost - dual), and a cost only rises when rows join. Goes on where ``stack`` was left.
+    A block costs each of its rows what all cost together: a reduced cost is a sum over rows, and only rises with rows.
     """
     n_rows, n_columns = places.shape
     depths, spans, listed, cursor = stack.depths, stack.spans, stack.listed, stack.cursor

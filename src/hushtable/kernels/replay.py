@@ -1,7 +1,6 @@
 """A tree of cuts, replayed: the cells that it leaves, a column's codes cut as its classes were; the rows in them.
 
-A tree is its nodes in depth-first order, left child first: the cut column of
-each (-1: a finished class) and its left side's codes, a run of ``members``.
+A tree is its nodes in depth-first order, left first: cut column (-1: a finished class) and left codes, in ``members``.
 """
 
 from __future__ import annotations
@@ -64,9 +63,8 @@ def cell_sets(
 ) -> tuple[CountArray, CodeArray]:
     """Return the codes of every class's cell in a categorical column, ascending, class after class.
 
-    The cell of a class is a run of one permutation of the domain (the codes that rows have): a cut permutes the run of
-    its node, and what happens inside a left child's run leaves the codes in its parent's and its sibling's runs as they
-    were.
+    The cell of a class is a run of one permutation of the domain: a cut permutes the run of its node, and what happens
+    inside a left child's run leaves the codes in its parent's and its sibling's runs as they were.
     """
     offsets = np.zeros(n_classes + 1, np.int64)
     codes = np.empty(max(1024, 4 * n_classes), np.int32)
@@ -116,8 +114,7 @@ def signposts(
 ) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return the nodes of a tree as a row that walks down it asks them: NODE and WORD, of codes shifted by one.
 
-    A set is as many words as its codes need, and never more than it has codes. Of a column that ``is_ordered`` all
-    codes up to the left side's last go left.
+    A set is as many words as its codes need. Of an ordered column all codes up to the left side's last go left.
     """
     nodes, words = np.zeros(columns.size, NODE), np.zeros(members.size, WORD)
     stack = np.empty(columns.size + 1, np.int32)
@@ -180,8 +177,7 @@ def walk(
 ) -> None:
     """Write the finished class into whose cell each of a run of rows falls, by nodes and words of `signposts`.
 
-    ``columns`` are those of the table that the tree cuts; ``places``, from ``begins`` on, are the tree's shifted codes
-    by the table's. A code of the table beyond them has none, and goes right at every cut.
+    ``places``, from ``begins`` on, are the tree's codes by the table's; a code beyond them goes right at every cut.
     """
     block = np.empty((BLOCK, columns.size), np.int32)
     start, end = run

@@ -52,9 +52,7 @@ def roll_up(
 ) -> int:
     """Group rows by their nodes of some levels; return how many records are in groups of the least size or more.
 
-    Rows whose nodes differ may come to share a group where their keys of 64 bits do; that makes it wider, no more.
-    ``keys`` (n_slots,) is scratch, a power of 2 and at least twice the rows; ``held`` is set to the records of each
-    slot, ``slots`` to the slot of each row.
+    Rows whose keys of 64 bits are equal by chance make a group wider, no more. There are twice as many slots as rows.
     """
     last = np.uint64(keys.size - 1)
     held[:] = 0
@@ -111,10 +109,9 @@ _SPREAD, _OTHER, _HALF = np.uint64(0x9E3779B1), np.uint64(0x85EBCA6B), np.uint64
 
 @bare
 def node_keys(codes: CodeArray, rows: CodeArray, picked: CountArray, table: CountArray, keys: CountArray) -> None:
-    """Add to the key of every row the nodes of its values.
+    """Add to the key of every row asked for the nodes of its values; codes are shifted by one.
 
-    ``codes`` (n, n_columns) are shifted by one; ``rows`` are those asked for; ``table`` (n_picked, widest) is the node
-    of every code, times what makes the sum a number of its own.
+    ``table`` (n_picked, widest) is the node of every code, times what makes the sum a number of its own.
     """
     for i in range(rows.size):
         row, key = np.uint64(rows[i]), keys[i]
@@ -135,8 +132,7 @@ def group_by_address(
 ) -> int:
     """Group equal keys, all below the number of slots, by first appearance; return how many differ.
 
-    ``slots`` are all below ``stamp``, which lets them be used again without being cleared; ``first`` is set to the
-    place of the first key of every group, ``sizes`` to its records.
+    Slots are all below ``stamp``, which lets them be used again without being cleared.
     """
     n_found = 0
     for i in range(keys.size):

@@ -1,7 +1,6 @@
 """Rows of a table, class by class, packed into words: what a search counts, marks and moves.
 
-The rows of a class lie side by side, so that whatever looks at them goes through memory in order; a cut moves them.
-Cuts are chosen from what these kernels tally, not from rows.
+The rows of a class lie side by side in memory; a cut moves them, and is chosen from what is tallied here.
 """
 
 from __future__ import annotations
@@ -100,10 +99,9 @@ def mark(
     block: ByteArray,
     marks: ByteArray,
 ) -> None:
-    """Mark codes with the sides of several cuts that they occur on, a bit each.
+    """Mark codes with the sides of several cuts that they occur on, a bit each; ``columns`` as in `tally`.
 
-    ``columns`` are those that are cut and those to mark, both as in `tally`; ``sides`` are the left sides (bits 0, 2,
-    4, 6) to which cuts send each entry; the right one of a cut is the bit after its left one. ``block`` is scratch.
+    ``sides`` are the left ones (bits 0, 2, 4, 6) to which cuts send each entry; the right one is the bit after.
     """
     codes, (cut, varying) = rows.codes, columns
     for first in range(U64(start), U64(end), U64(BLOCK)):
@@ -139,8 +137,7 @@ def part(
 ) -> int:
     """Move the rows of a run so that those on the left come first; both sides keep their order. Return the middle.
 
-    ``dealt`` is a code of the right side, and how many of its first rows go left too; ``spare`` is room for as many
-    rows.
+    ``dealt`` is a code of the right side, and how many of its first rows go left too.
     """
     words, order, n_words = rows.words, rows.order, rows.words.shape[1]
     code_dealt, n_to_deal = dealt

@@ -1,8 +1,7 @@
 """Who is alone with one target, in each of many draws of targets at once: a bit of a word says of each draw.
 
-A draw is some of the targets. Whether a probe is alone among the probes does not depend on it, so that one walk over
-column sets serves 64. Nothing is lost to its pruning: a class goes when none of its probes equals, in any draw in which
-it was not yet a hit, a target there. The others' rows stay, for they still count against being alone.
+Whether a probe is alone among probes does not depend on the draw, so that one walk serves 64. A class goes when none of
+its probes equals, in any draw without a hit, a target there; other rows stay, as they count against being alone.
 """
 
 from __future__ import annotations
@@ -120,8 +119,7 @@ class _Draws(NamedTuple):
 def walk_draws(grid: WalkGrid, drawn: NDArray[np.int64], hit: NDArray[np.int64], pulse: CountArray) -> None:
     """Mark the draws in which each probe is, on some column set, alone and equal to exactly one target.
 
-    ``drawn`` and ``hit`` have a bit for every draw: which rows are targets in it, and, found here, which probes are
-    hits. A row is a probe or a target, not both. ``pulse`` as in `hushtable.kernels.uniques.walk`.
+    ``drawn`` (targets) and ``hit`` have a bit for every draw. ``pulse`` as in `hushtable.kernels.uniques.walk`.
     """
     stack = new_stack(grid.codes.shape[1], len(grid.allowed) - 1)
     draws = _Draws(drawn, hit, np.zeros(grid.widths.max(), dtype=_KEY), np.empty(len(drawn), dtype=np.int32))

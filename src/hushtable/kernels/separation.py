@@ -1,10 +1,9 @@
 """The class that its members' prices exceed most, by branch and bound; and prices that no class of k records exceeds.
 
-A class is bounded by its box: the lowest and highest place of every ordered column (0, the missing value, is the
-lowest, and nothing joins it for less than the whole column), the set of places of every other one. A node of the search
-says what the box holds at least and at most. A class of share s pays s for each member, so it exceeds its cost by the
-sum of price - s; a member outside the least box makes the share grow by what it adds, so for every threshold the best
-members below it, each paying the threshold, bound what a class can exceed.
+A class is bounded by its box: the lowest and highest place of every ordered column (0, the missing value, takes the
+whole column with it), the set of places of every other one. A node says what the box holds at least and at most. A
+class of share s exceeds its cost by the sum of price - s; a member outside the least box makes the share grow, so for
+every threshold the best members below it, each paying the threshold, bound what a class can exceed.
 """
 
 from __future__ import annotations
@@ -260,8 +259,7 @@ def _fill(
 ) -> tuple[float, float, float, int]:
     """Return the best bound over thresholds, its threshold, the last threshold above a goal, and the size of the heap.
 
-    ``start`` is the least share and the number of candidates; the heap holds the members at ``until``, the last
-    threshold.
+    ``start`` is the least share and the number of candidates; the heap holds the members at ``until``.
     """
     least, n = start
     k, size, records, total = limits.k, 0, 1, own
@@ -409,10 +407,9 @@ def search(
     limits: SearchLimits,
     known: tuple[float, float],
 ) -> tuple[float, float]:
-    """Return what no class of the candidates with a row exceeds, and the best value found.
+    """Return what no class of the candidates with a row exceeds, and the best value found; its members are ``best``.
 
-    ``known`` is a goal, below which nothing is looked for, and a limit of shares. ``best`` has the members of the best
-    class but one copy of the row itself; none where nothing was found.
+    ``known`` is a goal, below which nothing is looked for, and a limit of shares. ``best`` lacks one copy of the row.
     """
     nodes = scratch.nodes
     goal, limit = known
@@ -459,8 +456,7 @@ def certify(
 ) -> None:
     """Lower prices, in an order, until no class of the rows up to the end of a run exceeds its cost.
 
-    A class belongs to its member that comes last, so that all others have their final price. Prices of rows of k
-    records are 0 or less; ``order`` has rows by rising price, ``rank`` the place of each in it.
+    A class belongs to its member that comes last, so that others have their final price: 0 or less for k records.
     """
     for i in range(run[0], run[1]):
         a = order[i]

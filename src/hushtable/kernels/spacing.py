@@ -1,7 +1,6 @@
 """How far rows lie apart, by what a class of two publishes: the nearest ones, and pairs that cost too little.
 
-Rows come in an order in which those that are equal in the columns that tell most apart follow one another:
-a run of them that is too far away is passed over at once.
+Rows that are equal in the columns that tell most apart follow one another: a far run is passed over at once.
 """
 
 from __future__ import annotations

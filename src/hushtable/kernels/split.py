@@ -444,8 +444,7 @@ def best_by_median(
 ) -> int:
     """Take the widest column that has an allowable cut, and of its cuts the one nearest the median.
 
-    Relaxed Mondrian (``deals_ties``) cuts exactly in two halves and deals the records that hold the median to both
-    sides; rows count 1.
+    Relaxed Mondrian (``deals_ties``) halves exactly and deals the records of the median to both sides; rows count 1.
     """
     size, cut = node.size, choice.cuts[0]
     tried_width, tried = math.inf, -1
@@ -532,8 +531,8 @@ def grow(
 ) -> int:
     """Settle classes until none is left or it is time to pause; return DONE, PAUSED or NEEDS_ROOM.
 
-    What is None is not compiled: ``judged`` where the records of a class say all; of ``by_gain`` (True is the gain
-    rule) and ``deals_ties`` (the median rule, see `best_by_median`) one.
+    None is not compiled: ``judged`` where records say all; one of ``by_gain`` (True is the gain rule) and
+    ``deals_ties``.
     """
     cursor, stack, cuts, spare = tree.cursor, work.stack, work.choice.cuts, work.spare
     last = cursor[NODES] + options.n_nodes

@@ -1,7 +1,7 @@
 """Class sizes of many column sets: a walk through the lattice of subsets, splitting classes one column at a time.
 
-A class of one row stays one whatever column comes next, so a level of the walk keeps only the rows of classes that can
-still be split. (TANE's stripped partitions: Huhtala, Kärkkäinen, Porkka, Toivonen, The Computer Journal 42(2), 1999.)
+A level keeps the rows of classes that can still be split. (TANE's stripped partitions: Huhtala, Kärkkäinen, Porkka,
+Toivonen, The Computer Journal 42(2), 1999.)
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ class Levels(NamedTuple):
 def measure(codes: CodeArray, widths: CountArray, counts: CountArray, columns: CountArray, levels: Levels) -> int:
     """Split by some columns, widest first; return the level that holds the partition and its figures.
 
-    ``widths`` do not count the missing value. While the classes are few, labels by direct address are the cheapest way
-    to split. They start with the narrow columns, or with one that leaves most rows alone.
+    While the classes are few, labels by direct address are cheapest: narrow columns first, or one that leaves most
+    alone.
     """
     n_rows = counts.size
     labels, relabelled = np.zeros(n_rows, np.int32), np.empty(n_rows, np.int32)

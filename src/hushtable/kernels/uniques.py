@@ -150,8 +150,7 @@ def _smallest_addition(
 ) -> tuple[int, int]:
     """Find the fewest columns, first in order, on which a probe of a class is alone; return how many, and its target.
 
-    ``bits`` of the probe itself, of all probes, targets, and targets of more than one record. ``allowed`` says of 0, 1,
-    2, ... more columns whether they make a size asked for. 0 columns where there are none, or where it is told to stop.
+    ``bits`` of the probe, of all probes, targets, and targets of more than one record. 0 columns where there are none.
     """
     n_columns = columns.size - 1
     itself, probe_bits, target_bits, heavy_bits = bits
@@ -236,10 +235,10 @@ def walk(
 ) -> None:
     """Find every probe's first smallest column set, of each size in the order of the walk; of n_parts branches, one.
 
-    ``pulse`` is where others look in: the sets looked at so far, the number at which to stop (it may be lowered
-    meanwhile), the first column, and the first columns whose small classes are settled. ``seen`` (n_columns, max_size +
-    1), all 0, is set per first column to how many sets of each size were walked, and at 0 to how many of the largest
-    size were left because nothing can come of them. ``below[k, m]`` is how many sets of k columns m columns have.
+    ``pulse`` is where others look in: sets looked at, the number at which to stop (it may be lowered), the first
+    column, and first columns settled. ``seen`` (n_columns, max_size + 1) is set to how many sets of each size were
+    walked, at 0 to how many of the largest were left without a loss. ``below[k, m]`` is how many sets of k columns m
+    columns have.
     """
     n_columns = len(grid.codes)
     stack, split = new_stack(grid.codes.shape[1], len(grid.allowed) - 1), _new_split(grid)

@@ -55,10 +55,8 @@ class ComparedRun:
     suppression: float | None  # the share of the records that might go; None where the policy's notion lets none go
     recoding: str | None  # None where the method has no such option
     method: str
-    # In (0, 1]: 1 / the smallest class, and the mean over records of 1 / the size of their class, of the records in
-    # classes, counted from the published cells.
-    highest_risk: float | None = None
-    average_risk: float | None = None
+    highest_risk: float | None = None  # in (0, 1], of published classes: 1 / the smallest
+    average_risk: float | None = None  # the mean over their records of 1 / the size of their class
     smallest_class: int | None = None  # of equal published cells, in persons where the policy counts them
     n_classes: int | None = None
     loss: float | None = None  # the policy's loss; suppressed records count as wholly lost
@@ -70,14 +68,9 @@ class ComparedRun:
     verified: bool | None = None  # whether all that the release claims was judged from its published cells and holds
     reason: str | None = None  # why no release came of it
     links: str | None = None  # what becomes of the link between a person's records, where that is compared
-    # In [0, 1]: by 1, 2 or 3 known records, the largest share of persons found; None where no published column links
-    # records.
-    persons_found: float | None = None
-    # In [0, 1]: the mean overlap of the 95 % intervals of the model's coefficients on the release and on the original;
-    # None where it cannot be fitted.
-    overlap: float | None = None
-    # The model's columns of numbers where most records have open cells, as `<20`: intervals guess where they end.
-    guessed: str | None = None
+    persons_found: float | None = None  # in [0, 1]: the largest share found by 1, 2 or 3 known records that are linked
+    overlap: float | None = None  # in [0, 1]: of 95 % intervals of coefficients with the original's, on average
+    guessed: str | None = None  # the model's columns of numbers with open cells, as `<20`, whose ends are guessed
 
     @property
     def is_feasible(self) -> bool:

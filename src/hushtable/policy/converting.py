@@ -68,11 +68,7 @@ class Converted:
 
 
 def convert(path: Path) -> Converted:
-    """Convert a file of another tool.
-
-    ``.deid`` of ARX becomes a policy and a file for each hierarchy; ``.hrc`` of tau-Argus and ``.txt`` of Amnesia
-    become a hierarchy as ARX reads it.
-    """
+    """Convert a file of another tool: ``.deid`` (ARX) to a policy and hierarchies, ``.hrc``, ``.txt`` to one."""
     kind = path.suffix.lower()
     if kind == ".deid":
         return _project(path)

@@ -174,9 +174,8 @@ def proposed(
 ) -> str:
     """Write a policy to start from, with a reason beside every column and a line for every option.
 
-    ``run`` is what to run next, where it can be run before anything is decided; ``undecided`` are odd cells of which
-    nobody has decided, and the frame has none. `Policy.parse` reads the text as soon as a column is a quasi-identifier
-    or asked.
+    ``run`` is what to run next, where nothing has to be decided before; the frame has none of the ``undecided`` odd
+    cells.
     """
     columns = "\n".join(line for column in roles.columns for line in _column(frame, column, undecided))
     sections = [

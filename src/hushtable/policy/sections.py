@@ -354,10 +354,8 @@ class PolicyLimits(Record):
 
     highest_risk: float | None = Field(default=None, gt=0, le=1, strict=True)  # of any record: 1 / size of its class
     average_risk: float | None = Field(default=None, gt=0, le=1, strict=True)  # over all records: classes / records
-    # share of the records that may be suppressed, where the models ask for it or the loss falls
-    suppression: float = Field(default=0.0, ge=0, le=1, strict=True)
-    # of columns with the role other, and of persons by several of their records
-    exposure: PolicyExposure = PolicyExposure()
+    suppression: float = Field(default=0.0, ge=0, le=1, strict=True)  # share of the records
+    exposure: PolicyExposure = PolicyExposure()  # of columns with the role other, and by linked records
 
 
 class PolicyWriting(Record):

@@ -1,7 +1,7 @@
 """Coded rows and their partitions: what every privacy question is asked of.
 
-In come columns and their codes; out go a `Table` (codes and counts), a `Partition` of its rows into classes, and
-their statistics. No room here knows what is published, or who asks.
+In come columns and codes; out go a `Table`, a `Partition` of its rows into classes, and statistics. Nobody knows here
+what is published, or who asks.
 """
 
 import lazy_loader

@@ -69,8 +69,7 @@ class Joint:
 
     names: tuple[str, ...]
     widths: tuple[int, ...]  # how many values each column has in all tables together
-    # what each code of a column means, as objects of Python, dates as numpy's; nothing after `without_values`
-    values: tuple[list[Any], ...] = field(repr=False)
+    values: tuple[list[Any], ...] = field(repr=False)  # of each code, as Python has it; none at last
     tables: tuple[JointRows, ...] = field(repr=False)
 
     def without_values(self) -> Joint:

@@ -1,7 +1,6 @@
 """The lattice of column sets: on which sets a row is alone, which of them are minimal, and how their classes spread.
 
-Rows and columns are positions in the order of the walk: columns of many values come first, because they leave the
-fewest rows to their supersets.
+Positions are in the order of the walk: columns of many values first, which leave the fewest rows to supersets.
 """
 
 from __future__ import annotations
@@ -79,8 +78,7 @@ class Coverage(NamedTuple):
 class ColumnSets:
     """Rows with column sets on which they are alone."""
 
-    # (n_found,), ascending; a row once for each of its sets, the first smallest one first
-    rows: CodeArray = field(repr=False)
+    rows: CodeArray = field(repr=False)  # (n_found,), ascending; one for each set, the first smallest first
     paths: NDArray[np.int16] = field(repr=False)  # (n_found, max_size), ascending positions of columns, then -1
     mates: CodeArray = field(repr=False)  # (n_found,), the target that equals the row there
     n_sets: int  # column sets that were looked at, some of them in several stages
@@ -115,9 +113,8 @@ def first_smallest(
 ) -> ColumnSets:
     """Find, for every probe, the smallest column set on which it is alone; of one size, the first of `combinations`.
 
-    All threads are used; the answer does not depend on their number. Under a budget of nodes one works, so that the
-    same sets are looked at every time. Where a budget ends the walk, sets of more than ``complete_to`` columns are
-    smallest ones, but not always the first.
+    The answer does not depend on the number of threads; under a budget of nodes one works. Where a budget ends the
+    walk, sets of more than ``complete_to`` columns are smallest ones, but not always the first.
     """
     say_if_first_run(uniques.walk_on, 4)
     max_size = len(rows.allowed) - 1
@@ -207,8 +204,7 @@ def hits_by_draw(
 ) -> list[NDArray[np.int64]] | None:
     """Find, for every probe, the draws of targets in which it is alone on a column set with exactly one of the drawn.
 
-    ``draws`` are packed (`pack_draws`); so is the answer, a bit of a probe's word for each draw. None where the
-    budget ended, of nodes: one of the walks, each of which serves 64 draws.
+    Draws and answer are packed (`pack_draws`), 64 to a walk. None where the budget of nodes, one a walk, ended.
     """
     hits = [np.zeros_like(drawn) for drawn in draws]
     watch = Watch(budget, None, len(rows.codes), len(draws))
@@ -346,10 +342,9 @@ class Watch:
 def partitions(
     codes: CodeArray, widths: Sequence[int], sets: Iterable[Sequence[int]], *, missing_matches: bool = True
 ) -> Iterator[tuple[CodeArray, int]]:
-    """Yield the class of every row, and how many classes there are, for one column set after the other.
+    """Yield the class of every row, and how many there are, for one column set after the other; -1 is in no class.
 
-    Sets that begin like the set before them cost only what they add. Where missing
-    values match nothing, rows with one are in no class (-1).
+    Sets that begin like the set before them cost only what they add.
     """
     done: list[int] = []
     stack = [(np.zeros(codes.shape[1], dtype=np.int32), min(1, codes.shape[1]))]
@@ -380,8 +375,7 @@ def lone_rows(labels: CodeArray, n_classes: int, counts: CountArray) -> tuple[Co
 def renyi_entropy(sizes: CountArray, alpha: float) -> float:
     """Return the Renyi entropy of class sizes as a share of its maximum, in [0, 1]; 0 for one class.
 
-    log2(sum p^alpha) / (1 - alpha), divided by the log2 of the number of classes (Renyi 1961). Order 0 is Hartley's
-    entropy, 1 Shannon's, 2 the collision entropy, inf the min-entropy.
+    log2(sum p^alpha) / (1 - alpha), divided by the log2 of the number of classes (Renyi 1961); alpha = 1 is Shannon's.
     """
     if len(sizes) <= 1:
         return 0.0
@@ -420,10 +414,10 @@ def all_keys(
     budget: Budget | None = None,
     progress: WalkProgress | None = None,
 ) -> KeySets:
-    """Find all minimal keys. Each is certified: it was counted, and a pair of rows shows why no column can go.
+    """Find all minimal keys, smaller ones first under a budget; ``widths`` count the missing value.
 
-    Under a budget, keys of one column are searched first, then of two, and so on. Where no row may be repeated
-    (``rules.most`` is 0), all rows differ. ``widths`` are the codes of each column, missing counted.
+    Each is certified: it was counted, and a pair of rows shows why no column can go. All rows differ if none may
+    repeat.
     """
     n_columns, n_rows = codes.shape
     if n_rows * (n_columns + 1) >= _MOST_PLACES:

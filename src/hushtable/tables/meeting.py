@@ -97,9 +97,8 @@ def find_mismatches(joint: Joint, tables: Sequence[Table], *, by_range: bool = F
 
     Of records of one population, the share whose value a table holds is about its coverage: 1 less the share of its
     records whose value is unique in it (Good, 1953). Fewer than half of that is no chance. Where nearly every value is
-    unique, forms of texts are compared in the same way. With ``by_range``, as for distances, it is enough that most
-    numbers and dates lie in the first table's range. A control, the third table, is not looked at: where it meets
-    nobody, the risk beyond it is too high, which comforts nobody.
+    unique, forms of texts are compared so. With ``by_range`` most numbers need only lie in the first table's range. A
+    control, the third table, is not looked at: where it meets nobody, the risk beyond it is too high.
     """
     found: list[Mismatch] = []
     for j, name in enumerate(joint.names if len(tables) > 1 else ()):

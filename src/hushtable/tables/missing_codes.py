@@ -45,8 +45,7 @@ _NUMBER_OR_DAY: Final = re.compile(
 def find_missing_codes(data: Frame | Table, names: Sequence[str] | None = None) -> dict[str, dict[str, int]]:
     """Count by column and code, as spelled, the cells that look like a missing value among numbers, dates or codes.
 
-    Those are numbers far from all others, days such as 1900-01-01, codes of nothing but nines, and the few texts of a
-    column of numbers that are no open ends. Columns whose ``missing_values`` were said are passed over.
+    Those are far numbers, days such as 1900-01-01, codes of nines, and few texts among numbers that are no open ends.
     """
     if data.n_records < FEWEST_RECORDS:
         return {}

@@ -47,10 +47,8 @@ class _CandidateCosts:
 
     places: CountArray = field(repr=False)  # (n_rows,), leaves of a hierarchy in the order of its branches
     star: float
-    # (n_places,), where those of an ordered column lie, times what the whole costs
-    at: FloatArray | None = field(repr=False)
-    # (n_levels, n_places), the node above each place, without the level of the values
-    nodes: CountArray = field(repr=False)
+    at: FloatArray | None = field(repr=False)  # (n_places,), of those of an ordered column, times the whole's cost
+    nodes: CountArray = field(repr=False)  # (n_levels, n_places), the node above each, levels of values apart
     least: FloatArray = field(repr=False)  # (n_levels, n_places), what the cheapest of a node and all above it costs
 
     def cost(self, low: CountArray, high: CountArray) -> FloatArray:
@@ -287,10 +285,9 @@ def _costs_beside(
 
 
 class _BlockSearch:
-    """All blocks of rows that cost at most so much more than their prices.
+    """All blocks of rows that cost at most so much more than their prices, built in the order of falling prices.
 
-    Rows come by falling price, and a block is built in that order. A block costs each of its rows at least what the row
-    costs beside those that are chosen: the cheapest that may still come say how far a beginning can get.
+    A row pays at least what it costs beside those chosen: the cheapest that may come say how far a beginning can get.
     """
 
     def __init__(self, columns: Sequence[_CandidateCosts], prices: FloatArray, k: int, most: int, above: float) -> None:

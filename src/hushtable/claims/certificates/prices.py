@@ -37,8 +37,7 @@ class SpreadRows:
     counts: CountArray
     positions: tuple[FloatArray | None, ...]  # on [0, 1], of every code from 1 on; None for a column without an order
     ordered: CountArray = field(init=False)  # (n_rows, n_ordered), the codes of ordered columns
-    # the positions of each ordered column by code, with something for the missing one
-    at: tuple[FloatArray, ...] = field(init=False)
+    at: tuple[FloatArray, ...] = field(init=False)  # of each ordered column by code, with one for the missing one
     flags: CountArray = field(init=False)  # (n_rows, n_others), the values of all other columns, numbered through
     column_of: CountArray = field(init=False)  # (n_flags,), which of the other columns a value is of
     unit: FloatArray = field(init=False)  # (n_others,), the share of one value of the other columns
