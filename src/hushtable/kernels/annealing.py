@@ -1,7 +1,4 @@
-"""Annealing over the classes of many rows: rows move to classes near them or change places, classes split and dissolve.
-
-A bar is drawn first that a change of the loss must stay under (Metropolis), so that most tries end in a few columns.
-"""
+"""Annealing over the classes of many rows, by Metropolis' rule: rows move or swap, classes split or dissolve."""
 
 from __future__ import annotations
 

@@ -138,10 +138,7 @@ def _has_all(looked: LookedUp, person: int, places: CountArray, run: tuple[int, 
 
 @jit
 def count_candidates(looked: LookedUp, asked: Sought, enough: int, counts: CountArray, first: CodeArray) -> None:
-    """Count the persons who may have all known records of each trial, up to ``enough``; ``first`` is one, or -1.
-
-    The first record of a trial is looked up in the index, and whoever it finds is asked for the others.
-    """
+    """Count the persons who may have all known records of each trial, up to ``enough``; ``first`` is one, or -1."""
     n_persons, n_trials = looked.starts.size - 1, asked.starts.size - 1
     seen = np.full(n_persons, -1, dtype=np.int32)
     most = 1

@@ -102,10 +102,7 @@ def class_codes(labels: CodeArray, codes: CodeArray, n_codes: int, n_classes: in
 def class_values(
     offsets: CountArray, rows: CodeArray, codes: CodeArray, counts: CountArray, n_codes: int
 ) -> tuple[CountArray, CodeArray, CountArray]:
-    """Return the sparse class-by-value histogram of a column; rows that count 0 hold nothing.
-
-    Class c holds ``codes[offsets[c]:offsets[c + 1]]``, ascending, that many records each.
-    """
+    """Return the sparse class-by-value histogram of a column, codes ascending; rows that count 0 hold nothing."""
     n_classes = offsets.size - 1
     found_offsets = np.zeros(n_classes + 1, np.int64)
     found_codes = np.empty(rows.size, np.int32)
@@ -224,10 +221,7 @@ def _start(axes: Axes, level: int, entry: int) -> float:
 
 @inlined
 def share_of(axes: Axes, j: int, low: int, high: int, n_units: int, n_chars: int, listed: int) -> float:
-    """Return the share of a column that a class publishes, and something for the length of a list.
-
-    It follows from the lowest and highest code, and from what a list would hold; without units it is not listed.
-    """
+    """Return the share of a column that a class publishes, and something for the length of a list."""
     axis = axes.columns[j]
     is_short = 0 < n_units <= axis.most_units and n_chars <= axis.most_chars
     if not axis.is_ordered:

@@ -50,10 +50,7 @@ class Rules(NamedTuple):
 
 @bare
 def passes(rules: Rules, size: int, population: int, held: CountArray, n_held: CountArray, nodes: FloatArray) -> bool:
-    """Tell whether a class of ``size`` records, at least 1, satisfies every rule; ``nodes`` is scratch.
-
-    ``held`` is (n_sensitive, widest), records of each value, entry code + 1; ``n_held`` are distinct known values.
-    """
+    """Tell whether a class of ``size`` records, at least 1, satisfies every rule; entries of ``held`` are codes + 1."""
     for i in range(rules.kinds.size):
         kind, threshold = rules.kinds[i], rules.thresholds[i]
         if kind == RULE_SIZE:

@@ -14,10 +14,7 @@ __all__ = ["fill_bounds", "nearest", "nearest_rows", "share_nearest", "take_apar
 
 @bare
 def fill_bounds(space: Space, entries: CountArray, n_block: int, bounds: NDArray[np.float32]) -> None:
-    """Set what any place costs at least beside a place that a block of rows holds: (n_blocks, n_entries).
-
-    The places of each column begin at ``entries`` (n_columns + 1,); a column of none is left out.
-    """
+    """Set what any place costs at least beside a place that a block of rows holds: (n_blocks, n_entries)."""
     n_rows = space.codes.shape[0]
     for block in range(bounds.shape[0]):
         for j in range(space.columns.size):

@@ -60,10 +60,7 @@ def rank(
 
 @bare
 def best_of_marked(axes: Axes, held: Profile, choice: Choice, n_cuts: int, marks: ByteArray, size: int) -> int:
-    """Return the one of several ranked cuts that gains most in all columns, where others looked at the rows.
-
-    ``marks`` are (ceil(n_cuts / N_TOGETHER), n_entries): the sides on which each code occurs, two bits a cut.
-    """
+    """Return the one of ranked cuts that gains most in all columns, by marks of the sides of codes, two bits a cut."""
     n_varying = varying_columns(axes, held)
     varying = held.counted[:, :n_varying]
     best, most = 0, -1.0
@@ -92,10 +89,7 @@ class Sides(NamedTuple):
 def tally_left(
     codes: NDArray[Any], class_of_row: CodeArray, kinds: CodeArray, sides: Sides, counts: CountArray
 ) -> None:
-    """Add rows (n_rows, width), shifted by one, one record each, to what the left sides of cuts hold.
-
-    A class of -1 is not counted; ``counts`` are (n_classes, n_cuts, n_entries, n_kinds of sensitive values).
-    """
+    """Add rows, one record each, to what the left sides of cuts hold; a class of -1 is not counted."""
     n_columns = sides.begins.size - 1
     for i in range(class_of_row.size):
         label, kind = class_of_row[i], kinds[i]

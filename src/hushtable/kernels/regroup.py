@@ -302,10 +302,7 @@ def _try_regroup(
 def anneal(
     places: CodeArray, costs: Costs, near: CodeArray, blocks: Blocks, check: Check, draws: DrawSchedule
 ) -> CountArray:
-    """Change a partition step by step; return steps, moves, swaps, merges and splits that were taken, each.
-
-    Pauses where it has looked at enough. ``near`` (n_rows, n_near): the rows that each is made equal to most cheaply.
-    """
+    """Change a partition step by step until it has looked at enough; return steps, moves, swaps, merges and splits."""
     counts = np.zeros(_N_COUNTS, dtype=np.int64)
     if check.judged is not None:
         draws = draws._replace(idle=draws.idle + check.judged.held.size)

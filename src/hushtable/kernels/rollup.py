@@ -109,10 +109,7 @@ _SPREAD, _OTHER, _HALF = np.uint64(0x9E3779B1), np.uint64(0x85EBCA6B), np.uint64
 
 @bare
 def node_keys(codes: CodeArray, rows: CodeArray, picked: CountArray, table: CountArray, keys: CountArray) -> None:
-    """Add to the key of every row asked for the nodes of its values; codes are shifted by one.
-
-    ``table`` (n_picked, widest) is the node of every code, times what makes the sum a number of its own.
-    """
+    """Add to the key of every row the nodes of its values, times what makes the sum a number of its own."""
     for i in range(rows.size):
         row, key = np.uint64(rows[i]), keys[i]
         for j in range(picked.size):

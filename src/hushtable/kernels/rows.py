@@ -40,10 +40,7 @@ def put(
     out: NDArray[Any],
     run: tuple[int, int],
 ) -> None:
-    """Write the places of some rows side by side.
-
-    ``columns`` say which of the table's, ``begins`` where the places of their missing value and codes begin.
-    """
+    """Write the places of some rows side by side; those of a column's missing value and codes begin at ``begins``."""
     start, end = run
     for first in range(start, end, BLOCK):
         for c in range(columns.size):
@@ -54,10 +51,7 @@ def put(
 
 @inner
 def tally(rows: Rows, start: int, end: int, columns: CountArray, bins: CountArray) -> None:
-    """Add the records of a run of rows to the bins of the codes of some columns.
-
-    ``columns`` is (2, n), columns and where their bins begin; -1 marks codes that only rows without records have.
-    """
+    """Add the records of a run of rows to bins of some columns' codes; -1 marks codes of rows without records."""
     codes, n = rows.codes, columns.shape[1]
     last_word = rows.words.shape[1] - 1
     for first in range(U64(start), U64(end), U64(BLOCK)):

@@ -257,10 +257,7 @@ def _fill(
     until: float,
     goal: float,
 ) -> tuple[float, float, float, int]:
-    """Return the best bound over thresholds, its threshold, the last threshold above a goal, and the size of the heap.
-
-    ``start`` is the least share and the number of candidates; the heap holds the members at ``until``.
-    """
+    """Return the best bound over thresholds, its threshold, the last one above a goal, and the size of the heap."""
     least, n = start
     k, size, records, total = limits.k, 0, 1, own
     best, best_at, last_at = -np.inf, -1.0, -1.0

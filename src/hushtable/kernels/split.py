@@ -38,11 +38,8 @@ __all__ = [
     "Rows",
     "SplitTree",
     "Work",
-    "best_by_gain",
     "best_by_median",
     "best_together",
-    "both_pass",
-    "end_sweep",
     "finish",
     "grow",
     "rank_by_gain",
@@ -84,10 +81,7 @@ def both_pass(
     n_whole: int,
     n_left: int,
 ) -> bool:
-    """Tell whether both sides of a cut of column j satisfy every rule; of a column, shorter cuts come first.
-
-    ``length`` of the column's entries go left, ``n_whole`` records; with the first rows of the next entry ``n_left``.
-    """
+    """Tell whether both sides of a cut of column j satisfy every rule; of a column, shorter cuts come first."""
     if judged.moved[0] < 0:
         _begin(rows, judged, entries, node, j)
     until = n_left - n_whole

@@ -31,10 +31,8 @@ from hushtable.kernels.sampling import (
 __all__ = [
     "LARGEST",
     "FoundSets",
-    "Settling",
     "WalkGrid",
     "minimal_only",
-    "new_settling",
     "settle",
     "walk",
     "walk_all",
@@ -304,10 +302,7 @@ def walk_on(
 
 
 def walk_all(grid: WalkGrid, pulse: CountArray, seen: FloatArray) -> tuple[CodeArray, CodeArray, NDArray[np.int16]]:
-    """Return row, target and column set of every hit that no earlier columns of its set make, -1 after the last column.
-
-    `minimal_only` finds which of them are minimal. ``pulse`` and ``seen`` as in `walk`, but nothing is counted as left.
-    """
+    """Return row, target and set of every hit that no earlier columns of its set make; `minimal_only` sifts them."""
     n_rows, max_size = grid.codes.shape[1], len(grid.allowed) - 1
     stack, split = new_stack(n_rows, max_size), _new_split(grid)
     sizes = np.full(n_rows, max_size + 1, dtype=np.int32)
