@@ -63,11 +63,6 @@ def kinds_of(columns: Sequence[str], specs: Mapping[str, ColumnSpec]) -> dict[st
     return {name: spec.kind or "ordered" for name, spec in told.items() if spec.kind or spec.order}
 
 
-def spellings_of(columns: Sequence[str], specs: Mapping[str, ColumnSpec]) -> dict[str, dict[str, Any]]:
-    """Return how columns whose kinds are told are spelled, where that was said or found."""
-    return marks_of({name: specs[name] for name in kinds_of(columns, specs)})
-
-
 def origins_in(spellings: Any) -> dict[str, ColumnSpec]:
     """Read how columns of the input are spelled as a claim holds them."""
     with _known_spellings():
@@ -109,12 +104,6 @@ def rules_in(rules: Any) -> dict[str, Any]:
         )
     # A rule of somebody else is not read because a file names it: its labels then need the policy.
     return {name: rule if rule is None or is_known(rule) else None for name, rule in rules.items()}
-
-
-def _completed(own: Mapping[str, Any], asked: Mapping[str, Any]) -> dict[str, Any]:
-    """Take hierarchies from a policy, but not what it does not know: ranges of codes, the language of labels."""
-    told = {name: each for name, each in own.items() if (_rule_of(each) or {}).keys() & _OWN}
-    return {**own, **asked, **told}
 
 
 def untold(columns: Sequence[str], hierarchies: Mapping[str, Any]) -> str | None:
@@ -235,12 +224,13 @@ class ClaimOnColumns(SpeaksOfNobody):
 
     def _entries(self) -> dict[str, Any]:
         """Return the models, columns and kinds, and the hierarchies as far as they may be told."""
+        kinds = kinds_of(self._told_of, self.specs)
         return {
             "columns": list(self.columns),
             "models": [model_to_dict(model) for model in self.models],
             "sensitive": list(self.sensitive),
-            "kinds": kinds_of(self._told_of, self.specs),
-            "spellings": spellings_of(self._told_of, self.specs),
+            "kinds": kinds,
+            "spellings": marks_of({name: self.specs[name] for name in kinds}),
             "origins": marks_of(self.origins),
             "hierarchies": rules_of(self.hierarchies),
         }
@@ -259,10 +249,12 @@ class ClaimOnColumns(SpeaksOfNobody):
 
     def _known_with(self, asked: ClaimOnColumns) -> dict[str, Any]:
         """Return the orders, spellings and hierarchies that this claim and another know together."""
+        # What a policy does not know: ranges of codes, the language of labels.
+        own = {name: each for name, each in self.hierarchies.items() if (_rule_of(each) or {}).keys() & _OWN}
         return {
             "specs": joined(self.specs, asked.specs),
             "origins": {**asked.origins, **self.origins},
-            "hierarchies": _completed(self.hierarchies, asked.hierarchies),
+            "hierarchies": {**self.hierarchies, **asked.hierarchies, **own},
         }
 
 
@@ -291,15 +283,11 @@ class Classes(ClaimOnColumns):
             )
         if self.missing not in ("category", "wildcard", "worst"):
             raise InputError(f"missing = {self.missing!r}.", hint="choose 'category', 'wildcard' or 'worst'.")
-        if self.parted and self.missing != "category":
+        counted = f"sets of items: {listed(self.parted)}" if self.parted else "persons" if self.person else None
+        if counted is not None and self.missing != "category":
             raise InputError(
-                f"missing = {self.missing!r} was given with sets of items: {listed(self.parted)}.",
-                hint="items are counted in classes: missing='category'.",
-            )
-        if self.person is not None and self.missing != "category":
-            raise InputError(
-                f"missing = {self.missing!r} was given with persons.",
-                hint="persons are counted in classes: missing='category'.",
+                f"missing = {self.missing!r} was given with {counted}.",
+                hint="they are counted in classes: missing='category'.",
             )
 
     @property

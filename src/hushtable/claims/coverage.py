@@ -48,8 +48,7 @@ def fewest_persons(
 ) -> CountArray:
     """Count the fewest persons whose rows can fill each class, from pairs of a class and the person of a covered row.
 
-    Nothing tells which of the rows that several classes cover are a class's own, so those with the most rows are taken
-    first. A missing person (-1) is nobody, and takes as many rows as there are.
+    Those with the most rows are taken first. A missing person (-1) is nobody, and takes as many rows as there are.
     """
     fewest = np.zeros(len(records), dtype=np.int64)
     width = int(persons.max(initial=-1)) + 2
@@ -71,10 +70,9 @@ def fewest_persons(
 def covers_beside(
     found: Sequence[str | None], column: Column, given: Any, cells: CodeArray, codes: CodeArray
 ) -> BoolArray:
-    """Tell of each row whether the published cell beside it covers its value.
+    """Tell of each row whether the published cell beside it covers its value; -1 is missing.
 
-    ``cells`` are indices into the distinct cells ``found``, ``codes`` those of the column, typed as before it was
-    published; -1 is missing. Intervals are looked up once for every bound, so that there may be many.
+    Intervals are looked up once for every bound, so that the distinct cells ``found`` may be many.
     """
     missing = np.array([_covers_missing(cell) for cell in found], dtype=bool)
     low, high = _spans(found, column)
@@ -145,8 +143,7 @@ def pair_rows(
 ) -> tuple[CountArray, CountArray]:
     """Return all pairs of a class and a row that it covers, in no order; arguments as for `count_covered`.
 
-    Rows and classes are halved together, column by column, as boxes and points: a class goes where it may cover a row.
-    What is left is compared. Without overlaps that takes O(n log n) for n rows, and memory for the pairs alone.
+    Both are halved together, column by column, and what is left is compared: O(n log n) for n rows without overlaps.
     """
     names = names or [""] * len(published)
     columns = list(zip(published, people, specs, hierarchies, names, strict=True))

@@ -54,7 +54,6 @@ __all__ = [
     "match_sizes",
     "published_cells",
     "rows_of",
-    "spec_of",
     "spelling_failures",
     "tallied",
 ]

@@ -21,15 +21,12 @@ from hushtable.models import KMAnonymity, LinkedKAnonymity, PrivacyModel
 
 __all__ = [
     "HistoryClaim",
-    "Index",
     "Known",
     "Linkage",
     "RareSets",
-    "count_fitting",
     "count_linked",
     "count_sets",
     "each_rare",
-    "indexed",
     "linked_in",
 ]
 
@@ -216,21 +213,7 @@ def _by_several(index: Index, drawn: CountArray, n_known: int, k: int) -> Known:
 
 def count_fitting(index: Index, known: Sequence[frozenset[int]], enough: int) -> int:
     """Count the persons who have a row for every known record, each in some classes, up to about ``enough``."""
-    return _n_fitting(list(_needs(index, known)), enough)
-
-
-def _needs(index: Index, known: Sequence[frozenset[int]]) -> Iterator[_Persons]:
-    """Yield the persons with rows enough for every part of what is known: who is in all has a row for each record."""
-    for size in range(1, len(known) + 1):
-        for part in combinations(known, size):
-            # By Hall's theorem; where the rows of records are apart, smaller parts say it all.
-            if size == 1 or any(one & other for one, other in combinations(part, 2)):
-                yield index.within(frozenset().union(*part)).at_least(size)
-
-
-def _n_fitting(needs: list[_Persons], enough: int) -> int:
-    """Count the persons who are in all of some lists, up to so many."""
-    first, *others = sorted(needs, key=lambda each: len(each.persons))
+    first, *others = sorted(_needs(index, known), key=lambda each: len(each.persons))
     n_fitting = 0
     for begin in range(0, len(first.persons), _PERSONS_AT_ONCE):
         left = first.persons[begin : begin + _PERSONS_AT_ONCE]
@@ -241,6 +224,15 @@ def _n_fitting(needs: list[_Persons], enough: int) -> int:
         if n_fitting >= enough:
             break
     return n_fitting
+
+
+def _needs(index: Index, known: Sequence[frozenset[int]]) -> Iterator[_Persons]:
+    """Yield the persons with rows enough for every part of what is known: who is in all has a row for each record."""
+    for size in range(1, len(known) + 1):
+        for part in combinations(known, size):
+            # By Hall's theorem; where the rows of records are apart, smaller parts say it all.
+            if size == 1 or any(one & other for one, other in combinations(part, 2)):
+                yield index.within(frozenset().union(*part)).at_least(size)
 
 
 def linked_in(claim: Claim, data: Any) -> Linkage | None:

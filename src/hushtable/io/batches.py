@@ -215,10 +215,7 @@ Scan = Parts | Lines | Queried
 
 
 def scan(data: Any, dialect: Dialect | None = None) -> Scan:
-    """Open a folder, a pattern or a file of Parquet, a CSV, or a URL of a database, without reading its rows.
-
-    Of a folder all files are read but those whose names begin with ``_`` or ``.``.
-    """
+    """Open Parquet (a folder, a pattern or a file), a CSV, or a URL of a database, without reading its rows."""
     dialect, path = dialect or Dialect(), located(data)
     if isinstance(path, Source):
         return Queried(connect(path), dialect.marks)
@@ -346,7 +343,9 @@ def _hidden_within(folder: Path, below: Path = Path()) -> list[Path]:
 
 def _keys_of(path: Path, inputs: Sequence[Path]) -> pl.DataFrame:
     """Read the keys of a Hive data set from the names of its folders: whole numbers and days where all of one are."""
-    parts = [[name for name in each.relative_to(_fixed(path)).parts[:-1] if "=" in name] for each in inputs]
+    # Of a pattern the part that is a folder.
+    folder = path if path.is_dir() else next(each for each in path.parents if not glob.has_magic(str(each)))
+    parts = [[name for name in each.relative_to(folder).parts[:-1] if "=" in name] for each in inputs]
     pairs = [[unquote(side) for name in each for side in name.split("=", 1)] for each in parts]
     names = pairs[0][::2]
     if any(each[::2] != names for each in pairs) or len({*names}) < len(names) or "" in names:
@@ -367,11 +366,6 @@ def _typed_keys(cells: Sequence[str]) -> pl.Series:
         days = texts.str.to_date("%Y-%m-%d", strict=False)
         return days if days.null_count() == texts.null_count() else texts
     return texts
-
-
-def _fixed(path: Path) -> Path:
-    """Return the part of a pattern that is a folder."""
-    return path if path.is_dir() else next(each for each in path.parents if not glob.has_magic(str(each)))
 
 
 def _is_passed_over(path: Path) -> bool:

@@ -319,10 +319,7 @@ class _Layout:
 
 
 def _lay_out(raw: bytes, delimiter: str, width: int | None) -> _Layout:
-    """Find the lines of a CSV that ends in one, up to the first stray byte; pieces are of whole lines.
-
-    A byte is quoted where an odd number of quotes stands before it.
-    """
+    """Find the lines of a CSV, up to the first stray byte; behind an odd number of quotes a byte is quoted."""
     letters = np.frombuffer(raw, dtype=np.uint8)
     found: list[tuple[CountArray, ...]] = []
     begin, size, stray = 0, _PIECE, None

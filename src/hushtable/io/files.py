@@ -5,10 +5,8 @@ from __future__ import annotations
 import codecs
 import datetime as dt
 import glob
-import gzip
 import io
 import os
-import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,6 +18,7 @@ from polars import selectors as cs
 from hushtable.errors import InputError
 from hushtable.io.csv import PER_LINE, ROOM, Dialect, check_header, header_line, read_csv
 from hushtable.io.databases import read_database
+from hushtable.io.encoding import unzipped
 from hushtable.io.object_stores import read_objects
 from hushtable.io.sources import Source, check_secrets
 from hushtable.io.statistics_files import READERS, Variable, read_statistics
@@ -34,7 +33,6 @@ __all__ = [
     "is_many",
     "read_bytes",
     "read_file",
-    "read_workbook",
     "unpacked_size",
     "write_csv",
     "write_workbook",
@@ -380,14 +378,9 @@ def _unzipped(path: Path, raw: bytes) -> bytes:
 
 
 def _unpacked(path: Path, raw: IO[bytes]) -> Iterator[bytes]:
-    try:
-        with gzip.open(raw) as text:
-            while piece := text.read(_PIECE):
-                yield piece
-    except (gzip.BadGzipFile, EOFError, zlib.error):
-        raise InputError(
-            f"{str(path)!r} is not gzip, or was cut off or damaged.", hint="compress it anew, or unpack it."
-        ) from None
+    with unzipped(path, raw) as text:
+        while piece := text.read(_PIECE):
+            yield piece
 
 
 def _growth(head: bytes) -> float:

@@ -465,10 +465,7 @@ def with_json_lists(frame: Frame) -> Frame:
 
 
 def write(frame: Frame, path: Path, encoding: str = "utf-8", rows: CodeArray | None = None) -> None:
-    """Write a frame as CSV or Parquet, by the ending of the name; untouched text is written as it was read.
-
-    ``rows`` is the row of every record, in the order in which they are written: no more than that is held of each.
-    """
+    """Write a frame, or some rows of it, as CSV or Parquet, by the ending of the name; text stays as it was read."""
     rows = frame.rows_of_records() if rows is None else rows
     kind = file_kind(path)
     if kind in ("workbook", "statistics"):

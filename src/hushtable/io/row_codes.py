@@ -135,10 +135,7 @@ class RowCodes:
 
 
 def sorted_apart(counts: Sequence[CountArray]) -> tuple[tuple[CountArray, ...], CountArray]:
-    """Return rows in which every place of every column is as frequent as it was counted, and their counts.
-
-    Each column is sorted by itself: which places stand beside each other says nothing.
-    """
+    """Return rows, and counts, in which every place of every column, sorted by itself, is as frequent as counted."""
     ends = [np.cumsum(of_column) for of_column in counts]
     until = np.unique(np.concatenate(ends))
     until = until[until > 0]

@@ -379,12 +379,8 @@ def _labels(dtype: pl.DataType, variable: Variable, program: str) -> dict[Labell
         return {}
     labels: dict[LabelledCode, str] = {}
     for code, text in variable.values.items():
-        if is_text:
-            labels[_code(code)] = _cut(text, _VALUE_LABEL)
-        elif isinstance(code, str):
-            labels[code.removeprefix(".")] = _cut(text, _VALUE_LABEL)
-        else:
-            labels[code] = _cut(text, _VALUE_LABEL)
+        known = code.removeprefix(".") if isinstance(code, str) else code
+        labels[_code(code) if is_text else known] = _cut(text, _VALUE_LABEL)
     return labels
 
 

@@ -1,7 +1,4 @@
-"""The verb that carries out one policy with every k, suppression, recoding, method and link of records, side by side.
-
-It is internal: what other requests would have cost tells the readers of a release how its classes came about.
-"""
+"""One policy with every k, suppression, recoding, method and link of records, side by side: internal, for choosing."""
 
 from __future__ import annotations
 
@@ -316,7 +313,8 @@ def compare(
     """
     rules = _policy(policy)
     methods = _words(method, METHODS, "method") or [rules.method.name]
-    runs = _runs(rules, _ks(k), _shares(suppression), _words(recoding, STYLES, "recoding"), methods)
+    ks = list(dict.fromkeys(KAnonymity(each).k for each in _listed(k, "k", "[2, 5, 10]")))
+    runs = _runs(rules, ks, _shares(suppression), _words(recoding, STYLES, "recoding"), methods)
     ways = _words(links, LINKS, "links")
     fitted = RegressionModel.of(model, weights)
     if ways is not None:
@@ -359,10 +357,6 @@ def _listed(given: Any, what: str, example: str) -> list[Any]:
     if not entries:
         raise InputError(f"{what} is empty.", hint=f"pass what to compare, for instance {what}={example}.")
     return entries
-
-
-def _ks(given: Any) -> list[int]:
-    return list(dict.fromkeys(KAnonymity(each).k for each in _listed(given, "k", "[2, 5, 10]")))
 
 
 def _shares(given: Any) -> list[float]:
@@ -424,7 +418,8 @@ def _by_links(rules: Policy, runs: Iterable[ComparedRun], ways: Iterable[str]) -
             method = run.method
             if aligns != (links == LinkedKAnonymity.name):
                 method = Histories.name if links == LinkedKAnonymity.name else Mondrian.name
-            default = getattr(_with_method(rules, method).method, "recoding", None)
+            made = _with_method(rules, method).method
+            default = made.recoding if hasattr(made, "recoding") else None
             style = run.recoding if method == run.method else default
             found.append(replace(run, links=links, method=method, recoding=style))
     return list(dict.fromkeys(found))

@@ -29,7 +29,7 @@ from hushtable.hierarchy import (
 from hushtable.io import Frame
 from hushtable.policy import plain_yaml
 from hushtable.policy.sections import ASK, MEANINGS
-from hushtable.tables import Table, count_open_ends, find_missing_codes, nameable_codes, partitions
+from hushtable.tables import Table, count_open_ends, find_missing_codes, nameable_codes
 
 __all__ = ["language_of", "proposed", "proposed_rule"]
 
@@ -281,10 +281,11 @@ def _column(frame: Frame, column: ProposedRole, undecided: Mapping[str, OddCells
     else:
         yield _noted(f"{name}:", _why(frame, column))
         year = entries.get("latest_year")
+        counts = ", ".join(f"{code} in {n:,}" for code, n in codes.items())
         notes = {
             "format": f"one of {', '.join(map(repr, dating.formats))}" if dating.formats else "",
             "latest_year": "" if year is None else describe_century(int(year), column.topic),
-            "missing_values": f"{_counted(codes)} records; if they are values, write missing_values: []",
+            "missing_values": f"{counts} records; if they are values, write missing_values: []",
             "odd_cells": "" if odd is None else f"{odd.describe()}: {_ANSWERS[entries['odd_cells']]}",
         }
         for entry, value in entries.items():
@@ -344,10 +345,6 @@ def _missing_codes(frame: Frame, column: ProposedRole) -> dict[str, int]:
     return nameable_codes({code: n for code, n in words.items() if is_missing_word(code)} | found)
 
 
-def _counted(codes: Mapping[str, int]) -> str:
-    return ", ".join(f"{code} in {n:,}" for code, n in codes.items())
-
-
 def _values(frame: Frame, column: ProposedRole) -> Column | None:
     """Return the values of a column that others may know."""
     if column.role not in ("quasi-identifier", ASK) or not column.n_distinct or column.topic == PROSE:
@@ -403,17 +400,11 @@ def _too_fine(frame: Frame, judged: Sequence[ProposedRole]) -> set[str]:
     kept: list[str] = []
     for column in sorted(numbers, key=lambda column: (column.n_distinct, column.name)):
         together = [*kept, column.name]
-        if column.n_distinct > _FINE * frame.n_rows or _n_distinct(frame, together) > _FINE_TOGETHER * frame.n_rows:
+        if column.n_distinct > _FINE * frame.n_rows:
             continue
-        kept = together
+        distinct, _ = Table.encode(frame, together).collapse()
+        kept = together if distinct.n_rows <= _FINE_TOGETHER * frame.n_rows else kept
     return {column.name for column in numbers} - set(kept)
-
-
-def _n_distinct(frame: Frame, names: Sequence[str]) -> int:
-    """Count the distinct combinations of some columns."""
-    codes = Table.encode(frame, names).codes
-    ((_, n_classes),) = partitions(codes, (codes.max(axis=1) + 1).tolist(), [range(len(names))])
-    return n_classes
 
 
 def _key(name: str) -> str:

@@ -135,8 +135,7 @@ def anonymize(
         See `Hierarchy.build`; a path alone is that of a file of domains for several columns.
         Columns without one are cut where their values lie; full-domain recoding takes "auto" for them.
     unknown : {"error", "suppress"}
-        What becomes of values that a hierarchy does not list: an error, or ``*`` as
-        soon as they are generalized at all.
+        What becomes of values that a hierarchy does not list: an error, or ``*`` once they are generalized at all.
     loss : {"ncp", "minimal_distortion", "certainty"}, SetNCP, MinimalDistortion or Certainty
         The objective; the objects take weights. Mondrian cuts by the set-NCP only, see
         `hushtable.quality.loss.set_ncp`. Full-domain recoding also takes `ArxLoss`, `NonUniformEntropy`, `Precision`
@@ -191,8 +190,8 @@ def anonymize(
     Returns
     -------
     Release
-        The latter where the rows are not in memory: of a lazy frame, or where files are streamed. Its classes were
-        judged anew after the search. `Release.verify` judges the published cells, `Release.write` the written file.
+        Its classes were judged anew after the search. `Release.verify` judges the published cells, `Release.write` the
+        written file. Of a lazy frame, or where files are streamed, its rows are not in memory.
 
     Raises
     ------

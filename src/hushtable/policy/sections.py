@@ -28,7 +28,6 @@ __all__ = [
     "MisplacedError",
     "Place",
     "PolicyBudget",
-    "PolicyExposure",
     "PolicyLimits",
     "PolicyReading",
     "PolicyUnknown",
@@ -74,10 +73,7 @@ def faults_of(
     tree: plain_yaml.YamlNode | None,
     above: Place = (),
 ) -> list[str]:
-    """Write what is wrong in the entries of a record, a line each.
-
-    ``given`` are the entries, ``above`` where they stand in the file ``name``, whose ``tree`` knows the lines.
-    """
+    """Write what is wrong in the entries of a record, which stands ``above`` in the file ``name``, a line each."""
     found = [(_place(fault, given), fault) for fault in error.errors(include_url=False)]
     # Where an entry may be of several types, what is wrong inside one says more than that it is none of the others.
     outer = {place[:depth] for place, _ in found for depth in range(len(place))}

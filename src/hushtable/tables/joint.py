@@ -13,7 +13,7 @@ import numpy as np
 from hushtable._types import CodeArray, CountArray, FloatArray
 from hushtable.columns import Column, value_text
 from hushtable.kernels import group
-from hushtable.tables.table import Table
+from hushtable.tables.table import Table, label_rows
 
 __all__ = ["Joint", "JointRows", "code_together", "to_decimals"]
 
@@ -43,12 +43,7 @@ class JointRows:
 
     def firsts(self, widths: Sequence[int]) -> CountArray:
         """Return for every row the first one that equals it."""
-        labels = np.zeros(len(self.counts), dtype=np.int32)
-        n_classes = min(1, len(labels))
-        for codes, width in zip(self.codes, widths, strict=True):
-            refined = np.empty_like(labels)
-            n_classes = group.refine(labels, n_classes, codes, width, refined)
-            labels = refined
+        labels, n_classes = label_rows(self.codes, widths, len(self.counts))
         return np.asarray(group.first_rows(labels, n_classes)[labels], dtype=np.int64)
 
     def merged(self, widths: Sequence[int]) -> JointRows:

@@ -29,7 +29,6 @@ __all__ = [
     "KeyRules",
     "KeySets",
     "WalkProgress",
-    "Watch",
     "all_keys",
     "first_smallest",
     "grid",
@@ -164,15 +163,13 @@ def first_smallest(
 def minimal_sets(
     rows: uniques.WalkGrid, *, budget: Budget | None = None, progress: WalkProgress | None = None
 ) -> ColumnSets:
-    """Find all minimal column sets on which each probe is alone: alone on them, and on no part of them asked for.
-
-    Where a budget ends the walk, the answer holds all minimal sets up to ``complete_to`` columns, and no others.
-    """
+    """Find all minimal column sets on which each probe is alone, up to ``complete_to`` columns where a budget ends."""
     say_if_first_run(uniques.walk_all_on, 3)
     max_size = len(rows.allowed) - 1
     stages = [max_size] if budget is None else _stages(rows.allowed, by_size=True)
     watch = Watch(budget, progress, len(rows.codes), 1)
-    sets = _no_sets(max_size)
+    nothing = np.empty(0, dtype=np.int32)
+    sets = nothing, nothing, np.empty((0, max_size), dtype=np.int16)
     coverage: dict[int, Coverage] = {}
     complete_to = 0
     with ThreadPoolExecutor(1) as pool:
@@ -275,11 +272,6 @@ def _all_sizes(rows: uniques.WalkGrid, coverage: Mapping[int, Coverage], complet
     }
 
 
-def _no_sets(max_size: int) -> tuple[CodeArray, CodeArray, NDArray[np.int16]]:
-    nothing = np.empty(0, dtype=np.int32)
-    return nothing, nothing, np.empty((0, max_size), dtype=np.int16)
-
-
 def _keep_first(found: uniques.FoundSets, other: uniques.FoundSets) -> None:
     """Take over what the other found that is smaller, or as small and earlier in order."""
     is_tie = other.sizes == found.sizes
@@ -342,10 +334,7 @@ class Watch:
 def partitions(
     codes: CodeArray, widths: Sequence[int], sets: Iterable[Sequence[int]], *, missing_matches: bool = True
 ) -> Iterator[tuple[CodeArray, int]]:
-    """Yield the class of every row, and how many there are, for one column set after the other; -1 is in no class.
-
-    Sets that begin like the set before them cost only what they add.
-    """
+    """Yield the class of every row (-1 is none) and their number for each column set; like beginnings cost nothing."""
     done: list[int] = []
     stack = [(np.zeros(codes.shape[1], dtype=np.int32), min(1, codes.shape[1]))]
     for columns in sets:
@@ -434,8 +423,7 @@ def all_keys(
     rows = _rows(codes[order], widths[order])
     say_if_first_run(kernel.search, 8)
     n_words = (n_columns + 63) // 64
-    is_exact = rules.most == 0
-    evidence = first_evidence(rows, rules.seed) if is_exact else np.zeros((0, n_words), dtype=np.uint64)
+    evidence = first_evidence(rows, rules.seed) if rules.most == 0 else np.zeros((0, n_words), dtype=np.uint64)
     stages = [rules.max_size] if budget is None else [*range(1, rules.max_size + 1)]
     watch = Watch(budget, progress, n_columns, 1)
     complete_to = 0

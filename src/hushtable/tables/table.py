@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
@@ -179,12 +179,7 @@ class Table:
             counts = np.empty(self.n_rows, dtype=np.int64)
             n = group.distinct_rows(self.codes, np.array(widths, dtype=np.int64), self.counts, inverse, first, counts)
             return Table(self.columns, np.take(self.codes, first[:n], axis=1), counts[:n].copy()), inverse
-        inverse = np.zeros(self.n_rows, dtype=np.int32)
-        n_distinct = min(1, self.n_rows)
-        for column, codes in zip(self.columns, self.codes, strict=True):
-            labels = inverse
-            inverse = np.empty_like(labels)
-            n_distinct = group.refine(labels, n_distinct, codes, column.n_values, inverse)
+        inverse, n_distinct = label_rows(self.codes, [column.n_values for column in self.columns], self.n_rows)
         first = group.first_rows(inverse, n_distinct)
         counts = group.class_sizes(inverse, self.counts, n_distinct)
         return Table(self.columns, np.ascontiguousarray(self.codes[:, first]), counts), inverse
@@ -262,6 +257,16 @@ class Table:
         """Return one column as typed values, a polars series without a name."""
         codes = [None if code < 0 else code for code in self.codes[self.index(name)].tolist()]
         return _typed(self.column(name)).gather(pl.Series(codes, dtype=pl.UInt32))
+
+
+def label_rows(columns: Iterable[CodeArray], widths: Iterable[int], n_rows: int) -> tuple[CodeArray, int]:
+    """Return the class of every row, by first appearance, and how many there are; columns are not copied."""
+    labels, n_classes = np.zeros(n_rows, dtype=np.int32), min(1, n_rows)
+    for codes, width in zip(columns, widths, strict=True):
+        refined = np.empty_like(labels)
+        n_classes = group.refine(labels, n_classes, codes, width, refined)
+        labels = refined
+    return labels, n_classes
 
 
 def _joint(ours: Column, theirs: Column) -> Column:

@@ -1,7 +1,6 @@
 """The certificate of minimal generalization: what each record has to pay at least, and which blocks could be cheaper.
 
-A partition of the rows into blocks costs no less than all prices together if no block costs less than its rows' prices.
-Where more is claimed, every cheaper block is listed, and an integer program over them finds no cheaper partition.
+If no block costs less than its rows' prices, no partition does; of cheaper ones an integer program finds none.
 """
 
 from __future__ import annotations
@@ -107,8 +106,7 @@ def _node_costs(hierarchy: Hierarchy, level: int, loss: str, options: Mapping[st
 def check(data: Any, entries: Mapping[str, Any], reading: Reading) -> Verdict:
     """Check that the classes cost what is stated, and that no others cost less than the floor.
 
-    Blocks of k-anonymity hold at most 2 k - 1 rows: the parts of a larger one cost no more. The search for blocks is
-    exponential in k at worst; after two thousand million cells it is given up, and the verdict left open.
+    Blocks of k-anonymity hold at most 2 k - 1 rows: parts of larger ones cost no more. The search is exponential in k.
     """
     with complete_entries():
         read = ReadColumns.of(data, entries, reading)

@@ -34,17 +34,7 @@ from hushtable.models import (
     describe,
 )
 
-__all__ = [
-    "CellCosts",
-    "ClassCosts",
-    "PublishedLadder",
-    "ReadColumns",
-    "check",
-    "complete_entries",
-    "costs_of",
-    "describe_search",
-    "weights_in",
-]
+__all__ = ["ReadColumns", "check", "complete_entries", "describe_search", "weights_in"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

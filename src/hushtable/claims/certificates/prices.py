@@ -1,7 +1,6 @@
-"""The certificate of prices: what each record has to pay at least, and the check of it.
+"""The certificate of prices: what each record has to pay at least, and the slow check of it, by NumPy alone.
 
-If no class of k records or more costs less than its members' prices, no release costs less than all prices together.
-Prices say which records are unlike all others. The check is slow on purpose: NumPy, and nothing of the price search.
+If no class of k records or more costs less than its members' prices, no release costs less than all together.
 """
 
 from __future__ import annotations
@@ -295,8 +294,7 @@ class _Entries:
 def check(data: Any, entries: Mapping[str, Any], reading: Reading) -> Verdict:
     """Check that no class of the data costs less than its members' prices, and what they sum up to.
 
-    For k = 2 all pairs of rows are compared: three records or more cost at least half of what their pairs do together.
-    For larger k a branch and bound looks for a class that costs less: a minute for 20,000 rows.
+    For k = 2 pairs are compared: three records cost half of what their pairs do. Else by branch and bound: a minute.
     """
     certificate = _Entries.read(entries)
     frame = reading.frame(data, certificate.columns)
