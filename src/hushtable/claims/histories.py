@@ -268,11 +268,10 @@ _SEED: Final = 0
 class HistoryClaim(Classes):
     """Persons hide with their histories; the attributes are those of `Classes`.
 
-    Where linked k-anonymity is claimed, models judge the classes of equal cells in equal histories, and persons are
-    counted in them: l-diversity is that of a record among persons who cannot be told apart by all that they have. A row
-    could be a known record if each of its cells equals that of the record's own row, or is ``*``; other cells that
-    overlap are not taken for one another, so that never too many persons are counted. Suppressed rows say whose they
-    are, too.
+    Where linked k-anonymity is claimed, models judge the classes of equal cells in equal histories, else those of equal
+    cells; so l-diversity is that of a record among persons who cannot be told apart by all that they have. A row could
+    be a known record if each of its cells equals that of the record's own row, or is ``*``; other cells that overlap
+    are not taken for one another, so that never too many persons are counted. Suppressed rows say whose they are, too.
     """
 
     kind: ClassVar[str] = "histories"

@@ -18,7 +18,7 @@ __all__ = ["without_remnants"]
 def without_remnants(frame: Frame, *, rows_are_gone: bool) -> Frame:
     """Return a frame that remembers nothing of what was removed from it; columns keep their types.
 
-    Where no rows are gone, only what is said of the whole table goes: a schema's metadata, pandas' ``attrs``.
+    Categories in lists and structs become text. Where no rows are gone, only metadata and pandas' ``attrs`` go.
     """
     native: Any = frame.native
     backend = frame.data.implementation

@@ -294,7 +294,7 @@ class _Entries:
 def check(data: Any, entries: Mapping[str, Any], reading: Reading) -> Verdict:
     """Check that no class of the data costs less than its members' prices, and what they sum up to.
 
-    For k = 2 pairs are compared: three records cost half of what their pairs do. Else by branch and bound: a minute.
+    For k = 2 all pairs are compared: more cost at least half of what their pairs do. Else branch and bound: minutes.
     """
     certificate = _Entries.read(entries)
     frame = reading.frame(data, certificate.columns)
