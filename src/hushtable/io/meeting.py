@@ -29,19 +29,7 @@ def read_alike(tables: Sequence[Frame]) -> tuple[Frame, ...]:
 
 
 def spell_as(frame: Frame, reference: Mapping[str, Column]) -> Frame:
-    """Return a frame whose columns are spelled as reference columns are, where they were spelled otherwise.
-
-    Parameters
-    ----------
-    frame : Frame
-    reference : mapping of column to Column
-        Columns that the frame has; see `hushtable.columns.meeting`.
-
-    Raises
-    ------
-    ColumnError
-        A column cannot be coded.
-    """
+    """Return a frame whose columns are spelled as reference columns are, where they were spelled otherwise."""
     frame, undecided = frame.without_odd_cells([*reference])
     if undecided:
         from hushtable.io.odd_cells import warn_of_odd_cells

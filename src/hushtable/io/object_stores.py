@@ -22,13 +22,7 @@ _FOUND: Final = {
 
 
 def lazy_objects(source: Source) -> tuple[pl.LazyFrame, float]:
-    """Return a file, or all files of a folder or pattern, as a lazy frame, and the bytes of its cells at the least.
-
-    Raises
-    ------
-    InputError
-        There is no such file, it is not Parquet, or the store refuses.
-    """
+    """Return a file, or all files of a folder or pattern, as a lazy frame, and the bytes of its cells at the least."""
     with _telling(source):
         frame = pl.scan_parquet(_known(source.url))
         types = frame.collect_schema().values()
@@ -38,13 +32,7 @@ def lazy_objects(source: Source) -> tuple[pl.LazyFrame, float]:
 
 
 def read_objects(source: Source, room: str) -> pl.DataFrame:
-    """Read a file into memory; ``room`` says what to do where it does not fit.
-
-    Raises
-    ------
-    InputError
-        As `lazy_objects`.
-    """
+    """Read a file into memory; ``room`` says what to do where it does not fit."""
     frame, n_bytes = lazy_objects(source)
     check_memory(n_bytes, f"reading {source}", room)
     with _telling(source):

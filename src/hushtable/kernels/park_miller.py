@@ -17,10 +17,6 @@ _FACTOR: Final = 48_271
 def draw(state: CountArray) -> int:
     """Return a random number from 1 to 2^31 - 2, which is the next state.
 
-    state : int64 (1,), 1 to 2^31 - 2
-
-    Notes
-    -----
     The factor of Park, Miller, Stockmeyer, "Technical correspondence", CACM 36 (7), 1993, and not that of 1988.
     """
     state[0] = state[0] * _FACTOR % MODULUS

@@ -237,17 +237,17 @@ def minimal_keys(
     eligible: BoolArray = np.ones(len(table.columns), dtype=np.bool_)
     if missing == "never":
         eligible = np.asarray((distinct.codes >= 0).all(axis=1))
-    rule = lattice.KeyRule(by_pairs, most, min(largest, int(eligible.sum())))
+    rules = lattice.KeyRules(by_pairs, most, min(largest, int(eligible.sum())), seed)
     widths = np.array([column.n_values + 1 for column in table.columns], dtype=np.int64)[eligible]
     codes = looked_at.codes[eligible]
     if most == 0 and _count_distinct(distinct, eligible) < n_rows:
         nothing = np.zeros(0, dtype=np.int64)
-        sets = lattice.KeySets(np.zeros((0, len(widths)), dtype=np.bool_), nothing, nothing, 0, rule.max_size)
+        sets = lattice.KeySets(np.zeros((0, len(widths)), dtype=np.bool_), nothing, nothing, 0, rules.max_size)
     elif sample is not None:
-        sets = lattice.sampled_key(codes, widths, rule, sample, seed=seed)
+        sets = lattice.sampled_key(codes, widths, rules, sample)
     else:
-        sets = lattice.all_keys(codes, widths, rule, seed=seed, budget=budget, progress=progress)
-    complete = sets.complete_to == rule.max_size
+        sets = lattice.all_keys(codes, widths, rules, budget=budget, progress=progress)
+    complete = sets.complete_to == rules.max_size
     members = np.zeros((len(sets.members), len(eligible)), dtype=np.bool_)
     members[:, eligible] = sets.members
     return Keys(
