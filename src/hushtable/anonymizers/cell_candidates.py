@@ -23,8 +23,6 @@ from hushtable.quality import CellLoss, Loss
 from hushtable.recoding import Cells, Nodes, PublishedIntervals, Recoding, layout
 from hushtable.tables import Partition, Table
 
-__all__ = ["CandidateSpace", "Candidates", "infeasible", "lay_out", "merged", "published", "row_texts"]
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Candidates:

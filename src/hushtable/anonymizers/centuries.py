@@ -11,8 +11,6 @@ from hushtable.columns import Column, encode, has_two_digits, this_day
 from hushtable.errors import ColumnError, with_hint
 from hushtable.io import Frame
 
-__all__ = ["ask_for_latest_year", "check_centuries", "describe_impossible_dates", "doubts_of_centuries"]
-
 _EARLIEST: Final = np.datetime64("1000-01-01")
 
 

@@ -17,8 +17,6 @@ from hushtable.kernels.regroup import Check
 from hushtable.models import MatchingNotion
 from hushtable.search import Clock, check_memory
 
-__all__ = ["Breeder", "Equal", "Generations", "Matched", "TableCondition", "cross"]
-
 
 @dataclass(slots=True, eq=False)
 class Generations:

@@ -21,8 +21,6 @@ from hushtable.recoding import Recoding
 from hushtable.release import Release
 from hushtable.tables import Partition
 
-__all__ = ["Searched", "release_of"]
-
 
 class Searched(NamedTuple):
     """What a search came to."""

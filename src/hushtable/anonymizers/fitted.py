@@ -34,8 +34,6 @@ from hushtable.tables import Partition, Table, encoded, opened
 if TYPE_CHECKING:
     from hushtable.engines import Files, Lazy
 
-__all__ = ["LearnedRecoding", "Recoding", "parts_in", "read", "write"]
-
 _FORM: Final = 1
 """Of the file; another one is not read."""
 

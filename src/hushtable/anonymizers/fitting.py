@@ -21,8 +21,6 @@ from hushtable.recoding import CodeRanges, GridCells, Recoding, Rounded, Written
 from hushtable.release import Release
 from hushtable.tables import Partition, Table
 
-__all__ = ["Learner", "check_learnable", "doubts_of_saving"]
-
 _MANY: Final = 20  # records to a value that may stand in a file
 
 

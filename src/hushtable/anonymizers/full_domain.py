@@ -44,9 +44,6 @@ from hushtable.recoding import Nodes, Recoding
 from hushtable.search import Clock, Effort, Trace, say_if_first_run
 from hushtable.tables import Partition
 
-__all__ = ["FullDomain", "Leaf", "NodeJudge", "NodeSearch", "Solved", "Tags"]
-
-
 _SLACK: Final = 1e-9
 _CLOSED: Final = (KAnonymity, DistinctLDiversity, KMap)
 

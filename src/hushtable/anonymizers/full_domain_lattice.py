@@ -27,19 +27,6 @@ from hushtable.quality import (
 )
 from hushtable.tables import Partition, Table, totals
 
-__all__ = [
-    "Additive",
-    "ByClass",
-    "NodeObjective",
-    "NodeSnapshot",
-    "PublishedLevels",
-    "Roller",
-    "Vector",
-    "levels_of",
-    "objective_of",
-]
-
-
 Vector = tuple[int, ...]  # a level for every column: a node of the lattice
 
 

@@ -24,8 +24,6 @@ from hushtable.recoding import Recoding
 from hushtable.search import Effort
 from hushtable.tables import Partition
 
-__all__ = ["Genetic"]
-
 GeneticVariant = Literal["partitions", "mg-ga"]
 _DEFAULTS: Final[Mapping[str, tuple[int, int, int]]] = {"partitions": (8, 30, 10), "mg-ga": (100, 1_000, 300)}
 _MUTATION_RATE: Final = 10.0

@@ -19,8 +19,6 @@ from hushtable.recoding import Axis, lay_out, relative
 from hushtable.search import Clock
 from hushtable.tables import Partition
 
-__all__ = ["Histories"]
-
 _STEPS_PER_PERSON: Final = 30
 _MOST_STEPS: Final = 15_000
 _FEWEST_STEPS: Final = 600

@@ -54,8 +54,6 @@ from hushtable.release import Release
 from hushtable.search import Budget, Clock
 from hushtable.tables import Table
 
-__all__ = ["InParts", "Workers", "protect_in_parts", "why_not_in_parts"]
-
 _FEWEST: Final = 2**18  # records of a class that is not cut here any more
 _N_CLASSES: Final = 128  # or this share of all of them
 _MOST_COUNTS: Final = 2**25  # numbers that a worker counts at once

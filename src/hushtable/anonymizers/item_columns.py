@@ -18,8 +18,6 @@ from hushtable.models import AlphaKAnonymity, ClassStats, Histogram, KAnonymity,
 from hushtable.search import check_memory
 from hushtable.tables import Table
 
-__all__ = ["MOST_ITEM_COLUMNS", "with_item_columns"]
-
 MOST_ITEM_COLUMNS: Final = 1_000  # that a search looks at, of all sensitive columns together
 
 

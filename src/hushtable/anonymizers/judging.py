@@ -26,8 +26,6 @@ from hushtable.kernels import judge, regroup
 from hushtable.models import ClassStats, KAnonymity, PrivacyModel, Rule, describe
 from hushtable.tables import Partition, Table, grounds, totals
 
-__all__ = ["NO_LADDERS", "Judge", "split_large_classes"]
-
 NO_LADDERS: Final[Mapping[str, Hierarchy]] = MappingProxyType({})
 
 

@@ -25,8 +25,6 @@ from hushtable.release import Release
 from hushtable.search import Budget, Clock
 from hushtable.tables import Partition
 
-__all__ = ["hide_known", "is_hiding_known"]
-
 _MOST_SETS: Final = 3 * 10**7  # that are looked at anew whenever records are suppressed
 _FARTHER: Final = 4  # times as many persons, until a release holds and the next one loses more
 _REFINED: Final = 5  # searches around the best number of persons

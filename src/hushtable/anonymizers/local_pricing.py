@@ -20,9 +20,6 @@ from hushtable.recoding import Axis, Recoding, lay_out, places, relative
 from hushtable.search import Clock, check_memory
 from hushtable.tables import Partition
 
-__all__ = ["MOST_COPIES", "Neighbours", "Pricing", "find", "node_costs", "pairs", "priced"]
-
-
 _BLOCK: Final = 32  # rows that share a bound
 _SIDES: Final = 1_024  # blocks looked at on either side
 _MOST_BOUNDED: Final = 256  # places of a column that bounds look at

@@ -30,9 +30,6 @@ from hushtable.quality import SetNCP
 from hushtable.search import Budget, Clock, Effort, check_memory, say_if_first_run
 from hushtable.tables import Partition, Table
 
-__all__ = ["MOST_NODES", "Course", "LocalRecoding", "adopted", "anneal", "by_levels", "n_nodes"]
-
-
 MOST_NODES: Final = 100_000  # of the lattice
 _SHARE_KEPT: Final = 0.01
 

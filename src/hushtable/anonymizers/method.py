@@ -19,22 +19,6 @@ from hushtable.recoding import Recoding
 from hushtable.search import Budget, Clock, Trace
 from hushtable.tables import Partition, Table
 
-__all__ = [
-    "METHODS",
-    "Found",
-    "Method",
-    "Offers",
-    "Placing",
-    "Problem",
-    "check_asked",
-    "compares_releases",
-    "is_bounded_below",
-    "is_own",
-    "minimised",
-    "moves_rows",
-    "register",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class Offers:

@@ -36,9 +36,6 @@ from hushtable.recoding import Recoding
 from hushtable.search import Clock, Effort
 from hushtable.tables import Partition
 
-__all__ = ["MinGen", "start", "temperatures"]
-
-
 _SECONDS = 60.0
 _STEPS_PER_ROW = 2_000
 _MOST_STEPS = 20_000_000

@@ -22,8 +22,6 @@ from hushtable.models import ClassStats, Matching, MatchingNotion
 from hushtable.quality import Loss
 from hushtable.search import Clock, Effort, check_memory, solver
 
-__all__ = ["MOST_PAIRED", "MOST_ROWS", "Choices", "matches", "paired", "search", "wanted"]
-
 
 @dataclass(frozen=True, eq=False)
 class Choices:

@@ -36,8 +36,6 @@ from hushtable.recoding import (
 from hushtable.search import Clock, Trade, check_memory, say_if_first_run
 from hushtable.tables import Partition, Table
 
-__all__ = ["Mondrian", "axes_of", "cut_search", "improve", "suppress_for_loss", "undo_overlaps", "worth_suppressing"]
-
 _WINDOW = 32  # neighbours looked at on either side of a class
 _SWEEPS = 8
 _TOGETHER = 64  # classes between two looks at the clock

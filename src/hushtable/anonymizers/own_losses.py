@@ -13,8 +13,6 @@ from hushtable.anonymizers.publish import merge_equal_classes, publish_classes
 from hushtable.quality import Loss
 from hushtable.tables import Partition
 
-__all__ = ["moved"]
-
 _STEPS_A_ROW: Final = 30
 _MOST_STEPS: Final = 3_000
 

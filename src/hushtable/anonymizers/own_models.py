@@ -17,8 +17,6 @@ from hushtable.errors import ModelError
 from hushtable.kernels._jit import QUESTION
 from hushtable.models import ClassStats, Histogram, PrivacyModel, RuledModel
 
-__all__ = ["OwnModels", "has_rule"]
-
 _ALIVE: Final[dict[int, Any]] = {}
 
 

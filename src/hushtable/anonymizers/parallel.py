@@ -20,18 +20,6 @@ from hushtable.kernels import class_profile, judge, split
 from hushtable.kernels.rows import BLOCK
 from hushtable.search import Budget, Clock, n_threads
 
-__all__ = [
-    "CutSearch",
-    "Grown",
-    "Piece",
-    "ThreadScratch",
-    "grow",
-    "grow_alone",
-    "joined",
-    "side_by_side",
-    "tree_cursor",
-]
-
 _PAUSE: Final = 4_096  # settled classes between two looks at the clock
 _PAUSE_CELLS: Final = 4_000_000  # and cells of all of them
 _N_PARTS: Final = 32

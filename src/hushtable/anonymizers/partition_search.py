@@ -22,24 +22,6 @@ from hushtable.kernels import cost, pricing, regroup
 from hushtable.kernels.cost import TIES
 from hushtable.search import Clock, check_memory, say_if_first_run, solver
 
-__all__ = [
-    "MOST_ROWS",
-    "CheapestMates",
-    "Cooling",
-    "Partitioning",
-    "Smallest",
-    "anneal",
-    "best_tables",
-    "by_columns",
-    "nearest",
-    "over_subsets",
-    "partition_value",
-    "polish",
-    "steps_within",
-    "subset_prices",
-]
-
-
 MOST_ROWS = 16  # of more there are too many subsets: the time grows threefold with every row
 
 

@@ -21,8 +21,6 @@ from hushtable.recoding import Axis, Written, cut_point, grid_point, placing
 from hushtable.search import in_runs
 from hushtable.tables import Partition, Table
 
-__all__ = ["Among", "Below", "CutTree", "Routes", "Side", "Walk", "with_own_units"]
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CutTree:

@@ -21,17 +21,6 @@ from hushtable.release import Pseudonyms
 from hushtable.search import Clock
 from hushtable.tables import Table, merge_spellings_in, opened, totals, warn_of_missing_codes
 
-__all__ = [
-    "Prepared",
-    "Request",
-    "check_cells",
-    "check_roles",
-    "check_spelling",
-    "doubt_of_persons",
-    "prepare",
-    "warn_of_doubts",
-]
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Request:

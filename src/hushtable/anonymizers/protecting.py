@@ -26,8 +26,6 @@ from hushtable.release import Release
 from hushtable.search import Budget, check_memory
 from hushtable.tables import Partition, Table, grounds, totals
 
-__all__ = ["carry_out", "offending_rows", "protect"]
-
 _SEED = 0  # of the order in which records that models cannot tell apart are suppressed
 
 

@@ -31,17 +31,6 @@ from hushtable.recoding import (
 from hushtable.search import n_threads
 from hushtable.tables import Partition, Table
 
-__all__ = [
-    "STYLES",
-    "Style",
-    "covering",
-    "from_cells",
-    "from_classes",
-    "merge_equal_classes",
-    "publish_classes",
-    "run",
-]
-
 _WORD: Final = 64
 
 Style = Literal["tight", "readable", "cut", "label", "set", "central"]

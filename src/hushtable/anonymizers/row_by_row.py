@@ -31,8 +31,6 @@ from hushtable.release import Release
 from hushtable.search import Trace, check_memory
 from hushtable.tables import Partition, Table
 
-__all__ = ["ClassRows", "Coding", "Plan", "Publishing", "RowByRow", "protect_row_by_row", "why_not_row_by_row"]
-
 _STYLES: Final = ("tight", "readable", "set", "label")  # whose cells follow from the records of a class alone
 _PER_RECORD: Final = 40.0  # bytes, besides the codes
 _ROWS_AT_ONCE: Final = 2_000_000  # of which classes are published together

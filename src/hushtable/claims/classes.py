@@ -39,17 +39,6 @@ from hushtable.models import ClassStats, Histogram, PrivacyModel, claimed, descr
 if TYPE_CHECKING:
     from hushtable.claims.item_counts import HeldItems, ItemCounts
 
-__all__ = [
-    "ClaimOnColumns",
-    "Classes",
-    "Judgement",
-    "Limits",
-    "held_sets",
-    "orderless",
-    "rules_of",
-    "untold",
-]
-
 _SPELLINGS: Final = ("format", "decimal", "thousands", "missing_values", "separator", "latest_year", "odd_cells")
 _PLAIN: Final = ColumnSpec()
 _OWN: Final = {Codes.name, Dictionary.name}

@@ -14,8 +14,6 @@ from hushtable.errors import ColumnError, InputError
 from hushtable.hierarchy import Codes, Hierarchy, NamedSets, Prefix, to_exact
 from hushtable.search import check_memory
 
-__all__ = ["count_covered", "covered_by", "covers_beside", "fewest_persons", "n_below", "pair_rows"]
-
 _COMPARED: Final = 2**20  # pairs of a row and a class at once
 _HINT: Final = "compare fewer rows at a time, or verify without the population or the original table."
 

@@ -37,27 +37,6 @@ from hushtable.io import frames
 from hushtable.models import ClassStats, Ground, Histogram
 from hushtable.search import check_memory
 
-__all__ = [
-    "Grouped",
-    "Held",
-    "class_figures",
-    "concatenate_runs",
-    "count_values",
-    "cover",
-    "cover_distinct",
-    "ground",
-    "group",
-    "hold",
-    "label_rows",
-    "listed_cells",
-    "match_classes",
-    "match_sizes",
-    "published_cells",
-    "rows_of",
-    "spelling_failures",
-    "tallied",
-]
-
 _FACTOR: Final = np.uint64(0x9E3779B97F4A7C15)  # odd, and its powers have bits everywhere
 _AT_ONCE: Final = 2**16  # floats of Python
 _ROOM: Final = 16  # slots for a row, so that few others share one

@@ -19,18 +19,6 @@ from hushtable.errors import InputError, check_columns, listed
 from hushtable.io import frames
 from hushtable.models import KMAnonymity, LinkedKAnonymity, PrivacyModel
 
-__all__ = [
-    "HistoryClaim",
-    "Known",
-    "Linkage",
-    "RareSets",
-    "count_linked",
-    "count_sets",
-    "each_rare",
-    "linked_in",
-]
-
-
 _MOST_KNOWN: Final = 3
 _SAMPLE: Final = 1_000  # persons
 _PERSONS_AT_ONCE: Final = 4_096  # persons who are compared

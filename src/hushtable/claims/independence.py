@@ -16,8 +16,6 @@ from hushtable.columns import text_codes
 from hushtable.errors import InputError, check_columns, listed, names_in
 from hushtable.io import frames
 
-__all__ = ["Independence"]
-
 _MOST = 12  # columns of which every subset is looked at; independence of all implies theirs
 
 

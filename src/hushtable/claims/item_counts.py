@@ -15,8 +15,6 @@ from hushtable.errors import check_columns
 from hushtable.io import frames
 from hushtable.models import ClassStats, DistinctLDiversity, Histogram, PrivacyModel, question_of_items
 
-__all__ = ["HeldItems", "ItemCounts", "hold_items"]
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _ItemRows:

@@ -23,8 +23,6 @@ from hushtable.errors import check_columns
 from hushtable.io import frames
 from hushtable.models import ClassStats, Matching, MatchingNotion, describe
 
-__all__ = ["Matchings"]
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Matchings(ClaimOnColumns):

@@ -13,8 +13,6 @@ from hushtable.errors import InputError, VerificationError, check_columns
 from hushtable.io import frames
 from hushtable.models import PrivacyModel
 
-__all__ = ["Claim", "Failure", "SpeaksOfNobody", "Stated", "Verdict", "told"]
-
 
 @dataclass(frozen=True, slots=True)
 class Failure:

@@ -24,8 +24,6 @@ from hushtable.models import MatchingNotion, PrivacyModel, models_in
 if TYPE_CHECKING:
     from hushtable.io import Scan
 
-__all__ = ["KINDS", "claim_from_dict", "of_models", "opened", "seen", "verify", "with_commas"]
-
 KINDS: Final[Mapping[str, Callable[[Mapping[str, Any]], Claim]]] = MappingProxyType(
     {each.kind: each.from_dict for each in (Classes, HistoryClaim, Matchings, Independence, Stated)}
 )

@@ -23,45 +23,6 @@ if TYPE_CHECKING:
     from hushtable.policy import Policy
     from hushtable.search import Budget
 
-__all__ = [
-    "AsJson",
-    "Columns",
-    "DetailedResults",
-    "Domains",
-    "External",
-    "Force",
-    "InFile",
-    "KeepOrder",
-    "KeyFile",
-    "Machine",
-    "NewFile",
-    "Person",
-    "PolicyFile",
-    "PopulationOption",
-    "Reading",
-    "RegressionOptions",
-    "ReportFile",
-    "Results",
-    "RoleToAsk",
-    "Seconds",
-    "Shown",
-    "Threads",
-    "Tolerance",
-    "Written",
-    "amounts_of",
-    "budget_of",
-    "check_effects",
-    "names_of",
-    "numbers_in",
-    "numbers_of",
-    "outputs_of",
-    "place_of",
-    "precision_of",
-    "table_field",
-    "table_option",
-    "table_path",
-]
-
 Given = TypeVar("Given")
 
 _STREAM: Final = Path("-")
@@ -116,7 +77,7 @@ Person = Annotated[
 PopulationOption = Annotated[Path | None, table_option("Table of the population, for k-map and delta-presence.")]
 Domains = Annotated[Path | None, option("File of hierarchies, a line `Column/node: value, value` each.")]
 KeyFile = Annotated[Path | None, option("File that holds the secret key for pseudonyms, 16 bytes or more.")]
-Columns = Annotated[str, option("Columns to look at. Default: all.", metavar="A,B")]
+ColumnsOptions = Annotated[str, option("Columns to look at. Default: all.", metavar="A,B")]
 Tolerance = Annotated[
     str,
     option(
@@ -137,7 +98,7 @@ AsJson = Annotated[bool, option("Print the result as JSON.", "--json")]
 
 
 @dataclass(frozen=True)
-class Reading:
+class ReadingOptions:
     """How tables are read."""
 
     encoding: str | None = field(None, "Encoding of the CSV. Default: found.")
@@ -195,7 +156,7 @@ def _tell_index(frame: Frame, file: Path) -> Frame:
 
 
 @dataclass(frozen=True)
-class Machine(Reading):
+class Machine(ReadingOptions):
     """How tables are read, and how many threads compute."""
 
     # Takes effect as soon as it is read.
@@ -220,7 +181,7 @@ class DetailedResults(Results):
 
 
 @dataclass(frozen=True)
-class Written:
+class WrittenOptions:
     """How the release is written."""
 
     keep_order: KeepOrder = False

@@ -28,18 +28,16 @@ from hushtable.errors import InputError
 from hushtable.policy import failures
 
 if TYPE_CHECKING:
-    from hushtable.cli.arguments import Reading
+    from hushtable.cli.arguments import ReadingOptions
     from hushtable.io import Frame
     from hushtable.risk import RiskAssessment
-
-__all__ = ["assess"]
 
 _FIGURES: Final = ("rate", "highest", "average", "marketer", "global", "theta")
 _GROUNDS: Final = {"equal": "all alike", "ordered": "by their order"}
 
 
 @dataclass(frozen=True)
-class Known:
+class KnownOptions:
     """What is known of people: quasi-identifiers, or a policy that names them."""
 
     qi: str = field("", "Quasi-identifiers, if there is no policy.", metavar="A,B")
@@ -49,7 +47,7 @@ class Known:
 
 
 @dataclass(frozen=True)
-class Population:
+class PopulationOptions:
     """Among whom people are looked for."""
 
     population: Path | None = table_field("Table of the population that the people were sampled from.")
@@ -77,7 +75,12 @@ class Yardstick:
 
 
 def assess(
-    file: InFile, known: Known, population: Population, yardstick: Yardstick, results: Results, machine: Machine
+    file: InFile,
+    known: KnownOptions,
+    population: PopulationOptions,
+    yardstick: Yardstick,
+    results: Results,
+    machine: Machine,
 ) -> None:
     """Measure re-identification risk: within the table, and in the population that it was sampled from.
 
@@ -107,7 +110,7 @@ def assess(
     conclude(risk, {"file": file.name, **found}, lambda: _lines(found), failed if is_judged else None, results)
 
 
-def _read(file: Path, known: Known, reading: Reading) -> tuple[Frame, dict[str, Any]]:
+def _read(file: Path, known: KnownOptions, reading: ReadingOptions) -> tuple[Frame, dict[str, Any]]:
     """Read the table, and what is asked of it: by options, or by a policy."""
     if known.policy is None:
         qi, sensitive = names_of(known.qi), names_of(known.sensitive)
@@ -118,7 +121,7 @@ def _read(file: Path, known: Known, reading: Reading) -> tuple[Frame, dict[str, 
         judged = [*qi, *sensitive, *([known.person] if known.person else [])]
         frame = reading.table_with_counts(file, judged).learned()
         return frame, {"quasi_identifiers": qi, "sensitive": sensitive, "person": known.person}
-    if known != Known(policy=known.policy):
+    if known != KnownOptions(policy=known.policy):
         raise InputError(
             "both a policy and --qi, --sensitive or --person were given.",
             hint="put them into the policy, or leave it out.",

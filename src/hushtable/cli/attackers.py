@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from hushtable.cli.arguments import (
     InFile,
-    Reading,
+    ReadingOptions,
     Results,
     amounts_of,
     check_effects,
@@ -31,8 +31,6 @@ from hushtable.policy import LimitedFigure
 if TYPE_CHECKING:
     from hushtable.io import Frame
     from hushtable.risk import Attacks, JoinRisk, Linking, OwnAttacks, Unicity
-
-__all__ = ["attack", "attack_release", "join_risk", "link", "unicity"]
 
 
 _FIGURES: Final = ("copies", "singling-out", "linkability", "inference", "dcr", "tcap", "rapid")
@@ -63,7 +61,7 @@ def attack(
     synthetic: Annotated[Path, argument("SYNTHETIC", "Synthetic table.", parser=table_path)],
     attacking: Attacking,
     results: Results,
-    reading: Reading,
+    reading: ReadingOptions,
     control: Annotated[Path | None, table_option("Table of people who were never used for the synthesis.")] = None,
     fail: Annotated[list[str] | None, fail_above(_FIGURES)] = None,
 ) -> None:
@@ -142,7 +140,7 @@ Roughly = Annotated[
 On = Annotated[
     str, option("Columns to compare; B=C if the second table calls column B by the name C.", metavar="A,B=C")
 ]
-Truth = Annotated[
+TruthOptions = Annotated[
     str | None, option("Column that says whose record a row is, in both tables. Counts right links.", metavar="COLUMN")
 ]
 Few = Annotated[int, option("Also count the persons who are among fewer than so many.", min=1)]
@@ -160,7 +158,7 @@ class KnownRecords:
 
 
 @dataclass(frozen=True)
-class Draws:
+class DrawsOptions:
     """How many persons are looked for."""
 
     trials: int = field(1000, "Number of persons to look for, for each number of records.", min=1)
@@ -171,9 +169,9 @@ class Draws:
 def unicity(
     file: InFile,
     records: KnownRecords,
-    draws: Draws,
+    draws: DrawsOptions,
     results: Results,
-    reading: Reading,
+    reading: ReadingOptions,
     fail: Annotated[list[str] | None, fail_above(_UNICITY_FIGURES)] = None,
 ) -> None:
     """Count the persons whom an attacker finds who roughly knows a few of their records."""
@@ -204,21 +202,21 @@ def unicity(
 
 
 @dataclass(frozen=True)
-class Linked:
+class LinkedOptions:
     """How records are linked."""
 
     on: On
     tolerance: Roughly = ""
-    truth: Truth = None
+    truth: TruthOptions = None
     few: Few = 5
 
 
 def link(
     release: Annotated[Path, argument("RELEASE", "Released table, with its manifest beside it if there is one.")],
     outside: Annotated[Path, argument("OUTSIDE", "Table that somebody else holds.", parser=table_path)],
-    linked: Linked,
+    linked: LinkedOptions,
     results: Results,
-    reading: Reading,
+    reading: ReadingOptions,
     control: Annotated[
         Path | None, table_option("Table like the second one, of people who are not in the release.")
     ] = None,
@@ -257,8 +255,8 @@ def join_risk(
     second: Annotated[Path, argument("SECOND", "Another published table of the same source or people.")],
     on: On,
     results: Results,
-    reading: Reading,
-    truth: Truth = None,
+    reading: ReadingOptions,
+    truth: TruthOptions = None,
     fail: Annotated[list[str] | None, fail_above(_JOIN_FIGURES)] = None,
 ) -> None:
     """Count the records that somebody rebuilds by joining two published tables."""
@@ -280,7 +278,7 @@ def join_risk(
 def attack_release(
     release: WrittenRelease,
     results: Results,
-    reading: Reading,
+    reading: ReadingOptions,
     earlier: Annotated[Path | None, option("Earlier release that many of the same people are in.")] = None,
     original: Annotated[Path | None, table_option("Original table of the release, for intersections.")] = None,
     external: Annotated[bool, option("With --json: leave out witnesses and counts below k.", "--external")] = False,
@@ -324,7 +322,7 @@ def _attack_lines(found: OwnAttacks) -> list[str]:
     ]
 
 
-def _released(path: Path, reading: Reading) -> tuple[Frame, dict[str, Any]]:
+def _released(path: Path, reading: ReadingOptions) -> tuple[Frame, dict[str, Any]]:
     """Read a table that was released, and what the manifest beside it says of its cells."""
     from hushtable.release import manifest
 

@@ -10,7 +10,7 @@ from hushtable.cli.arguments import (
     Machine,
     NewFile,
     Shown,
-    Written,
+    WrittenOptions,
     outputs_of,
     place_of,
     table_path,
@@ -26,14 +26,12 @@ if TYPE_CHECKING:
     from hushtable.claims import Verdict
     from hushtable.release import Release
 
-__all__ = ["apply"]
-
 
 def apply(
     recoding: Annotated[Path, argument("RECODING", "File that anonymize --save-recoding wrote.")],
     file: InFile,
     output: NewFile,
-    written: Written,
+    written: WrittenOptions,
     machine: Machine,
     shown: Shown,
     together: Annotated[
@@ -92,7 +90,7 @@ def _publish_batches(
     output: Path,
     key: bytes | None,
     unsupported: list[str],
-    written: Written,
+    written: WrittenOptions,
 ) -> Release:
     """Return the release of a folder's rows, which are read batch by batch."""
     from hushtable import engines

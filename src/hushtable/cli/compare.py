@@ -26,8 +26,6 @@ from hushtable.errors import InputError
 if TYPE_CHECKING:
     from hushtable.policy import ComparedRun, Comparison
 
-__all__ = ["compare"]
-
 _FOUND: Final = "Found: the largest share of persons that 1, 2 or 3 known records find; by a sample."
 _OVERLAP: Final = "Overlap: of the 95 % intervals of the model's coefficients with the original's; 1 is all, 0 none."
 _PICTURES: Final = (".png", ".svg")
@@ -35,7 +33,7 @@ _FIGURES: Final = ("highest", "average", "classes", "loss", "longest", "bytes", 
 
 
 @dataclass(frozen=True)
-class Settings:
+class SettingsOptions:
     """What is compared."""
 
     k: str = field("2,3,5,10,20", "Values of k to compare.", metavar="2,3,5")
@@ -72,7 +70,7 @@ class ComparisonResults(Results):
 def compare(
     file: InFile,
     asked: ComparedPolicy,
-    settings: Settings,
+    settings: SettingsOptions,
     regression: RegressionOptions,
     results: ComparisonResults,
     machine: Machine,

@@ -8,15 +8,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
-from hushtable.cli.arguments import AsJson, InFile, Reading, budget_of, names_of, numbers_of
+from hushtable.cli.arguments import AsJson, InFile, ReadingOptions, budget_of, names_of, numbers_of
 from hushtable.cli.groups import field, option
 from hushtable.cli.terminal import aligned, print_json, say, step
 from hushtable.errors import InputError, listed
 
 if TYPE_CHECKING:
     from hushtable.discover import Explanation, Objective, Selection, SetComparison, Term
-
-__all__ = ["scores", "select"]
 
 
 @dataclass(frozen=True)
@@ -63,7 +61,7 @@ def scores(
     file: InFile,
     columns: Annotated[list[str], option("Column set to score; repeat it for each set.", metavar="A,B")],
     named: NamedColumns,
-    reading: Reading,
+    reading: ReadingOptions,
     scores: Annotated[
         str | None,
         option(
@@ -103,7 +101,7 @@ def select(
     file: InFile,
     named: NamedColumns,
     search: SetSearch,
-    reading: Reading,
+    reading: ReadingOptions,
     objective: Annotated[
         str,
         option(

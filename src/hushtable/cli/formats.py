@@ -12,8 +12,6 @@ from hushtable.cli.arguments import Force
 from hushtable.cli.groups import argument, option
 from hushtable.cli.terminal import say, tell
 
-__all__ = ["codebook", "convert", "schema"]
-
 
 def codebook(
     release: Annotated[Path, argument("RELEASE", "Release that was written.")],
@@ -72,7 +70,7 @@ def schema(
 ) -> None:
     """Write the JSON schema of policies or pipelines, so that an editor completes and checks them.
 
-    Written as policy.schema.json beside a policy, `scan` names it in the policies that it writes there.
+    WrittenOptions as policy.schema.json beside a policy, `scan` names it in the policies that it writes there.
     """
     if of is _SchemaOf.policy:
         from hushtable.policy import policy_schema

@@ -16,8 +16,6 @@ from typer.models import ArgumentInfo, OptionInfo
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
-__all__ = ["argument", "field", "find_given", "flatten_groups", "option"]
-
 ValueT = TypeVar("ValueT")
 
 _OPTION: Final = "option"

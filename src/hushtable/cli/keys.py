@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Annotated, Final
 
 from hushtable.cli.arguments import (
-    Columns,
+    ColumnsOptions,
     InFile,
-    Reading,
+    ReadingOptions,
     Results,
     Seconds,
     budget_of,
@@ -23,8 +23,6 @@ from hushtable.cli.report import check_outputs, conclude, write_table
 from hushtable.cli.summary import keys_lines
 from hushtable.cli.terminal import sets_bar, step
 from hushtable.policy import keys_figures
-
-__all__ = ["keys"]
 
 _FIGURES: Final = ("count",)
 _NEEDS: Final = {"--seed": ("--sample",), "--measure": ("--error",)}
@@ -59,8 +57,8 @@ def keys(
     file: InFile,
     search: KeySearch,
     results: ShownKeys,
-    reading: Reading,
-    columns: Columns = "",
+    reading: ReadingOptions,
+    columns: ColumnsOptions = "",
     fail: Annotated[list[str] | None, fail_above(_FIGURES)] = None,
 ) -> None:
     """List the smallest sets of columns that tell all rows apart, exactly or almost."""

@@ -17,18 +17,6 @@ if TYPE_CHECKING:
 
     from hushtable.risk import Attacks
 
-__all__ = [
-    "assess_figures",
-    "attack_figures",
-    "fail_above",
-    "failing",
-    "judge",
-    "limits_of",
-    "scan_figures",
-    "synthetic_figures",
-    "uniques_figures",
-]
-
 _HIGHEST: Final = {"count": math.inf, "copies": math.inf}  # of all others 1
 _LOWEST: Final = {"excess": -1.0}  # of all others 0
 _OF_FIGURES: Final = {

@@ -10,7 +10,7 @@ from hushtable.cli.arguments import (
     InFile,
     KeepOrder,
     NewFile,
-    Reading,
+    ReadingOptions,
     Results,
     budget_of,
     names_of,
@@ -27,11 +27,9 @@ if TYPE_CHECKING:
     from hushtable.io import Frame
     from hushtable.masking import MaskedRelease
 
-__all__ = ["mask_dependence"]
-
 
 @dataclass(frozen=True)
-class Parts:
+class PartsOptions:
     """What shall be independent of what."""
 
     a: str = field(..., "Columns to mask.", metavar="A,B")
@@ -70,11 +68,11 @@ class MaskedFiles:
 def mask_dependence(
     file: InFile,
     output: NewFile,
-    parts: Parts,
+    parts: PartsOptions,
     files: MaskedFiles,
     search: MaskingSearch,
     results: Results,
-    reading: Reading,
+    reading: ReadingOptions,
 ) -> None:
     """Write a table in which some columns are exactly independent of others."""
     from hushtable.io import drafts, frames

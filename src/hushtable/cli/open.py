@@ -12,8 +12,6 @@ from hushtable.cli.groups import argument, option
 from hushtable.cli.terminal import say, tell
 from hushtable.errors import InputError
 
-__all__ = ["open_"]
-
 _PATIENCE: Final = 10.0  # seconds
 
 

@@ -18,12 +18,12 @@ from hushtable.cli.arguments import (
     NewFile,
     PolicyFile,
     PopulationOption,
-    Reading,
+    ReadingOptions,
     ReportFile,
     Results,
     RoleToAsk,
     Shown,
-    Written,
+    WrittenOptions,
     budget_of,
     outputs_of,
     place_of,
@@ -33,8 +33,8 @@ from hushtable.cli.groups import field, option
 from hushtable.cli.report import after_writing, report_outputs, write_report
 from hushtable.cli.requests import (
     Changes,
-    Request,
-    Search,
+    RequestOptions,
+    SearchOptions,
     change_by_options,
     complete_claim,
     decided,
@@ -51,8 +51,6 @@ if TYPE_CHECKING:
     from hushtable.io import Dialect, Frame
     from hushtable.policy import Policy
     from hushtable.release import AppliedMapping, Release
-
-__all__ = ["anonymize", "head_of", "origin_of", "verify"]
 
 
 def origin_of(file: Path, engine: str, dialect: Dialect, master: str | None = None) -> Files | Lazy | None:
@@ -83,7 +81,7 @@ _FLOOR_SECONDS: Final = 10.0
 
 
 @dataclass(frozen=True)
-class ReleaseFiles(Written):
+class ReleaseFiles(WrittenOptions):
     """How the release is written, and what else."""
 
     report: ReportFile = None
@@ -106,7 +104,7 @@ class ReleaseFiles(Written):
 
 
 @dataclass(frozen=True)
-class Engine(Machine):
+class EngineOptions(Machine):
     """How tables are read, and where they are computed."""
 
     engine: str = field(
@@ -124,11 +122,11 @@ class Engine(Machine):
 def anonymize(
     file: InFile,
     output: NewFile,
-    request: Request,
+    request: RequestOptions,
     changes: Changes,
-    search: Search,
+    search: SearchOptions,
     written: ReleaseFiles,
-    machine: Engine,
+    machine: EngineOptions,
     shown: Shown,
 ) -> None:
     """Write a release that meets a privacy model, with its manifest, and verify the written file."""
@@ -360,7 +358,7 @@ def verify(
     file: InFile,
     judging: Judging,
     failing_rows: FailingRows,
-    reading: Reading,
+    reading: ReadingOptions,
     linked: Annotated[
         bool,
         option("Also count the persons whom several of their records find. Exit 1 if anybody is found.", "--linked"),
@@ -447,7 +445,7 @@ def _write_rows(path: Path, verdict: Verdict, table: Any, *, force: bool) -> Non
                 lines.writerows((row + 1, failure.condition) for row in failure.rows(table).tolist())
 
 
-def _complete_by_options(claim: Claim, judging: Judging, reading: Reading) -> Claim:
+def _complete_by_options(claim: Claim, judging: Judging, reading: ReadingOptions) -> Claim:
     """Return a claim with what options say of it; a file of domains may list other columns too."""
     from hushtable.claims import told
     from hushtable.hierarchy import Hierarchy

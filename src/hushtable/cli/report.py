@@ -16,18 +16,6 @@ from hushtable.errors import HushError, InputError
 if TYPE_CHECKING:
     from hushtable.reporting import Block, Report, Section
 
-__all__ = [
-    "WrittenRelease",
-    "after_writing",
-    "check_outputs",
-    "check_report",
-    "conclude",
-    "report",
-    "report_outputs",
-    "write_report",
-    "write_table",
-]
-
 
 WrittenRelease = Annotated[Path, argument("RELEASE", "Written release, with its manifest beside it.")]
 

@@ -19,20 +19,6 @@ if TYPE_CHECKING:
     from hushtable.io import Frame
     from hushtable.policy import Policy
 
-__all__ = [
-    "Changes",
-    "Request",
-    "Search",
-    "change_by_options",
-    "changed",
-    "complete_claim",
-    "decided",
-    "key_in",
-    "key_of",
-    "policy_of_request",
-    "read_policy",
-]
-
 NOTIONS: Final = {
     "k1": "(k,1)-matching",
     "1k": "(1,k)-matching",
@@ -47,7 +33,7 @@ _OptionPlace = tuple[str, ...]
 
 
 @dataclass(frozen=True)
-class Request:
+class RequestOptions:
     """What the release shall hold: a policy, or quasi-identifiers and k."""
 
     policy: PolicyFile = None
@@ -79,7 +65,7 @@ class Changes:
 
 
 @dataclass(frozen=True)
-class Search:
+class SearchOptions:
     """How cells are coarsened and searched for."""
 
     recoding: str | None = field(None, "How cells are written: readable (default), cut, tight, label, set or central.")
@@ -110,13 +96,13 @@ def read_policy(path: Path | None) -> Policy | None:
     return Policy.read(path)
 
 
-def policy_of_request(request: Request, rules: Policy | None, frame: Frame) -> Policy:
+def policy_of_request(request: RequestOptions, rules: Policy | None, frame: Frame) -> Policy:
     """Return the policy, or make one of plain options; a column that looks identifying and has no role is refused."""
     from hushtable.discover import looks_identifying, repeating_person
     from hushtable.policy import Policy
 
     if rules is not None:
-        if request != Request(request.policy):
+        if request != RequestOptions(request.policy):
             raise InputError("both a policy and roles or models were given.", hint="put everything into the policy.")
         return rules
     if not request.qi or request.k is None:
@@ -177,7 +163,9 @@ def changed(rules: Policy, options: Mapping[str, Any], kinds: Sequence[str], set
     return rules.changed(places) if places else rules
 
 
-def change_by_options(rules: Policy, changes: Changes, search: Search, written: Mapping[str, str | None]) -> Policy:
+def change_by_options(
+    rules: Policy, changes: Changes, search: SearchOptions, written: Mapping[str, str | None]
+) -> Policy:
     """Return the policy with what the options of `anonymize` say."""
     options = {
         **vars(search),

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from hushtable.cli.arguments import (
-    Columns,
+    ColumnsOptions,
     DetailedResults,
     InFile,
     Machine,
-    Reading,
+    ReadingOptions,
     Seconds,
     Tolerance,
     amounts_of,
@@ -37,8 +37,6 @@ if TYPE_CHECKING:
     from hushtable.io import Frame
     from hushtable.risk import Mpuccs, PetsardMpuccs
 
-__all__ = ["mpuccs", "uniques"]
-
 _MPUCCS_FIGURES: Final = ("rate", "excess", "count")
 _UNIQUES_FIGURES: Final = ("rate", "count")
 _NEEDS: Final = {
@@ -60,11 +58,11 @@ _WARNING: Final = " It says which records are singled out: keep it as safe as th
 
 
 @dataclass(frozen=True)
-class ColumnSets:
+class ColumnSetsOptions:
     """Which column sets are looked at."""
 
     sizes: str | None = field(None, 'Numbers of columns of a set, or "all". Default: up to 3.', metavar="1,2,3")
-    columns: Columns = ""
+    columns: ColumnsOptions = ""
     all_minimal: bool = field(
         False, "List all minimal sets of a record, not only its first smallest one.", "--all-minimal"
     )
@@ -123,7 +121,7 @@ class MpuccsResults(DetailedResults):
 def mpuccs(
     original: InFile,
     control: Control,
-    sets: ColumnSets,
+    sets: ColumnSetsOptions,
     equality: Equality,
     results: MpuccsResults,
     machine: Machine,
@@ -204,7 +202,7 @@ def _as_petsard(compat: str, original: Any, synthetic: Any, options: dict[str, A
 class UniqueSets:
     """Which column sets are looked at."""
 
-    columns: Columns = ""
+    columns: ColumnsOptions = ""
     max_size: int | None = field(None, "Maximum number of columns of a set. Default: all.", min=1)
     missing: str = field("category", "How missing values count: category, or never (they make nothing unique).")
     tolerance: Tolerance = ""
@@ -215,7 +213,7 @@ def uniques(
     file: InFile,
     sets: UniqueSets,
     results: DetailedResults,
-    reading: Reading,
+    reading: ReadingOptions,
     disclosure_fraction: Annotated[
         float, option("Share of the population that the table holds, as DIS assumes. In (0, 1).")
     ] = 0.01,

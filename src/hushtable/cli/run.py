@@ -11,8 +11,6 @@ from hushtable.cli.groups import argument, field, find_given
 from hushtable.cli.report import check_report, write_report
 from hushtable.cli.terminal import leaving, say, tell
 
-__all__ = ["run"]
-
 _EXCLUDES: Final = {
     "--clean": ("--dry-run", "--fresh", "--no-cache", "--report", "--force", "--allow-missing"),
     "--dry-run": ("--report", "--force", "--allow-missing"),

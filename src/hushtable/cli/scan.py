@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
-from hushtable.cli.arguments import AsJson, InFile, Reading, place_of
+from hushtable.cli.arguments import AsJson, InFile, ReadingOptions, place_of
 from hushtable.cli.groups import option
 from hushtable.cli.limits import fail_above, failing, judge, limits_of, scan_figures
 from hushtable.cli.protect import head_of, origin_of
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from hushtable.io import Frame
     from hushtable.risk import Keys
 
-__all__ = ["scan"]
-
 _KEY_SIZE: Final = 3  # columns that are a key together: more than so many, few people know
 _KEY_CELLS: Final = 100_000_000  # rows times column sets that may be looked at for them
 _SCAN_FIGURES: Final = ("rate", "highest", "average")
@@ -32,7 +30,7 @@ _SCAN_FIGURES: Final = ("rate", "highest", "average")
 
 def scan(
     file: InFile,
-    reading: Reading,
+    reading: ReadingOptions,
     policy: Annotated[Path | None, option("Write a policy to start from.", "--write-policy", "-p")] = None,
     k: Annotated[int, option("k of the written policy.", min=1)] = 5,
     words: Annotated[Path | None, option("File of further column names, a line `word<TAB>topic` each.")] = None,

@@ -22,28 +22,6 @@ if TYPE_CHECKING:
     from hushtable.risk import Attack, Attacks, Keys, MinimalUniques, Mpuccs, PetsardMpuccs, PrivacyFigure
     from hushtable.search import Trace
 
-__all__ = [
-    "abridged",
-    "attack_lines",
-    "count_of",
-    "effort_lines",
-    "far_out_lines",
-    "joint_key_lines",
-    "keys_lines",
-    "linked_lines",
-    "listed_lines",
-    "mpuccs_lines",
-    "published_lines",
-    "release_details",
-    "release_facts",
-    "release_notes",
-    "risk_lines",
-    "role_table",
-    "spelling_lines",
-    "uniques_lines",
-    "verdict_lines",
-]
-
 _LOSS_WORDS: Final = {
     "ncp": "set-NCP, 0 none to 1 all",
     "minimal_distortion": "changed cells, weighted",

@@ -10,7 +10,7 @@ from hushtable.cli.arguments import (
     AsJson,
     Machine,
     PolicyFile,
-    Reading,
+    ReadingOptions,
     RegressionOptions,
     table_field,
     table_path,
@@ -26,13 +26,11 @@ if TYPE_CHECKING:
     from hushtable.policy import Policy
     from hushtable.quality import Regression, Utility
 
-__all__ = ["utility"]
-
 _SHOWN_PAIRS: Final = 20
 
 
 @dataclass(frozen=True)
-class Prediction:
+class PredictionOptions:
     """Models that predict a column."""
 
     target: str | None = field(
@@ -45,7 +43,7 @@ class Prediction:
 def utility(
     original: Annotated[Path, argument("ORIGINAL", "Table that was anonymized.", parser=table_path)],
     release: Annotated[Path, argument("RELEASE", "Release that was written.")],
-    prediction: Prediction,
+    prediction: PredictionOptions,
     regression: RegressionOptions,
     machine: Machine,
     policy: PolicyFile = None,
@@ -65,7 +63,7 @@ def utility(
         if is_large:
             ours, published, names = _distinct(original, release, claim, machine, rules)
         else:
-            published = Reading().table(release, manifest.dialect_of(release))
+            published = ReadingOptions().table(release, manifest.dialect_of(release))
             ours, names = _original(original, rules, machine), published.columns
         tests = None if prediction.held_out is None else _original(prediction.held_out, rules, machine)
     asked = RegressionModel.of(regression.model, regression.weights)
@@ -88,7 +86,7 @@ def utility(
 
 
 def _distinct(
-    original: Path, release: Path, claim: Classes | Matchings, reading: Reading, rules: Policy | None
+    original: Path, release: Path, claim: Classes | Matchings, reading: ReadingOptions, rules: Policy | None
 ) -> tuple[Frame, Frame, tuple[str, ...]]:
     """Return the distinct rows of both, and all published columns."""
     from hushtable.claims import opened, seen
@@ -104,7 +102,7 @@ def _distinct(
     )
 
 
-def _check_models(prediction: Prediction, regression: RegressionOptions, *, is_large: bool) -> None:
+def _check_models(prediction: PredictionOptions, regression: RegressionOptions, *, is_large: bool) -> None:
     target, held_out = prediction.target, prediction.held_out
     if target is not None and held_out is None:
         raise InputError(
@@ -139,7 +137,7 @@ def _claim(release: Path, rules: Policy | None) -> Classes | Matchings:
     return claimed
 
 
-def _original(path: Path, rules: Policy | None, reading: Reading) -> Frame:
+def _original(path: Path, rules: Policy | None, reading: ReadingOptions) -> Frame:
     frame = reading.original(path, rules)
     return frame.learned() if rules is None else frame
 

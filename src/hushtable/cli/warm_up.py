@@ -17,8 +17,6 @@ from hushtable.errors import InputError, listed
 if TYPE_CHECKING:
     from hushtable.models import PrivacyModel
 
-__all__ = ["DRILLS", "compile_for", "warm_up"]
-
 
 def warm_up(
     jobs: Annotated[str, option("Commands and methods to compile for. Default: all.", "--for", metavar="A,B")] = "",

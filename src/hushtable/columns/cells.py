@@ -34,28 +34,6 @@ from typing import Any, Final, Literal, NamedTuple
 
 from hushtable.errors import InputError, listed
 
-__all__ = [
-    "ENGLISH",
-    "LANGUAGES",
-    "SUPPRESSED",
-    "Cell",
-    "CellWords",
-    "Ends",
-    "at_least",
-    "below",
-    "between",
-    "check_language",
-    "from_to",
-    "one_of",
-    "read",
-    "value",
-    "whole_days",
-    "with_comma",
-    "with_point",
-    "without_first_days",
-    "words_of",
-]
-
 
 class CellWords(NamedTuple):
     """What names groups of values, each with places to fill in."""

@@ -31,20 +31,6 @@ from hushtable._types import CodeArray, FloatArray, ValueArray, frozen, remade
 from hushtable.columns.date_formats import CalendarUnit, precision_of
 from hushtable.errors import ColumnError, InputError, check_type
 
-__all__ = [
-    "KINDS",
-    "ODD_CELLS",
-    "ROLES",
-    "Column",
-    "ColumnSpec",
-    "Kind",
-    "OddCellsAnswer",
-    "Role",
-    "check_marks",
-    "check_specs",
-    "from_texts",
-]
-
 Kind = Literal["integer", "decimal", "date", "datetime", "time", "ordered", "category"]
 Role = Literal["identifier", "quasi-identifier", "sensitive", "other"]
 OddCellsAnswer = Literal["missing", "text", "refuse"]

@@ -13,8 +13,6 @@ from typing import Final, Literal
 import numpy as np
 import polars as pl
 
-__all__ = ["EXCEL", "CalendarUnit", "has_time", "has_two_digits", "precision_of", "read_moments", "this_day", "to_iso"]
-
 EXCEL: Final = "excel"
 """The format of days that are written as Excel counts them."""
 

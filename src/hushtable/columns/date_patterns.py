@@ -23,8 +23,6 @@ from typing import Final
 
 import polars as pl
 
-__all__ = ["read_serials", "to_strptime"]
-
 # Of each month the names, then the abbreviations; those of several languages are of one month.
 _NAMES: Final = """\
 january januar jänner jaenner janvier enero gennaio januari | jan jän janv ene gen

@@ -9,8 +9,6 @@ import unicodedata
 from collections.abc import Mapping
 from typing import Any
 
-__all__ = ["escaped", "finite", "legible", "legible_json"]
-
 
 def legible(text: str, keep: str = "") -> str:
     r"""Return a text in which every sign can be seen: what steers a terminal or turns the reading order is escaped."""

@@ -14,8 +14,6 @@ import numpy as np
 from hushtable._types import BoolArray
 from hushtable.columns.column import Column
 
-__all__ = ["held_items", "how_to_part", "set_text"]
-
 
 def set_text(text: str, separator: str, missing: Sequence[str] = ()) -> str | None:
     """Return the one text of the set that a cell holds; None where it holds no item."""

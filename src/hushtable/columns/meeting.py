@@ -24,18 +24,6 @@ from hushtable.columns.column import Column, ColumnSpec, Kind, from_texts, value
 from hushtable.columns.spellings import canonical, doubts, found
 from hushtable.errors import ColumnError
 
-__all__ = [
-    "Met",
-    "column_of_cells",
-    "fold_spelling",
-    "form_of",
-    "kinds_of_one_family",
-    "meet_columns",
-    "merge_items",
-    "merge_spellings",
-    "spell_ends",
-]
-
 _NUMBERS: Final = frozenset({"integer", "decimal"})
 _FAMILIES: Final[tuple[frozenset[str], ...]] = (_NUMBERS, frozenset({"date", "datetime"}), frozenset({"time"}))
 _MISSING_MARKS: Final = frozenset(

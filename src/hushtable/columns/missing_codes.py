@@ -12,20 +12,6 @@ import polars as pl
 from hushtable._types import CountArray
 from hushtable.columns.column import Column
 
-__all__ = [
-    "count_missing_codes",
-    "count_missing_numbers",
-    "count_sentinel_codes",
-    "count_sentinel_dates",
-    "count_spellings",
-    "count_texts",
-    "ends_with_codes",
-    "is_missing_mark",
-    "is_missing_number",
-    "is_missing_word",
-    "is_open_end",
-]
-
 _WORDS: Final = frozenset(
     "".join(word.split())
     for words in (

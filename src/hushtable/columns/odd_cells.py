@@ -24,8 +24,6 @@ from hushtable.columns.date_formats import has_time, read_moments
 from hushtable.columns.missing_codes import is_missing_mark, is_open_end
 from hushtable.columns.spellings import formats_of_some, number_patterns
 
-__all__ = ["OddCells", "find_odd_cells"]
-
 _NEARLY_ALL: Final = 0.95  # of the cells
 _NEARLY_ALL_OF_SAMPLE: Final = 0.8
 _SAMPLE: Final = 1_000  # cells

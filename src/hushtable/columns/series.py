@@ -23,34 +23,6 @@ from hushtable.columns.odd_cells import find_odd_cells
 from hushtable.columns.spellings import canonical, found
 from hushtable.errors import ColumnError
 
-__all__ = [
-    "cell_codes",
-    "dates_as_text",
-    "digits",
-    "encode",
-    "enumerated",
-    "gather",
-    "holds",
-    "integers",
-    "is_text_by_type",
-    "listed",
-    "map_texts",
-    "mask",
-    "missing_texts",
-    "no_sets",
-    "replaced",
-    "settled",
-    "spelled",
-    "strings",
-    "text_codes",
-    "to_polars",
-    "typed",
-    "without_blanks",
-    "without_categories",
-    "without_declared",
-    "zone_of",
-]
-
 _PER_DAY: Final = {"ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_000_000}
 _OFFSET: Final = re.compile(r"(UTC)?[+-][0-9]{2}:?[0-9]{2}", re.ASCII)
 _MOST_DAYS: Final = 73_000_000  # polars counts further, but has no texts for it

@@ -21,20 +21,6 @@ from hushtable.columns.column import Column, ColumnSpec
 from hushtable.columns.date_formats import EXCEL, has_two_digits, precision_of, read_moments, to_iso
 from hushtable.columns.item_sets import set_text
 
-__all__ = [
-    "begins_with_numbers",
-    "canonical",
-    "count_near_duplicates",
-    "count_odd_texts",
-    "date_formats_of_digits",
-    "doubts",
-    "fold",
-    "formats_of_some",
-    "found",
-    "latest_year_of",
-    "number_patterns",
-]
-
 _FEWEST_NUMBERS: Final = 3
 _MOSTLY: Final = 0.9  # of the filled cells, numbers
 _LOOKED_AT: Final = 1_000  # cells that tell whether a column is of numbers

@@ -16,8 +16,6 @@ import numpy as np
 from hushtable._types import CodeArray, CountArray, FloatArray
 from hushtable.tables import Table, partitions
 
-__all__ = ["MOST_ROWS", "Determined", "enough_rows", "find_determined"]
-
 MOST_ROWS: Final = 20_000
 """Rows that are enough to see what follows from what."""
 

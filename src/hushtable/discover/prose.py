@@ -30,17 +30,6 @@ from hushtable.io import Frame
 from hushtable.kernels import group
 from hushtable.tables import Table
 
-__all__ = [
-    "Named",
-    "added",
-    "has_room_for_names",
-    "holds_mail",
-    "holds_phone",
-    "holds_title",
-    "is_prose",
-    "look_for_names",
-]
-
 _AT_ONCE: Final = 200_000  # records whose words are held
 _LOOKED_AT: Final = 1_000  # cells that tell whether a column repeats
 _SHARED: Final = 0.6  # of the records: a word that so many identifiers have says nothing of one of them

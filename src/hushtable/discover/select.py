@@ -21,8 +21,6 @@ from hushtable.plots import charts
 from hushtable.search import Budget, check_budget
 from hushtable.tables import Partition
 
-__all__ = ["Candidate", "History", "Selection", "select_columns"]
-
 SelectionPicture = Literal["evolution", "terms", "pareto"]
 _PICTURES: Final = ("evolution", "terms", "pareto")
 

@@ -14,8 +14,6 @@ import numpy as np
 from hushtable._types import CodeArray, CountArray
 from hushtable.columns import cells
 
-__all__ = ["CodeGrid", "are_codes"]
-
 _FITS: Final = 5  # units that a range has at least whose ends are rounded to them
 
 _CODE: Final = re.compile(r"[0-9A-Za-z](?:[./ -]?[0-9A-Za-z])*", re.ASCII)

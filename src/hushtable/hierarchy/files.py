@@ -17,8 +17,6 @@ from hushtable.columns import SUPPRESSED, value
 from hushtable.errors import HierarchyError
 from hushtable.hierarchy.ladder import Level, by_label
 
-__all__ = ["LadderLines", "name_source", "parse_csv", "parse_domains", "parse_tree", "read_text"]
-
 _LEVEL: Final = re.compile(
     r"(level|ebene|stufe|niveau|nivel|livello|value|values|wert|code|group|gruppe|top|all)([ _-]?\d+)?", re.IGNORECASE
 )

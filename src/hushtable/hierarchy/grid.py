@@ -16,22 +16,6 @@ from hushtable.columns import Column, cells, value_text
 from hushtable.errors import HierarchyError, listed
 from hushtable.hierarchy.ladder import Ladder, Level, as_tuple, empty, unfit
 
-__all__ = [
-    "UNITS",
-    "Dates",
-    "Exact",
-    "Intervals",
-    "Number",
-    "Times",
-    "exact_numbers",
-    "first_day",
-    "first_place",
-    "plain",
-    "to_exact",
-    "unit_label",
-    "unit_of",
-]
-
 Number = int | float | str | Decimal
 Exact = int | Fraction  # a number without rounding: integers and decimals of any size
 

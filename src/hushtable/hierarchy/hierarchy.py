@@ -22,8 +22,6 @@ from hushtable.hierarchy.ladder import Ladder, Level, Rule
 from hushtable.hierarchy.proposal import propose
 from hushtable.hierarchy.rules import LEAST, Dates, Dictionary, Frequency, Prefix, Runs, Suppression, Tails, Times
 
-__all__ = ["Hierarchy", "check_labels", "check_lines", "groups_of", "name_of"]
-
 
 def check_labels(
     column: str, values: Sequence[str], level_codes: CodeArray, labels: Sequence[Sequence[str]], *, are_forms: bool

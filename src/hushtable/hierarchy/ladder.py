@@ -12,8 +12,6 @@ from hushtable._types import CodeArray, CountArray, FloatArray
 from hushtable.columns import Column
 from hushtable.errors import HierarchyError
 
-__all__ = ["Ladder", "Level", "NamedSets", "NoLevels", "Rule", "as_tuple", "by_label", "empty", "unfit"]
-
 
 class Level(NamedTuple):
     """One level of a ladder: the node of every value, and each node's label and share."""

@@ -41,17 +41,6 @@ from hushtable.hierarchy.rules import (
     places_of,
 )
 
-__all__ = [
-    "Rounding",
-    "code_lengths",
-    "finest_grid",
-    "length_of_codes",
-    "prefix_lengths",
-    "prefix_lengths_of",
-    "propose",
-    "propose_tails",
-]
-
 _MOST_CELLS: Final = 200
 _ANSWERS: Final = 3  # values of a column of answers
 _FITS: Final = 3  # times that a step goes into the intervals that are rounded to it

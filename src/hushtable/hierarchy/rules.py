@@ -24,11 +24,11 @@ from hushtable.columns import ENGLISH, LANGUAGES, Column, cells, check_language,
 from hushtable.errors import HierarchyError
 from hushtable.hierarchy.grid import (
     UNITS,
-    Dates,
+    Dates as Dates,
     Exact,
     Intervals,
     Number,
-    Times,
+    Times as Times,
     exact_numbers,
     first_day,
     plain,
@@ -38,30 +38,6 @@ from hushtable.hierarchy.grid import (
 )
 from hushtable.hierarchy.ladder import Ladder, Level, NoLevels, Rule, as_tuple, by_label, empty, unfit
 from hushtable.models import entries
-
-__all__ = [
-    "DICTIONARIES",
-    "LEAST",
-    "OTHER",
-    "RULES",
-    "Codes",
-    "Dates",
-    "Dictionary",
-    "Frequency",
-    "Intervals",
-    "Prefix",
-    "Runs",
-    "Suppression",
-    "Tails",
-    "Times",
-    "from_dict",
-    "is_calendar",
-    "known_rate",
-    "places_of",
-    "to_dict",
-    "translated",
-]
-
 
 LEAST: Final = 5  # records that a tail holds at least where nobody says how many
 _FINEST: Final = 100  # of the finest intervals, about so many lie between the ends

@@ -24,8 +24,6 @@ from hushtable.io.databases import Database, connect
 from hushtable.io.files import FILE_KINDS, Snapshot
 from hushtable.io.sources import Source, located
 
-__all__ = ["NO_KEY", "Lines", "Parts", "Queried", "Scan", "ahead", "as_declared", "scan", "to_arrow"]
-
 _BATCH: Final = 2**20  # rows
 NO_KEY: Final = "__HIVE_DEFAULT_PARTITION__"
 """What stands for a missing cell in the name of a folder."""

@@ -22,24 +22,6 @@ from hushtable.errors import ColumnError, InputError, listed
 from hushtable.io.encoding import as_utf8, decoded, encoding_of
 from hushtable.search import check_memory
 
-__all__ = [
-    "DELIMITERS",
-    "PER_LINE",
-    "ROOM",
-    "Dialect",
-    "Formulas",
-    "Writing",
-    "are_formulas",
-    "check_header",
-    "count",
-    "header_line",
-    "hidden",
-    "read_csv",
-    "scan_csv",
-    "shown",
-]
-
-
 Formulas = Literal["keep", "escape", "refuse"]
 
 

@@ -19,8 +19,6 @@ from hushtable.errors import ColumnError, HushError, InputError, listed
 from hushtable.io.sources import Source, quoted
 from hushtable.search import check_memory
 
-__all__ = ["Database", "connect", "read_database"]
-
 _ROWS: Final = 100_000  # that are fetched at once
 _EXACT: Final = 2**53  # whole numbers up to here are exact as decimals
 _DIGITS: Final = 38  # of a decimal number

@@ -23,8 +23,6 @@ from hushtable.io.batches import Scan, ahead, to_arrow
 from hushtable.io.frames import Frame
 from hushtable.search import check_memory
 
-__all__ = ["MOST_ROWS", "Collapser", "RowKeys", "Values", "changed", "collapse"]
-
 MOST_ROWS: Final = 20_000_000
 """Distinct rows that are held at most: beyond, no search on one machine ends in reasonable time."""
 

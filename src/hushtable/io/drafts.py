@@ -23,18 +23,6 @@ from hushtable.io.sources import check_secrets
 if sys.platform != "win32":
     import fcntl
 
-__all__ = [
-    "check_folder",
-    "check_inside",
-    "check_outputs",
-    "is_full",
-    "mode_of",
-    "paths_among",
-    "replacing",
-    "replacing_folder",
-    "workplace",
-]
-
 _EXCHANGE = 2  # of renameat2: two names change places, at no time is there only one of them
 _HERE = -100
 _FULL = (errno.ENOSPC, errno.EDQUOT)

@@ -17,8 +17,6 @@ import numpy as np
 
 from hushtable.errors import InputError
 
-__all__ = ["as_utf8", "decode_text", "decoded", "encoding_of", "read_text"]
-
 _HEAD: Final = 1_000_000  # bytes looked at for the encoding
 _PIECE: Final = 1 << 23  # bytes of a file that are read at a time: larger pieces leave the cache, and take longer
 _MARK: Final = 4  # bytes of the longest mark of an encoding, which is never cut

@@ -24,20 +24,6 @@ from hushtable.io.sources import Source, check_secrets
 from hushtable.io.statistics_files import READERS, Variable, read_statistics
 from hushtable.search import check_memory
 
-__all__ = [
-    "FILE_KINDS",
-    "MANIFEST",
-    "Snapshot",
-    "check_workbook",
-    "file_kind",
-    "is_many",
-    "read_bytes",
-    "read_file",
-    "unpacked_size",
-    "write_csv",
-    "write_workbook",
-]
-
 _WHOLE: Final[dict[str, Any]] = {
     "engine": "calamine",
     "sheet_id": 1,

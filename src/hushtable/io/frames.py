@@ -32,25 +32,9 @@ from hushtable.columns import (
 )
 from hushtable.errors import ColumnError, InputError, check_columns, listed
 from hushtable.io.csv import Dialect
-from hushtable.io.files import check_workbook, file_kind, read_bytes, read_file, write_csv, write_workbook
+from hushtable.io.files import check_workbook, file_kind as file_kind, read_bytes, read_file, write_csv, write_workbook
 from hushtable.io.sources import located
 from hushtable.io.statistics_files import Variable, check_statistics, kind_of, missing_texts, write_statistics
-
-__all__ = [
-    "Frame",
-    "assemble",
-    "check_writable",
-    "counted",
-    "csv_size",
-    "file_kind",
-    "library",
-    "read",
-    "read_stream",
-    "with_json_lists",
-    "write",
-    "written_delimiter",
-]
-
 
 _AT_ONCE: Final = 2**20  # records that are written together
 _LINES_AT_ONCE: Final = 2**17  # the same of a CSV; sinks of Parquet hold more the more parts there are

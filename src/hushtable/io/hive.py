@@ -25,8 +25,6 @@ from hushtable.errors import InputError
 from hushtable.io.batches import NO_KEY, scan, to_arrow
 from hushtable.io.frames import Frame, read
 
-__all__ = ["parquet_writer", "plain_schema", "read_frame", "write", "write_frame"]
-
 _AT_ONCE: Final = 2**20  # rows
 _MOST_FOLDERS: Final = 500  # of which each has an open file
 _LONGEST: Final = 255  # bytes of a file's name

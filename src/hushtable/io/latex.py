@@ -7,8 +7,6 @@ import numbers
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-__all__ = ["latex_of"]
-
 _ESCAPED: Final = str.maketrans(
     {
         **{sign: f"\\{sign}" for sign in "&%$#_{}"},

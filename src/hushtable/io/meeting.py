@@ -8,8 +8,6 @@ from dataclasses import replace
 from hushtable.columns import Column, ColumnSpec, encode, meet_columns, strings
 from hushtable.io.frames import Frame
 
-__all__ = ["read_alike", "spell_as"]
-
 
 def read_alike(tables: Sequence[Frame]) -> tuple[Frame, ...]:
     """Return tables in which a column that could be read in two ways is read as another table's is that cannot."""

@@ -12,8 +12,6 @@ from hushtable.errors import HushError, InputError
 from hushtable.io.sources import Source
 from hushtable.search import check_memory
 
-__all__ = ["lazy_objects", "read_objects"]
-
 _FOUND: Final = {
     "s3": "AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_REGION",
     "gs": "GOOGLE_SERVICE_ACCOUNT, GOOGLE_APPLICATION_CREDENTIALS",

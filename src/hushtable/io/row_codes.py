@@ -22,17 +22,6 @@ from hushtable.io.csv import Dialect
 from hushtable.io.distinct_rows import Values, changed
 from hushtable.io.frames import Frame
 
-__all__ = [
-    "CellCodes",
-    "Margins",
-    "RowCodes",
-    "SeenCells",
-    "add_up_cells",
-    "count_cells",
-    "smallest",
-    "sorted_apart",
-]
-
 SeenCells: TypeAlias = list[tuple[pa.Array, CountArray]]
 """Of each column its values, and how many records have the missing cell and each of them."""
 

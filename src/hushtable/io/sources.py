@@ -16,8 +16,6 @@ from urllib.parse import unquote
 
 from hushtable.errors import InputError
 
-__all__ = ["Source", "check_secrets", "located"]
-
 _DATABASES: Final = {"postgresql": "PostgreSQL", "postgres": "PostgreSQL", "sqlite": "SQLite", "duckdb": "DuckDB"}
 _OBJECTS: Final = ("s3", "s3a", "gs", "gcs", "az", "azure", "abfs", "abfss", "adl")
 _SCHEME: Final = re.compile(rf"({'|'.join((*_DATABASES, *_OBJECTS))}):(/*)", re.IGNORECASE)

@@ -12,8 +12,6 @@ import polars as pl
 from hushtable.columns import without_categories
 from hushtable.io.frames import Frame
 
-__all__ = ["without_remnants"]
-
 
 def without_remnants(frame: Frame, *, rows_are_gone: bool) -> Frame:
     """Return a frame that remembers nothing of what was removed from it; columns keep their types.

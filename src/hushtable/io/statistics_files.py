@@ -16,18 +16,6 @@ import polars as pl
 
 from hushtable.errors import ColumnError, InputError, listed
 
-__all__ = [
-    "READERS",
-    "WRITERS",
-    "Variable",
-    "check_statistics",
-    "measures",
-    "program_of",
-    "published",
-    "read_statistics",
-    "write_statistics",
-]
-
 _NUMBERS: Final = 2**53  # whole numbers up to here are exact
 _INT32: Final = 2_147_483_600  # Stata's largest are missing values
 _TAG: Final = re.compile(r"[._a-zA-Z]")

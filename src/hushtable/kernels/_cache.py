@@ -16,8 +16,6 @@ from typing import Any
 
 from numba import config
 
-__all__ = ["cached"]
-
 try:
     from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile, InTreeCacheLocator
     from numba.core.runtime.nrt import rtsys

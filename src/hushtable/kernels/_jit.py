@@ -14,8 +14,6 @@ import numpy as np
 
 from hushtable.kernels._cache import cached
 
-__all__ = ["QUESTION", "asked", "bare", "inlined", "inner", "jit", "record"]
-
 # The option has an underscore, and numba's own kernels use it; its authors name it for this purpose (issue 2345).
 _BARE: Final = {"nogil": True, "_nrt": False, "error_model": "numpy"}
 config: Any = numba.config

@@ -14,8 +14,6 @@ from hushtable.kernels.class_costs import CostedClasses, Space, changed_share, e
 from hushtable.kernels.park_miller import MODULUS, draw
 from hushtable.kernels.regroup import Check, JudgedBlock
 
-__all__ = ["Near", "Schedule", "adopt", "anneal", "run"]
-
 _N_SWAPS = 6
 _N_HOMES = 24
 _MOST_PARTED = 4_096  # rows

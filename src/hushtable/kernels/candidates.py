@@ -11,8 +11,6 @@ from hushtable._types import CodeArray, CountArray
 from hushtable.kernels._jit import bare, inner, jit
 from hushtable.kernels.rows import ByteArray
 
-__all__ = ["LookedUp", "RoughRows", "Sought", "count_candidates", "count_matches", "count_near"]
-
 
 @bare
 def count_matches(

@@ -14,25 +14,6 @@ from numpy.typing import NDArray
 from hushtable._types import CodeArray, CountArray, FloatArray
 from hushtable.kernels._jit import bare, inner, record
 
-__all__ = [
-    "CLASS",
-    "COLUMN",
-    "KIND_SET",
-    "KIND_SPAN",
-    "KIND_TABLE",
-    "KIND_TREE",
-    "ROW",
-    "CostedClasses",
-    "Space",
-    "changed_share",
-    "enter",
-    "leave",
-    "pair_cost",
-    "run_cost",
-    "settle",
-    "settle_all",
-]
-
 KIND_TABLE, KIND_SPAN, KIND_TREE, KIND_SET = 0, 1, 2, 3
 _NONE = 2**31 - 1
 

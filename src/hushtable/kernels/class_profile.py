@@ -12,35 +12,6 @@ from hushtable._types import BoolArray, CodeArray, CountArray
 from hushtable.kernels._jit import bare, inlined, inner, jit, record
 from hushtable.kernels.rows import Rows, tally
 
-__all__ = [
-    "AXIS",
-    "COLUMN",
-    "ENTRY",
-    "HALF",
-    "LETTER",
-    "LEVEL",
-    "N_EXPONENTS",
-    "PLACE",
-    "ROUNDER",
-    "WHOLE",
-    "Axes",
-    "Profile",
-    "add_up",
-    "class_codes",
-    "class_ranges",
-    "class_values",
-    "cut_level",
-    "foresee",
-    "known_ranges",
-    "may_cut",
-    "preference",
-    "price_prefixes",
-    "profile",
-    "settle",
-    "share_of",
-    "sort_profile",
-]
-
 
 @jit
 def class_ranges(labels: CodeArray, codes: CodeArray, n_classes: int) -> tuple[CodeArray, CodeArray]:

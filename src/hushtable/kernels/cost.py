@@ -10,20 +10,6 @@ from numpy.typing import NDArray
 from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray
 from hushtable.kernels._jit import bare, inner, jit, record
 
-__all__ = [
-    "COLUMN",
-    "NODE",
-    "TIES",
-    "Costs",
-    "block_costs",
-    "cell_cost",
-    "cheapest_partitions",
-    "nearest",
-    "optimal_blocks",
-    "pair_costs",
-    "subset_costs",
-]
-
 COLUMN: Final = record(
     ("begin", np.int64),  # its places follow from here on
     ("star", np.float64),  # what "*" costs

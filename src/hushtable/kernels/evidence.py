@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 from hushtable._types import CodeArray, CountArray
 from hushtable.kernels._jit import inner, jit
 
-__all__ = ["FEW_PAIRS", "ColumnWords", "KeyCodes", "KeyRows", "draw_pairs", "first_evidence", "split_classes"]
-
 ColumnWords = NDArray[np.uint64]
 KeyCodes = NDArray[np.signedinteger[Any]]
 

@@ -15,8 +15,6 @@ from hushtable.kernels._jit import bare, inner
 from hushtable.kernels.class_profile import Axes, cut_level
 from hushtable.kernels.judge import Rules, passes
 
-__all__ = ["ClassScratch", "ExchangedClasses", "RowPoints", "span_all", "sweep"]
-
 ENOUGH = 1e-9  # a lower gain may be rounding
 
 

@@ -8,8 +8,6 @@ from numpy.typing import NDArray
 from hushtable._types import CodeArray, CountArray
 from hushtable.kernels._jit import inner, jit
 
-__all__ = ["class_sizes", "distinct_rows", "fill", "find", "first_rows", "refine", "rows_by_class"]
-
 _BLOCK = 1024  # rows whose keys are made together
 _N_SLOTS = 2**16  # at first
 _SPREAD, _OTHER, _HALF = np.uint64(0x9E3779B1), np.uint64(0x85EBCA6B), np.uint64(0xFFFFFFFF)

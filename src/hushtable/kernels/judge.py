@@ -26,8 +26,6 @@ from hushtable._types import (
 )
 from hushtable.kernels._jit import asked, bare, inner
 
-__all__ = ["BY_NUMBERS", "Rules", "passes"]
-
 BY_NUMBERS: Final = frozenset({RULE_SIZE, RULE_DISTINCT, RULE_POPULATION, RULE_PRESENCE, RULE_OWN})
 """Rules that need no code of their own for how many records of each value a class holds."""
 

@@ -32,8 +32,6 @@ from hushtable.kernels.evidence import (
     split_classes,
 )
 
-__all__ = ["KeyRules", "figures", "greedy", "search"]
-
 _LISTED_PAIRS: Final = 1 << 13
 """So many pairs of rows are kept as the columns in which they differ: to sift them is faster than to split classes."""
 _ONE: Final = np.uint64(1)

@@ -9,8 +9,6 @@ from hushtable._types import CodeArray, CountArray, FloatArray
 from hushtable.kernels._jit import bare, inner
 from hushtable.kernels.class_costs import KIND_SET, Space, pair_cost, run_cost
 
-__all__ = ["fill_bounds", "nearest", "nearest_rows", "share_nearest", "take_apart"]
-
 
 @bare
 def fill_bounds(space: Space, entries: CountArray, n_block: int, bounds: NDArray[np.float32]) -> None:

@@ -7,8 +7,6 @@ from typing import Final
 from hushtable._types import CountArray
 from hushtable.kernels._jit import inner
 
-__all__ = ["MODULUS", "draw"]
-
 MODULUS: Final = 2_147_483_647
 _FACTOR: Final = 48_271
 

@@ -26,8 +26,6 @@ from hushtable.kernels.split import (
     varying_columns,
 )
 
-__all__ = ["Sides", "best_of_marked", "rank", "tally_left"]
-
 
 @bare
 def rank(

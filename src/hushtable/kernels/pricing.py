@@ -11,8 +11,6 @@ from hushtable._types import CodeArray, CountArray, FloatArray
 from hushtable.kernels._jit import bare, inner, record
 from hushtable.kernels.cost import Costs, cell_cost
 
-__all__ = ["BlockStack", "FoundBlocks", "Wanted", "new_stack", "price"]
-
 DEPTH: Final = record(
     ("row", np.int64),  # that joined here
     ("paid", np.float64),  # the sum of the duals of the rows so far

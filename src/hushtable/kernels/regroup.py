@@ -14,8 +14,6 @@ from hushtable.kernels._jit import bare, inner, record
 from hushtable.kernels.cost import Costs, cell_cost
 from hushtable.kernels.park_miller import draw
 
-__all__ = ["BLOCK", "ROW", "Blocks", "Check", "DrawSchedule", "JudgedBlock", "anneal", "new_blocks"]
-
 _N_COUNTS = 5
 _MOST_PARTED = 4_096  # rows; parting takes the square of them
 

@@ -14,8 +14,6 @@ from hushtable._types import BoolArray, CodeArray, CountArray
 from hushtable.kernels._jit import inner, jit, record
 from hushtable.kernels.rows import BLOCK, U64
 
-__all__ = ["NODE", "WORD", "cell_ranges", "cell_sets", "signposts", "walk"]
-
 UNSEEN: Final = np.int32(2**31 - 1)  # above all codes, and in no set
 
 NODE: Final = record(

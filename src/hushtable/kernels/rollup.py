@@ -13,18 +13,6 @@ from hushtable.kernels._jit import bare, jit
 from hushtable.kernels.class_profile import settle
 from hushtable.kernels.regroup import JudgedBlock
 
-__all__ = [
-    "Groups",
-    "add_up",
-    "group_by_address",
-    "group_by_hash",
-    "judge_groups",
-    "merge_values",
-    "node_keys",
-    "roll_up",
-]
-
-
 _MIX = 0x9E3779B97F4A7C15
 
 

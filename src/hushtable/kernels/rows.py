@@ -13,8 +13,6 @@ from numpy.typing import NDArray
 from hushtable._types import CodeArray, CountArray
 from hushtable.kernels._jit import inner, jit
 
-__all__ = ["BLOCK", "ByteArray", "Rows", "mark", "part", "put", "tally"]
-
 ByteArray = NDArray[np.uint8]
 
 U64 = np.uint64  # of an index: a signed one is checked for being negative, which takes longer than what is done with it

@@ -14,18 +14,6 @@ from numpy.typing import NDArray
 from hushtable._types import BoolArray, CodeArray, CountArray
 from hushtable.kernels._jit import bare, inner, record
 
-__all__ = [
-    "NO_ROOM",
-    "OVER",
-    "FoundSets",
-    "WalkGrid",
-    "WalkStack",
-    "new_stack",
-    "next_column",
-    "walk_draws",
-    "with_more_room",
-]
-
 OVER, NO_ROOM = -1, -2
 
 _LEVEL: Final = record(

@@ -17,18 +17,6 @@ from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray
 from hushtable.kernels._jit import bare, inner, record
 from hushtable.kernels.spacing import SpacedRows, apart, cost
 
-__all__ = [
-    "ENOUGH",
-    "NODE",
-    "N_BUCKETS",
-    "SearchLimits",
-    "SeparationScratch",
-    "certify",
-    "gather",
-    "raise_prices",
-    "search",
-]
-
 NODE: Final = record(
     ("parent", np.int32),
     ("column", np.int32),  # what it decides after its parent

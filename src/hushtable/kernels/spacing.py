@@ -12,8 +12,6 @@ import numpy as np
 from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray
 from hushtable.kernels._jit import bare, inner
 
-__all__ = ["SpacedRows", "apart", "cost", "dear_pairs", "nearest", "neighbours"]
-
 
 class SpacedRows(NamedTuple):
     """The distinct rows, and how far their places lie apart."""

@@ -12,7 +12,7 @@ from hushtable._types import CodeArray, CountArray, FloatArray
 from hushtable.kernels._jit import bare, inner, record
 from hushtable.kernels.class_profile import (
     ROUNDER,
-    Axes,
+    Axes as Axes,
     Profile,
     foresee,
     may_cut,
@@ -22,29 +22,7 @@ from hushtable.kernels.class_profile import (
     sort_profile,
 )
 from hushtable.kernels.judge import Rules, passes
-from hushtable.kernels.rows import ByteArray, Rows, mark, part
-
-__all__ = [
-    "CUT",
-    "DONE",
-    "NEEDS_ROOM",
-    "N_TOGETHER",
-    "PAUSED",
-    "Axes",
-    "Choice",
-    "CutNode",
-    "JudgedCut",
-    "Options",
-    "Rows",
-    "SplitTree",
-    "Work",
-    "best_by_median",
-    "best_together",
-    "finish",
-    "grow",
-    "rank_by_gain",
-    "varying_columns",
-]
+from hushtable.kernels.rows import ByteArray, Rows as Rows, mark, part
 
 
 class JudgedCut(NamedTuple):

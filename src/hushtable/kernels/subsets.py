@@ -14,8 +14,6 @@ from hushtable._types import CodeArray, CountArray
 from hushtable.kernels._jit import jit
 from hushtable.kernels.group import refine
 
-__all__ = ["N_FIGURES", "Levels", "measure", "walk"]
-
 N_FIGURES = 3
 """Figures of a column set: classes, pairs of records that share a class, records of the smallest class."""
 

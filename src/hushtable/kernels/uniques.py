@@ -20,25 +20,13 @@ from hushtable.kernels._jit import bare, inner, record
 from hushtable.kernels.sampling import (
     NO_ROOM,
     OVER,
-    FoundSets,
-    WalkGrid,
+    FoundSets as FoundSets,
+    WalkGrid as WalkGrid,
     WalkStack,
     new_stack,
     next_column,
     with_more_room,
 )
-
-__all__ = [
-    "LARGEST",
-    "FoundSets",
-    "WalkGrid",
-    "minimal_only",
-    "settle",
-    "walk",
-    "walk_all",
-    "walk_all_on",
-    "walk_on",
-]
 
 LARGEST: Final = 48
 """Rows of a class that is settled on the spot; a word of bits bounds it by 62."""

@@ -14,8 +14,6 @@ from hushtable._types import CodeArray, FloatArray
 from hushtable.columns import Column, ColumnSpec, canonical, doubts, found, from_texts, strings
 from hushtable.tables import Table
 
-__all__ = ["by_amount", "read_amounts"]
-
 _TIMES: Final[Mapping[str, float]] = MappingProxyType(
     {"": 1.0}
     | dict.fromkeys(("k", "K", "tsd", "Tsd", "Tsd."), 1e3)

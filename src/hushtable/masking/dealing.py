@@ -14,20 +14,6 @@ import numpy as np
 
 from hushtable._types import CodeArray, CountArray, FloatArray, frozen
 
-__all__ = [
-    "STAR",
-    "Dealing",
-    "Types",
-    "aligned",
-    "dealt_in_runs",
-    "greedy",
-    "joined",
-    "kept_cells",
-    "patterns",
-    "poorest_counts",
-    "subsets",
-]
-
 STAR = -1  # the code of a cell that agrees with no other, and of a masked one
 
 

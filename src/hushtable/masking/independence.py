@@ -30,15 +30,6 @@ from hushtable.quality import check_weights
 from hushtable.search import Budget, Trace, check_budget, check_memory
 from hushtable.tables import Table, opened
 
-__all__ = [
-    "CLUSTERINGS",
-    "Clustering",
-    "RowDistance",
-    "equal_clusters",
-    "given_clusters",
-    "mask_dependence",
-]
-
 RowDistance = Callable[[tuple[Any, ...], tuple[Any, ...]], float]
 Clustering = Literal["auto", "runs", "median", "kmeans"] | RowDistance | Sequence[Any]
 CLUSTERINGS: Final = ("auto", "runs", "median", "kmeans")

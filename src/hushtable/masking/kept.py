@@ -14,24 +14,6 @@ from hushtable.columns import Column
 from hushtable.io import frames
 from hushtable.tables import Table
 
-__all__ = [
-    "AssociationRule",
-    "AssociationRules",
-    "Dependence",
-    "Guess",
-    "Pair",
-    "association_rules",
-    "binned_codes",
-    "binned_texts",
-    "dependence",
-    "entropy",
-    "guess_masked",
-    "kept_pairs",
-    "mutual_information",
-    "normalized_mutual_information",
-    "warnings_of",
-]
-
 _STAR: Final = -2
 _FIGURES: Final = tuple(f"{name}_{when}" for name in ("support", "confidence", "lift") for when in ("before", "after"))
 _BINS: Final = 20

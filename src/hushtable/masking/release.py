@@ -21,8 +21,6 @@ from hushtable.release import Destination, Edition, Rewritten, TableContent, wri
 from hushtable.search import Trace
 from hushtable.tables import Table
 
-__all__ = ["PUBLISHED", "MaskedRelease", "Publish", "evidence"]
-
 Publish = Literal["tuples", "columns", "bins"]
 PUBLISHED: Final = ("tuples", "columns", "bins")
 

@@ -27,19 +27,6 @@ from hushtable.masking.dealing import (
 )
 from hushtable.search import Budget, check_memory, solver
 
-__all__ = [
-    "METHODS",
-    "Masking",
-    "MaskingMethod",
-    "Programme",
-    "agreement_bound",
-    "descend",
-    "floor_of",
-    "mask",
-    "pivot",
-    "settle_ties",
-]
-
 _HINT = "choose method='greedy', or fewer columns a: their sets double with each."
 
 

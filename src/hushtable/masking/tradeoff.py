@@ -17,8 +17,6 @@ from hushtable.plots import charts
 from hushtable.search import Budget
 from hushtable.tables import opened
 
-__all__ = ["MaskingTradeoff", "TradeoffPoint", "masking_tradeoff"]
-
 
 @dataclass(frozen=True, slots=True)
 class TradeoffPoint:

@@ -29,16 +29,7 @@ from hushtable._types import (
     FloatArray,
 )
 from hushtable.errors import ModelError
-from hushtable.models.base import NO_GROUNDS, WHOLE, Bounds, ClassStats, Ground, Histogram, OneSensitive, Rule
-
-__all__ = [
-    "BetaLikeness",
-    "DeltaDisclosure",
-    "DistinctLDiversity",
-    "EntropyLDiversity",
-    "RecursiveCLDiversity",
-    "TCloseness",
-]
+from hushtable.models.base import NO_GROUNDS, WHOLE, ClassStats, Ground, Histogram, OneSensitive, ParameterBounds, Rule
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +115,7 @@ class EntropyLDiversity(OneSensitive):
 
     name: ClassVar[str] = "entropy-l-diversity"
     higher_is_safer: ClassVar[bool] = True
-    _bounds = MappingProxyType({"l": Bounds(least=1)})
+    _bounds = MappingProxyType({"l": ParameterBounds(least=1)})
 
     @property
     def min_size(self) -> int:
@@ -184,7 +175,7 @@ class RecursiveCLDiversity(OneSensitive):
     sensitive: str
 
     name: ClassVar[str] = "recursive-c-l-diversity"
-    _bounds = MappingProxyType({"c": Bounds(above=0), "l": WHOLE})
+    _bounds = MappingProxyType({"c": ParameterBounds(above=0), "l": WHOLE})
 
     @property
     def min_size(self) -> int:
@@ -254,7 +245,7 @@ class TCloseness(OneSensitive):
     ground: GroundName = "auto"
 
     name: ClassVar[str] = "t-closeness"
-    _bounds = MappingProxyType({"t": Bounds(least=0, most=1)})
+    _bounds = MappingProxyType({"t": ParameterBounds(least=0, most=1)})
     _compares_with_whole: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
@@ -352,7 +343,7 @@ class BetaLikeness(OneSensitive):
     enhanced: bool = False
 
     name: ClassVar[str] = "beta-likeness"
-    _bounds = MappingProxyType({"beta": Bounds(above=0)})
+    _bounds = MappingProxyType({"beta": ParameterBounds(above=0)})
     _compares_with_whole: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
@@ -412,7 +403,7 @@ class DeltaDisclosure(OneSensitive):
     sensitive: str
 
     name: ClassVar[str] = "delta-disclosure"
-    _bounds = MappingProxyType({"delta": Bounds(above=0)})
+    _bounds = MappingProxyType({"delta": ParameterBounds(above=0)})
     _compares_with_whole: ClassVar[bool] = True
 
     def measure(self, stats: ClassStats) -> FloatArray:

@@ -14,24 +14,6 @@ from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray
 from hushtable.errors import ModelError
 from hushtable.models import entries
 
-__all__ = [
-    "NO_GROUNDS",
-    "WHOLE",
-    "BoundedModel",
-    "Bounds",
-    "ClassStats",
-    "Ground",
-    "Histogram",
-    "Matching",
-    "Needs",
-    "OneSensitive",
-    "PrivacyModel",
-    "Rule",
-    "RuledModel",
-    "describe",
-    "model_to_dict",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class Needs:
@@ -248,7 +230,7 @@ class RuledModel(PrivacyModel, Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Bounds:
+class ParameterBounds:
     """Which finite numbers a parameter may be."""
 
     least: float = -math.inf
@@ -273,7 +255,7 @@ class Bounds:
         return "a finite number, " + " and ".join(f"{word} {bound:g}" for word, bound in bounds if math.isfinite(bound))
 
 
-WHOLE: Final = Bounds(least=1, is_whole=True)
+WHOLE: Final = ParameterBounds(least=1, is_whole=True)
 
 
 class BoundedModel:
@@ -284,7 +266,7 @@ class BoundedModel:
     name: ClassVar[str]
     monotone_coarsening: ClassVar[bool] = True
     monotone_suppression: ClassVar[bool] = True
-    _bounds: ClassVar[Mapping[str, Bounds]] = MappingProxyType({})
+    _bounds: ClassVar[Mapping[str, ParameterBounds]] = MappingProxyType({})
 
     def __post_init__(self) -> None:
         for parameter, bounds in self._bounds.items():

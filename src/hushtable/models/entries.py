@@ -23,8 +23,6 @@ from typing import Any, Final, TypeVar
 from hushtable.errors import InputError, listed, nearest, with_hint
 from hushtable.models import plugins
 
-__all__ = ["Registry", "write"]
-
 _NOTHING: Final[Mapping[str, Any]] = {}
 
 KindT = TypeVar("KindT")

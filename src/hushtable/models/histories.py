@@ -12,8 +12,6 @@ from typing import ClassVar
 from hushtable.models.base import WHOLE, Needs
 from hushtable.models.identity import CrowdModel
 
-__all__ = ["HistoryModel", "KMAnonymity", "LinkedKAnonymity"]
-
 
 @dataclass(frozen=True, slots=True)
 class HistoryModel(CrowdModel):

@@ -20,9 +20,17 @@ from hushtable._types import (
     FloatArray,
 )
 from hushtable.errors import ModelError
-from hushtable.models.base import NO_GROUNDS, WHOLE, BoundedModel, Bounds, ClassStats, Ground, Needs, OneSensitive, Rule
-
-__all__ = ["AlphaKAnonymity", "DeltaPresence", "KAnonymity", "KMap"]
+from hushtable.models.base import (
+    NO_GROUNDS,
+    WHOLE,
+    BoundedModel,
+    ClassStats,
+    Ground,
+    Needs,
+    OneSensitive,
+    ParameterBounds,
+    Rule,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +127,7 @@ class AlphaKAnonymity(OneSensitive):
     sensitive: str
 
     name: ClassVar[str] = "alpha-k-anonymity"
-    _bounds = MappingProxyType({"alpha": Bounds(above=0, most=1), "k": WHOLE})
+    _bounds = MappingProxyType({"alpha": ParameterBounds(above=0, most=1), "k": WHOLE})
 
     @property
     def min_size(self) -> int:
@@ -215,7 +223,7 @@ class DeltaPresence(BoundedModel):
     monotone_suppression: ClassVar[bool] = False
     higher_is_safer: ClassVar[bool] = False
     needs = Needs(population=True)
-    _bounds = MappingProxyType({"low": Bounds(least=0, most=1), "high": Bounds(least=0, most=1)})
+    _bounds = MappingProxyType({"low": ParameterBounds(least=0, most=1), "high": ParameterBounds(least=0, most=1)})
 
     def __post_init__(self) -> None:
         BoundedModel.__post_init__(self)

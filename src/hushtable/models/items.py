@@ -22,8 +22,6 @@ from hushtable.models.attribute import BetaLikeness, DeltaDisclosure, DistinctLD
 from hushtable.models.base import PrivacyModel, describe
 from hushtable.models.identity import AlphaKAnonymity
 
-__all__ = ["ItemQuestion", "question_of_items"]
-
 
 class ItemQuestion(NamedTuple):
     """What a model asks of every item."""

@@ -23,8 +23,6 @@ from hushtable.errors import InputError, ModelError
 from hushtable.models.base import NO_GROUNDS, ClassStats, Ground, Matching, Needs, Rule
 from hushtable.models.identity import KModel
 
-__all__ = ["Global1K", "GlobalK1", "Match1K", "MatchK1", "MatchKK", "MatchingNotion", "matches"]
-
 
 @dataclass(frozen=True, slots=True)
 class MatchingNotion(KModel):

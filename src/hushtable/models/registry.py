@@ -20,8 +20,6 @@ from hushtable.models.histories import KMAnonymity, LinkedKAnonymity
 from hushtable.models.identity import AlphaKAnonymity, DeltaPresence, KAnonymity, KMap
 from hushtable.models.matching import Global1K, GlobalK1, Match1K, MatchK1, MatchKK
 
-__all__ = ["MODELS", "claimed", "from_dict", "models_in", "register"]
-
 MODELS: Final[entries.Registry[type[Any]]] = entries.Registry(
     {
         model.name: model

@@ -13,8 +13,6 @@ from hushtable.page.ladders import with_group, with_name, write_ladder
 from hushtable.page.words import LANGUAGES
 from hushtable.policy import ComparedRun, Policy, plain_yaml, policy_of_run
 
-__all__ = ["ACTIONS", "OWN_CUTS", "RULES", "FormFields"]
-
 OWN_CUTS: Final = "cuts"
 RULES: Final[Mapping[str, str]] = {
     OWN_CUTS: "",

@@ -18,8 +18,6 @@ from hushtable.page.words import LANGUAGES, PageWords
 from hushtable.policy import MEANINGS, ComparedRun
 from hushtable.reporting import Quantity, SharedText
 
-__all__ = ["SCREENS", "page"]
-
 SCREENS: Final[Mapping[str, str]] = {
     "columns": "Columns",
     "groups": "Groups",

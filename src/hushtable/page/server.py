@@ -32,8 +32,6 @@ from hushtable.page.screens import SCREENS, page
 from hushtable.page.words import PageWords, preferred
 from hushtable.reporting import page_style
 
-__all__ = ["IDLE_SECONDS", "PageServer"]
-
 IDLE_SECONDS: Final = 30 * 60.0
 """After so long without a request that somebody made, and without a job, the server ends."""
 

@@ -7,8 +7,6 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, Final
 
-__all__ = ["LANGUAGES", "PageWords", "preferred"]
-
 LANGUAGES: Final[Mapping[str, str]] = {"en": "English", "de": "Deutsch"}
 """What the page speaks; of each there is a table ``data/LANGUAGE.tsv``: the words in the code, a tab, what is said."""
 

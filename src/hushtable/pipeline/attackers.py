@@ -45,19 +45,6 @@ from hushtable.risk import (
     unicity,
 )
 
-__all__ = [
-    "AttackEvaluator",
-    "CopiesEvaluator",
-    "FigureEvaluator",
-    "InferenceEvaluator",
-    "JoinRiskEvaluator",
-    "LinkEvaluator",
-    "LinkabilityEvaluator",
-    "SinglingOutEvaluator",
-    "SyntheticAttackEvaluator",
-    "UnicityEvaluator",
-]
-
 ToleranceEntry = str | float
 
 

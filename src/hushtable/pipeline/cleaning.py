@@ -20,8 +20,6 @@ from hushtable.io import Frame
 from hushtable.policy import MisplacedError, Record
 from hushtable.tables import Table
 
-__all__ = ["Cleaning", "cleaned", "is_incomplete", "is_outlier"]
-
 _SPREADS: Final = 1.5  # interquartile ranges beyond the quartiles
 _DEVIATIONS: Final = 3.0
 

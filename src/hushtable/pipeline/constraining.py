@@ -46,8 +46,6 @@ from hushtable.pipeline.expressions import (
 from hushtable.pipeline.modules import Constraining
 from hushtable.tables import Table
 
-__all__ = ["Change", "Constraints", "Demand", "check_named", "constrained", "rules_of"]
-
 _HOLDS: Final[Mapping[Kind, str]] = {
     "integer": "numbers",
     "decimal": "numbers",

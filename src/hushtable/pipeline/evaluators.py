@@ -34,7 +34,7 @@ from hushtable.pipeline.results import (
     Columns,
     ComparingEvaluator,
     Evaluation,
-    Evaluator,
+    Evaluator as Evaluator,
     NamedFiles,
     Tables,
     broken_limits,
@@ -47,9 +47,6 @@ from hushtable.release import manifest
 from hushtable.risk import PETSARD_UNITS, encoded, minimal_keys, petsard_mpuccs
 from hushtable.risk.mpuccs import mpuccs
 from hushtable.tables import Joint, JointRows, Table, code_together
-
-__all__ = ["EVALUATORS", "Evaluator", "LearningEvaluator", "LeftOut"]
-
 
 _SEED: Final = 42  # PETsARD's, of every model
 _OF_ROWS: Final = 10  # a category of as many values as a tenth of the rows is left out

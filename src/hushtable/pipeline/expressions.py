@@ -30,25 +30,6 @@ from typing import Final, NamedTuple, NoReturn
 
 from hushtable.errors import PipelineError, listed
 
-__all__ = [
-    "BothOrNeither",
-    "CellOf",
-    "ComparedOperands",
-    "Condition",
-    "Day",
-    "Every",
-    "NoCell",
-    "NumberLiteral",
-    "Operand",
-    "Some",
-    "Sum",
-    "Text",
-    "Value",
-    "columns_of",
-    "number",
-    "read",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class CellOf:

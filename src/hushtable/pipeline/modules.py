@@ -15,27 +15,6 @@ from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 from hushtable.policy import Record
 from hushtable.synthesizers import installed
 
-__all__ = [
-    "GRANULARITIES",
-    "Constraining",
-    "Deep",
-    "Describing",
-    "Executor",
-    "FileReading",
-    "GivenSplit",
-    "GivenTable",
-    "Loading",
-    "OwnSynthesizer",
-    "Releasing",
-    "SaveData",
-    "SaveReport",
-    "SaveTiming",
-    "Schema",
-    "Splitting",
-    "Synthesis",
-    "several",
-]
-
 Granularity = Literal["global", "columnwise", "pairwise", "details", "tree"]
 GRANULARITIES: Final[tuple[str, ...]] = get_args(Granularity)
 Type = Literal["int", "integer", "float", "str", "string", "bool", "boolean", "datetime", "date", "category"]

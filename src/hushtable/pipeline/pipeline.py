@@ -28,8 +28,6 @@ from hushtable.pipeline.results import Columns, Evaluation, Tables
 from hushtable.pipeline.steps import Branch, Doing, Step, key_of, looked_at, made, product, seed_of
 from hushtable.policy import Record, plain_yaml
 
-__all__ = ["Pipeline", "PipelineRun", "carried_out"]
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PipelineRun:

@@ -34,8 +34,6 @@ from hushtable.pipeline.modules import (
 from hushtable.policy import Place, Policy, Record, fault_line, faults_of, no_such, plain_yaml
 from hushtable.synthesizers import METHODS, installed
 
-__all__ = ["STEPS", "experiments_of", "validated"]
-
 _DEEP: Final = ("sdv-single_table-ctgan", "sdv-single_table-copulagan", "sdv-single_table-tvae")
 STEPS: Final = (
     "Loader",

@@ -20,26 +20,6 @@ from hushtable.pipeline.results import Columns, Evaluation, Tables
 from hushtable.pipeline.steps import Branch, Step, full_name
 from hushtable.release import codebook_paths, manifest, renamed
 
-__all__ = [
-    "RECORD",
-    "File",
-    "ReportNaming",
-    "Timing",
-    "WrittenFiles",
-    "check",
-    "data_files",
-    "of_columns",
-    "of_frame",
-    "of_release",
-    "of_text",
-    "report",
-    "report_name",
-    "timing",
-    "timing_name",
-    "write",
-]
-
-
 RECORD: Final = ".hushtable_files.json"
 """In an output folder: what runs wrote there, by name, with its SHA-256."""
 

@@ -17,19 +17,6 @@ from hushtable.errors import InputError
 from hushtable.io import Frame, frames
 from hushtable.policy import LimitedFigure, Record, failures
 
-__all__ = [
-    "Columns",
-    "ComparingEvaluator",
-    "Evaluation",
-    "Evaluator",
-    "Limit",
-    "NamedFiles",
-    "Tables",
-    "broken_limits",
-    "entries_of",
-    "read_beside",
-]
-
 Columns = Mapping[str, Sequence[Any]]
 """A table of results: columns of one length, of plain values."""
 

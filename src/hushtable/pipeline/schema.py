@@ -8,8 +8,6 @@ from hushtable.pipeline.modules import Executor
 from hushtable.pipeline.reading import STEPS
 from hushtable.policy import DIALECT, shortened
 
-__all__ = ["pipeline_schema"]
-
 
 def pipeline_schema() -> dict[str, Any]:
     """Return the JSON schema of pipelines; what an experiment takes depends on its method, and the program says it."""

@@ -42,22 +42,6 @@ from hushtable.release import codebook_paths, manifest, sha256
 from hushtable.synthesizers import METHODS, installed, synthesize_frame
 from hushtable.tables import Table, as_gate, persons_of, split_rows
 
-__all__ = [
-    "Branch",
-    "Doing",
-    "Step",
-    "files_of",
-    "full_name",
-    "key_of",
-    "load",
-    "looked_at",
-    "made",
-    "policy_of",
-    "product",
-    "seed_of",
-]
-
-
 Branch = tuple[tuple[str, str], ...]
 """A module and its experiment after another."""
 

@@ -20,8 +20,6 @@ from hushtable.io import is_full as is_full_disk
 if sys.platform != "win32":
     import fcntl
 
-__all__ = ["FOLDER", "Store", "clean"]
-
 FOLDER: Final = ".hushtable"
 _MARK: Final = "README.txt"
 _IGNORED: Final = ".gitignore"

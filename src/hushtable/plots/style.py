@@ -18,33 +18,6 @@ import numpy as np
 
 from hushtable._types import FloatArray
 
-__all__ = [
-    "EDGE",
-    "FAINT",
-    "INK",
-    "PALETTE",
-    "SeriesLook",
-    "apart",
-    "as_svg",
-    "axes_of",
-    "correlation",
-    "dress",
-    "legend",
-    "line",
-    "look",
-    "name_ticks",
-    "name_whole",
-    "numbers",
-    "patch",
-    "percent",
-    "plain",
-    "readable_on",
-    "separated",
-    "short",
-    "text_size",
-    "told",
-]
-
 PALETTE: Final = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
 """Okabe and Ito's colours, which those tell apart who see no red or green."""
 INK: Final = "#000000"

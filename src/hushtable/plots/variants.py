@@ -7,8 +7,6 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, Final
 
-__all__ = ["dark", "printed"]
-
 _GROUND: Final = 0.11  # lightness of a dark page
 _MOST: Final = 0.93  # of what is written on it
 _COLOURED: Final = ("facecolor", "edgecolor", "color", "markerfacecolor", "markeredgecolor")

@@ -38,8 +38,6 @@ from hushtable.quality import Regression, RegressionModel, regress
 from hushtable.release import Edition, Release
 from hushtable.search import Clock, n_threads
 
-__all__ = ["INTERNAL", "KNEE", "LINKS", "ComparedRun", "Comparison", "compare", "policy_of_run"]
-
 INTERNAL: Final = "internal: what every k costs helps to undo a release; keep it away from whoever receives one"
 KNEE: Final = "where highest risk against loss bends most; the choice is yours"
 

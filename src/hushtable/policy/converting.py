@@ -19,8 +19,6 @@ from hushtable.io import decode_text, read_text
 from hushtable.policy import plain_yaml
 from hushtable.policy.policy import Policy
 
-__all__ = ["Converted", "convert"]
-
 _MOST_BYTES: Final = 2**28  # of an entry of a project
 _ROLES: Final = {
     "IDENTIFYING_ATTRIBUTE": "identifier",

@@ -16,8 +16,6 @@ from hushtable.columns import (
 )
 from hushtable.io import Frame
 
-__all__ = ["Dating", "describe_century", "propose_dating"]
-
 _TOPICS: Final = ("birth", "date")
 _YEARS: Final = "%Y"
 

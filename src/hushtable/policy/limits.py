@@ -6,8 +6,6 @@ import math
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-__all__ = ["LimitedFigure", "failures", "keys_figures", "mpuccs_figures"]
-
 
 class LimitedFigure(NamedTuple):
     """A figure that has a limit: its value, what it counts, and why the true value may be higher ("" if it may not)."""

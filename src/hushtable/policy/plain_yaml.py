@@ -16,8 +16,6 @@ import yaml
 from hushtable.errors import InputError, PolicyError, with_hint
 from hushtable.io import read_text
 
-__all__ = ["YamlNode", "line_of", "part_of", "read", "text_of", "write"]
-
 YamlNode = yaml.Node
 
 _LARGEST: Final = 1_000_000  # characters

@@ -55,8 +55,6 @@ if TYPE_CHECKING:
     from narwhals.typing import IntoDataFrameT, IntoLazyFrameT
     from typing_extensions import Unpack
 
-__all__ = ["Policy"]
-
 
 class ProtectOptions(TypedDict, total=False):
     """What `Policy.protect` takes besides the data and their engine."""

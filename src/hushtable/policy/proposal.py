@@ -31,8 +31,6 @@ from hushtable.policy import plain_yaml
 from hushtable.policy.sections import ASK, MEANINGS
 from hushtable.tables import Table, count_open_ends, find_missing_codes, nameable_codes
 
-__all__ = ["language_of", "proposed", "proposed_rule"]
-
 _WORDS: Final[Mapping[str, frozenset[str]]] = MappingProxyType(
     {
         language: frozenset(map(fold, words.split(", ")))

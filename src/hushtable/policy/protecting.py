@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from narwhals.typing import IntoDataFrameT, IntoLazyFrameT
     from typing_extensions import Unpack
 
-__all__ = ["anonymize"]
-
 
 class AnonymizeOptions(TypedDict, total=False):
     """The arguments of `anonymize` besides the table and the engine, as an editor knows them."""

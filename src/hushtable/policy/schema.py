@@ -12,8 +12,6 @@ from hushtable.models import MODELS, plugins
 from hushtable.policy.policy import Policy
 from hushtable.quality import LOSSES
 
-__all__ = ["DIALECT", "SCHEMA_FILE", "policy_schema", "shortened"]
-
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 SCHEMA_FILE: Final = "policy.schema.json"
 """The name that `hushtable scan` looks for beside a policy, to tell editors of it."""

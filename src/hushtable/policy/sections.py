@@ -20,33 +20,6 @@ from hushtable.policy import plain_yaml
 from hushtable.quality import LOSSES, Loss
 from hushtable.release import ExposureLimit
 
-__all__ = [
-    "ASK",
-    "MEANINGS",
-    "Action",
-    "ColumnPolicy",
-    "MisplacedError",
-    "Place",
-    "PolicyBudget",
-    "PolicyLimits",
-    "PolicyReading",
-    "PolicyUnknown",
-    "PolicyWriting",
-    "Record",
-    "existing",
-    "fault_line",
-    "faults_of",
-    "method_to_dict",
-    "no_such",
-    "read_loss",
-    "read_method",
-    "read_model",
-    "reading",
-    "reasons",
-    "some_models",
-]
-
-
 Place = tuple[Any, ...]
 """Where something stands in a file: names of entries, and positions in lists."""
 

@@ -34,26 +34,6 @@ from hushtable.hierarchy import Hierarchy, to_exact
 from hushtable.io import Frame
 from hushtable.tables import Table, totals
 
-__all__ = [
-    "OPEN_ABOVE",
-    "OPEN_BELOW",
-    "Spread",
-    "Standing",
-    "ValueAxis",
-    "binned",
-    "by_value",
-    "cramers_v",
-    "middles",
-    "moments",
-    "rank_correlation",
-    "read_alike",
-    "read_column",
-    "told",
-    "total_variation",
-    "wasserstein",
-]
-
-
 OPEN_BELOW, OPEN_ABOVE = 1, 2  # bits of cells such as `<20` and `>=90`
 _EXACT: Final = 2**53  # whole numbers up to here are floats
 _TEMPORAL: Final = ("date", "datetime", "time")

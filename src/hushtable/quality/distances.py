@@ -16,8 +16,6 @@ from hushtable.errors import InputError, check_columns
 from hushtable.quality.loss import check_weights, weighted_mean
 from hushtable.recoding import Cells, CodeRanges, Listed, Nodes, PublishedIntervals, Recoding, Sets
 
-__all__ = ["Distances"]
-
 
 @dataclass(frozen=True)
 class Distances:

@@ -26,8 +26,6 @@ from hushtable.quality.cell_values import Spread, Standing, middles
 from hushtable.quality.ends import HIGH, LOW, HeldEnds
 from hushtable.quality.open_ends import Tail, reaching
 
-__all__ = ["ModelColumn", "drawn_cells", "known_of_cells", "points_of"]
-
 _MOST_POINTS: Final = 64  # of a cell
 _MOST_CATEGORIES: Final = 60
 _SWEEPS_BEFORE: Final = 30  # over all columns, until draws forget where they began

@@ -18,8 +18,6 @@ from hushtable.claims import Classes, Matchings, published_cells
 from hushtable.io import Frame
 from hushtable.quality.cell_values import Standing
 
-__all__ = ["HeldEnds", "classes_of_rows", "grouped"]
-
 _LARGEST: Final = 64  # records; of larger classes the ends say next to nothing
 _FITS: Final = 3  # times that a step goes into the intervals that are rounded to it (`hierarchy.Rounding`)
 _SPANNED: Final = ("tight", "set", "readable")  # recodings whose cells end where their records do

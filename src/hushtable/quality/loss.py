@@ -19,25 +19,6 @@ from hushtable.kernels import class_profile
 from hushtable.recoding import Cells, Nodes, PublishedIntervals, Recoding, relative
 from hushtable.tables import Table
 
-__all__ = [
-    "CellLoss",
-    "Certainty",
-    "Loss",
-    "MinimalDistortion",
-    "Quality",
-    "RowLoss",
-    "SetNCP",
-    "average_class_size",
-    "discernibility",
-    "loss_metric",
-    "loss_metric_by_column",
-    "measure",
-    "non_uniform_entropy",
-    "precision",
-    "set_ncp",
-    "weighted_mean",
-]
-
 Scale = Literal["value", "rank"]
 _LEAST_WEIGHT: Final = 1e-100
 

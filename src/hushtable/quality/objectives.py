@@ -27,8 +27,6 @@ from hushtable.quality.loss import (
 from hushtable.recoding import Cells, CodeRanges, Listed, Nodes, NodeSets, Recoding, Sets
 from hushtable.tables import Table, totals
 
-__all__ = ["LOSSES", "ArxLoss", "AverageClassSize", "Discernibility", "NonUniformEntropy", "Precision", "leaf_share"]
-
 Mean = Literal["geometric", "arithmetic"]
 _DECIMALS = 1e10
 _ROUNDING = 1e-4  # of the last decimal

@@ -17,8 +17,6 @@ import numpy as np
 from hushtable._types import FloatArray
 from hushtable.quality.cell_values import OPEN_ABOVE, OPEN_BELOW, Spread
 
-__all__ = ["Tail", "open_rate", "reaching"]
-
 _REACH: Final = 3.0  # times its scale, which 95 % of an exponential tail do not exceed
 _STEPS: Final = 200  # of the likeliest masses
 _LEAST: Final = 0.01  # of what the column names: no tail is shorter

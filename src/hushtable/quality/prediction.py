@@ -25,8 +25,6 @@ from hushtable.quality.cell_values import Spread, Standing, by_value, middles, r
 from hushtable.search import n_threads
 from hushtable.tables import split_rows
 
-__all__ = ["Prediction", "of_files", "of_rows"]
-
 _MOST_FEATURES: Final = 50
 _MANY_ROWS: Final = 5_000  # for which another thread pays
 

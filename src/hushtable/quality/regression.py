@@ -35,8 +35,6 @@ from hushtable.quality.ends import HeldEnds, classes_of_rows, grouped
 if TYPE_CHECKING:
     from hushtable.quality.draws import ModelColumn
 
-__all__ = ["Coefficient", "Regression", "RegressionModel", "fit_beside", "regress"]
-
 _LEVEL: Final = 0.95
 _MOST_OPEN: Final = 0.5  # of the records; of more, where a column ends is a guess that its slope stands on
 _TITLES: Final = ("name", "original", "original_error", "means", "means_error", "drawn", "drawn_error", "overlap")

@@ -20,17 +20,6 @@ from hushtable.quality.cell_values import Spread, Standing, read_column, told
 from hushtable.quality.prediction import Prediction, of_files, of_rows
 from hushtable.quality.regression import Regression
 
-__all__ = [
-    "ColumnUtility",
-    "Distribution",
-    "PairUtility",
-    "SampledRows",
-    "Utility",
-    "among",
-    "distribution",
-    "measure_utility",
-]
-
 _MOST_PLACES: Final = 10
 _LEAST: Final = 11  # records that share what is named
 _OUTSIDE: Final = 0.01  # of the records, on either side, in the open bins; at least so many as are named

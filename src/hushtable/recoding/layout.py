@@ -26,21 +26,6 @@ from hushtable.recoding.readable import length_in_list
 from hushtable.search import in_runs
 from hushtable.tables import Table
 
-__all__ = [
-    "Axis",
-    "Lists",
-    "by_content",
-    "check_grid",
-    "frequencies",
-    "lay_out",
-    "pack",
-    "packed_rows",
-    "places",
-    "placing",
-    "relative",
-    "room_for_rows",
-]
-
 _BYTE = 256  # how many codes a byte tells apart
 _MOST_CELLS = 1_000_000
 _MANY_CODES = 20  # of more values, texts of one pattern are codes

@@ -13,20 +13,6 @@ from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray, froze
 from hushtable.columns import Column, cells
 from hushtable.hierarchy import UNITS, CodeGrid, Codes, Dates, Hierarchy, Rounding, Rule
 
-__all__ = [
-    "Classwise",
-    "CodeRanges",
-    "Labels",
-    "Listed",
-    "Rounded",
-    "Spans",
-    "are_alike",
-    "distinct_pairs",
-    "length_in_list",
-    "numbered",
-    "runs_of",
-]
-
 _OFFSETS: Final = "offsets"
 
 

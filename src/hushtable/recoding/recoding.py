@@ -31,21 +31,6 @@ from hushtable.recoding.readable import (
     runs_of,
 )
 
-__all__ = [
-    "Centres",
-    "GridCells",
-    "Labels",
-    "NodeSets",
-    "Nodes",
-    "PublishedIntervals",
-    "Recoding",
-    "SetNames",
-    "Sets",
-    "Written",
-    "cut_point",
-    "grid_point",
-]
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Written(Classwise):

@@ -27,8 +27,6 @@ from hushtable.release.edition import Edition, Rewritten
 from hushtable.release.exposure import persons_of
 from hushtable.tables import Table, encoded
 
-__all__ = ["Codebook", "codebook_paths", "least_of", "renamed"]
-
 _LEAST: Final = 2
 _SHOWN: Final = 12
 _MOST_ROWS: Final = 20  # of a column's labels: a codebook that is printed has about two pages

@@ -51,8 +51,6 @@ from hushtable.risk import RiskAssessment, record_bands, stair
 from hushtable.risk.assess import assess
 from hushtable.search import n_threads
 
-__all__ = ["NO_ORIGINAL", "assessed", "reproduce", "risk_after", "risk_before", "sections", "utility"]
-
 NO_ORIGINAL: Final = "The original was not given, or its rows hardly repeat: what it was like is not told."
 _SHOWN_PAIRS: Final = 5
 _MANY_FOUND: Final = 0.1  # of the records, by a column that is kept as it is

@@ -40,8 +40,6 @@ from hushtable.risk import (
     Unicity,
 )
 
-__all__ = ["of_run", "report"]
-
 _MOST_ROWS: Final = 50
 _WHOLE: Final = ("[global]", ".global.", ".G.")
 """What the names of reports on the whole of a table have in them."""

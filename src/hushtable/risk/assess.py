@@ -36,8 +36,6 @@ from hushtable.tables import Table, merge_spellings_in, opened, warn_of_missing_
 if TYPE_CHECKING:
     from hushtable.risk.population import Estimate, SampleClasses, TreeRisk
 
-__all__ = ["assess"]
-
 _Basis = Literal["table", "population", "population_size", "weights"]
 _MOST_PEOPLE: Final = 1e12  # past it, figures of the estimators are lost to rounding
 

@@ -19,8 +19,6 @@ from hushtable.risk.hipaa import SafeHarborFinding
 if TYPE_CHECKING:
     from hushtable.risk.population import Estimate
 
-__all__ = ["AttackRisk", "Records", "RiskAssessment", "percent"]
-
 
 def _headline(risk: RiskAssessment) -> str:
 

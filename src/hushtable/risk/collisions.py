@@ -31,19 +31,6 @@ from hushtable.tables import (
     to_decimals,
 )
 
-__all__ = [
-    "TREE",
-    "UNITS",
-    "Collisions",
-    "Settings",
-    "collide",
-    "count_by_draw",
-    "datetime_precisions",
-    "details",
-    "numeric_precisions",
-    "tree",
-]
-
 TREE: Final = (
     "check_order",
     "combo_size",

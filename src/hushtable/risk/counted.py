@@ -16,21 +16,6 @@ from hushtable.kernels import group
 from hushtable.models import ClassStats, DistinctLDiversity, EntropyLDiversity, Ground, Histogram, TCloseness
 from hushtable.tables import Partition, Table, code_together, opened, partitions, totals
 
-__all__ = [
-    "READINGS",
-    "Counted",
-    "Homogeneity",
-    "HouseholdRisk",
-    "People",
-    "count_classes",
-    "count_people",
-    "homogeneity",
-    "household_classes",
-    "household_codes",
-    "sum_by_size",
-    "weigh",
-]
-
 # Counts may be of any size; up to here a table of all sizes is faster than sorting.
 _MOST_COUNTED: Final = 10**7
 _NO_CLASS: Final = frozen(np.empty(0, dtype=np.int64))

@@ -21,8 +21,6 @@ from hushtable.errors import ColumnError
 from hushtable.io import frames
 from hushtable.tables import Table, opened
 
-__all__ = ["RULES", "SafeHarborFinding", "safe_harbor"]
-
 _OLDEST: Final = 89
 _A_YEAR: Final = re.compile(r"[\W_]*(1[89]|20)\d\d([\W_]+(1[89]|20)\d\d)?[\W_]*")
 _MOST_DIGITS: Final = 3

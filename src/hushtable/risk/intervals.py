@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from statistics import NormalDist
 
-__all__ = ["clipped", "excess_risk", "standard_score", "wilson"]
-
 
 def standard_score(confidence: float = 0.95) -> float:
     """Return how many standard errors a two-sided normal interval reaches to either side."""

@@ -18,8 +18,6 @@ from hushtable.io import frames
 from hushtable.search import Budget, Trace, check_budget
 from hushtable.tables import Table, WalkProgress, lattice
 
-__all__ = ["Keys", "minimal_keys"]
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Keys:

@@ -40,8 +40,6 @@ from hushtable.tables import (
     warn_of_mismatches,
 )
 
-__all__ = ["Mpuccs", "against_control", "encoded", "in_order", "mpuccs", "sizes_of"]
-
 
 def against_control(
     original: CountArray,

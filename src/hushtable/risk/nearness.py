@@ -22,21 +22,6 @@ from hushtable.kernels.candidates import RoughRows, count_near
 from hushtable.search import Budget, Clock
 from hushtable.tables import Coverage, Table, lattice
 
-__all__ = [
-    "LARGEST",
-    "Amount",
-    "Reaches",
-    "amount_of",
-    "check_tolerance",
-    "classes_of",
-    "lone_sets",
-    "near_counts",
-    "on_axis",
-    "reach",
-    "reaches_of",
-]
-
-
 Amount = int | Fraction
 """A distance: of numbers as it is, of dates and times in microseconds, of ordered categories in steps."""
 

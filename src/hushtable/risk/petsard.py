@@ -33,8 +33,6 @@ from hushtable.tables import (
     warn_of_mismatches,
 )
 
-__all__ = ["PETSARD_UNITS", "PetsardMpuccs", "petsard_mpuccs"]
-
 _DETAILS: Final = ("combo_size", "syn_idx", "field_combo", "value_combo", "ori_idx")
 # PETsARD's spellings of units, in lower case, and numpy's; nothing here is finer than microseconds.
 PETSARD_UNITS: Final = {

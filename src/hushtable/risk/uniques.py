@@ -22,8 +22,6 @@ from hushtable.risk.population import SampleClasses, data_intrusion
 from hushtable.search import Budget, Trace, check_budget
 from hushtable.tables import Coverage, Table, WalkProgress, lattice
 
-__all__ = ["MinimalUniques", "minimal_uniques"]
-
 # Of DIS-SUDA's exponent: neutral at eight columns.
 _NEUTRAL_COLUMNS: Final = 8
 

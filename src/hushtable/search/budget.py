@@ -19,21 +19,6 @@ import numpy as np
 from hushtable._types import Progress
 from hushtable.errors import InputError, check_type
 
-__all__ = [
-    "THREADS",
-    "Budget",
-    "Clock",
-    "Effort",
-    "Trace",
-    "Trade",
-    "check_budget",
-    "check_memory",
-    "free_memory",
-    "in_runs",
-    "n_threads",
-    "say_if_first_run",
-]
-
 THREADS: Final = "HUSHTABLE_THREADS"
 _NEGLIGIBLE: Final = 1e-7  # of a loss: what rounding does to a sum
 

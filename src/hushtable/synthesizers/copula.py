@@ -15,8 +15,6 @@ from scipy.special import ndtr, ndtri
 from hushtable._types import CodeArray, CountArray, FloatArray
 from hushtable.synthesizers.writing import within
 
-__all__ = ["Line", "correlations", "lines", "nearest_correlations", "places"]
-
 _FEWEST: Final = 10
 """Records of a category that are told from others by whom they meet; an order of fewer would copy who they are."""
 

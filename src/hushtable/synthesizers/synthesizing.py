@@ -21,20 +21,6 @@ from hushtable.synthesizers import copula
 from hushtable.synthesizers.writing import ValueSource, frame_at, frame_like, table_at, table_like, within
 from hushtable.tables import Table, opened
 
-__all__ = [
-    "GROUP",
-    "METHODS",
-    "Bootstrap",
-    "Copula",
-    "Independent",
-    "Installed",
-    "Method",
-    "installed",
-    "register",
-    "synthesize",
-    "synthesize_frame",
-]
-
 
 @runtime_checkable
 class Method(Protocol):

@@ -21,21 +21,6 @@ from hushtable.errors import ColumnError
 from hushtable.io import Frame
 from hushtable.tables import Table, to_decimals
 
-__all__ = [
-    "Drawn",
-    "ValueSource",
-    "cells_like",
-    "draw",
-    "ends_of",
-    "frame_at",
-    "frame_like",
-    "like",
-    "n_decimals",
-    "table_at",
-    "table_like",
-    "within",
-]
-
 _GROUPED: Final = re.compile(r"(?<=[0-9])(?=(?:[0-9]{3})+$)")
 _ISO: Final = ("%Y-%m-%d", *(f"%Y-%m-%d{t}%H:%M{s}" for t in " T" for s in ("", ":%S", ":%S%.3f", ":%S%.6f")))
 _CLOCKS: Final = ("%H:%M", "%-H:%M", "%H:%M:%S", "%H:%M:%S%.3f", "%H:%M:%S%.6f")

@@ -15,8 +15,6 @@ from hushtable.columns import Column, value_text
 from hushtable.kernels import group
 from hushtable.tables.table import Table, label_rows
 
-__all__ = ["Joint", "JointRows", "code_together", "to_decimals"]
-
 _EXACT: Final[Mapping[str, Any]] = MappingProxyType({})
 
 

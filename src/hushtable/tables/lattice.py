@@ -19,28 +19,8 @@ from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray
 from hushtable.errors import InputError
 from hushtable.kernels import group, keys as kernel, sampling as many_draws, uniques
 from hushtable.kernels.evidence import KeyCodes, KeyRows, first_evidence
-from hushtable.kernels.keys import KeyRules
+from hushtable.kernels.keys import KeyRules as KeyRules
 from hushtable.search import Budget, n_threads, say_if_first_run
-
-__all__ = [
-    "DRAWS_AT_ONCE",
-    "ColumnSets",
-    "Coverage",
-    "KeyRules",
-    "KeySets",
-    "WalkProgress",
-    "all_keys",
-    "first_smallest",
-    "grid",
-    "hits_by_draw",
-    "lone_rows",
-    "minimal_sets",
-    "pack_draws",
-    "partitions",
-    "renyi_entropy",
-    "sampled_key",
-]
-
 
 WalkProgress = Callable[[float, int], None]
 """Called now and then with the share of the columns that are done, in [0, 1], and the combinations looked at.

@@ -17,18 +17,6 @@ from hushtable.errors import InputError, listed
 from hushtable.tables.joint import Joint
 from hushtable.tables.table import Table
 
-__all__ = [
-    "Mismatch",
-    "MismatchWarning",
-    "as_gate",
-    "describe_values",
-    "find_mismatches",
-    "has_too_few",
-    "meet",
-    "refuse_mismatches",
-    "warn_of_mismatches",
-]
-
 _FEWEST_EXPECTED: Final = 5.0  # records that chance lets meet, below which nothing is said
 _MET: Final = 0.5  # of the expected records: fewer do not happen by chance in tables of one population
 _MOST_DESCRIBED: Final = 3  # columns in one message

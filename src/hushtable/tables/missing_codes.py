@@ -29,8 +29,6 @@ from hushtable.errors import ColumnError
 from hushtable.io import Frame
 from hushtable.tables.table import Table
 
-__all__ = ["FEWEST_RECORDS", "count_open_ends", "find_missing_codes", "nameable_codes", "warn_of_missing_codes"]
-
 FEWEST_RECORDS: Final = 50
 """Below so many records what is counted may be so by chance."""
 

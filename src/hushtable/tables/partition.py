@@ -16,8 +16,6 @@ from hushtable.kernels.class_profile import class_values
 from hushtable.models import ClassStats, Ground, Histogram, PrivacyModel
 from hushtable.tables.table import Table, label_rows
 
-__all__ = ["NO_HIERARCHIES", "Partition", "grounds", "totals"]
-
 NO_HIERARCHIES: Final[Mapping[str, CodeArray]] = MappingProxyType({})
 
 

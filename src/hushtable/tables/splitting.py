@@ -14,8 +14,6 @@ from hushtable.errors import InputError, check_columns, check_whole
 from hushtable.io import Frame, frames
 from hushtable.tables.table import Table
 
-__all__ = ["persons_of", "split", "split_rows"]
-
 
 def split(data: Any, ratio: float = 0.8, seed: int = 0, *, person: str | None = None) -> tuple[Any, Any]:
     """Part the records of a table at random: what may be used, and a control that nobody has seen.

@@ -17,8 +17,6 @@ from hushtable.io import Frame, frames
 from hushtable.kernels import group
 from hushtable.search import check_memory
 
-__all__ = ["Table", "encoded", "merge_spellings_in", "opened"]
-
 _MOST_KEYS: Final = 2**63  # rows that kernels tell apart by one number
 
 

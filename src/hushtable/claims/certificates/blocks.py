@@ -24,8 +24,6 @@ from hushtable.hierarchy import Hierarchy
 from hushtable.models import ClassStats, KAnonymity, PrivacyModel
 from hushtable.search import milp
 
-__all__ = ["KIND", "check"]
-
 KIND: Final = "blocks"
 
 _ROUNDING: Final = 1e-6  # of the loss, or of one cell's cost

@@ -34,8 +34,6 @@ from hushtable.models import (
     describe,
 )
 
-__all__ = ["ReadColumns", "check", "complete_entries", "describe_search", "weights_in"]
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PublishedLadder:

@@ -19,8 +19,6 @@ from hushtable.claims.verdict import Failure, Verdict
 from hushtable.columns import Column, ColumnSpec
 from hushtable.errors import InputError, check_columns, check_whole
 
-__all__ = ["KIND", "SpreadRows", "certify", "check", "dear_class", "dear_pairs", "positions"]
-
 _BLOCK: Final = 128  # rows compared with all others at once
 _MOST_NODES: Final = 20_000  # of the search from one row
 _THRESHOLDS: Final = 32

@@ -18,8 +18,6 @@ from hushtable.columns import Column, ColumnSpec, check_specs, encode, merge_spe
 from hushtable.errors import ColumnError, InputError, check_columns, listed
 from hushtable.io import Frame, drafts, frames, is_many
 
-__all__ = ["AS_READ", "Certificate", "Reading", "spec_in"]
-
 _DIGEST: Final = "sha256"
 
 

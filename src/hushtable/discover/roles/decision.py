@@ -27,9 +27,6 @@ from hushtable.kernels import group
 from hushtable.plots import charts
 from hushtable.tables import Table
 
-__all__ = ["Decision", "Proposal", "ProposedRole", "Roles", "decide", "entropy", "mean_gains", "orders", "twins"]
-
-
 Proposal = Role | Literal["ask"]
 """A role, or "ask": someone who knows the data has to say."""
 

@@ -16,8 +16,6 @@ from hushtable.discover.roles.names import Lexicon, Said, Topic, says, topics
 from hushtable.discover.roles.patterns import CellLook, ColumnCells, fits, is_paced, look_of
 from hushtable.errors import listed
 
-__all__ = ["PROSE", "Finding", "finding", "persons", "with_answers"]
-
 PROSE: Final = "prose"
 """The topic of free text."""
 

@@ -20,8 +20,6 @@ from hushtable.columns import Role, fold
 from hushtable.errors import InputError, check_type
 from hushtable.io import read_text
 
-__all__ = ["Lexicon", "Said", "Topic", "entries", "lexicon", "packaged", "rows", "says", "topics"]
-
 
 @dataclass(frozen=True, slots=True)
 class Topic:

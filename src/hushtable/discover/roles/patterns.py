@@ -15,9 +15,6 @@ from hushtable._types import TOLERANCE, BoolArray, CountArray, FloatArray
 from hushtable.columns import Column, fold, from_texts
 from hushtable.discover.roles.names import entries, packaged, rows, topics
 
-__all__ = ["CellLook", "ColumnCells", "cells_of", "fits", "is_paced", "listed_topic", "look_of"]
-
-
 _MOST_TEXTS: Final = 1000
 _PLAIN: Final = re.compile(r"[+-]?\d+(\.\d+)?([eE][+-]?\d{1,3})?", re.ASCII)
 _COMMA: Final = re.compile(r"[+-]?(\d{1,3}(\.\d{3})+|\d+)(,\d+)?", re.ASCII)

@@ -19,26 +19,6 @@ from hushtable.models import Histogram
 from hushtable.plots import charts
 from hushtable.tables import Partition, Table, encoded, opened
 
-__all__ = [
-    "Direction",
-    "Score",
-    "ScoreVariant",
-    "View",
-    "check_records",
-    "choose",
-    "column_set",
-    "extra",
-    "highest",
-    "is_of_paper",
-    "lowest",
-    "mean",
-    "of_columns",
-    "of_parts",
-    "view",
-    "weighted_mean",
-    "whole",
-]
-
 Direction = Literal["safer", "riskier", "better", "worse"]
 ScoreVariant = Literal["definition", "paper"]
 Plot = Literal["histogram", "ecdf", "qq"]

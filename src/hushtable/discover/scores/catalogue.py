@@ -11,8 +11,6 @@ import re
 from collections.abc import Callable
 from typing import Any, Final, Literal, TypeVar
 
-__all__ = ["TRENDS", "Trend", "entry"]
-
 Function = TypeVar("Function", bound=Callable[..., Any])
 Trend = Literal[-1, 0, 1]
 

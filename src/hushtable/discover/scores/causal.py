@@ -18,8 +18,6 @@ from hushtable.discover.scores.catalogue import entry
 from hushtable.errors import InputError, check_columns
 from hushtable.tables import Partition, encoded
 
-__all__ = ["CausalGraph", "causal_graph", "causal_importance"]
-
 DiscoveryMethod = Literal["pc", "ges"]
 Test = Literal["gsq", "chisq"]
 

@@ -14,8 +14,6 @@ from hushtable.errors import check_columns
 from hushtable.io import frames
 from hushtable.tables import Partition, opened
 
-__all__ = ["attribute_length_penalty", "distinction", "group_entropy", "k_anonymity", "separation"]
-
 
 @entry(trend=1)
 def distinction(data: Any, columns: Sequence[str], *, partition: Partition | None = None) -> Score:

@@ -24,8 +24,6 @@ from hushtable.models import (
 )
 from hushtable.tables import NO_HIERARCHIES, Partition, Table, totals
 
-__all__ = ["delta_presence", "generalization_ratio", "l_diversity", "t_closeness"]
-
 Diversity = Literal["distinct", "entropy", "recursive"]
 Distance = Literal["emd", "kl", "total_variation", "jensen_shannon"]
 

@@ -21,8 +21,6 @@ from hushtable.discover.scores.catalogue import entry
 from hushtable.errors import InputError
 from hushtable.tables import Partition
 
-__all__ = ["arms_of", "balance", "counted", "covariate_shift", "distributions", "propensity_overlap"]
-
 
 def arms_of(seen: View, treatment: str, treated: Any) -> CountArray:
     """Return the records of every row that are treated and that are control, shape (2, n_rows)."""

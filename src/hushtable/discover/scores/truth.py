@@ -14,22 +14,6 @@ from hushtable.discover.scores import base
 from hushtable.discover.scores.base import Direction, Score, ScoreVariant
 from hushtable.errors import InputError, check_columns
 
-__all__ = [
-    "Agreement",
-    "accuracy",
-    "average_precision",
-    "balanced_accuracy",
-    "dice",
-    "f1",
-    "f_beta",
-    "false_positive_rate",
-    "jaccard",
-    "matthews_correlation",
-    "precision",
-    "recall",
-    "specificity",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class Agreement:

@@ -22,16 +22,6 @@ from hushtable.errors import ColumnError
 from hushtable.models import Histogram
 from hushtable.tables import Partition
 
-__all__ = [
-    "accuracy",
-    "completeness",
-    "distinct_values",
-    "gini",
-    "information_gain",
-    "mean_squared_error",
-    "value_range",
-]
-
 _PEOPLE: Final = """>>> import polars as pl
 >>> people = pl.DataFrame({"sex": list("ffmm"), "pay": [30, 40, 50, None], "ill": ["flu", "hiv", "flu", "flu"]})"""
 _MEASURED: Final = {

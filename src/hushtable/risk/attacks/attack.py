@@ -23,23 +23,6 @@ from hushtable.tables import Joint, JointRows, code_together, find_mismatches, w
 if TYPE_CHECKING:
     from hushtable.risk.attacks.copies import Copies
 
-__all__ = [
-    "Attack",
-    "Attacks",
-    "Coded",
-    "PrivacyFigure",
-    "Rate",
-    "Reach",
-    "Tries",
-    "beyond",
-    "coded",
-    "generator",
-    "named",
-    "nearest",
-    "rate_of",
-    "sampled",
-]
-
 
 _MEANINGS: Final = {
     "dcr": "the share of synthetic records that are nearer to the people than to as large a control; 0.5 is chance, "

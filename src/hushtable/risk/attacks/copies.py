@@ -15,8 +15,6 @@ from hushtable.risk.assessment import percent
 from hushtable.risk.mpuccs import encoded
 from hushtable.tables import Joint, JointRows, code_together, find_mismatches, warn_of_mismatches
 
-__all__ = ["Copies", "count_copies", "count_equal"]
-
 
 @dataclass(frozen=True, slots=True)
 class Copies:

@@ -28,8 +28,6 @@ from hushtable.risk.intervals import clipped, wilson
 from hushtable.risk.nearness import check_tolerance
 from hushtable.tables import Table, persons_of
 
-__all__ = ["Trials", "Unicity", "unicity"]
-
 
 @dataclass(frozen=True, slots=True)
 class Trials:

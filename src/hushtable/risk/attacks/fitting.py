@@ -27,24 +27,6 @@ from hushtable.risk.nearness import LARGEST, Amount, amount_of, on_axis, reach
 from hushtable.search import check_memory
 from hushtable.tables import Table, code_together, meet, opened
 
-__all__ = [
-    "FEWER_CLASSES",
-    "MOST_FEW",
-    "PlaceAxis",
-    "PublishedTable",
-    "Suspects",
-    "axes_of",
-    "fit",
-    "numbered",
-    "own_axis",
-    "published",
-    "relate_cells",
-    "shared_axes",
-    "spelled_as",
-    "values_of",
-]
-
-
 MOST_FEW: Final = 10**9
 """Of candidates that are told apart from many: more than that nobody counts."""
 

@@ -28,9 +28,6 @@ from hushtable.risk.attacks.attack import (
 )
 from hushtable.tables import JointRows
 
-__all__ = ["inference", "rapid", "tcap"]
-
-
 _TOLERANCE: Final = 0.05
 
 

@@ -11,8 +11,6 @@ from hushtable.claims import number_histories
 from hushtable.columns import SUPPRESSED, listed
 from hushtable.io import Frame
 
-__all__ = ["LinkedRows", "count_alike"]
-
 
 class LinkedRows(NamedTuple):
     """The rows of a release, and the class of each; suppressed rows have one, too."""

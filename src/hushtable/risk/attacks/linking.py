@@ -29,8 +29,6 @@ from hushtable.risk.intervals import clipped, excess_risk, wilson
 from hushtable.risk.nearness import check_tolerance, classes_of
 from hushtable.tables import Mismatch, Table, describe_values, has_too_few, warn_of_mismatches
 
-__all__ = ["JoinRisk", "Linked", "Linking", "join_risk", "link"]
-
 
 @dataclass(frozen=True, slots=True)
 class Linked:

@@ -15,8 +15,6 @@ from hushtable.errors import InputError, check_whole
 from hushtable.risk.attacks.attack import Attack, Coded, Tries, beyond, coded, generator, named, nearest, sampled
 from hushtable.tables import JointRows
 
-__all__ = ["linkability"]
-
 
 def linkability(
     original: Any,

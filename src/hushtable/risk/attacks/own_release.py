@@ -24,8 +24,6 @@ from hushtable.risk.nearness import on_axis
 from hushtable.search import check_memory
 from hushtable.tables import Table
 
-__all__ = ["OwnAttack", "OwnAttacks", "Witness", "attack_release", "attack_written"]
-
 _DRAWS: Final = 10  # of every control
 _WITNESSES: Final = 10  # of every attack
 
@@ -467,10 +465,10 @@ def _join_histories(ours: _Publication, theirs: _Publication, name: str, k: int)
         yield replace(attack, fell=bool((n_alike < k).any()))
 
 
-_Persons = list[CountArray] | None
+_PersonNumbers = list[CountArray] | None
 
 
-def _number_persons(ours: _Publication, theirs: _Publication, person: str | None) -> _Persons:
+def _number_persons(ours: _Publication, theirs: _Publication, person: str | None) -> _PersonNumbers:
     """Return the person of each row of either source; None where nobody says which column that is."""
     if person is None:
         return None
@@ -506,7 +504,7 @@ def _fitting(side: _Publication, source: Any) -> _Fitting:
 
 
 def _intersection(
-    ours: _Publication, theirs: _Publication, name: str, both: _Persons, rng: np.random.Generator
+    ours: _Publication, theirs: _Publication, name: str, both: _PersonNumbers, rng: np.random.Generator
 ) -> Iterator[OwnAttack]:
     """Keep the values that both releases leave a person, by the classes that fit them."""
     source = ours.told.source
@@ -561,7 +559,7 @@ def _left(values: Mapping[int, frozenset[int]], classes: Sequence[int]) -> froze
     return frozenset().union(*(values[label] for label in classes))
 
 
-def _differences(ours: _Publication, theirs: _Publication, k: int, both: _Persons) -> Iterator[OwnAttack]:
+def _differences(ours: _Publication, theirs: _Publication, k: int, both: _PersonNumbers) -> Iterator[OwnAttack]:
     """Subtract the classes of one release from one of the other that covers them, and nobody else."""
     axes, mine, yours = shared_axes(ours.told, theirs.told, [(name, name) for name in ours.columns])
     cells = mine[:, ours.grouped.first_rows], yours[:, theirs.grouped.first_rows]

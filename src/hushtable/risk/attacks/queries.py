@@ -18,9 +18,6 @@ from hushtable.kernels.candidates import count_matches
 from hushtable.risk.attacks.attack import Attack, Coded, Tries, beyond, coded, generator
 from hushtable.tables import JointRows
 
-__all__ = ["singling_out"]
-
-
 _BATCH: Final = 20_000
 # So many tries for each query that there can be find nearly all of them.
 _TRIES_EACH: Final = 5

@@ -12,8 +12,6 @@ from numpy.typing import ArrayLike
 from hushtable._types import TOLERANCE, CountArray, frozen
 from hushtable.errors import InputError
 
-__all__ = ["Estimate", "Point", "SampleClasses"]
-
 
 @dataclass(frozen=True, slots=True)
 class Point:

@@ -12,9 +12,6 @@ from hushtable.errors import InputError
 from hushtable.risk.intervals import standard_score
 from hushtable.risk.population.classes import Estimate, SampleClasses
 
-__all__ = ["benedetti_franconi", "data_intrusion", "household"]
-
-
 _FEW_PAIRS: Final = 10
 
 

@@ -15,21 +15,6 @@ from hushtable.risk.population.classes import Estimate, Point, SampleClasses
 from hushtable.risk.population.tree import TreeRisk
 from hushtable.search import linprog
 
-__all__ = [
-    "Bounds",
-    "Mixture",
-    "bounds",
-    "dankar",
-    "fit_pitman",
-    "fit_snb",
-    "npmle",
-    "pitman",
-    "population_uniqueness",
-    "snb",
-    "zayatz",
-]
-
-
 _SINGLE = 12  # records; larger classes are pooled in ranges
 _EVERY = 30  # people; sizes of larger classes form a grid
 _RATIO = 1.1
