@@ -60,7 +60,7 @@ def _help() -> Iterator[str]:
 
     from hushtable import cli
 
-    for command in get_command(cli.app).commands.values():  # type: ignore[attr-defined]
+    for command in get_command(cli.build_app()).commands.values():  # type: ignore[attr-defined]
         yield command.help or ""
         yield from (each.help for each in command.params if getattr(each, "help", None))
 

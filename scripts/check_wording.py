@@ -85,7 +85,7 @@ def count_places(form: str) -> int:
 
 
 def find_faults(language: str) -> Iterator[str]:
-    """Yield what is wrong with a catalogue: sentences that it lacks, and entries that name a place that is not there."""
+    """Yield what is wrong with a catalogue: sentences that it lacks, entries that name a place that is not there."""
     catalogue = read_catalogue(HOUSE / "wording" / "data" / f"{language}.tsv")
     said = dict(reversed(list(find_forms(HOUSE))))
     for form, where in said.items():

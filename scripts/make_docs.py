@@ -15,7 +15,7 @@ import typer
 
 import hushtable
 from hushtable.anonymizers import METHODS
-from hushtable.cli import app
+from hushtable.cli import build_app
 from hushtable.models import MODELS
 from hushtable.pipeline import pipeline_schema
 from hushtable.policy import policy_schema
@@ -69,7 +69,7 @@ def api() -> str:
 
 def commands() -> str:
     """Return a page of all commands with their options, from the program itself."""
-    group = typer.main.get_command(app)
+    group = typer.main.get_command(build_app())
     parts = ["# Commands", "Every command with its options. `--help` shows the same."]
     context = group.make_context("hushtable", [], resilient_parsing=True)
     for name in sorted(group.list_commands(context)):

@@ -10,8 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 from typing_extensions import TypeVar
 
-__all__ = ["BoolArray", "CodeArray", "CountArray", "FloatArray", "Missing", "Progress", "ValueArray"]
-
 CodeArray = NDArray[np.int32]
 CountArray = NDArray[np.int64]
 FloatArray = NDArray[np.float64]

@@ -191,6 +191,13 @@ def check_type(given: Any, kind: type, what: str, example: str) -> None:
         raise InputError(f"{what} was given as {type(given).__name__}.", hint=f"pass {example}.")
 
 
+def check_choice(what: str, given: object, allowed: Sequence[str]) -> None:
+    """Raise InputError where an option is none of its words."""
+    if given not in allowed:
+        hint = f"choose {', '.join(map(repr, allowed[:-1]))} or {allowed[-1]!r}."
+        raise InputError(f"{what} = {given!r}.", hint=hint)
+
+
 def check_whole(what: str, given: object, least: int, most: float = math.inf) -> None:
     """Raise InputError where an option is no whole number within its range; True is none."""
     if not isinstance(given, numbers.Integral) or isinstance(given, bool) or not least <= int(given) <= most:

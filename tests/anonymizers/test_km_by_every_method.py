@@ -11,7 +11,7 @@ import hushtable as ht
 from anonymizers.test_aligned_histories import KEY, fits, visits
 from command import done, run
 from hushtable.anonymizers import known_records
-from hushtable.claims import histories, rare_sets
+from hushtable.claims import histories
 from hushtable.datasets import ratings
 from hushtable.release import ExposureLimit
 
@@ -199,6 +199,6 @@ def test_a_search_that_leaves_out_too_much_ends_early(monkeypatch):
     monkeypatch.setattr(histories, "_AT_ONCE", 20)
     by_parts = protected(data, ht.KMAnonymity(3, 2), suppression=0.2)
     assert (by_parts.loss, by_parts.n_suppressed) == (whole.loss, whole.n_suppressed)
-    rare = rare_sets(np.arange(8), np.arange(8, dtype=np.int32), np.ones(8, dtype=np.int64), 2, 1)
+    (rare,) = histories.each_rare(np.arange(8), np.arange(8, dtype=np.int32), np.ones(8, dtype=np.int64), 2, 1)
     assert len(known_records._hitting(rare, 8, 8)) == 8
     assert known_records._hitting(rare, 8, 7) is None

@@ -131,7 +131,7 @@ def test_all_sets_of_records_are_looked_at(monkeypatch):
         classes = np.array([random.randrange(5) for _ in whose])
         counts = np.array([random.choice((1, 1, 2)) for _ in whose])
         k, m = random.randint(2, 5), random.randint(1, 3)
-        found = histories.rare_sets(classes, whose, counts, k, m)
+        found = histories.RareSets.joined(list(histories.each_rare(classes, whose, counts, k, m)))
         records = [(c, p) for c, p, n in zip(classes, whose, counts, strict=True) if p >= 0 for _ in range(n)]
         assert sorted(map(tuple, np.column_stack(found).tolist())) == rare_sets(records, k, m)
         assert len(found.persons) <= histories.count_sets(classes, whose, counts, m)

@@ -812,7 +812,7 @@ def test_drafts_of_the_dead_go_with_the_next_write_and_those_of_the_living_stay(
 def test_only_a_process_of_the_command_handles_signals(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Who calls `main`, as tests do, is ended by a signal as before: a run of tests can be stopped."""
     before, during = signal.getsignal(signal.SIGTERM), []
-    monkeypatch.setattr(cli, "_group", lambda: lambda _: during.append(signal.getsignal(signal.SIGTERM)))
+    monkeypatch.setattr(cli, "_group", lambda *_: lambda _: during.append(signal.getsignal(signal.SIGTERM)))
     done("scan", "in.csv")
     assert during == [before]
 

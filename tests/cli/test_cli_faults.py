@@ -12,8 +12,8 @@ import pytest
 
 import hushtable as ht
 from command import run
-from hushtable.cli import scan
 from hushtable.cli.__init__ import fault_line
+from hushtable.cli.arguments import ReadingOptions
 
 SECRET = "canary-7319"
 FULL = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
@@ -39,7 +39,7 @@ def failing(tmp_path, monkeypatch):
         def fail(*_, **__):
             raise error
 
-        monkeypatch.setattr(scan, "table_of", fail)
+        monkeypatch.setattr(ReadingOptions, "table", fail)
 
     return with_
 

@@ -11,7 +11,8 @@ import pytest
 
 import hushtable as ht
 from command import done, run
-from hushtable.cli.arguments import names_of, scan_figures
+from hushtable.cli.arguments import names_of
+from hushtable.cli.limits import scan_figures
 from hushtable.cli.terminal import join_some
 from hushtable.policy.limits import LimitedFigure, failures, mpuccs_figures
 

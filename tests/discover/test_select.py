@@ -290,7 +290,7 @@ def test_the_record_is_plain_and_draws_itself(people):
 def test_what_cannot_be_searched_says_why(people):
     with pytest.raises(InputError, match="unknown method 'ea'"):
         ht.select_columns(people, objective=PAPER, method="ea")
-    with pytest.raises(InputError, match="type int"):
+    with pytest.raises(InputError, match="given as int"):
         ht.select_columns(people, objective=PAPER, method=3)
     with pytest.raises(InputError, match="type int"):
         ht.select_columns(people, objective=3)

@@ -11,8 +11,8 @@ from hypothesis import assume, given, strategies as st
 import hushtable as ht
 from hushtable.claims import Independence
 from hushtable.columns.column import from_texts
+from hushtable.masking.amounts import read_amounts
 from hushtable.masking.dealing import Types, greedy
-from hushtable.masking.release import read_amounts
 from hushtable.masking.search import agreement_bound, mask
 from hushtable.search.budget import Budget
 from strategies import tables

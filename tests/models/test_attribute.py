@@ -28,7 +28,7 @@ def merged(classes):
 
 @pytest.mark.parametrize("number", [0, -1, 2.5, 2.0, True, "5", None, float("nan")])
 def test_l_is_a_whole_number(number):
-    with pytest.raises(ModelError, match="distinct l-diversity was given l = "):
+    with pytest.raises(ModelError, match="distinct-l-diversity was given l = "):
         DistinctLDiversity(number, "s")
 
 

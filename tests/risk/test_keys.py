@@ -82,8 +82,7 @@ def test_sets_of_several_words(most, width):
     codes[70] = codes[3] * 2 + (codes[149] > 4)
     # Codes of more than 15 bits are searched as they are.
     widths = np.full(150, width)
-    rule = lattice.KeyRule(True, most, 150)
-    found = lattice.all_keys(codes, widths, rule)
+    found = lattice.all_keys(codes, widths, lattice.KeyRules(True, most, 150, 0))
     assert [np.flatnonzero(key).tolist() for key in found.members] == [[3, 149], [70, 149]]
     assert found.complete_to == 150
 

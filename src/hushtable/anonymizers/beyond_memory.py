@@ -22,8 +22,6 @@ from hushtable.release import Pseudonyms, Release
 if TYPE_CHECKING:
     from hushtable.engines import Files
 
-__all__ = ["DistinctRows", "protect_distinct"]
-
 MOST_COUNTED: Final = 5_000_000
 """Distinct rows past which the records of files are cut one by one, where what is asked allows it."""
 

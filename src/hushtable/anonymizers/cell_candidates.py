@@ -1,12 +1,7 @@
 """The candidate space of cell-level recoding: what a cell may publish, and what each choice costs.
 
-A cell may publish its own value, an ancestor of it in the column's hierarchy, an interval
-between two values of an ordered column without a hierarchy, or ``*``. The interval of the
-whole range is ``*``. Rows that are made equal publish, column by column, the cheapest
-candidate they have in common, which need not be the lowest one: a loss may charge a node
-more than one above it.
-
-What a search in the candidate space publishes: cells for every class.
+A cell publishes its value, an ancestor of it in the hierarchy, without a hierarchy an interval between two values, or
+``*``. Equal rows publish the cheapest candidate they share: not always the lowest, as a loss may charge a node more.
 """
 
 from __future__ import annotations
@@ -28,27 +23,15 @@ from hushtable.quality import CellLoss, Loss
 from hushtable.recoding import Cells, Nodes, PublishedIntervals, Recoding, layout
 from hushtable.tables import Partition, Table
 
-__all__ = ["CandidateSpace", "Candidates", "infeasible", "lay_out", "merged", "published", "row_texts", "take"]
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Candidates:
-    """Everything that one column's cells may publish, one entry a candidate.
+    """Everything that one column's cells may publish, one entry a candidate."""
 
-    Attributes
-    ----------
-    first, last : ndarray of int32
-        The run of places that a candidate covers; ``*`` covers all, the missing value's too.
-    level : ndarray of int32
-        Of a hierarchy's node, 0 for a value; of an interval 1, of ``*`` the last.
-    costs : ndarray of float64
-        Weighted.
-    """
-
-    first: CodeArray
+    first: CodeArray  # the run of places, with `last`, that a candidate covers; "*" covers all, the missing value's too
     last: CodeArray
-    level: CodeArray
-    costs: FloatArray
+    level: CodeArray  # of a hierarchy's node, 0 for a value; of an interval 1, of "*" the last
+    costs: FloatArray  # weighted
 
     def covering(self, place: int) -> CountArray:
         """Return the candidates of a place."""
@@ -57,40 +40,18 @@ class Candidates:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CandidateSpace:
-    """The candidate space of a table.
-
-    Attributes
-    ----------
-    columns : tuple of Column
-        The quasi-identifiers.
-    hierarchies : tuple of Hierarchy or None
-        None where intervals are the candidates.
-    places : ndarray of int32, shape (n_rows, n_columns)
-        See `hushtable.kernels.cost.Costs`.
-    codes : tuple of ndarrays of int32, by column
-        The code at every place; entry 0 is -1.
-    costs : Costs
-        Of the objective.
-    seconds : Costs
-        What the cheapest candidates cost by the objective that breaks ties.
-    chosen : tuple of ndarrays of int32, by column
-        Of a hierarchy, for every level and code, the level that a run of places publishes
-        whose lowest common node is there.
-    node_costs : tuple by column of tuples by level of ndarrays of float64
-        Weighted; nothing where intervals are the candidates.
-    scale : float
-        From the sum of weighted cells to the loss.
-    """
+    """What the cells of a table may publish, and at which cost."""
 
     columns: tuple[Column, ...]
-    hierarchies: tuple[Hierarchy | None, ...]
-    places: CodeArray = field(repr=False)
-    codes: tuple[CodeArray, ...] = field(repr=False)
+    hierarchies: tuple[Hierarchy | None, ...]  # None: intervals are the candidates
+    places: CodeArray = field(repr=False)  # (n_rows, n_columns), see `kernels.cost.Costs`
+    codes: tuple[CodeArray, ...] = field(repr=False)  # by column, at every place; entry 0 is -1
     costs: Costs = field(repr=False)
-    seconds: Costs = field(repr=False)
+    seconds: Costs = field(repr=False)  # of the cheapest candidates, by the objective that breaks ties
+    # By column, level and code: the level published by a run of places whose lowest common node is there
     chosen: tuple[CodeArray, ...] = field(repr=False)
-    node_costs: tuple[tuple[FloatArray, ...], ...] = field(repr=False)
-    scale: float
+    node_costs: tuple[tuple[FloatArray, ...], ...] = field(repr=False)  # weighted, by column and level
+    scale: float  # from the sum of weighted cells to the loss
 
     @property
     def n_rows(self) -> int:
@@ -200,25 +161,15 @@ def lay_out(
     objective: Loss,
     second: Loss | None = None,
 ) -> CandidateSpace:
-    """Lay out the candidate space of a table.
-
-    Parameters
-    ----------
-    table : Table
-        A row for every record.
-    quasi_identifiers : sequence of str
-    hierarchies : mapping of column to Hierarchy
-        Aligned. A categorical column without one has its values and ``*``.
-    objective : Loss
-        What is made small.
-    second : Loss, optional
-        Decides among candidates that cost the same; else the lowest node does.
-    """
+    """Return the candidate space of a table, a row a record; a category without a hierarchy has values and ``*``."""
     assert isinstance(objective, CellLoss)
     assert second is None or isinstance(second, CellLoss)
     columns = tuple(table.column(name) for name in quasi_identifiers)
-    given = {column.name: _ladder(column, hierarchies.get(column.name)) for column in columns}
-    laddered = {name: ladder for name, ladder in given.items() if ladder is not None}
+    laddered = {
+        column.name: hierarchies.get(column.name) or Hierarchy.build(Hierarchy.suppression(), column)
+        for column in columns
+        if column.name in hierarchies or not column.is_ordered
+    }
     axes = layout.lay_out(table, quasi_identifiers, laddered, {})
     ladders = tuple(axis.hierarchy for axis in axes)
     codes = tuple(np.append(-1, axis.code_at()).astype(np.int32) for axis in axes)
@@ -240,12 +191,6 @@ def lay_out(
         tuple(priced),
         math.ldexp(objective.factor(quasi_identifiers, table.n_rows), exponent),
     )
-
-
-def _ladder(column: Column, given: Hierarchy | None) -> Hierarchy | None:
-    if given is not None or column.is_ordered:
-        return given
-    return Hierarchy.build(Hierarchy.suppression(), column)
 
 
 def _weights(objective: CellLoss, names: Sequence[str]) -> tuple[FloatArray, int]:
@@ -339,14 +284,6 @@ def _inner_nodes(ladder: Hierarchy, codes: CodeArray, costs: Sequence[FloatArray
     return nodes
 
 
-def take(published: Cells, classes: CountArray) -> Cells:
-    """Return what some classes publish."""
-    if isinstance(published, PublishedIntervals):
-        return PublishedIntervals(published.low[classes], published.high[classes], published.has_missing[classes])
-    assert isinstance(published, Nodes)
-    return Nodes(published.level[classes], published.node[classes], published.has_missing[classes], published.hierarchy)
-
-
 def infeasible(models: Sequence[PrivacyModel], n_rows: int) -> InfeasibleError:
     """Return the error of records that cannot satisfy the models even all together."""
     asked = " and ".join(map(describe, models))
@@ -359,10 +296,9 @@ def merged(recoding: Recoding, labels: CodeArray) -> tuple[Partition, Recoding]:
     """Make one class of blocks that publish the same cells; so readers see them."""
     cells = np.array([recoding.labels(column.name)[0] for column in recoding.columns])
     _, first, class_of_block = np.unique(cells, axis=1, return_index=True, return_inverse=True)
-    kept = tuple(take(cell, first) for cell in recoding.cells)
     class_of_row = class_of_block.reshape(-1)[labels].astype(np.int32)
     partition = Partition.from_labels(class_of_row, len(first), np.ones(len(labels), dtype=np.int64))
-    return partition, Recoding(recoding.columns, kept, recoding.style)
+    return partition, recoding.take(first)
 
 
 def published(space: CandidateSpace, picks: CountArray) -> tuple[Partition, Recoding]:

@@ -11,8 +11,6 @@ from hushtable.columns import Column, encode, has_two_digits, this_day
 from hushtable.errors import ColumnError, with_hint
 from hushtable.io import Frame
 
-__all__ = ["ask_for_latest_year", "check_centuries", "describe_impossible_dates", "doubts_of_centuries"]
-
 _EARLIEST: Final = np.datetime64("1000-01-01")
 
 
@@ -47,8 +45,12 @@ def describe_impossible_dates(column: Column) -> Iterator[str]:
     early, late = column.values < _EARLIEST, column.values > this_day()
     if early.any():
         yield f"{np.count_nonzero(early):,} dates before the year 1000"
-    if late.any() and _is_birth(column.name):
-        yield f"{np.count_nonzero(late):,} births after today"
+    if late.any():
+        # Rarely asked, and what is known of names is a list to be read.
+        from hushtable.discover import names_birth
+
+        if names_birth(column.name):
+            yield f"{np.count_nonzero(late):,} births after today"
 
 
 def ask_for_latest_year(name: str) -> str:
@@ -63,10 +65,3 @@ def ask_for_latest_year(name: str) -> str:
 def _without_century(source: Frame, names: Iterable[str]) -> list[str]:
     specs = {name: source.spec(name) for name in names}
     return [name for name, spec in specs.items() if has_two_digits(spec.format) and spec.latest_year is None]
-
-
-def _is_birth(name: str) -> bool:
-    # Rarely asked, and what is known of names is a list to be read.
-    from hushtable.discover import names_birth
-
-    return names_birth(name)

@@ -1,15 +1,10 @@
-"""Evolving partitions and tables of published cells: when a genetic search ends, and how two parents are crossed.
-
-An individual is a partition of the rows into blocks, its value the loss, as a sum of weighted cells. Under the matching
-notions it is a table of published cells, as in the program MG-GA.
-"""
+"""Evolving partitions, and under the matching notions tables of published cells, as in the program MG-GA."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Protocol
 
 import numpy as np
 
@@ -22,40 +17,20 @@ from hushtable.kernels.regroup import Check
 from hushtable.models import MatchingNotion
 from hushtable.search import Clock, check_memory
 
-__all__ = ["Breeder", "Equal", "Generations", "Matched", "TableCondition", "cross"]
-
 
 @dataclass(slots=True, eq=False)
 class Generations:
-    """The progress of a genetic search, and whether it goes on.
+    """The progress of a genetic search, and whether it goes on."""
 
-    Attributes
-    ----------
-    individuals : int
-        The partitions that live at a time.
-    generations : int
-        The search ends after so many generations.
-    patience : int
-        The search ends after so many generations without a better partition.
-    clock : Clock
-        The budget. Every partition that is made counts as a node.
-    scale : float
-        Turns a sum of weighted cells into the loss.
-    generation, n_idle, n_made : int
-        Generations so far, those since the last better partition, and partitions made.
-    best : float
-        The smallest sum of weighted cells so far.
-    """
-
-    individuals: int
-    generations: int
-    patience: int
-    clock: Clock
-    scale: float
+    individuals: int  # that live at a time
+    generations: int  # that end the search
+    patience: int  # generations without a better partition that end the search
+    clock: Clock  # counts every partition that is made as a node
+    scale: float  # from a sum of weighted cells to the loss
     generation: int = 0
     n_idle: int = 0
     n_made: int = 0
-    best: float = np.inf
+    best: float = np.inf  # a sum of weighted cells
 
     def tick(self, value: float, n_made: int = 1) -> None:
         """Count partitions that were made, and note the best of their values if it is lower than all before."""
@@ -92,15 +67,6 @@ def cross(
     """Take the cheapest blocks of both parents, in turn, as long as their rows are free.
 
     A row that is left joins the block of the nearest row whose block has room; else it joins the smallest block.
-
-    Parameters
-    ----------
-    near : CheapestMates
-        The nearest rows of every row.
-    parents : tuple of two ndarrays of int32, shape (n_rows,)
-        The block of every row.
-    check : Check
-        The largest block allowed.
     """
     queues = [iter(_by_cost(space, labels, rng)) for labels in parents]
     crossed = np.full(space.n_rows, -1, dtype=np.int32)
@@ -143,27 +109,6 @@ _ROWS_LED = 1.5  # rows of a table that are led to others, on average
 _SLICE = 10_000_000  # pairs of rows that are compared at once
 
 
-class TableCondition(Protocol):
-    """What is asked of a table, and how offspring come nearer to it."""
-
-    @property
-    def n_together(self) -> int:
-        """How many tables may be settled between two looks at the clock."""
-        ...
-
-    def settled(self, pool: CountArray, rng: np.random.Generator) -> CountArray:
-        """Return tables with rows that go together; ``pool`` may be overwritten."""
-        ...
-
-    def holds(self, pool: CountArray) -> BoolArray:
-        """Tell which tables satisfy what is asked."""
-        ...
-
-    def lacking(self, pool: CountArray) -> FloatArray:
-        """Return how much each table lacks; 0 where it satisfies what is asked."""
-        ...
-
-
 class Breeder:
     """Evolves tables, all individuals of a generation at once."""
 
@@ -174,10 +119,7 @@ class Breeder:
         self.rng = np.random.default_rng(seed)
 
     def run(self, generations: Generations, first: Sequence[CountArray]) -> CountArray:
-        """Return the candidates that the best table publishes, shape (n_rows, n_columns).
-
-        first : tables that belong to the first individuals; one of them satisfies what is asked
-        """
+        """Return the candidates, (n_rows, n_columns), of the best table; one of the first tables is feasible."""
         n_drawn = max(0, generations.individuals - len(first))
         drawn = self._settled(self.choices.draw(n_drawn, self.rng), generations)
         pool, values = self._ranked(np.concatenate((np.stack(first), drawn))[: generations.individuals])
@@ -238,7 +180,7 @@ class Equal:
 
     @property
     def n_together(self) -> int:
-        """All: rows are sorted, not compared in pairs."""
+        """How many tables may be settled between two looks at the clock: all, as no pairs of rows are compared."""
         return np.iinfo(np.int64).max
 
     def settled(self, pool: CountArray, rng: np.random.Generator) -> CountArray:
@@ -368,3 +310,6 @@ class Matched:
         at = self.choices.space.places[other]
         low, high = np.minimum.reduceat(at, starts), np.maximum.reduceat(at, starts)
         return self.choices.covering(low, high).reshape(*matched.shape[:2], -1)
+
+
+TableCondition = Equal | Matched  # what is asked of a table, and how offspring come nearer to it

@@ -21,27 +21,14 @@ from hushtable.recoding import Recoding
 from hushtable.release import Release
 from hushtable.tables import Partition
 
-__all__ = ["Searched", "release_of"]
-
 
 class Searched(NamedTuple):
-    """What a search came to.
-
-    Attributes
-    ----------
-    prepared : Prepared
-        The table that was searched.
-    whole : Judge
-        Of all its rows.
-    found : Found
-        Classes of the rows that the search saw, and what they publish.
-    spread : callable
-        Returns for classes of those rows the classes of all rows; label -1: suppressed.
-    """
+    """What a search came to."""
 
     prepared: Prepared
-    whole: Judge
-    found: Found
+    whole: Judge  # of all its rows
+    found: Found  # of the rows that the search saw
+    # Makes classes of all rows from those of the rows that the search saw; label -1: suppressed
     spread: Callable[[Partition], Partition]
 
     @property
@@ -51,26 +38,7 @@ class Searched(NamedTuple):
 
 
 def release_of(prepared: Prepared, whole: Judge, asked: Request, found: Found, partition: Partition) -> Release:
-    """Return the release of a source whose rows were divided into classes.
-
-    Parameters
-    ----------
-    prepared : Prepared
-    whole : Judge
-        Of all rows of the source.
-    asked : Request
-    found : Found
-        What the classes publish, and how they were found.
-    partition : Partition
-        Of the source's rows, in the classes that were found; label -1: suppressed.
-
-    Raises
-    ------
-    InfeasibleError
-        There are more classes than the average risk allows.
-    InputError
-        Nobody could check whose records the classes hold.
-    """
+    """Return the release of a source from what was found and the classes of all its rows; label -1: suppressed."""
     recoding = found.recoding.select(asked.quasi_identifiers)
     suppressed = np.asarray(partition.labels < 0)
     n_suppressed = int(whole.table.counts[suppressed].sum())

@@ -1,7 +1,4 @@
-"""The next batch: new rows published by the cells that an earlier release has.
-
-The file of a learned recoding: plain values, none of them a person's.
-"""
+"""The next batch: new rows published by the cells that an earlier release has, and the file that keeps these cells."""
 
 from __future__ import annotations
 
@@ -37,33 +34,19 @@ from hushtable.tables import Partition, Table, encoded, opened
 if TYPE_CHECKING:
     from hushtable.engines import Files, Lazy
 
-__all__ = ["LearnedRecoding", "Recoding", "parts_in", "read", "write"]
-
 _FORM: Final = 1
 """Of the file; another one is not read."""
 
 
 def write(parts: Mapping[str, Any], path: Path, *, overwrite: bool) -> None:
-    """Write the attributes of a learned recoding, whole or not at all.
-
-    Raises
-    ------
-    InputError
-        The file must not be written.
-    """
+    """Write the attributes of a learned recoding, whole or not at all."""
     drafts.check_outputs((path,), parts["asked"].inputs, overwrite=overwrite)
     with drafts.replacing(path, internal=(path,), overwrite=overwrite) as (draft,):
         draft.write_text(_laid_out(_to_dict(parts)), encoding="utf-8")
 
 
 def read(path: Path) -> dict[str, Any]:
-    """Read the file of a learned recoding as plain values.
-
-    Raises
-    ------
-    InputError
-        It cannot be read, or is none.
-    """
+    """Read the file of a learned recoding as plain values."""
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):
@@ -120,13 +103,7 @@ def _to_dict(parts: Mapping[str, Any]) -> dict[str, Any]:
 # A file that somebody sent may not decide which code runs.
 @plugins.only(())
 def parts_in(found: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the attributes of the learned recoding that a file holds.
-
-    Raises
-    ------
-    InputError
-        Something in it is not as it was written.
-    """
+    """Return the attributes of the learned recoding that a file holds, or raise where one is not as it was written."""
     try:
         names = tuple(found["quasi_identifiers"])
         cells = {name: _cell_in(found["cells"][name]) for name in names}
@@ -163,7 +140,7 @@ def _request_in(found: Mapping[str, Any]) -> Request:
         sensitive=tuple(found["sensitive"]),
         hierarchies={name: Hierarchy.from_dict(each, name) for name, each in found["hierarchies"].items()},
         unknown="suppress",
-        loss=entries.read(found["loss"], {SetNCP.name: SetNCP}, "loss"),
+        loss=entries.Registry({SetNCP.name: SetNCP}, "loss").read(found["loss"]),
         identifiers=tuple(found["identifiers"]),
         specs={name: ColumnSpec(**_as_tuples(spec)) for name, spec in found["specs"].items()},
         person=found["person"],
@@ -241,21 +218,11 @@ def _routes_in(nodes: Any, columns: tuple[str, ...]) -> tuple[Routes, list[int]]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Placed:
-    """Where the rows of a batch are published.
+    """Where the rows of a batch are published."""
 
-    Attributes
-    ----------
-    classes : ndarray of int32, shape (n_rows,)
-        -1 where no cells cover a row.
-    cells : mapping of quasi-identifier to Written
-        What classes publish: first those of the earlier release, then those with units that go on.
-    unfit : mapping of quasi-identifier to ndarray of bool, shape (n_rows,)
-        Whether the column's cell does not cover the row.
-    """
-
-    classes: CodeArray
-    cells: Mapping[str, Written]
-    unfit: Mapping[str, BoolArray]
+    classes: CodeArray  # -1 where no cells cover a row
+    cells: Mapping[str, Written]  # of the earlier release's classes, then of those with units that go on
+    unfit: Mapping[str, BoolArray]  # (n_rows,): whether the column's cell does not cover the row
 
 
 _AT_ONCE: Final = 4096  # rows that are compared with all classes
@@ -579,17 +546,7 @@ class LearnedRecoding:
 def _with_new_classes(
     there: CodeArray, labels: CodeArray, cells: Mapping[str, Written]
 ) -> tuple[CodeArray, Mapping[str, Written]]:
-    """Return the class of every row, -1 where a cell does not cover it, and the cells with those of new classes.
-
-    Parameters
-    ----------
-    there : ndarray of int32, shape (n_rows,)
-        The class that a row comes to.
-    labels : ndarray of int32, shape (n_columns, n_rows)
-        What it publishes there, -1 where nothing covers it.
-    cells : mapping of column to Written
-        What classes publish; the texts may be more than those of classes.
-    """
+    """Return the class of every row, and cells with those of new classes; label or class -1: nothing covers it."""
     known = np.stack([cell.label for cell in cells.values()])
     fits = (labels >= 0).all(axis=0)
     new = np.flatnonzero(fits & (labels != known[:, there]).any(axis=0))

@@ -21,31 +21,17 @@ from hushtable.recoding import CodeRanges, GridCells, Recoding, Rounded, Written
 from hushtable.release import Release
 from hushtable.tables import Partition, Table
 
-__all__ = ["Learner", "check_learnable", "doubts_of_saving"]
-
 _MANY: Final = 20  # records to a value that may stand in a file
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Learner:
-    """What makes a learned recoding of a release, once it is asked for.
-
-    Attributes
-    ----------
-    asked : Request
-        What the release was made by.
-    """
+    """What makes a learned recoding of a release, once it is asked for."""
 
     asked: Request
 
     def learned(self, release: Release) -> LearnedRecoding:
-        """Return the cells of a release, and where rows go that it has not seen.
-
-        Raises
-        ------
-        InputError
-            What it publishes says nothing of other rows.
-        """
+        """Return the cells of a release and where new rows go, or raise where it says nothing of other rows."""
         asked = self.asked
         check_learnable(asked.models, release.recoding.style)
         if asked.parted:
@@ -102,17 +88,7 @@ def check_learnable(models: Sequence[PrivacyModel], style: str) -> None:
 
 
 def doubts_of_saving(table: Table, hierarchies: Mapping[str, Any], style: str) -> dict[str, str]:
-    """Say by column what may keep a learned recoding from being saved, and what to write into the policy.
-
-    Parameters
-    ----------
-    table : Table
-        The quasi-identifiers.
-    hierarchies : mapping of column to hierarchy, rule or path
-        As they are given.
-    style : str
-        How the method recodes.
-    """
+    """Say by column what may keep a learned recoding from being saved, and what to write into the policy."""
     found = {}
     for column, codes in zip(table.columns, table.codes, strict=True):
         if column.name in hierarchies:

@@ -1,7 +1,4 @@
-"""Full-domain generalization: one level for every column, proven best.
-
-Branch and bound over intervals of the lattice: what follows for all nodes below one from the classes that fail there.
-"""
+"""Full-domain generalization: one level for every column, proven best by branch and bound over the lattice."""
 
 from __future__ import annotations
 
@@ -11,7 +8,7 @@ import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Final, NamedTuple
+from typing import Any, ClassVar, Final, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -47,37 +44,20 @@ from hushtable.recoding import Nodes, Recoding
 from hushtable.search import Clock, Effort, Trace, say_if_first_run
 from hushtable.tables import Partition
 
-__all__ = ["FullDomain", "Leaf", "NodeJudge", "NodeSearch", "Solved", "Tags"]
-
-
 _SLACK: Final = 1e-9
 _CLOSED: Final = (KAnonymity, DistinctLDiversity, KMap)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NodeJudge:
-    """How the classes of a node are judged.
+    """How the classes of a node are judged."""
 
-    Attributes
-    ----------
-    failing : ndarray of bool, shape (n_classes,)
-        The classes that fail a model, and are suppressed.
-    tagged : ndarray of bool, shape (n_classes,)
-        Those whose records fail at every node below too.
-    n_failing, n_tagged : int
-        Records in them.
-    is_hopeless : bool
-        Whether no node from here down has a release within the limit.
-    is_feasible : bool
-        Whether this node has one.
-    """
-
-    failing: BoolArray = field(repr=False)
-    tagged: BoolArray = field(repr=False)
-    n_failing: int
-    n_tagged: int
-    is_hopeless: bool
-    is_feasible: bool
+    failing: BoolArray = field(repr=False)  # (n_classes,): fail a model, and are suppressed
+    tagged: BoolArray = field(repr=False)  # (n_classes,): those whose records fail at every node below too
+    n_failing: int  # records
+    n_tagged: int  # records
+    is_hopeless: bool  # no node from here down has a release within the limit
+    is_feasible: bool  # this node has one
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -86,35 +66,16 @@ class Tags:
 
     A record whose class fails a *closed* model fails it in every smaller class too: passing is inherited by all larger
     classes. Of a model that is not closed, the closed part is what every class that passes has in common.
-
-    Attributes
-    ----------
-    models, closed : tuple of PrivacyModel
-    excesses : tuple of Excess
-        Sums over classes that never fall from a node to those below it.
-    most : int
-        Records that may be suppressed.
     """
 
     models: tuple[PrivacyModel, ...]
     closed: tuple[PrivacyModel, ...]
-    excesses: tuple[Excess, ...]
-    most: int
+    excesses: tuple[Excess, ...]  # sums over classes that never fall from a node to those below it
+    most: int  # records that may be suppressed
 
     @classmethod
     def of(cls, models: Sequence[PrivacyModel], reference: ClassStats, most: int, *, by_person: bool) -> Tags:
-        """Find what of the models is inherited.
-
-        Parameters
-        ----------
-        models : sequence of PrivacyModel
-        reference : ClassStats
-            With the totals and grounds.
-        most : int
-            Records that may be suppressed.
-        by_person : bool
-            Whether persons are counted: what is convex in records need not be in persons.
-        """
+        """Find what of the models is inherited; what is convex in records need not be in persons."""
         closed = tuple(
             dict.fromkeys(part for model in models for part in _closed_part(model, reference, by_person=by_person))
         )
@@ -142,23 +103,11 @@ class Tags:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Excess:
-    """By how much classes exceed the bound of a model, summed over records.
-
-    The excess of a class is convex in its shares, so that the sum never rises when classes are merged; a suppressed
-    record accounts for the highest one there is at the most.
-
-    Attributes
-    ----------
-    model : PrivacyModel
-    by_class : callable
-        The excess of every class in all its records.
-    highest : float
-        Of any record.
-    """
+    """By how much classes exceed a model's bound, summed over records; it is convex: merging never raises it."""
 
     model: PrivacyModel
-    by_class: Callable[[ClassStats], FloatArray] = field(repr=False)
-    highest: float
+    by_class: Callable[[ClassStats], FloatArray] = field(repr=False)  # in all records of a class
+    highest: float  # of any record: what a suppressed one accounts for at most
 
     @classmethod
     def of(cls, model: PrivacyModel, by_class: Callable[[ClassStats], FloatArray], reference: ClassStats) -> Excess:
@@ -240,13 +189,9 @@ _MOST_KEPT: Final = 40_000_000  # classes of all snapshots that are kept
 
 
 class Leaf(NamedTuple):
-    """Why a part of the lattice holds nothing better.
+    """Why the interval from `low` to `high` of the lattice holds nothing better."""
 
-    ``low`` and ``high`` are the ends of an interval. Reasons: ``"loss"``, even the lowest node costs too much with all
-    records published; ``"failing"``, it does with the records suppressed that fail at ``witness``; ``"infeasible"``,
-    too many fail at ``witness``; ``"node"``, a single one, which costs too much or fails.
-    """
-
+    # "loss": too dear with all published; "failing", without those that fail at `witness`; "infeasible"; "node"
     reason: str
     low: Vector
     high: Vector
@@ -258,54 +203,35 @@ class _Interval(NamedTuple):
     """A part of the lattice, what it costs at least, and what is known of the records that fail in all of it."""
 
     bound: float
-    number: int
+    number: int  # of intervals of one bound the first is next
     low: Vector
     high: Vector
     source: NodeSnapshot
-    tagged: BoolArray | None
-    witness: Vector | None
-    n_tagged: int
+    tagged: BoolArray | None = None
+    witness: Vector | None = None
+    n_tagged: int = 0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Solved:
-    """What a search found.
+    """What a search found."""
 
-    Attributes
-    ----------
-    node : tuple of int, optional
-        The best one; None where none is feasible, or the budget ended before.
-    value, bound : float
-    n_rolled : int
-        Roll-ups.
-    is_complete : bool
-    leaves : tuple of Leaf
-        Why all others are no better; together they are the lattice where the search is complete.
-    feasible : dict of node to float
-        All that were met.
-    """
-
-    node: Vector | None
+    node: Vector | None  # None: none is feasible, or the budget ended before
     value: float
     bound: float
-    n_rolled: int
+    n_rolled: int  # roll-ups
     is_complete: bool
+    # Why all other nodes are no better; the whole lattice where the search is complete
     leaves: tuple[Leaf, ...] = field(repr=False)
-    feasible: dict[Vector, float] = field(repr=False)
+    feasible: dict[Vector, float] = field(repr=False)  # all that were met, with their cost
+
+
+KnownT = TypeVar("KnownT")
 
 
 class NodeSearch:
     """A search for the node of least loss.
 
-    Parameters
-    ----------
-    roller : Roller
-    tags : Tags
-    objective : NodeObjective
-    clock : Clock
-
-    Notes
-    -----
     The intervals [low, high] are disjoint, and with the leaves the whole lattice. The one of the lowest bound is next:
 
     1. its upper end is lowered, as long as the nodes that are cut off cost too much with all records published;
@@ -327,16 +253,15 @@ class NodeSearch:
         self.n_rolled = 0
         self._heap: list[_Interval] = []
         self._numbers = itertools.count()
-        self._infeasible = _NodeStack(len(self.top))
-        self._n_failing: list[int] = []
-        self._kept, self._snapshots = _NodeStack(len(self.top)), [roller.base]
-        self._kept.add(roller.base.levels)
+        self._infeasible = _NodeStack[Leaf](len(self.top))
+        self._kept = _NodeStack[NodeSnapshot](len(self.top))
+        self._kept.add(roller.base.levels, roller.base)
         self._n_kept = roller.base.n_classes
 
     def run(self) -> Solved:
         """Search until nothing better is left or the budget ends."""
         bottom = self.roller.base.levels
-        self._push(self.least(bottom), bottom, self.top, self.roller.base, None, None, 0)
+        self._push(_Interval(self.least(bottom), 0, bottom, self.top, self.roller.base))
         first = None
         while self._heap and not self.clock.is_over(self.n_rolled):
             interval = heapq.heappop(self._heap)
@@ -357,10 +282,8 @@ class NodeSearch:
 
     def _look_at(self, interval: _Interval) -> None:
         low, high = interval.low, self._tightened(interval.low, interval.high)
-        place = self._infeasible.first_above(high)
-        if place is not None:
-            witness = self._infeasible.row(place)
-            self.leaves.append(Leaf("infeasible", low, high, witness, self._n_failing[place]))
+        for leaf in self._infeasible.above(high)[:1]:
+            self.leaves.append(leaf._replace(low=low, high=high))
             return
         interval = interval._replace(high=high)
         if interval.witness != high:
@@ -390,15 +313,17 @@ class NodeSearch:
         source = interval.source if self.tags.most else self._smallest(high)
         node, labels, judged = self._rolled(source, high)
         if judged.is_hopeless:
-            self._infeasible.add(high)
-            self._n_failing.append(judged.n_tagged)
-            self.leaves.append(Leaf("infeasible", low, high, high, judged.n_tagged))
+            leaf = Leaf("infeasible", low, high, high, judged.n_tagged)
+            self._infeasible.add(high, leaf)
+            self.leaves.append(leaf)
             return None
         self._offer(node, judged)
         if not self.tags.most:
             interval = interval._replace(witness=high)
         else:
-            tagged, source = judged.tagged[labels], self._exact(interval, source)
+            tagged = judged.tagged[labels]
+            # Some bounds need the very classes of the lower end.
+            source = self._snapshot(low) if self.objective.by_class else source
             if source is not interval.source:
                 tagged = self._carried(interval.source, source, tagged)
             bound = max(interval.bound, self.objective.bound(low, source, tagged))
@@ -420,8 +345,7 @@ class NodeSearch:
         source, tagged = interval.source, interval.tagged
         above = (*low[:j], high[j], *low[j + 1 :])
         below = (*high[:j], high[j] - 1, *high[j + 1 :])
-        known = (interval.witness, interval.n_tagged)
-        self._push(interval.bound, low, below, source, tagged, *known)
+        self._push(interval._replace(high=below))
         bound = max(interval.bound, raised[j])
         if tagged is not None:
             bound = max(bound, self.objective.bound(above, source, tagged))
@@ -432,21 +356,17 @@ class NodeSearch:
             if self.objective.by_class:
                 gone = np.zeros(source.n_classes, dtype=bool) if tagged is None else tagged
                 bound = max(bound, self.objective.bound(above, source, gone))
-        self._push(bound, above, high, source, tagged, *known)
-
-    def _exact(self, interval: _Interval, source: NodeSnapshot) -> NodeSnapshot:
-        """Return the classes of the lower end where bounds need them, else the source."""
-        return self._snapshot(interval.low) if self.objective.by_class else source
+        self._push(interval._replace(bound=bound, low=above, source=source, tagged=tagged))
 
     def _snapshot(self, levels: Vector) -> NodeSnapshot:
         """Return the classes of a node, which may be the best so far, and keep them."""
-        for place in self._kept.equal(levels):
-            return self._snapshots[place]
+        for node in self._kept.below(levels):
+            if node.levels == levels:
+                return node
         node, _, judged = self._rolled(self._smallest(levels), levels)
         self._offer(node, judged)
         if self._n_kept + node.n_classes <= _MOST_KEPT:
-            self._kept.add(levels)
-            self._snapshots.append(node)
+            self._kept.add(levels, node)
             self._n_kept += node.n_classes
         return node
 
@@ -464,8 +384,7 @@ class NodeSearch:
 
     def _smallest(self, levels: Vector) -> NodeSnapshot:
         """Return the smallest snapshot at or below a node."""
-        places = self._kept.below(levels)
-        return min((self._snapshots[place] for place in places), key=lambda each: each.n_classes)
+        return min(self._kept.below(levels), key=lambda each: each.n_classes)
 
     def _offer(self, node: NodeSnapshot, judged: NodeJudge) -> None:
         """Take a node that is feasible for the best one, where it is."""
@@ -477,18 +396,8 @@ class NodeSearch:
             self.value, self.node = value, node.levels
             self.clock.note(value, self._heap[0].bound if self._heap else None)
 
-    def _push(
-        self,
-        bound: float,
-        low: Vector,
-        high: Vector,
-        source: NodeSnapshot,
-        tagged: BoolArray | None,
-        witness: Vector | None,
-        n_tagged: int,
-    ) -> None:
-        interval = _Interval(bound, next(self._numbers), low, high, source, tagged, witness, n_tagged)
-        heapq.heappush(self._heap, interval)
+    def _push(self, interval: _Interval) -> None:
+        heapq.heappush(self._heap, interval._replace(number=next(self._numbers)))
 
     def _close(self, interval: _Interval) -> None:
         """Write down why an interval holds nothing better."""
@@ -499,33 +408,29 @@ class NodeSearch:
             self.leaves.append(Leaf("failing", low, high, interval.witness, interval.n_tagged))
 
 
-class _NodeStack:
-    """Nodes, to be compared with one another."""
+class _NodeStack(Generic[KnownT]):
+    """Nodes, to be compared with one another, and what is known of each."""
 
     def __init__(self, width: int) -> None:
         self._rows = np.empty((64, width), dtype=np.int16)
-        self._n = 0
+        self._known: list[KnownT] = []
 
-    def add(self, levels: Vector) -> None:
-        if self._n == len(self._rows):
+    def add(self, levels: Vector, known: KnownT) -> None:
+        if len(self._known) == len(self._rows):
             self._rows = np.concatenate([self._rows, np.empty_like(self._rows)])
-        self._rows[self._n] = levels
-        self._n += 1
+        self._rows[len(self._known)] = levels
+        self._known.append(known)
 
-    def row(self, place: int) -> Vector:
-        return tuple(self._rows[place].tolist())
+    def above(self, levels: Vector) -> list[KnownT]:
+        """Return what is known of the nodes at or above another."""
+        return self._where(self._rows >= np.array(levels))
 
-    def first_above(self, levels: Vector) -> int | None:
-        """Return the first node at or above another."""
-        above = np.flatnonzero((self._rows[: self._n] >= np.array(levels)).all(axis=1))
-        return int(above[0]) if len(above) else None
+    def below(self, levels: Vector) -> list[KnownT]:
+        """Return what is known of the nodes at or below another."""
+        return self._where(self._rows <= np.array(levels))
 
-    def below(self, levels: Vector) -> list[int]:
-        """Return the nodes at or below another."""
-        return np.flatnonzero((self._rows[: self._n] <= np.array(levels)).all(axis=1)).tolist()
-
-    def equal(self, levels: Vector) -> list[int]:
-        return np.flatnonzero((self._rows[: self._n] == np.array(levels)).all(axis=1)).tolist()
+    def _where(self, compares: BoolArray) -> list[KnownT]:
+        return [self._known[place] for place in np.flatnonzero(compares[: len(self._known)].all(axis=1)).tolist()]
 
 
 @dataclass(frozen=True, slots=True)
@@ -543,9 +448,8 @@ class FullDomain:
 
     Notes
     -----
-    Branch and bound over intervals of the lattice, see `hushtable.anonymizers.full_domain`. What is inherited
-    from a node to those below it is the closed part of the models, and sums of convex excesses, see
-    `hushtable.anonymizers.full_domain`. Where a population is counted, nothing is suppressed.
+    Branch and bound over intervals of the lattice. A node hands on to those below it the closed part of the models, and
+    sums of convex excesses. Where a population is counted, nothing is suppressed.
     A column without a hierarchy has the one that `Hierarchy.auto` proposes.
 
     Examples
@@ -572,10 +476,7 @@ class FullDomain:
     @property
     def offers(self) -> Offers:
         """ARX's losses, and the set-NCP."""
-        losses = (
-            *("ncp", "arx_loss", "non_uniform_entropy", "precision"),
-            *("discernibility", "average_class_size"),
-        )
+        losses = ("ncp", "arx_loss", "non_uniform_entropy", "precision", "discernibility", "average_class_size")
         return Offers(
             losses, counts_population=True, suppresses=True, needs_ladders=True, finds_failing=True, takes_any_loss=True
         )
@@ -627,7 +528,6 @@ class _OwnObjective:
 
     def least(self, levels: Vector) -> float:
         """Return what nothing is below, whatever the levels."""
-        del levels
         return float(getattr(self.problem.loss, "least", 0.0))
 
     def value(self, node: NodeSnapshot, failing: BoolArray) -> float:
@@ -637,7 +537,6 @@ class _OwnObjective:
 
     def bound(self, levels: Vector, source: NodeSnapshot, tagged: BoolArray) -> float:
         """Return what nothing is below."""
-        del source, tagged
         return self.least(levels)
 
 

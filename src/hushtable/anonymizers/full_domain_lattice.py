@@ -1,8 +1,4 @@
-"""The lattice: which node every value publishes at every level of its column, and what nodes cost.
-
-Snapshots are the classes of a node with all that models ask of them, rolled up from one below. Bounds say what all
-nodes above one cost at least.
-"""
+"""The lattice: what every value publishes at every level of its column, and the classes and costs of nodes."""
 
 from __future__ import annotations
 
@@ -31,40 +27,18 @@ from hushtable.quality import (
 )
 from hushtable.tables import Partition, Table, totals
 
-__all__ = [
-    "Additive",
-    "ByClass",
-    "NodeObjective",
-    "NodeSnapshot",
-    "PublishedLevels",
-    "Roller",
-    "Vector",
-    "levels_of",
-    "objective_of",
-]
-
-
-Vector = tuple[int, ...]
-"""A level for every column: a node of the lattice."""
+Vector = tuple[int, ...]  # a level for every column: a node of the lattice
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PublishedLevels:
-    """The levels of one column, as they are published.
-
-    Attributes
-    ----------
-    ladder : Hierarchy
-    nodes : ndarray of int32, shape (n_levels, n_values + 1)
-        The node of the missing value (entry 0) and of every value, dense in each level: equal texts are one node.
-    n_nodes : tuple of int, by level
-    level : ndarray of int32, shape (n_levels, n_values)
-        The level of the hierarchy that is published, which is higher where a value must not be published lower.
-    """
+    """The levels of one column, as they are published."""
 
     ladder: Hierarchy
+    # (n_levels, n_values + 1), entry 0 is the missing value; dense in each level: equal texts are one node
     nodes: CodeArray = field(repr=False)
-    n_nodes: tuple[int, ...]
+    n_nodes: tuple[int, ...]  # by level
+    # (n_levels, n_values): the published level, higher where a value must not be published lower
     level: CodeArray = field(repr=False)
 
     @property
@@ -74,13 +48,7 @@ class PublishedLevels:
 
 
 def levels_of(table: Table, columns: Sequence[str], ladders: Mapping[str, Hierarchy]) -> tuple[PublishedLevels, ...]:
-    """Return the levels of every column.
-
-    Raises
-    ------
-    InputError
-        A column has no hierarchy.
-    """
+    """Return the levels of every column, or raise where one has no hierarchy."""
     lacking = [name for name in columns if name not in ladders]
     if lacking:
         raise InputError(
@@ -129,23 +97,12 @@ _LAST_STAMP: Final = 2**30
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NodeSnapshot:
-    """The classes of a node.
+    """The classes of a node, with all that models ask of them."""
 
-    Attributes
-    ----------
-    levels : tuple of int
-        The node.
-    rows : ndarray of int32, shape (n_classes,)
-        A row of every class, ascending.
-    sizes : ndarray of int64, shape (n_classes,)
-    histograms : mapping of column to Histogram
-        Of everything that is counted in classes.
-    population : ndarray of int64, shape (n_classes,), optional
-    """
-
-    levels: Vector
-    rows: CodeArray = field(repr=False)
+    levels: Vector  # the node
+    rows: CodeArray = field(repr=False)  # one of every class, ascending
     sizes: CountArray = field(repr=False)
+    # Of everything that is counted in classes
     histograms: Mapping[str, Histogram] = field(default_factory=dict, repr=False)
     population: CountArray | None = field(default=None, repr=False)
 
@@ -156,15 +113,7 @@ class NodeSnapshot:
 
 
 class Roller:
-    """Makes snapshots; its arrays are used again from one roll-up to the next.
-
-    Parameters
-    ----------
-    judge : Judge
-    names : sequence of str
-        The columns.
-    columns : tuple of Levels
-    """
+    """Makes snapshots; its arrays are used again from one roll-up to the next."""
 
     def __init__(self, judge: Judge, names: Sequence[str], columns: tuple[PublishedLevels, ...]) -> None:
         table = judge.table
@@ -188,10 +137,7 @@ class Roller:
         self.base, _ = self.up(rows, rows.levels)
 
     def up(self, source: NodeSnapshot, levels: Vector) -> tuple[NodeSnapshot, CodeArray]:
-        """Roll up to a node; return its classes, and which of them each class of the source became.
-
-        The second array is overwritten by the next roll-up.
-        """
+        """Roll up to a node; return its classes, and, until the next roll-up, which each class of the source became."""
         labels, n_classes = self.group(source.rows, source.sizes, levels)
         first = self._first[:n_classes]
         rows, sizes = source.rows[first], self._sizes[:n_classes].copy()
@@ -271,43 +217,24 @@ class NodeObjective(Protocol):
     @property
     def by_class(self) -> bool:
         """Whether a bound needs the very classes of the lower end, and not only those of a node below it."""
-        ...
 
     def least(self, levels: Vector) -> float:
         """Return a bound under the cost of every node from one up; look-ups only."""
-        ...
 
     def value(self, node: NodeSnapshot, failing: BoolArray) -> float:
         """Return what a node costs whose failing classes are suppressed."""
-        ...
 
     def bound(self, levels: Vector, source: NodeSnapshot, tagged: BoolArray) -> float:
-        """Return a bound under the cost of every node from one up at which certain records fail.
-
-        Parameters
-        ----------
-        levels : tuple of int
-        source : NodeSnapshot
-            Of a node below, or that one.
-        tagged : ndarray of bool
-            The classes of the source whose records fail.
-        """
-        ...
+        """Return a bound under the cost of every node from one up, given the failing classes of a node below."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CostsByColumn:
-    """What cells cost, by column.
+    """What cells cost, by column."""
 
-    Attributes
-    ----------
-    extras : tuple of ndarray of float64, shape (n_levels, n_values + 1)
-        What it costs more to suppress a cell than to publish it, of every code at every level.
-    sums : tuple by column of tuple by level of float
-        What the cells of all records cost; whole numbers where shares are, so that sums are exact.
-    """
-
+    # (n_levels, n_values + 1): what a suppressed cell costs more than a published one, by code
     extras: tuple[FloatArray, ...]
+    # By column and level, of all records; whole numbers where shares are, so that sums are exact
     sums: tuple[tuple[float, ...], ...]
 
     @classmethod
@@ -322,24 +249,13 @@ class CostsByColumn:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Additive:
-    """A sum over cells, aggregated over columns.
+    """A sum over cells, aggregated over columns."""
 
-    Attributes
-    ----------
-    codes : ndarray of int32, shape (n_rows, n_columns)
-        Code + 1 of every row.
-    cells : CostsByColumn
-        What cells cost.
-    floors : CostsByColumn
-        The least that they cost at a level or above it: the same, but where a rule has a wider node cost less.
-    finish : callable
-        The loss, from the sums by column.
-    """
-
-    codes: CodeArray = field(repr=False)
+    codes: CodeArray = field(repr=False)  # (n_rows, n_columns), code + 1
     cells: CostsByColumn = field(repr=False)
+    # The least at a level or above: the same, but where a rule has a wider node cost less
     floors: CostsByColumn = field(repr=False)
-    finish: Callable[[Sequence[float]], float] = field(repr=False)
+    finish: Callable[[Sequence[float]], float] = field(repr=False)  # the loss, from the sums by column
 
     by_class = False
 
@@ -367,29 +283,17 @@ class Additive:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ByClass:
-    """A loss of the sizes of classes.
-
-    Attributes
-    ----------
-    n_records : int
-    most : int
-        Records that may be suppressed.
-    min_size : int
-        Records that every class holds.
-    is_squared : bool
-        The sum of squares, or else the mean.
-    """
+    """A loss of the sizes of classes."""
 
     n_records: int
-    most: int
-    min_size: int
-    is_squared: bool
+    most: int  # records that may be suppressed
+    min_size: int  # of every class, in records
+    is_squared: bool  # the sum of squares, or else the mean
 
     by_class = True
 
     def least(self, levels: Vector) -> float:
         """Return what classes of the smallest size cost."""
-        del levels
         return float(self.min_size * self.n_records if self.is_squared else self.min_size)
 
     def value(self, node: NodeSnapshot, failing: BoolArray) -> float:
@@ -429,21 +333,7 @@ def objective_of(
     most: int,
     least: int,
 ) -> NodeObjective:
-    """Return what a loss costs on the nodes of a lattice.
-
-    Parameters
-    ----------
-    loss : Loss
-    table : Table
-    names : sequence of str
-    columns : sequence of Levels
-    codes : ndarray of int32, shape (n_rows, n_columns)
-        Code + 1 of every row.
-    most : int
-        Records that may be suppressed.
-    least : int
-        Records that every class holds.
-    """
+    """Return what a loss costs on the nodes of a lattice, where so many records may go and a class holds `least`."""
     if isinstance(loss, (Discernibility, AverageClassSize)):
         return ByClass(table.n_records, most, max(1, least), isinstance(loss, Discernibility))
     counts = [totals(table, name) for name in names]

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from operator import itemgetter
 from typing import ClassVar, Final, Literal
 
 import numpy as np
@@ -17,13 +18,11 @@ from hushtable.anonymizers.judging import Judge
 from hushtable.anonymizers.method import Found, Offers, Problem
 from hushtable.anonymizers.mingen import start, temperatures
 from hushtable.anonymizers.minimal_matchings import Choices
-from hushtable.errors import InputError, check_whole
+from hushtable.errors import InputError, check_choice, check_whole
 from hushtable.models import KAnonymity, MatchingNotion
 from hushtable.recoding import Recoding
 from hushtable.search import Effort
 from hushtable.tables import Partition
-
-__all__ = ["Genetic"]
 
 GeneticVariant = Literal["partitions", "mg-ga"]
 _DEFAULTS: Final[Mapping[str, tuple[int, int, int]]] = {"partitions": (8, 30, 10), "mg-ga": (100, 1_000, 300)}
@@ -43,12 +42,10 @@ class Genetic:
     Parameters
     ----------
     variant : {"partitions", "mg-ga"}, optional
-        ``"partitions"``: an individual is a partition, whose blocks satisfy the models from
-        the start. Offspring take the cheapest blocks of both parents and are then improved by
-        moves, swaps, merges and splits. ``"mg-ga"``: an individual is a table of published
-        cells, as in that program; for k-anonymity alone, or for a matching notion. When not
-        given, a matching notion, which judges rows and no blocks, is searched for among tables,
-        everything else among partitions.
+        ``"partitions"``: an individual is a partition, whose blocks satisfy the models from the start. Offspring take
+        the cheapest blocks of both parents and are then improved by moves, swaps, merges and splits. ``"mg-ga"``: an
+        individual is a table of published cells, as in that program; for k-anonymity alone, or for a matching notion.
+        When not given, matching notions, which judge rows and no blocks, search among tables, all others partitions.
     individuals : int, optional
         Of a generation; 8 partitions or 100 tables when not given.
     generations : int, optional
@@ -65,18 +62,16 @@ class Genetic:
 
     Notes
     -----
-    With ``"partitions"`` the start are Mondrian's blocks in the same candidate space, annealed; the
-    result is never worse. The trace holds a lower bound, its gap, and the best
-    loss by generation (``trace.effort.history``).
+    With ``"partitions"`` the start are Mondrian's blocks in the same candidate space, annealed; the result is never
+    worse. The trace holds a lower bound, its gap, and the best loss by generation (``trace.effort.history``).
 
-    ``"mg-ga"`` follows that program with these faults mended: the rate of mutation does grow; the
-    elite is a share, not ten; a whole row can be aligned with another, without which equal rows
-    hardly ever meet; losses are compared only among tables that satisfy the model, and a table
-    of ``*`` is among the first, so that there always is one. Under a matching notion, that
-    program's own (`hushtable.GlobalK1`) or another, the first tables are a k-anonymous one, which is
-    more than asked, and for k = 2 rows paired by an assignment. A row of which too few matches are known,
-    told by strong components, is paired with another: both publish the cheapest cells that
-    cover both. So every individual satisfies the notion, and losses alone decide.
+    ``"mg-ga"`` follows that program with these faults mended: the rate of mutation does grow; the elite is a share, not
+    ten; a whole row can be aligned with another, without which equal rows hardly ever meet; losses are compared only
+    among tables that satisfy the model, and a table of ``*`` is among the first, so that there always is one. Under a
+    matching notion, that program's own (`hushtable.GlobalK1`) or another, the first tables are a k-anonymous one, which
+    is more than asked, and for k = 2 rows paired by an assignment. A row of which too few matches are known, told by
+    strong components, is paired with another: both publish the cheapest cells that cover both. So every individual
+    satisfies the notion, and losses alone decide.
 
     Examples
     --------
@@ -107,10 +102,8 @@ class Genetic:
         return Offers(losses, parts_equal_records=True, finds_matchings=finds, merges_classes=True)
 
     def __post_init__(self) -> None:
-        if self.variant is not None and self.variant not in _DEFAULTS:
-            raise InputError(
-                f"Genetic was given variant = {self.variant!r}.", hint=f"choose one of {tuple(_DEFAULTS)}."
-            )
+        if self.variant is not None:
+            check_choice("Genetic was given variant", self.variant, tuple(_DEFAULTS))
         for name, least in (("individuals", 2), ("generations", 1), ("patience", 1), ("seed", 0)):
             if getattr(self, name) is not None:
                 check_whole(f"Genetic was given {name}", getattr(self, name), least)
@@ -214,10 +207,7 @@ class Genetic:
 
 
 _Individual = tuple[float, CodeArray]
-
-
-def _value(individual: _Individual) -> float:
-    return individual[0]
+_value: Callable[[_Individual], float] = itemgetter(0)
 
 
 class _Nursery:

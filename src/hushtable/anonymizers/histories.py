@@ -15,11 +15,9 @@ from hushtable.anonymizers.judging import Judge
 from hushtable.anonymizers.method import Found, Offers, Problem
 from hushtable.errors import InfeasibleError, InputError, check_whole, listed
 from hushtable.models import KAnonymity, LinkedKAnonymity
-from hushtable.recoding import Axis, Recoding, lay_out, relative
+from hushtable.recoding import Axis, lay_out, relative
 from hushtable.search import Clock
 from hushtable.tables import Partition
-
-__all__ = ["Histories"]
 
 _STEPS_PER_PERSON: Final = 30
 _MOST_STEPS: Final = 15_000
@@ -102,8 +100,8 @@ class Histories:
             part, Partition.from_labels(labels[kept], n_classes, part.counts), crowd.axes, "tight"
         )
         if not any(model.needs.histories for model in problem.judge.models):
-            labels, recoding = _merged(labels, recoding)
-            n_classes = int(labels.max()) + 1
+            merged, recoding = publish.merge_equal_classes(recoding, labels, problem.table.counts)
+            labels, n_classes = merged.labels, merged.n_classes
         trace = clock.trace(
             repr(self),
             n_steps,
@@ -117,27 +115,16 @@ class Histories:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Crowd:
-    """Persons and where their records lie.
-
-    Attributes
-    ----------
-    places : ndarray of float64, shape (n_rows, n_columns)
-        Of ordered columns in [0, 1]; of others the code. NaN is missing.
-    shares : ndarray of float64, shape (n_columns,)
-        What a second value of a column that is not ordered costs; 0 where it is ordered.
-    weights : ndarray of float64, shape (n_columns,)
-    pull : ndarray of float64, shape (n_columns,)
-        How much each column decides which records are aligned.
-    rows : list of ndarray of int64
-        Of every person.
-    """
+    """Persons and where their records lie."""
 
     axes: Sequence[Axis] = field(repr=False)
+    # (n_rows, n_columns): of ordered columns in [0, 1], of others the code; NaN is missing
     places: FloatArray = field(repr=False)
+    # What a second value of a column that is not ordered costs; 0 where it is ordered
     shares: FloatArray = field(repr=False)
     weights: FloatArray = field(repr=False)
-    pull: FloatArray = field(repr=False)
-    rows: list[CountArray] = field(repr=False)
+    pull: FloatArray = field(repr=False)  # how much each column decides which records are aligned
+    rows: list[CountArray] = field(repr=False)  # of every person
     n_nobodys: int
 
     @property
@@ -240,7 +227,10 @@ def _starts(crowd: _Crowd, problem: Problem) -> list[_HistoryGroups]:
     by_cuts = _cut(_features(crowd, n_records), n_records, k)
     rank = np.argsort(np.concatenate(by_cuts))
     by_length = _fewest_left_out(np.lexsort((rank, n_records)), n_records, k)
-    found = [_graded(crowd, _repaired(crowd, groups, judge)) for groups in (by_cuts, by_length)]
+    found = []
+    for groups in (_repaired(crowd, groups, judge) for groups in (by_cuts, by_length)):
+        graded = [_aligned(crowd, group)[1:] for group in groups]
+        found.append(_HistoryGroups(groups, [cost for cost, _ in graded], sum(n for _, n in graded)))
     able = [each for each in found if each.n_left_out <= most]
     if not able:
         fewest = min(each.n_left_out for each in found) + crowd.n_nobodys
@@ -340,11 +330,6 @@ def _passes(crowd: _Crowd, group: CountArray, judge: Judge) -> bool:
     return bool(judge.passes(offsets, np.concatenate(lines).astype(np.int32)).all())
 
 
-def _graded(crowd: _Crowd, groups: list[CountArray]) -> _HistoryGroups:
-    graded = [_aligned(crowd, group)[1:] for group in groups]
-    return _HistoryGroups(groups, [cost for cost, _ in graded], sum(n for _, n in graded))
-
-
 def _annealed(
     crowd: _Crowd, start: _HistoryGroups, problem: Problem, clock: Clock, seed: int
 ) -> tuple[_HistoryGroups, int, bool]:
@@ -395,13 +380,6 @@ def _labels(crowd: _Crowd, groups: list[CountArray]) -> CodeArray:
             labels[line] = n_lines
             n_lines += 1
     return labels
-
-
-def _merged(labels: CodeArray, recoding: Recoding) -> tuple[CodeArray, Recoding]:
-    """Make one class of those that publish the same cells, as readers see them."""
-    _, first, class_of = np.unique(recoding.combinations()[:-1], return_index=True, return_inverse=True)
-    merged = np.append(class_of.reshape(-1), -1)[labels].astype(np.int32)
-    return merged, recoding.take(first)
 
 
 def _floor(crowd: _Crowd, problem: Problem) -> float | None:

@@ -1,11 +1,8 @@
 """Mondrian over records that lie in parts, on other machines: each part counts, one place chooses.
 
-A class of many records is cut here, by what the parts say of it: how often each code occurs on the left side of every
-cut that may be the best one. A class of fewer records is cut, and published, by whichever worker is free. So no
-process holds all records, and the classes and their cells are those of one table in memory, number by number.
-
-All that the workers make lies in one folder, under names and with contents that follow from the records alone: a task
-that runs once more for a lost worker makes the same again.
+A class of many records is cut here, by the counts that parts give of each code left of every promising cut; a smaller
+one by any free worker. So no process holds all records, and the classes are those of one table, number by number.
+Results lie in one folder, named after the records: a task that runs again for a lost worker makes the same again.
 """
 
 from __future__ import annotations
@@ -25,7 +22,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hushtable._types import CodeArray, CountArray
-from hushtable.anonymizers.parallel import CutSearch, Piece, ThreadScratch, grow_alone, joined, side_by_side
+from hushtable.anonymizers.parallel import (
+    CutSearch,
+    Piece,
+    ThreadScratch,
+    grow_alone,
+    joined,
+    side_by_side,
+    tree_cursor,
+)
 from hushtable.anonymizers.placement import CutTree, Walk
 from hushtable.anonymizers.preparation import Request
 from hushtable.anonymizers.row_by_row import ClassRows, Coding, Plan, Publishing, why_not_row_by_row
@@ -49,8 +54,6 @@ from hushtable.release import Release
 from hushtable.search import Budget, Clock
 from hushtable.tables import Table
 
-__all__ = ["InParts", "Workers", "protect_in_parts", "why_not_in_parts"]
-
 _FEWEST: Final = 2**18  # records of a class that is not cut here any more
 _N_CLASSES: Final = 128  # or this share of all of them
 _MOST_COUNTS: Final = 2**25  # numbers that a worker counts at once
@@ -63,35 +66,20 @@ class Workers(Protocol):
 
     def map(self, work: Callable[[Any], Any], items: Sequence[Any]) -> list[Any]:
         """Return what comes of every item, in their order."""
-        ...
 
     def sum(self, work: Callable[[Any], NDArray[Any]], items: Sequence[Any]) -> NDArray[Any]:
         """Return the sum of what comes of the items."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class InParts:
-    """A release of classes, and the way down the cuts by which every record finds its own.
+    """A release of classes, and the way down the cuts by which every record finds its own."""
 
-    Attributes
-    ----------
-    release : Release
-        Its source has a row for every class and sensitive values in it, with counts, that holds the quasi-identifiers
-        of one of its records.
-    shifted : ndarray of uint8, uint16 or uint32, shape (n_columns, n_rows)
-        The codes of the judged columns of these rows, shifted by one.
-    coding : Coding
-    margins : Frame
-        Rows with counts whose columns hold each cell as often as all records do.
-    n_records : int
-    walk : Walk
-    """
-
+    # Its source: a row with counts for every class and its sensitive values, with one record's quasi-identifiers
     release: Release
-    shifted: NDArray[Any] = field(repr=False)
+    shifted: NDArray[Any] = field(repr=False)  # codes + 1 of the judged columns of these rows, (n_columns, n_rows)
     coding: Coding = field(repr=False)
-    margins: Frame = field(repr=False)
+    margins: Frame = field(repr=False)  # rows with counts whose columns hold each cell as often as all records do
     n_records: int
     walk: Walk = field(repr=False)
 
@@ -104,31 +92,10 @@ def why_not_in_parts(asked: Request) -> str | None:
 def protect_in_parts(
     parts: Sequence[Path], names: Sequence[str], asked: Request, workers: Workers, *, dialect: Dialect | None = None
 ) -> InParts:
-    """Carry out a request for records in Parquet files.
+    """Carry out a request for records in Parquet files of one schema, in a folder that all workers may write to.
 
-    Parameters
-    ----------
-    parts : sequence of path
-        Files of one schema in a folder that all workers see, and may write to: what they make lies beside. A part is
-        removed once it is coded.
-    names : sequence of str
-        The columns that are judged.
-    asked : Request
-        One of those that `why_not_in_parts` has nothing against.
-    workers : Workers
-    dialect : Dialect, optional
-        Which texts mean a missing cell.
-
-    Raises
-    ------
-    ColumnError, InputError, InfeasibleError
-        As `hushtable.anonymize` says; or there are more values than can be counted.
-
-    Notes
-    -----
-    A worker holds a part of 1,048,576 records, or a class of 1/128 of all records, at about 100 bytes each. The place
-    that chooses holds what a few classes have of every value, and at the end some hundred bytes for each class of the
-    release.
+    A part is removed once it is coded. A worker holds a part of 1,048,576 records, or a class of 1/128 of all records,
+    at about 100 bytes each; this process what a few classes have of every value, and then some hundred bytes a class.
     """
     known = dialect or Dialect()
     cells, counts = _cells(parts, names, workers, known)
@@ -172,16 +139,11 @@ def _seen(names: tuple[str, ...], dialect: Dialect, part: Path) -> SeenCells:
 
 
 class _Settled(NamedTuple):
-    """What a worker made of a class.
+    """What a worker made of a class."""
 
-    tree : SplitTree, the cuts below it
-    rows : ClassRows
-    shifted : uint8, uint16 or uint32 (n_columns, n_rows), the codes of one record of each row, shifted by one
-    """
-
-    tree: split.SplitTree
+    tree: split.SplitTree  # the cuts below it
     rows: ClassRows
-    shifted: NDArray[Any]
+    shifted: NDArray[Any]  # codes + 1 of one record of each row, (n_columns, n_rows)
 
 
 _Slices = list[tuple[Path, int, int]]
@@ -189,27 +151,14 @@ _Slices = list[tuple[Path, int, int]]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _CodedParts:
-    """The records of parts as codes on the disk, and what workers do with them; it pickles.
-
-    Attributes
-    ----------
-    folder : path
-    dialect : Dialect
-    coding : Coding
-    axes : tuple of Axis
-    counted : tuple of str
-        Columns whose values the models count.
-    search : CutSearch
-        Of all records, without their sensitive values.
-    publishing : Publishing
-    """
+    """The records of parts as codes on the disk, and what workers do with them; it pickles."""
 
     folder: Path
     dialect: Dialect
     coding: Coding
     axes: tuple[Axis, ...]
-    counted: tuple[str, ...]
-    search: CutSearch
+    counted: tuple[str, ...]  # columns whose values the models count
+    search: CutSearch  # of all records, without their sensitive values
     publishing: Publishing
 
     @classmethod
@@ -221,7 +170,8 @@ class _CodedParts:
     @property
     def kinds(self) -> tuple[int, ...]:
         """How many sensitive values each counted column has, the missing one included."""
-        return tuple(self._column(name).n_values + 1 for name in self.counted)
+        columns = dict(zip(self.coding.cells.names, self.coding.columns, strict=True))
+        return tuple(columns[name].n_values + 1 for name in self.counted)
 
     def code(self, part: Path) -> list[Path]:
         """Write the codes of a part, some records a file."""
@@ -274,9 +224,6 @@ class _CodedParts:
             draft.write_bytes(pickle.dumps(settled, protocol=5))
         return path
 
-    def _column(self, name: str) -> Any:
-        return self.coding.columns[self.coding.cells.names.index(name)]
-
     def _save(self, codes: CodeArray, path: Path) -> None:
         with _whole(path) as draft, draft.open("wb") as file:
             np.save(file, self._shifted(codes))
@@ -294,14 +241,10 @@ class _CodedParts:
 
 
 class _Open(NamedTuple):
-    """A class that is cut here.
+    """A class that is cut here."""
 
-    run : where its records would lie if all lay class by class
-    held : int64 (n_entries, n_kinds), how many of them have each place of each column, and sensitive values
-    """
-
-    run: tuple[int, int]
-    held: CountArray
+    run: tuple[int, int]  # where its records would lie if all lay class by class
+    held: CountArray  # (n_entries, n_kinds): how many of them have each place of each column, and sensitive values
 
 
 class _Cut(NamedTuple):
@@ -466,21 +409,13 @@ def _uncut(run: tuple[int, int]) -> Piece:
     """Return a class of which no cut is known."""
     none = np.empty(0, dtype=np.int32)
     one = np.array([-1], dtype=np.int32), np.zeros(1, dtype=np.int32), none, np.zeros(2, dtype=np.int32)
-    return Piece(split.SplitTree(*one, _cursor(n_leaves=1)), run)
+    return Piece(split.SplitTree(*one, tree_cursor(1, n_leaves=1, n_members=0)), run)
 
 
 def _one_cut(cut: _Cut) -> split.SplitTree:
-    length, none = np.array([len(cut.members)], dtype=np.int32), np.zeros(1, dtype=np.int32)
-    return split.SplitTree(
-        np.array([cut.column], dtype=np.int32), length, cut.members, none, _cursor(n_members=len(cut.members))
-    )
-
-
-def _cursor(*, n_leaves: int = 0, n_members: int = 0) -> CountArray:
-    """Return the counters of a tree of one node."""
-    cursor = np.zeros(4, dtype=np.int64)
-    cursor[[split.NODES, split.LEAVES, split.MEMBERS]] = 1, n_leaves, n_members
-    return cursor
+    column, length = np.array([[cut.column], [len(cut.members)]], dtype=np.int32)
+    cursor = tree_cursor(1, n_leaves=0, n_members=len(cut.members))
+    return split.SplitTree(column, length, cut.members, np.zeros(1, dtype=np.int32), cursor)
 
 
 def _settled(

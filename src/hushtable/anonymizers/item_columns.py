@@ -1,8 +1,7 @@
-"""Sensitive columns of sets in a search: columns of items, so that methods and kernels know nothing of sets.
+"""Sensitive columns of sets in a search: a column for every item says who holds it; kernels know no sets.
 
-What a model asks of a set it asks of every item, see `hushtable.models.items`: a column for every item says who holds
-it. (alpha, k)-anonymity asks every value of a column alone, so that items which no record holds together share one. An
-item that is too rare to fail in any class that the other models allow has no column.
+Items that no record holds together share a column under (alpha, k)-anonymity, which asks every value of a column alone.
+An item that is too rare to fail in any class that the other models allow has no column.
 """
 
 from __future__ import annotations
@@ -19,10 +18,7 @@ from hushtable.models import AlphaKAnonymity, ClassStats, Histogram, KAnonymity,
 from hushtable.search import check_memory
 from hushtable.tables import Table
 
-__all__ = ["MOST_ITEM_COLUMNS", "with_item_columns"]
-
-MOST_ITEM_COLUMNS: Final = 1_000
-"""Columns of items that a search looks at, of all sensitive columns together."""
+MOST_ITEM_COLUMNS: Final = 1_000  # that a search looks at, of all sensitive columns together
 
 
 class _ItemColumn(NamedTuple):
@@ -40,21 +36,8 @@ class _ItemColumn(NamedTuple):
 
 
 def with_item_columns(table: Table, models: Sequence[PrivacyModel]) -> tuple[Table, tuple[PrivacyModel, ...]]:
-    """Return a table with columns for the items that models look at, and the models that are asked of them.
-
-    Parameters
-    ----------
-    table : Table
-        The rows that are judged.
-    models : sequence of PrivacyModel
-        Those of columns of sets are asked item by item; others stay as they are.
-
-    Raises
-    ------
-    InputError
-        There are too many items.
-    """
-    of_sets = [model for model in models if any(_is_of_sets(table, name) for name in model.needs.sensitive)]
+    """Return a table with columns for the items that models look at, and the models that are asked of them."""
+    of_sets = [model for model in models if any(table.column(name).separator for name in model.needs.sensitive)]
     if not of_sets:
         return table, tuple(models)
     asked = [model for model in models if model not in of_sets]
@@ -77,10 +60,6 @@ def with_item_columns(table: Table, models: Sequence[PrivacyModel]) -> tuple[Tab
     added = tuple(each.column for each in columns)
     wide = Table((*table.columns, *added), np.concatenate([table.codes, codes]), table.counts)
     return wide, (*asked, *(each.model for each in columns))
-
-
-def _is_of_sets(table: Table, name: str) -> bool:
-    return table.column(name).separator is not None
 
 
 def _columns_of(table: Table, model: PrivacyModel, least: int) -> Iterator[_ItemColumn]:

@@ -1,7 +1,7 @@
-"""Hide persons from whoever knows m of their records, by any method that divides records.
+"""Hide persons from whoever knows m of their records, by any method that divides records into classes of k persons.
 
-The method divides the records into classes of k persons. Sets of m records that too few persons hold then lose a
-record each; where more would go than may be suppressed, the method divides again, into classes of more persons.
+Sets of m records that too few persons hold then lose a record each; where more would go than may be suppressed, the
+method divides again, into classes of more persons.
 """
 
 from __future__ import annotations
@@ -24,8 +24,6 @@ from hushtable.models import KAnonymity, KMAnonymity
 from hushtable.release import Release
 from hushtable.search import Budget, Clock
 from hushtable.tables import Partition
-
-__all__ = ["hide_known", "is_hiding_known"]
 
 _MOST_SETS: Final = 3 * 10**7  # that are looked at anew whenever records are suppressed
 _FARTHER: Final = 4  # times as many persons, until a release holds and the next one loses more
@@ -54,25 +52,9 @@ class _Attempt(NamedTuple):
 def hide_known(prepared: Prepared, asked: Request, search: Callable[[Prepared, Request], Searched]) -> Release:
     """Carry out a request for (k,m)-anonymity with a method that divides records.
 
-    Parameters
-    ----------
-    prepared : Prepared
-    asked : Request
-    search : callable
-        Carries out a request for classes.
-
-    Raises
-    ------
-    InputError
-        There are more sets of m records than can be looked at.
-    InfeasibleError
-        Even classes of everybody leave out more records than may be suppressed.
-
-    Notes
-    -----
     Each search asks for four times as many persons a class, until the release holds and the next one loses more; then
-    up to five numbers around the best one are tried, and the release of least loss is taken. Sets count as held by who
-    has records of equal cells, without those whose cells are ``*``: so a release is never taken for safer than it is.
+    up to five numbers around the best one are tried, and the release of least loss is taken. Records count as equal by
+    their cells, without those whose cells are ``*``: so a release is never taken for safer than it is.
     """
     clock, persons = asked.clock.anew(), prepared.table.codes[prepared.table.index(str(asked.person))]
     _check_sets(prepared, asked, persons)
@@ -215,10 +197,7 @@ def _part(clock: Clock) -> Clock:
 
 
 def _hidden(classes: CodeArray, persons: CodeArray, judge: Judge, most: int) -> CountArray | None:
-    """Suppress records until every set of known ones is held by k persons, and classes pass.
-
-    Return the classes, -1 where suppressed; None where more records would go than may.
-    """
+    """Return classes, -1 where suppressed, such that k persons hold every known set; None where too many go."""
     table, hidden = judge.table, classes.astype(np.int64)
     known = [model for model in judge.models if isinstance(model, KMAnonymity)]
     while True:
@@ -264,10 +243,7 @@ def _in_rare(
 
 
 def _hitting(rare: RareSets, width: int, most: int) -> CountArray | None:
-    """Choose of each person the class in most of the rare sets, until none is left; None where more than `most` are.
-
-    Return person times width plus class.
-    """
+    """Choose of each person the class in most rare sets, as person * width + class; None where more than `most` are."""
     is_record = rare.classes >= 0
     # Sets are in order, so that a class that is in one twice stands beside itself.
     is_record[:, 1:] &= rare.classes[:, 1:] != rare.classes[:, :-1]

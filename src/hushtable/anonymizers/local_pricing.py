@@ -20,9 +20,6 @@ from hushtable.recoding import Axis, Recoding, lay_out, places, relative
 from hushtable.search import Clock, check_memory
 from hushtable.tables import Partition
 
-__all__ = ["MOST_COPIES", "Neighbours", "Pricing", "find", "node_costs", "pairs", "priced"]
-
-
 _BLOCK: Final = 32  # rows that share a bound
 _SIDES: Final = 1_024  # blocks looked at on either side
 _MOST_BOUNDED: Final = 256  # places of a column that bounds look at
@@ -31,24 +28,12 @@ _TOGETHER: Final = 1_024  # rows between two looks at the clock
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Neighbours:
-    """The nearest rows.
+    """The nearest rows."""
 
-    Attributes
-    ----------
-    order : ndarray of int64, shape (n_rows,)
-        The rows, equal ones side by side.
-    near : Near
-        Of the rows in that order.
-    costs : ndarray of float64, shape (n_distinct, n_near)
-        What a class of two costs each.
-    complete : bool
-        Whether there was time for all rows.
-    """
-
-    order: CountArray
-    near: Near = field(repr=False)
-    costs: FloatArray = field(repr=False)
-    complete: bool
+    order: CountArray  # the rows, equal ones side by side
+    near: Near = field(repr=False)  # of the rows in that order
+    costs: FloatArray = field(repr=False)  # (n_distinct, n_near): what a class of two costs each
+    complete: bool  # whether there was time for all rows
 
 
 def find(space: Space, labels: CodeArray, n_near: int, clock: Clock) -> Neighbours:
@@ -95,12 +80,9 @@ _N_NEAR: Final = 24
 
 
 def pairs(space: Space, found: Neighbours) -> CodeArray | None:
-    """Return classes of two and three rows, a label for every row; None where there are too few or too many rows.
+    """Return the classes of two and three rows of least cost by a fractional matching, which is half an assignment.
 
-    Notes
-    -----
-    The fractional matching of least cost is half an assignment without fixed points. Of four equal rows or more, all
-    but two or three are pairs of their own.
+    None where there are too few or too many rows. Of four equal rows or more, all but two or three are pairs.
     """
     offsets = found.near.offsets
     counts = np.diff(offsets)
@@ -168,20 +150,11 @@ _WORD: Final = 64
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Pricing:
-    """The rows of a problem, and what classes of them cost.
-
-    Attributes
-    ----------
-    problem : Problem
-    axes : tuple of Axis
-        In the order of the problem's columns.
-    space : Space
-        By the loss itself where that is a sum over cells.
-    """
+    """The rows of a problem, and what classes of them cost."""
 
     problem: Problem
-    axes: tuple[Axis, ...] = field(repr=False)
-    space: Space = field(repr=False)
+    axes: tuple[Axis, ...] = field(repr=False)  # in the order of the problem's columns
+    space: Space = field(repr=False)  # by the loss itself where that is a sum over cells
 
     @property
     def n_words(self) -> int:
@@ -195,16 +168,17 @@ class Pricing:
         partition = Partition.from_labels(labels, int(labels.max()) + 1, table.counts)
         return partition, publish.from_classes(table, partition, self.axes, "tight")
 
+    def publish_merged(self, labels: CodeArray) -> tuple[Partition, Recoding]:
+        """Say what they publish, with one class of those that publish the same cells."""
+        return publish.merge_equal_classes(self.publish(labels)[1], labels, self.problem.table.counts)
+
     def loss_of(self, labels: CodeArray) -> float:
         """Return the loss of what they publish."""
         partition, recoding = self.publish(labels)
         return self.problem.loss.of(recoding, partition.sizes)
 
     def near(self, labels: CodeArray) -> Pricing:
-        """Return the same with columns weighted as they count for a small change of these classes.
-
-        A geometric mean of 1 + L is the less steep in a column the more that has lost.
-        """
+        """Return the same weighted for small changes: a geometric mean is flatter in a column the more that lost."""
         loss = self.problem.loss
         if not (isinstance(loss, ArxLoss) and loss.mean == "geometric"):
             return self
@@ -230,10 +204,8 @@ def _space(problem: Problem, axes: Sequence[Axis], weights: FloatArray) -> Space
     tables: list[FloatArray] = []
     positions: list[FloatArray] = []
     trees: list[tuple[CodeArray, FloatArray]] = []
-    begins, word = (
-        {class_costs.KIND_TABLE: 0, class_costs.KIND_SPAN: 0, class_costs.KIND_TREE: 0, class_costs.KIND_SET: 0},
-        0,
-    )
+    begins = {class_costs.KIND_TABLE: 0, class_costs.KIND_SPAN: 0, class_costs.KIND_TREE: 0, class_costs.KIND_SET: 0}
+    word = 0
     for j, (axis, weight) in enumerate(zip(axes, weights.tolist(), strict=True)):
         kind = _kind(axis)
         columns[j]["kind"], columns[j]["begin"], columns[j]["n_places"] = kind, begins[kind], axis.n_places
@@ -251,11 +223,8 @@ def _space(problem: Problem, axes: Sequence[Axis], weights: FloatArray) -> Space
             else:
                 trees.append(_climbed(loss, axis, weight))
             begins[kind] += axis.n_places
-    n_levels = max((len(nodes) for nodes, _ in trees), default=0)
-    nodes, prices = (
-        np.zeros((n_levels, begins[class_costs.KIND_TREE]), np.int32),
-        np.zeros((n_levels, begins[class_costs.KIND_TREE])),
-    )
+    shape = max((len(nodes) for nodes, _ in trees), default=0), begins[class_costs.KIND_TREE]
+    nodes, prices = np.zeros(shape, np.int32), np.zeros(shape)
     begin = 0
     for of_column, prices_of_column in trees:
         run = slice(begin, begin + of_column.shape[1])

@@ -16,6 +16,7 @@ import numpy as np
 
 from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray
 from hushtable.anonymizers import local_pricing
+from hushtable.anonymizers.judging import split_large_classes
 from hushtable.anonymizers.local_pricing import Neighbours, Pricing, node_costs, priced
 from hushtable.anonymizers.method import Found, Offers, Problem
 from hushtable.anonymizers.mondrian import Mondrian
@@ -26,12 +27,8 @@ from hushtable.kernels.annealing import run
 from hushtable.kernels.class_costs import CostedClasses
 from hushtable.kernels.regroup import Check
 from hushtable.quality import SetNCP
-from hushtable.recoding import Recoding
 from hushtable.search import Budget, Clock, Effort, check_memory, say_if_first_run
 from hushtable.tables import Partition, Table
-
-__all__ = ["MOST_NODES", "Course", "LocalRecoding", "adopted", "anneal", "by_levels", "n_nodes", "parted"]
-
 
 MOST_NODES: Final = 100_000  # of the lattice
 _SHARE_KEPT: Final = 0.01
@@ -47,23 +44,12 @@ def n_nodes(pricing: Pricing) -> int:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Rest:
-    """The distinct rows left over.
-
-    Attributes
-    ----------
-    rows : ndarray of int64
-        Which.
-    counts : ndarray of int64
-    nodes : ndarray of int32, shape (n_levels of all columns, n_rows)
-        Theirs at every level of the first column, then of the next.
-    costs : ndarray of float64, shape (n_levels of all columns, n_rows)
-        Of a record that publishes them.
-    """
+    """The distinct rows left over."""
 
     rows: CountArray
     counts: CountArray
-    nodes: CodeArray = field(repr=False)
-    costs: FloatArray = field(repr=False)
+    nodes: CodeArray = field(repr=False)  # (levels of the first column, then of the next, ...; n_rows)
+    costs: FloatArray = field(repr=False)  # as `nodes`: of a record that publishes them
 
     def of(self, kept: BoolArray) -> _Rest:
         nodes, costs = np.ascontiguousarray(self.nodes[:, kept]), np.ascontiguousarray(self.costs[:, kept])
@@ -126,17 +112,9 @@ def _all(pricing: Pricing, ladders: Sequence[Hierarchy], distinct: Table) -> _Re
 
 
 def _cheapest(
-    rest: _Rest,
-    starts: CountArray,
-    fails: BoolArray,
-    least: int,
-    asked: _Asked,
-    clock: Clock,
+    rest: _Rest, starts: CountArray, fails: BoolArray, least: int, asked: _Asked, clock: Clock
 ) -> CodeArray | None:
-    """Return the groups of the cheapest levels that keep enough records, -1 for rows in none; None where none do.
-
-    What fails is marked, and all that lies below.
-    """
+    """Return the groups of the cheapest levels that keep enough records, -1 for rows in none; mark what fails."""
     n_records = int(rest.counts.sum())
     if n_records < least:
         return None
@@ -177,35 +155,17 @@ _SPARE: Final = 64  # classes more than sizes allow, for splits of those that ar
 
 @dataclass(frozen=True, slots=True)
 class Course:
-    """How long an annealing goes on, and how hot.
+    """How long an annealing goes on, and how hot."""
 
-    Attributes
-    ----------
-    n_steps : int
-        At most.
-    hot, cold : float
-        The first and the last temperature, in cells, of an annealing that is long enough for them.
-    """
-
-    n_steps: int
-    hot: float
-    cold: float
+    n_steps: int  # at most
+    hot: float  # the first temperature, in cells, of an annealing that is long enough for it
+    cold: float  # the last one
 
 
 def anneal(
     pricing: Pricing, labels: CodeArray, found: Neighbours, check: Check, course: Course, seed: int, clock: Clock
 ) -> tuple[CodeArray, int]:
-    """Anneal classes that pass; return them as they are in the end, and the steps taken.
-
-    Parameters
-    ----------
-    labels : ndarray of int32, shape (n_rows,)
-        A class for every row.
-    check : Check
-        What every class keeps satisfying, of the rows in the order of the neighbours.
-    clock : Clock
-        Where it has an end, the temperature falls with the time that is left, so that it ends cold.
-    """
+    """Anneal classes that pass, by rows in the neighbours' order, ever colder; return rows' classes, and steps."""
     order = found.order
     space = pricing.space._replace(codes=np.ascontiguousarray(pricing.space.codes[order]))
     classes = _classes(pricing, labels[order], check.min_size)
@@ -285,16 +245,6 @@ def adopted(pricing: Pricing, labels: CodeArray, check: Check) -> CodeArray | No
     return np.ascontiguousarray(classes.rows["label"])
 
 
-def parted(pricing: Pricing, labels: CodeArray, min_size: int) -> CodeArray:
-    """Part classes of twice the least size or more, equal rows together; that costs no more."""
-    order = np.lexsort((*pricing.space.codes.T, labels))
-    sizes = np.bincount(labels)
-    n_parts = np.maximum(1, sizes // min_size)
-    place = np.empty(len(labels), dtype=np.int64)
-    place[order] = np.arange(len(labels)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    return np.asarray((np.cumsum(n_parts) - n_parts)[labels] + place * n_parts[labels] // sizes[labels], dtype=np.int32)
-
-
 _SECONDS: Final = 10.0
 _STEPS_PER_ROW: Final = 300
 _MOST_PER_ROW: Final = 5_000
@@ -326,8 +276,8 @@ class _Start:
 class LocalRecoding:
     """Generalize cells and not columns, in tables of any size: records move between classes while that loses less.
 
-    A class publishes in every column the lowest hierarchy node over its records, or without a
-    hierarchy their interval or set. Equal records may publish different cells.
+    A class publishes in every column the lowest hierarchy node over its records, or without a hierarchy their interval
+    or set. Equal records may publish different cells.
 
     Parameters
     ----------
@@ -335,14 +285,12 @@ class LocalRecoding:
 
     Notes
     -----
-    The start is the best of three, by what is published: Mondrian's classes with
-    ``exchange=True``; where every quasi-identifier has a hierarchy, the cheapest full-domain recoding that puts a
-    hundredth of the records into classes, another one for the rows that it leaves over, and so on; for k = 2 the
-    cheapest fractional matching, taken apart into pairs and triples. From there a simulated annealing: a record
-    moves to the class of one of its 32 nearest rows, or changes places with a record of it, and now and then a class is
-    split or dissolved. The release is never worse than its start, and no record is suppressed for a lower loss.
-
-    Every class satisfies the models after every step, so that only moves are made after which it does.
+    The start is the best of three, by what is published: Mondrian's classes with ``exchange=True``; where every
+    quasi-identifier has a hierarchy, the cheapest full-domain recoding that puts a hundredth of the records into
+    classes, another one for the rows that it leaves over, and so on; for k = 2 the cheapest fractional matching, taken
+    apart into pairs and triples. From there a simulated annealing: a record moves to the class of one of its 32 nearest
+    rows, or changes places with a record of it, and now and then a class is split or dissolved; after every step every
+    class satisfies the models. The release is never worse than its start, and no record is suppressed for a lower loss.
 
     At most 300 steps a record are taken, and on a table where that may be long, at most 10 seconds, which are not
     reproducible; ``Budget(nodes=)`` counts steps, which are; ``Budget(seconds=)`` may take 5,000 a record. Seconds are
@@ -380,7 +328,10 @@ class LocalRecoding:
         n_steps, clock = _within(problem)
         spared, clock = _spared(problem, clock)
         pricing = priced(problem)
-        start, found = _start(pricing, clock.part(_SHARE_OF_START) if clock.budget.seconds else Clock())
+        first_part = clock.part(_SHARE_OF_START) if clock.budget.seconds else Clock()
+        by_mondrian = _by_mondrian(problem, first_part)
+        found = local_pricing.find(pricing.space, by_mondrian, _N_NEAR, first_part)
+        start = min(_starts(pricing, by_mondrian, found, first_part), key=lambda start: start.loss)
         labels, loss, n_done = start.labels, start.loss, 0
         clock.note(loss, at=0)
         if loss > _NEGLIGIBLE:
@@ -395,14 +346,11 @@ class LocalRecoding:
         is_short = problem.clock.budget.nodes is not None and n_steps < _STEPS_PER_ROW * len(labels)
         effort = Effort(n_done, 0, 0, 0.0, history=tuple(clock.history))
         trace = clock.trace(repr(self), n_done, complete=not (is_ended or is_short), seed=self.seed, effort=effort)
-        return Found(*_merged(pricing, labels), trace, spared=spared)
+        return Found(*pricing.publish_merged(labels), trace, spared=spared)
 
 
 def _compile(problem: Problem) -> None:
-    """Have every kernel run once on a few of the rows, whatever comes of it.
-
-    On a machine's first run they are compiled, which takes far longer than a short search, and cannot be interrupted.
-    """
+    """Run every kernel once on a few rows: their first compilation is long, and nothing can interrupt it."""
     judge, n_rows = problem.judge, problem.table.n_rows
     rows = np.linspace(0, n_rows - 1, min(n_rows, max(_FEW, 2 * judge.min_size))).astype(np.int64)
     pricing = priced(replace(problem, judge=judge.of(rows), clock=Clock()))
@@ -415,7 +363,7 @@ def _compile(problem: Problem) -> None:
     anneal(pricing, labels, found, _ordered(check, found), Course(2, 1.0, 1.0), 0, Clock())
     adopted(pricing, np.where(np.arange(len(rows)) == 1, np.int32(-1), labels), check)
     _passes(pricing, labels)
-    _merged(pricing, labels)
+    pricing.publish_merged(labels)
     pricing.loss_of(labels)
 
 
@@ -455,25 +403,18 @@ def _ordered(check: Check, found: Neighbours) -> Check:
     return check._replace(judged=check.judged._replace(sensitive=sensitive))
 
 
-def _start(pricing: Pricing, clock: Clock) -> tuple[_Start, Neighbours]:
-    """Return the best start, and the nearest rows."""
-    by_mondrian = _by_mondrian(pricing.problem, clock)
-    found = local_pricing.find(pricing.space, by_mondrian, _N_NEAR, clock)
-    return min(_starts(pricing, by_mondrian, found, clock), key=lambda start: start.loss), found
-
-
 def _starts(pricing: Pricing, by_mondrian: CodeArray, found: Neighbours, clock: Clock) -> Iterator[_Start]:
     """Find starts."""
-    judge = pricing.problem.judge
+    judge, codes = pricing.problem.judge, pricing.space.codes
     by_size, k = judge.is_by_size, judge.min_size
     yield _started(pricing, by_mondrian, _MONDRIAN_HOTTER)
     if by_size:
-        yield _started(pricing, parted(pricing, by_mondrian, k), _MONDRIAN_HOTTER)
+        yield _started(pricing, split_large_classes(codes, by_mondrian, k), _MONDRIAN_HOTTER)
     along_levels = by_levels(pricing, clock)
     if along_levels is not None:
         whole = adopted(pricing, along_levels, judge.check(pricing.problem.table.n_rows))
         if whole is not None and (by_size or _passes(pricing, whole)):
-            yield _started(pricing, parted(pricing, whole, k) if by_size else whole, 1.0)
+            yield _started(pricing, split_large_classes(codes, whole, k) if by_size else whole, 1.0)
     if by_size and k == 2 and clock.left > 0:
         pairs = local_pricing.pairs(pricing.space, found)
         if pairs is not None:
@@ -498,11 +439,3 @@ def _by_mondrian(problem: Problem, clock: Clock) -> CodeArray:
 def _passes(pricing: Pricing, labels: CodeArray) -> bool:
     partition = Partition.from_labels(labels, int(labels.max()) + 1, pricing.problem.table.counts)
     return bool(pricing.problem.judge.passes(partition.offsets, partition.rows).all())
-
-
-def _merged(pricing: Pricing, labels: CodeArray) -> tuple[Partition, Recoding]:
-    """Make one class of those that publish the same cells, as readers see them."""
-    _, recoding = pricing.publish(labels)
-    _, first, class_of = np.unique(recoding.combinations()[:-1], return_index=True, return_inverse=True)
-    merged = class_of.reshape(-1)[labels].astype(np.int32)
-    return Partition.from_labels(merged, len(first), pricing.problem.table.counts), recoding.take(first)

@@ -1,14 +1,11 @@
-"""The one door of every search: a problem in, what was found out, and what a method can be asked.
-
-A method joins by `register`; nothing else has to know it.
-"""
+"""The one door of every search: a problem in, what was found out. A method joins by `register`."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Final, Protocol, TypeVar, runtime_checkable
+from typing import Any, ClassVar, Final, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -21,22 +18,6 @@ from hushtable.quality import Distances, Loss, SetNCP
 from hushtable.recoding import Recoding
 from hushtable.search import Budget, Clock, Trace
 from hushtable.tables import Partition, Table
-
-__all__ = [
-    "METHODS",
-    "Found",
-    "Method",
-    "Offers",
-    "Placing",
-    "Problem",
-    "check_asked",
-    "compares_releases",
-    "is_bounded_below",
-    "is_own",
-    "minimised",
-    "moves_rows",
-    "register",
-]
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +124,6 @@ class Placing(Protocol):
 
     def labels(self, table: Table) -> CodeArray:
         """Return the class of every row of a table with the search's columns."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -191,11 +171,9 @@ class Method(Protocol):
     @property
     def offers(self) -> Offers:
         """What it can be asked."""
-        ...
 
     def search(self, problem: Problem) -> Found:
         """Find classes that pass, and what they publish."""
-        ...
 
 
 METHODS: Final[entries.Registry[type[Method]]] = entries.Registry(
@@ -207,38 +185,27 @@ METHODS: Final[entries.Registry[type[Method]]] = entries.Registry(
         "mondrian": "hushtable.anonymizers.mondrian.Mondrian",
         "histories": "hushtable.anonymizers.histories.Histories",
     },
+    "method",
     "methods",
     ("name", "offers", "search"),
 )
 """Every method by the name that a policy writes it by; imported when it is asked for."""
 
-MethodT = TypeVar("MethodT", bound=Method)
-
-
-def register(method: type[MethodT]) -> type[MethodT]:
-    """Make a method known by its name to `hushtable.anonymize`, policies and the command; usable as a decorator.
-
-    Raises
-    ------
-    InputError
-        Another method has that name.
-    """
-    entries.register(method, METHODS, "method")
-    return method
+register = METHODS.register
 
 
 def check_asked(method: Method, problem: Problem) -> None:
     """Raise InputError where a problem asks of a method what it does not offer."""
     offers, name = method.offers, type(method).__name__
     if problem.loss.name not in offers.losses and not (offers.takes_any_loss and compares_releases(problem.loss)):
-        able = [other for other, each in METHODS.items() if problem.loss.name in each().offers.losses]
-        hint = f"methods that do: {listed(able)}." if able else f"no method does; {name} takes {listed(offers.losses)}."
+        able = _methods_with(lambda offers: problem.loss.name in offers.losses)
+        hint = f"methods that do: {able}." if able else f"no method does; {name} takes {listed(offers.losses)}."
         raise InputError(f"{name} does not search by loss={problem.loss.name!r}.", hint=hint)
     if problem.notion is not None and not offers.finds_matchings:
-        able = [other for other, each in METHODS.items() if each().offers.finds_matchings]
+        able = _methods_with(lambda offers: offers.finds_matchings)
         raise InputError(
             f"{name} with these options makes classes, and {problem.notion.name} judges none.",
-            hint=f"methods that match rows: {listed(able)}.",
+            hint=f"methods that match rows: {able}.",
         )
     _check_models(name, offers, problem.judge.models)
 
@@ -255,8 +222,16 @@ def compares_releases(loss: Loss) -> bool:
 
 def moves_rows(method: Method) -> bool:
     """Tell whether rows may be moved between the classes that a method found, one record each."""
-    offers = method.offers
+    return _moves_rows(method.offers)
+
+
+def _moves_rows(offers: Offers) -> bool:
     return offers.parts_equal_records and offers.merges_classes and not offers.finds_histories
+
+
+def _methods_with(is_able: Callable[[Offers], bool]) -> str:
+    """List the methods that offer something; an empty text where none does."""
+    return listed(name for name, method in METHODS.items() if is_able(method().offers))
 
 
 def minimised(method: Method, loss: Loss) -> Loss:
@@ -270,10 +245,10 @@ def minimised(method: Method, loss: Loss) -> Loss:
         return loss
     if moves_rows(method):
         return SetNCP(weights=loss.weights)
-    able = [other for other, each in METHODS.items() if each().offers.takes_any_loss or moves_rows(each())]
+    able = _methods_with(lambda offers: offers.takes_any_loss or _moves_rows(offers))
     msg = with_hint(
         f"{type(method).__name__} makes the set-NCP small; the loss {loss.name!r} is reported only.",
-        f"methods that make it small: {listed(able)}.",
+        f"methods that make it small: {able}.",
     )
     warnings.warn(msg, stacklevel=2)
     return SetNCP(weights=loss.weights)
@@ -287,8 +262,8 @@ def is_bounded_below(model: PrivacyModel) -> bool:
 def _check_models(name: str, offers: Offers, models: Sequence[PrivacyModel]) -> None:
     linked = [model.name for model in models if model.needs.histories]
     if linked and not offers.finds_histories:
-        able = [other for other, each in METHODS.items() if each().offers.finds_histories]
-        ways = f"methods that align histories: {listed(able)}; or" if able else "No method does yet:"
+        able = _methods_with(lambda offers: offers.finds_histories)
+        ways = f"methods that align histories: {able}; or" if able else "No method does yet:"
         raise InputError(
             f"{name} divides records, and {listed(linked)} judges all the records of a person together.",
             hint=f"{ways} ask for km-anonymity alone, which every method takes; or unlink the records "
@@ -296,11 +271,11 @@ def _check_models(name: str, offers: Offers, models: Sequence[PrivacyModel]) -> 
         )
     counting = [model.name for model in models if model.needs.population]
     if counting and not offers.counts_population:
-        able = [other for other, each in METHODS.items() if each().offers.counts_population]
+        able = _methods_with(lambda offers: offers.counts_population)
         raise InputError(
             f"{name} with these options cannot look for {listed(counting)}: what it publishes covers other people "
             "than those it counts.",
-            hint=f"methods that count a population: {listed(able)}, but not with recoding='central'.",
+            hint=f"methods that count a population: {able}, but not with recoding='central'.",
         )
     low = [model.name for model in models if is_bounded_below(model)]
     if low and not offers.keeps_apart:

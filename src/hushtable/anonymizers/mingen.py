@@ -15,7 +15,7 @@ from hushtable._types import CodeArray, CountArray, FloatArray
 from hushtable.anonymizers import cell_candidates, minimal_matchings, partition_search
 from hushtable.anonymizers.cell_candidates import CandidateSpace, infeasible, merged, published, row_texts
 from hushtable.anonymizers.evolution import Equal, Matched
-from hushtable.anonymizers.judging import Judge
+from hushtable.anonymizers.judging import Judge, split_large_classes
 from hushtable.anonymizers.method import Found, Offers, Problem
 from hushtable.anonymizers.minimal_matchings import Choices
 from hushtable.anonymizers.mondrian import Mondrian
@@ -24,7 +24,6 @@ from hushtable.anonymizers.partition_search import (
     Partitioning,
     anneal,
     nearest,
-    parted,
     partition_value,
     polish,
     steps_within,
@@ -36,9 +35,6 @@ from hushtable.quality import CellLoss, Certainty, Loss, MinimalDistortion, SetN
 from hushtable.recoding import Recoding
 from hushtable.search import Clock, Effort
 from hushtable.tables import Partition
-
-__all__ = ["MinGen", "start", "temperatures"]
-
 
 _SECONDS = 60.0
 _STEPS_PER_ROW = 2_000
@@ -56,11 +52,10 @@ _TEMPERATURES = (0.1, 0.005)  # of what a cell costs at most, times the columns
 class MinGen:
     """Generalize single cells at the least loss there is, and say what is proven.
 
-    A cell publishes its value, an ancestor in its column's hierarchy, an interval between two
-    values, or ``*``; which of them costs what, the loss says. Up to 16 rows are solved by a
-    shortest path over subsets, whatever the models. k-anonymity alone is solved up to
-    ``proof_rows`` by set partitioning. More rows are solved from Mondrian's blocks on, by exchange between
-    blocks and exact solutions within groups of them, with a lower bound. The release has a
+    A cell publishes its value, an ancestor in its column's hierarchy, an interval between two values, or ``*``; which
+    of them costs what, the loss says. Up to 16 rows are solved by a shortest path over subsets, whatever the models.
+    k-anonymity alone is solved up to ``proof_rows`` by set partitioning. More rows are solved from Mondrian's blocks
+    on, by exchange between blocks and exact solutions within groups of them, with a lower bound. The release has a
     certificate of its floor, for `hushtable.check_certificate`.
 
     Parameters
@@ -82,12 +77,11 @@ class MinGen:
 
     Notes
     -----
-    Sweeney's MinGen, "Achieving k-anonymity privacy protection using generalization and
-    suppression", IJUFKS 10(5), 2002, section 4, tries all tables. Here equal rows are
-    what is searched for: a block of rows publishes the cheapest candidates that its rows have in
-    common, and blocks of 2 k rows or more are never needed for k-anonymity alone, because
-    their parts cost no more. For other models blocks of any size are tried. Of the matching
-    notions (`hushtable.models.matching`) the options of each row go into an integer program.
+    Sweeney's MinGen, "Achieving k-anonymity privacy protection using generalization and suppression", IJUFKS 10(5),
+    2002, section 4, tries all tables. Here equal rows are what is searched for: a block of rows publishes the cheapest
+    candidates that its rows have in common, and blocks of 2 k rows or more are never needed for k-anonymity alone,
+    because their parts cost no more. For other models blocks of any size are tried. Of the matching notions
+    (`hushtable.models.matching`) the options of each row go into an integer program.
 
     Without a budget a search ends after 60 seconds; what depends on the clock is then only how
     much is proven, how many ties are listed, and, above 16 rows, how far blocks are improved.
@@ -324,25 +318,18 @@ def start(space: CandidateSpace, problem: Problem, clock: Clock) -> tuple[CodeAr
     by_mondrian = Mondrian().search(asked).partition
     if not judge.passes(by_mondrian.offsets, by_mondrian.rows).all():
         raise infeasible(judge.models, space.n_rows)
-    labels = parted(space, by_mondrian.labels, judge.min_size) if judge.is_by_size else by_mondrian.labels.copy()
+    labels = by_mondrian.labels
+    labels = split_large_classes(space.places, labels, judge.min_size) if judge.is_by_size else labels.copy()
     n_near = max(judge.min_size - 1, _N_NEAR)
     return labels, nearest(space, n_near, clock.part(_SHARE_OF_NEAREST), labels)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Proven:
-    """A partition, and what no other costs less than: all in weighted cells.
-
-    Attributes
-    ----------
-    labels : ndarray of int32, shape (n_rows,)
-    prices : ndarray of float64, shape (n_rows,)
-        No block costs less than its rows' prices.
-    value, bound : float
-    """
+    """A partition, and what no other costs less than: all in weighted cells."""
 
     labels: CodeArray
-    prices: FloatArray
+    prices: FloatArray  # (n_rows,): no block costs less than its rows' prices
     value: float
     bound: float
 

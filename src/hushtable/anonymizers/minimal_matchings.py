@@ -1,13 +1,12 @@
 """Minimal generalization under the matching notions: an integer program over the options of each row.
 
-Many tables of published cells are kept at once: a *pool* is an array of candidates, of shape
-(n_tables, n_rows, n_columns).
+A *pool* is an array of candidates of many tables, of shape (n_tables, n_rows, n_columns).
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -23,24 +22,14 @@ from hushtable.models import ClassStats, Matching, MatchingNotion
 from hushtable.quality import Loss
 from hushtable.search import Clock, Effort, check_memory, solver
 
-__all__ = ["MOST_PAIRED", "MOST_ROWS", "Choices", "matches", "paired", "search", "wanted"]
-
 
 @dataclass(frozen=True, eq=False)
 class Choices:
-    """What every cell of a table may publish.
-
-    Attributes
-    ----------
-    space : CandidateSpace
-    listed : tuple of Candidates, by column
-        The last is ``*``.
-    fitting : tuple by column of (ndarray, ndarray) of int64
-        The candidates of every row, as offsets and members.
-    """
+    """What every cell of a table may publish."""
 
     space: CandidateSpace
-    listed: tuple[Candidates, ...] = field(repr=False)
+    listed: tuple[Candidates, ...] = field(repr=False)  # by column; the last is "*"
+    # By column, the candidates of every row as offsets and members
     fitting: tuple[tuple[CountArray, CountArray], ...] = field(repr=False)
 
     @classmethod
@@ -124,11 +113,7 @@ def matches(covers: BoolArray, *, is_global: bool) -> BoolArray:
 
 
 def wanted(notion: MatchingNotion, matched: BoolArray) -> BoolArray:
-    """Tell which pairs of rows of each table would give the first of them a match that it lacks.
-
-    A table satisfies the notion where there is none. There is always one for a row that lacks matches,
-    as long as there are k rows.
-    """
+    """Tell which pairs of rows would give the first a match that it lacks: none where a table satisfies a notion."""
     lacking = np.zeros(matched.shape, dtype=bool)
     if "published" in notion.sides:
         lacking |= (matched.sum(axis=2) < notion.k)[:, :, None] & ~matched
@@ -168,11 +153,8 @@ def _check_size(space: CandidateSpace) -> None:
     )
 
 
-MOST_ROWS = 40
-"""Above this many rows there are too many options."""
-MOST_PAIRED = 3_000
-"""Above this many rows an assignment takes too long."""
-
+MOST_ROWS = 40  # of more there are too many options
+MOST_PAIRED = 3_000  # of more an assignment takes too long
 _MOST_STATES = 2_000_000
 _MOST_TABLES = 10_000
 _RELATIVE = 1e-6  # of a value: what the solver's tolerances leave
@@ -181,20 +163,11 @@ _SHORTEST = 0.01  # seconds that the solver is given at least
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RowOptions:
-    """What one row may publish, as far as it matters.
+    """What one row may publish, as far as it matters."""
 
-    Attributes
-    ----------
-    covers : ndarray of bool, shape (n_options, n_rows)
-        The original rows that an option covers.
-    costs : ndarray of float64, shape (n_options,)
-    picks : ndarray of int64, shape (n_options, n_columns)
-        The candidate of every column.
-    """
-
-    covers: BoolArray
+    covers: BoolArray  # (n_options, n_rows): the original rows that an option covers
     costs: FloatArray
-    picks: CountArray
+    picks: CountArray  # (n_options, n_columns): the candidate of every column
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -206,24 +179,18 @@ class Solution:
     bound: float
     n_states: int
     others: tuple[CountArray, ...] = field(default=())
-    ties: int | None = None
-    """Tables of that cost, where all were listed."""
+    ties: int | None = None  # tables of that cost, where all were listed
 
 
 def search(
     title: str, space: CandidateSpace, model: MatchingNotion, n_best: int, tie_break: Loss | None, clock: Clock
 ) -> Found | None:
-    """Find the cheapest table whose rows have k matches, of whatever kind the model asks for.
+    """Find the cheapest table whose rows have k matches of the asked kind; None where time ended before.
 
-    None where the time ended before there was one. Ties that it ends before are not told.
-
-    Notes
-    -----
-    More rows covered never hurt, so that of each row only options count that no other covers more
-    than, for less. (k,1) then takes every row's cheapest option that covers k rows; the others
-    are integer programs. A pair of a published row and an original one is a match if and only if
-    some circulation runs through it, so the global notions ask for one circulation with k - 1
-    arcs in use at every row, out of it or into it.
+    More rows covered never hurt: of each row only options count that no other covers more than, for less. (k,1) takes
+    every row's cheapest option that covers k rows; the others are integer programs. A pair of a published and an
+    original row is a match if and only if some circulation runs through it, so the global notions ask for one
+    circulation with k - 1 arcs in use at every row, out of it or into it.
     """
     if space.n_rows < model.k:
         raise infeasible([model], space.n_rows)
@@ -257,10 +224,7 @@ def _look_at(clock: Clock, n_listed: int = 0) -> None:
 
 
 def paired(space: CandidateSpace) -> tuple[CodeArray, CodeArray]:
-    """Pair every row with another, each taken once, at the least cost; return the run of places that each covers.
-
-    Every row that covers itself and its partner has two matches, because the pairs run in circles.
-    """
+    """Pair every row with another, each taken once, at the least cost, in circles; return each row's run of places."""
     from scipy.optimize import linear_sum_assignment
 
     costs = cost.pair_costs(space.places, space.costs)
@@ -296,6 +260,10 @@ def _solve(space: CandidateSpace, model: MatchingNotion, n_best: int, clock: Clo
     return Solution(picks, value, bound, n_states + n_tried, others[: n_best - 1], ties)
 
 
+_Masks = list[list[tuple[int, int, float, int]]]
+_Front = dict[int, tuple[float, tuple[int, ...]]]
+
+
 def _masks(space: CandidateSpace, j: int) -> list[tuple[int, int, float, int]]:
     """List a column's candidates: the places, the cost, and the rows that it covers as bits."""
     listed = space.candidates(j)
@@ -307,15 +275,17 @@ def _masks(space: CandidateSpace, j: int) -> list[tuple[int, int, float, int]]:
     return usable
 
 
-def _combined(
-    masks: Sequence[Sequence[tuple[int, int, float, int]]], row: int, space: CandidateSpace, clock: Clock
-) -> dict[int, tuple[float, tuple[int, ...]]]:
+def _fitting_masks(masks: _Masks, space: CandidateSpace, row: int) -> Iterator[list[tuple[int, float, int]]]:
+    """Yield, for every column, the candidates that cover a row: number, cost, and the rows covered."""
+    for listed, place in zip(masks, space.places[row].tolist(), strict=True):
+        yield [(i, price, mask) for i, (a, b, price, mask) in enumerate(listed) if a <= place <= b]
+
+
+def _combined(masks: _Masks, row: int, space: CandidateSpace, clock: Clock) -> _Front:
     """Return the cheapest candidates of a row for every set of rows that some choice covers."""
-    front: dict[int, tuple[float, tuple[int, ...]]] = {(1 << space.n_rows) - 1: (0.0, ())}
-    for j, listed in enumerate(masks):
-        place = int(space.places[row, j])
-        fitting = [(i, price, mask) for i, (a, b, price, mask) in enumerate(listed) if a <= place <= b]
-        grown: dict[int, tuple[float, tuple[int, ...]]] = {}
+    front: _Front = {(1 << space.n_rows) - 1: (0.0, ())}
+    for fitting in _fitting_masks(masks, space, row):
+        grown: _Front = {}
         for covered, (spent, picks) in front.items():
             _look_at(clock)
             for i, price, mask in fitting:
@@ -326,9 +296,7 @@ def _combined(
     return front
 
 
-def _undominated(
-    front: dict[int, tuple[float, tuple[int, ...]]], clock: Clock
-) -> dict[int, tuple[float, tuple[int, ...]]]:
+def _undominated(front: _Front, clock: Clock) -> _Front:
     """Drop what covers no more than something that costs no more."""
     kept: list[int] = []
     for mask in sorted(front, key=lambda each: (front[each][0], -each.bit_count())):
@@ -338,7 +306,7 @@ def _undominated(
     return {mask: front[mask] for mask in kept}
 
 
-def _useful(front: dict[int, tuple[float, tuple[int, ...]]], needed: int, n_rows: int) -> RowOptions:
+def _useful(front: _Front, needed: int, n_rows: int) -> RowOptions:
     masks = [mask for mask in front if mask.bit_count() >= needed]
     covers = np.array([[bool(mask >> i & 1) for i in range(n_rows)] for mask in masks])
     return RowOptions(
@@ -357,7 +325,8 @@ def _program(
     n_options = int(starts[-1])
     covers = np.concatenate([each.covers for each in options])
     owner = np.repeat(np.arange(n_rows), np.diff(starts))
-    parts = [_one_each(owner, n_rows)]
+    one_each = sparse.csr_matrix((np.ones(n_options), (owner, np.arange(n_options))), shape=(n_rows, n_options))
+    parts: list[_ListedRows] = [(one_each, np.ones(n_rows), np.ones(n_rows))]
     n_arcs = 0
     if model.is_global and model.k > 1:
         arcs = np.argwhere(np.array([covers[owner == row].any(axis=0) for row in range(n_rows)]))
@@ -368,13 +337,13 @@ def _program(
         parts.append(
             (sparse.csr_matrix(covers.T.astype(float)), np.full(n_rows, float(model.k)), np.full(n_rows, np.inf))
         )
-    width = n_options + 2 * n_arcs
-    constraints = [LinearConstraint(_padded(matrix, width), low, high) for matrix, low, high in parts]
+    for matrix, _, _ in parts:
+        matrix.resize(matrix.shape[0], n_options + 2 * n_arcs)
     solved = solver.milp(
         np.concatenate([*(each.costs for each in options), np.zeros(2 * n_arcs)]),
         integrality=np.append(np.ones(n_options), np.zeros(2 * n_arcs)),
         bounds=Bounds(0, np.concatenate([np.ones(n_options + n_arcs), np.full(n_arcs, np.inf)])),
-        constraints=constraints,
+        constraints=[LinearConstraint(*part) for part in parts],
         options={"mip_rel_gap": 0.0, "time_limit": max(_SHORTEST, clock.left)},
     )
     everything = np.array([int(np.argmax(each.covers.sum(axis=1))) for each in options])
@@ -385,20 +354,6 @@ def _program(
 
 
 _ListedRows = tuple[Any, FloatArray, FloatArray]
-
-
-def _one_each(owner: CountArray, n_rows: int) -> _ListedRows:
-    from scipy import sparse
-
-    matrix = sparse.csr_matrix((np.ones(len(owner)), (owner, np.arange(len(owner)))), shape=(n_rows, len(owner)))
-    return matrix, np.ones(n_rows), np.ones(n_rows)
-
-
-def _padded(matrix: Any, width: int) -> Any:
-    """Widen a matrix by columns of zeros."""
-    from scipy import sparse
-
-    return sparse.csr_matrix((matrix.data, matrix.indices, matrix.indptr), shape=(matrix.shape[0], width))
 
 
 def _circulation(
@@ -450,7 +405,7 @@ def _holds(model: MatchingNotion, covers: BoolArray) -> bool:
 
 
 def _ties(
-    masks: Sequence[Sequence[tuple[int, int, float, int]]],
+    masks: _Masks,
     space: CandidateSpace,
     model: MatchingNotion,
     value: float,
@@ -458,10 +413,7 @@ def _ties(
     n_best: int,
     clock: Clock,
 ) -> tuple[list[CountArray], int, bool]:
-    """List tables of the least cost, row after row; return them, the beginnings looked at, and whether that was all.
-
-    most : what each row may cost
-    """
+    """List tables of the least cost, row after row; return them, the beginnings looked at, and whether that was all."""
     try:
         choices = [_affordable(masks, space, model, row, most[row], clock) for row in range(space.n_rows)]
     except _TimeOver:
@@ -496,19 +448,12 @@ def _ties(
 
 
 def _affordable(
-    masks: Sequence[Sequence[tuple[int, int, float, int]]],
-    space: CandidateSpace,
-    model: MatchingNotion,
-    row: int,
-    most: float,
-    clock: Clock,
+    masks: _Masks, space: CandidateSpace, model: MatchingNotion, row: int, most: float, clock: Clock
 ) -> list[tuple[float, int, tuple[int, ...]]]:
     """List all that a row may publish, that covers enough rows and costs no more than ``most``, the cheapest first."""
     needed = model.k if "published" in model.sides else 1
     front: list[tuple[float, int, tuple[int, ...]]] = [(0.0, (1 << space.n_rows) - 1, ())]
-    for j, listed in enumerate(masks):
-        place = int(space.places[row, j])
-        fitting = [(i, price, mask) for i, (a, b, price, mask) in enumerate(listed) if a <= place <= b]
+    for fitting in _fitting_masks(masks, space, row):
         grown: list[tuple[float, int, tuple[int, ...]]] = []
         for spent, covered, picks in front:
             _look_at(clock, len(grown))

@@ -1,17 +1,4 @@
-"""Mondrian: multidimensional k-anonymity by cutting classes in two.
-
-Exchange records between the classes of a partition while that lowers its loss.
-
-Undo cuts whose sides publish cells that cover people of one another.
-
-A search counts the people on either side of a cut, a reader those whom the published cells cover. They
-are the same people until a class publishes a node of a hierarchy with children on both sides,
-or ``*`` for missing values beside others. Who covers more people than it has is safe by
-k-map, but not by delta-presence: the share of them that is in the table falls. And where nobody
-tells a reader whose record a row is, a class has as many persons as its cells cannot do without.
-
-Suppression as a trade: the records whose removal lowers the loss most go first, and none where it does not fall.
-"""
+"""Mondrian: cut classes in two; then exchange records, undo overlaps, suppress what costs others most."""
 
 from __future__ import annotations
 
@@ -30,7 +17,7 @@ from hushtable.anonymizers.placement import CutTree
 from hushtable.anonymizers.publish import STYLES, Style
 from hushtable.claims import count_covered, fewest_persons, pair_rows
 from hushtable.columns import ColumnSpec
-from hushtable.errors import InputError, check_whole, listed
+from hushtable.errors import InputError, check_choice, check_whole, listed
 from hushtable.kernels import class_profile, exchange as exchanging, judge, replay, split
 from hushtable.models import ClassStats, PrivacyModel
 from hushtable.recoding import (
@@ -49,8 +36,6 @@ from hushtable.recoding import (
 from hushtable.search import Clock, Trade, check_memory, say_if_first_run
 from hushtable.tables import Partition, Table
 
-__all__ = ["Mondrian", "axes_of", "cut_search", "improve", "suppress_for_loss", "undo_overlaps", "worth_suppressing"]
-
 _WINDOW = 32  # neighbours looked at on either side of a class
 _SWEEPS = 8
 _TOGETHER = 64  # classes between two looks at the clock
@@ -67,28 +52,10 @@ def improve(
     min_size: int,
     clock: Clock,
 ) -> Partition:
-    """Move and swap distinct rows between neighbouring classes; every class keeps satisfying the rules.
+    """Move and swap distinct rows between neighbouring classes while the set-NCP falls and the rules hold.
 
-    Parameters
-    ----------
-    table : Table
-        The rows of the partition.
-    partition : Partition
-        Its classes in an order in which neighbours are alike.
-    rows : ndarray of int32, shape (n_rows,)
-        The rows class by class; in this order they are tried, and the first of equal gains is taken.
-    points, axes, rules
-        As the search has them.
-    min_size : int
-        Records that every class keeps.
-    clock : Clock
-        What was exchanged when it is over stands.
-
-    Notes
-    -----
-    Greedy: each row goes where the set-NCP falls most, alone or for another one,
-    among the 32 classes before and after its own; up to 8 sweeps. A local optimum of
-    these moves, not of the problem.
+    Greedy, up to 8 sweeps over the 32 classes before and after; a local optimum. Classes come in an order in which
+    neighbours are alike; rows are tried class by class, and the first of equal gains is taken.
     """
     n_columns = len(axes.columns)
     n_codes = np.diff(axes.columns["begin"], append=len(axes.places))
@@ -163,14 +130,10 @@ def undo_overlaps(
 ) -> tuple[Partition, CutTree]:
     """Undo the last cut of every class that fails by the people whom its cells cover, until none does.
 
-    Parameters
-    ----------
-    found, cuts
-        The classes are the leaves of the cuts.
-    recode : callable
-        Says what the classes of a partition and its cuts publish.
-    problem : Problem
-        Every class that was cut satisfied its models, and so does what is undone.
+    A search counts the people on either side of a cut, a reader those whom the published cells cover: others once a
+    class publishes a node with children on both sides, or ``*`` for missing values beside others. Who covers more
+    people than it has is safe by k-map, but not by delta-presence: the share of them that is in the table falls. And
+    where nobody tells a reader whose record a row is, a class has as many persons as its cells cannot do without.
     """
     failing = _failing(problem)
     while failing is not None and found.n_classes > 1:
@@ -278,23 +241,8 @@ _NEXT: Final = 0.25  # of the records that were tried in vain, those that are tr
 def suppress_for_loss(problem: Problem, search: Callable[[Problem], Found], axes: Sequence[Axis]) -> Found:
     """Search, and search again without the records that cost the others most, as long as the loss falls.
 
-    A suppressed record counts in the loss as one that lost everything, so that the answer is
-    never worse than without suppression, which is the first one tried.
-
-    Parameters
-    ----------
-    problem : Problem
-        With as many records as may go.
-    search : callable
-        Finds classes that pass, none of them suppressed.
-    axes : sequence of Axis
-        The problem's columns, as they are published.
-
-    Notes
-    -----
-    Greedy: `worth_suppressing` ranks records by what they cost in the classes found, and the search
-    tells what is gained. Where the best ones together gain nothing, a quarter of them is
-    tried; 12 searches more at the most.
+    A suppressed record counts as one that lost everything: the answer is never worse than without suppression, the
+    first one tried. Where the best ones together gain nothing, a quarter of them is tried; at most 12 searches more.
     """
     best = search(problem)
     before = value = _loss(problem, best)
@@ -320,24 +268,10 @@ def suppress_for_loss(problem: Problem, search: Callable[[Problem], Found], axes
 
 
 def worth_suppressing(problem: Problem, found: Found, axes: Sequence[Axis]) -> CountArray:
-    """Rank the rows of classes that would lose less in all without them.
+    """Rank the rows of classes that would lose less in all without them, by gain for every record that goes.
 
-    Parameters
-    ----------
-    problem : Problem
-    found : Found
-    axes : sequence of Axis
-
-    Returns
-    -------
-    rows : ndarray of int64
-        By what is gained for every record that goes, the most first.
-
-    Notes
-    -----
-    A class of n records that loses a share s, and s - d without c equal ones, gains
-    (n - c) d - c (1 - s): what the others gain, less what those lose who are gone. That the rest
-    may be too few to stay a class, only the next search can tell.
+    A class of n records that loses a share s, and s - d without c equal ones, gains (n - c) d - c (1 - s): what the
+    others gain, less what those lose who go. Whether the rest stays a class, only the next search can tell.
     """
     labels, counts = found.partition.labels, problem.table.counts
     kept = np.flatnonzero(labels >= 0)
@@ -436,33 +370,28 @@ class Mondrian:
     Parameters
     ----------
     cut : {"gain", "median"}
-        ``"gain"`` looks at all allowable cuts of all columns for the one that lowers
-        the set-NCP most. ``"median"`` is the paper's rule: the widest column, nearest
-        its median.
+        ``"gain"`` looks at all allowable cuts of all columns for the one that lowers the set-NCP most. ``"median"`` is
+        the paper's rule: the widest column, nearest its median.
     recoding : {"tight", "readable", "cut", "label", "set", "central"}
-        What a class publishes: the interval or set its own records span; what people read and
-        use (round intervals, calendar units, short lists, names of groups; the default of
-        policies and of the command); the cell
-        that the cuts left it, whose ends belong to no one; the label of the lowest
-        hierarchy node over its records (columns without a hierarchy: tight); the set
-        of values, or of hierarchy nodes, that it reaches; one central value (median or
-        mode). A column with a hierarchy publishes labels in the first three styles too.
+        What a class publishes: the interval or set its own records span; what people read and use (round intervals,
+        calendar units, short lists, names of groups; the default of policies and of the command); the cell that the
+        cuts left it, whose ends belong to no one; the label of the lowest hierarchy node over its records (columns
+        without a hierarchy: tight); the set of values, or of hierarchy nodes, that it reaches; one central value
+        (median or mode). A column with a hierarchy publishes labels in the first three styles too.
     n_rescored : int
-        With ``"gain"``: cuts are ranked by what they gain in their own column (where that publishes intervals or
-        sets, times the fourth root of the smaller side's share, which keeps the tree from lopping
-        off slivers), and this many of the best compared by what they gain in all columns.
-        In a column with a hierarchy, a cut between some of a node's many children counts
-        its share of what cutting all of them apart will gain, and the best are compared by what they gain per
-        bit, the entropy of their two sides: few cuts pay there, and a rare child can be
-        cut off only while it is enough records for a class.
+        With ``"gain"``: cuts are ranked by what they gain in their own column (where that publishes intervals or sets,
+        times the fourth root of the smaller side's share, which keeps the tree from lopping off slivers), and this many
+        of the best compared by what they gain in all columns. In a column with a hierarchy, a cut between some of a
+        node's many children counts its share of what cutting all of them apart will gain, and the best are compared by
+        what they gain per bit, the entropy of their two sides: few cuts pay there, and a rare child can be cut off only
+        while it is enough records for a class.
     strict : bool
         False deals the records that hold the median to both sides (``"median"`` only):
         classes of nearly equal size, which overlap. Equal records may then part.
     margin : int
-        Classes hold this many records more than the models ask, which blunts attacks
-        that know where cutting stopped: without it, an exact reader of the algorithm can
-        learn of sensitive values from the cuts that models of them forbade. The release
-        claims what the models ask.
+        Classes hold this many records more than the models ask, which blunts attacks that know where cutting stopped:
+        without it, an exact reader of the algorithm can learn of sensitive values from the cuts that models of them
+        forbade. The release claims what the models ask.
     grid : mapping of column to float
         Cuts of these number columns fall on multiples of a width, whatever the data. With
         ``"readable"`` all do: by 1, 2 or 5 times a power of ten, at most about 200 cells.
@@ -478,13 +407,11 @@ class Mondrian:
 
     Notes
     -----
-    LeFevre, DeWitt, Ramakrishnan, "Mondrian multidimensional k-anonymity", ICDE
-    2006, section 4. We depart in that a column without an allowable cut at its
-    median is cut elsewhere, that categories are ordered by their frequency in the
-    class at hand, and that every model is tested inside the cut, on both sides.
-    Ties are broken by content and by the columns' names: the order of rows and
-    quasi-identifiers changes nothing.
-    About O(n d log(n / k)) for n distinct rows and d columns, times ``n_rescored`` with gain.
+    LeFevre, DeWitt, Ramakrishnan, "Mondrian multidimensional k-anonymity", ICDE 2006, section 4. We depart in that a
+    column without an allowable cut at its median is cut elsewhere, that categories are ordered by their frequency in
+    the class at hand, and that every model is tested inside the cut, on both sides. Ties are broken by content and by
+    the columns' names: the order of rows and quasi-identifiers changes nothing. About O(n d log(n / k)) for n distinct
+    rows and d columns, times ``n_rescored`` with gain.
     """
 
     cut: Literal["gain", "median"] = "gain"
@@ -511,32 +438,24 @@ class Mondrian:
         )
 
     def __post_init__(self) -> None:
-        for name, allowed in (("cut", ("gain", "median")), ("recoding", STYLES)):
-            if getattr(self, name) not in allowed:
-                raise InputError(
-                    f"Mondrian was given {name} = {getattr(self, name)!r}.", hint=f"choose one of {allowed}."
-                )
+        check_choice("Mondrian was given cut", self.cut, ("gain", "median"))
+        check_choice("Mondrian was given recoding", self.recoding, STYLES)
         for name in ("strict", "exchange"):
             if not isinstance(getattr(self, name), (bool, np.bool_)):
                 raise InputError(f"Mondrian was given {name} = {getattr(self, name)!r}.", hint="true or false.")
-        check_whole("Mondrian was given n_rescored", self.n_rescored, 1, _MOST_RESCORED)
+        for name in ("n_rescored", "max_listed", "max_length"):
+            check_whole(f"Mondrian was given {name}", getattr(self, name), 1, _MOST_RESCORED)
         check_whole("Mondrian was given margin", self.margin, 0, _MOST_MARGIN)
-        check_whole("Mondrian was given max_listed", self.max_listed, 1, _MOST_RESCORED)
-        check_whole("Mondrian was given max_length", self.max_length, 1, _MOST_RESCORED)
-        for name, usual, styles in (
-            ("max_listed", _MAX_LISTED, ("readable",)),
-            ("max_length", _MAX_LENGTH, ("readable", "cut")),
+        for name, usual, option, able in (
+            ("max_listed", _MAX_LISTED, "recoding", ("readable",)),
+            ("max_length", _MAX_LENGTH, "recoding", ("readable", "cut")),
+            ("n_rescored", _N_RESCORED, "cut", ("gain",)),
         ):
-            if self.recoding not in styles and getattr(self, name) != usual:
+            if getattr(self, option) not in able and getattr(self, name) != usual:
                 raise InputError(
                     f"Mondrian was given {name} = {getattr(self, name)!r}, which has no effect.",
-                    hint=f"it goes with {' or '.join(f'recoding={each!r}' for each in styles)}.",
+                    hint=f"it goes with {' or '.join(f'{option}={each!r}' for each in able)}.",
                 )
-        if self.cut != "gain" and self.n_rescored != _N_RESCORED:
-            raise InputError(
-                f"Mondrian was given n_rescored = {self.n_rescored!r}, which has no effect.",
-                hint='it goes with cut="gain".',
-            )
         check_grid(self.grid)
         if not self.strict and self.cut != "median":
             raise InputError("relaxed Mondrian deals the median.", hint='pass cut="median" with strict=False.')
@@ -603,7 +522,7 @@ class Mondrian:
             if axis.hierarchy is None
         }
         lists = _lists(self, problem)
-        return publish.from_cells(table, partition, axes, cells, "cut", lists if lists.names_groups else None)
+        return publish.from_cells(table, partition, axes, cells, lists if lists.names_groups else None)
 
 
 def axes_of(method: Mondrian, problem: Problem) -> tuple[Axis, ...]:
@@ -622,16 +541,7 @@ def axes_of(method: Mondrian, problem: Problem) -> tuple[Axis, ...]:
 
 
 def cut_search(method: Mondrian, problem: Problem, axes: tuple[Axis, ...], sensitive: CodeArray) -> CutSearch:
-    """Return what every cut of a problem looks at.
-
-    Parameters
-    ----------
-    method : Mondrian
-    problem : Problem
-    axes : tuple of Axis
-    sensitive : ndarray of int32, shape (n_counted, n_rows)
-        Of the rows that are cut; 0 is missing.
-    """
+    """Return what every cut of a problem looks at; sensitive codes + 1 are of the rows that are cut."""
     judge = problem.judge
     people = np.empty(0, dtype=np.int64) if judge.population is None else judge.population
     options = split.Options(judge.min_size + method.margin)

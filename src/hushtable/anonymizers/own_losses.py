@@ -1,7 +1,4 @@
-"""Losses of whole releases, made small by moving rows between the classes that a search by the set-NCP found.
-
-Whole releases are compared, so this is for small tables: every step publishes all classes anew.
-"""
+"""Losses of whole releases, made small by moving rows between classes; every step publishes all anew."""
 
 from __future__ import annotations
 
@@ -12,32 +9,20 @@ import numpy as np
 
 from hushtable._types import CodeArray
 from hushtable.anonymizers.method import Found, Problem
-from hushtable.anonymizers.publish import publish_classes
+from hushtable.anonymizers.publish import merge_equal_classes, publish_classes
 from hushtable.quality import Loss
-from hushtable.recoding import Recoding
 from hushtable.tables import Partition
-
-__all__ = ["moved"]
 
 _STEPS_A_ROW: Final = 30
 _MOST_STEPS: Final = 3_000
 
 
 def moved(problem: Problem, found: Found, loss: Loss) -> Found:
-    """Return what was found, or better classes by a loss.
+    """Return what was found, or better classes by a loss of whole releases; at most 3,000 steps, nodes of the budget.
 
     A row moves to another class, or changes places with a row of it, where all classes still pass and the loss does not
     rise. Draws follow from nothing but the rows. Classes that come to publish the same cells are one
     class of the release, as readers count them; rows move between them as they were.
-
-    Parameters
-    ----------
-    problem : Problem
-        Whose budget ends it, with as many nodes again, each a step; there are at most 3,000 steps.
-    found : Found
-        By another loss.
-    loss : Loss
-        Of whole releases.
     """
     labels = found.partition.labels.copy()
     kept = np.flatnonzero(labels >= 0)
@@ -60,20 +45,13 @@ def moved(problem: Problem, found: Found, loss: Loss) -> Found:
         changed = _classes(problem, tried)
         if problem.judge.failed(changed):
             continue
-        partition, recoding = _published(problem, changed)
+        recoding = publish_classes(problem, changed)
+        partition, recoding = merge_equal_classes(recoding, changed.labels, problem.table.counts)
         value = loss.of(recoding, partition.sizes, n_suppressed)
         if value <= best:
             labels, best = tried, value
             found = replace(found, partition=partition, recoding=recoding, placing=None)
     return replace(found, trace=replace(found.trace, nodes=found.trace.nodes + n_tried))
-
-
-def _published(problem: Problem, partition: Partition) -> tuple[Partition, Recoding]:
-    """Return what classes publish; those of the same cells are one class."""
-    recoding = publish_classes(problem, partition)
-    _, first, class_of = np.unique(recoding.combinations()[:-1], return_index=True, return_inverse=True)
-    merged = np.append(class_of, -1).astype(np.int32)[partition.labels]
-    return Partition.from_labels(merged, len(first), problem.table.counts), recoding.take(first)
 
 
 def _classes(problem: Problem, labels: CodeArray) -> Partition:

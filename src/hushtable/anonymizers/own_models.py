@@ -1,7 +1,6 @@
-"""Models without a rule for kernels: kernels ask their `passes`, one class at a time.
+"""Models without a rule for kernels: kernels ask their `passes`, one class at a time, at some microseconds each.
 
-That takes some microseconds for every class that a search tries. What a model raises is kept, the class fails, and the
-search ends in an error that names the model.
+What a model raises is kept, the class fails, and the search ends in an error that names the model.
 """
 
 from __future__ import annotations
@@ -17,8 +16,6 @@ from hushtable._types import CountArray
 from hushtable.errors import ModelError
 from hushtable.kernels._jit import QUESTION
 from hushtable.models import ClassStats, Histogram, PrivacyModel, RuledModel
-
-__all__ = ["OwnModels", "has_rule"]
 
 _ALIVE: Final[dict[int, Any]] = {}
 
@@ -47,18 +44,7 @@ class OwnModels:
     def address(
         self, models: Sequence[PrivacyModel], counted: Sequence[str], known: ClassStats, person: str | None
     ) -> CountArray:
-        """Return where kernels ask, shape (1,); it holds for as long as the array lives.
-
-        Parameters
-        ----------
-        models : sequence of PrivacyModel
-        counted : sequence of str
-            The columns whose values kernels count.
-        known : ClassStats
-            Totals and grounds.
-        person : str, optional
-            The counted column that says whose record a row is.
-        """
+        """Return where kernels ask, shape (1,); it holds for as long as the array lives."""
         names = [name for name in counted if name in {each for model in models for each in model.needs.sensitive}]
 
         def passes(model: int, size: int, population: int, width: int, held: Any) -> bool:

@@ -1,8 +1,7 @@
 """Growing Mondrian's tree: slice by slice, and of large tables class by class, on all cores.
 
-The cuts of one class depend on its rows alone. So the two sides of a cut of many rows are cut by whichever core is
-free, and what is below a class of fewer rows is grown in one go; put where they belong, the pieces are the tree that
-one search would have grown, number by number.
+The cuts of one class depend on its rows alone: whichever core is free cuts a side of many rows, and what is below a
+class of fewer rows is grown in one go. The pieces make the tree that one search would have grown, number by number.
 """
 
 from __future__ import annotations
@@ -21,8 +20,6 @@ from hushtable.kernels import class_profile, judge, split
 from hushtable.kernels.rows import BLOCK
 from hushtable.search import Budget, Clock, n_threads
 
-__all__ = ["CutSearch", "Grown", "Piece", "ThreadScratch", "grow", "grow_alone", "joined", "side_by_side"]
-
 _PAUSE: Final = 4_096  # settled classes between two looks at the clock
 _PAUSE_CELLS: Final = 4_000_000  # and cells of all of them
 _N_PARTS: Final = 32
@@ -32,62 +29,29 @@ _STACK: Final = 64  # classes waiting to be cut that there is room for at first
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Grown:
-    """A tree and the rows of its classes.
-
-    Attributes
-    ----------
-    tree : Tree
-    order : ndarray of int32, shape (n_rows,)
-        The rows, class by class.
-    n_settled : int
-        Nodes of the tree.
-    is_complete : bool
-        Whether no cut is left; else the budget ended.
-    """
+    """A tree and the rows of its classes."""
 
     tree: split.SplitTree
-    order: CodeArray
-    n_settled: int
-    is_complete: bool
+    order: CodeArray  # the rows, class by class
+    n_settled: int  # nodes of the tree
+    is_complete: bool  # no cut is left; else the budget ended
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CutSearch:
-    """What is the same for every part of a table.
-
-    Attributes
-    ----------
-    axes : Axes
-    rules : Rules
-    sensitive : ndarray of int32, shape (n_sensitive, n_rows)
-        Codes, shifted by one, for the rules.
-    population : ndarray of int64, shape (n_rows,) or (0,)
-        Records of the population; empty where no rule asks.
-    options : Options
-    n_rescored : int
-    deals_ties : bool, optional
-        None for the gain rule; the median rule, strict or relaxed.
-    """
+    """What is the same for every part of a table."""
 
     axes: split.Axes
     rules: judge.Rules
-    sensitive: CodeArray
-    population: CountArray
+    sensitive: CodeArray  # (n_sensitive, n_rows), codes + 1, for the rules
+    population: CountArray  # records in every row; empty where no rule asks
     options: split.Options
     n_rescored: int
-    deals_ties: bool | None
-
-    @property
-    def looks_at_sizes(self) -> bool:
-        """Whether the records of a class say all."""
-        return len(self.sensitive) == 0 and len(self.population) == 0 and self.rules.own is None
+    deals_ties: bool | None  # None for the gain rule; the median rule, strict or relaxed
 
 
 def side_by_side(codes: NDArray[Any], counts: CountArray, order: CountArray | None = None) -> split.Rows:
-    """Put rows in an order for the kernels to move, or leave them in the table's.
-
-    codes : uint8 or uint32, shape (n_rows, width), with zeros up to whole words
-    """
+    """Put rows of codes, (n_rows, width) with zeros up to whole words, in an order for the kernels to move."""
     words, is_weighted = codes.view(np.int64), not bool((counts == 1).all())
     if is_weighted:
         words = np.column_stack([words, counts])
@@ -99,10 +63,7 @@ def side_by_side(codes: NDArray[Any], counts: CountArray, order: CountArray | No
 
 
 def grow(search: CutSearch, rows: split.Rows, clock: Clock) -> Grown:
-    """Grow the tree until it is done or the clock says so; the rows are put class by class.
-
-    A budget ends one search; with one, the table is not parted.
-    """
+    """Grow the tree until it is done or the clock says so; put rows class by class. A budget ends one search."""
     n_rows = len(rows.order)
     most = max(n_rows // _N_PARTS, _SMALLEST_PART)
     if n_rows <= most or clock.budget != Budget():
@@ -164,35 +125,22 @@ def _doubled(array: NDArray[Any]) -> NDArray[Any]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Piece:
-    """A tree over a run of rows: all that is below it, or the first cut alone.
-
-    Attributes
-    ----------
-    tree : SplitTree
-    run : tuple of int
-        The first row, and the one after the last.
-    parts : tuple of tuple of int
-        The two sides of a cut that stands alone.
-    """
+    """A tree over a run of rows: all that is below it, or the first cut alone."""
 
     tree: split.SplitTree
-    run: tuple[int, int]
-    parts: tuple[tuple[int, int], ...] = ()
+    run: tuple[int, int]  # the first row, and the one after the last
+    parts: tuple[tuple[int, int], ...] = ()  # the two sides of a cut that stands alone
 
 
 class ThreadScratch(threading.local):
-    """What a thread works on, made when it first does.
-
-    Attributes
-    ----------
-    most : int
-        Rows that there is room for. A run of more is cut once, with room that is given back.
-    """
+    """What a thread works on, made when it first does; a run of more than `most` rows has room that is given back."""
 
     def __init__(self, search: CutSearch, rows: split.Rows, most: int) -> None:
         self.search, self.rows, self.most = search, rows, most
         self.work = _work(search, rows, most)
-        self.judged = None if search.looks_at_sizes else _judged(search, most)
+        # Unless the number of records in a class says all.
+        is_judged = len(search.sensitive) > 0 or len(search.population) > 0 or search.rules.own is not None
+        self.judged = _judged(search, most) if is_judged else None
 
     def piece(self, run: tuple[int, int]) -> Piece:
         """Grow the tree of a run of rows, or cut it once."""
@@ -220,10 +168,7 @@ def _run(rows: split.Rows, start: int, end: int) -> split.Rows:
 
 
 def joined(pieces: Mapping[tuple[int, int], Piece], n_rows: int) -> split.SplitTree:
-    """Put the pieces of a tree one below the other, depth first, left first.
-
-    pieces : by their runs; those below a piece are there for all of its parts
-    """
+    """Put the pieces of a tree, by their runs, one below the other, depth first, left first."""
     columns, lengths, members, starts = [], [], [], []
     waiting = [(0, n_rows)]
     while waiting:
@@ -235,12 +180,16 @@ def joined(pieces: Mapping[tuple[int, int], Piece], n_rows: int) -> split.SplitT
         members.append(piece.tree.members[:n_members])
         starts.append(np.int32(piece.run[0]) + piece.tree.leaf_starts[:n_leaves])
     starts.append(np.array([n_rows], dtype=np.int32))
+    cut, width, codes, leaf_starts = map(np.concatenate, (columns, lengths, members, starts))
+    cursor = tree_cursor(len(cut), n_leaves=len(leaf_starts) - 1, n_members=len(codes))
+    return split.SplitTree(cut, width, codes, leaf_starts, cursor)
+
+
+def tree_cursor(n_nodes: int, *, n_leaves: int, n_members: int) -> CountArray:
+    """Return the counters of a tree in which nothing is left to cut."""
     cursor = np.zeros(4, dtype=np.int64)
-    tree = split.SplitTree(
-        np.concatenate(columns), np.concatenate(lengths), np.concatenate(members), np.concatenate(starts), cursor
-    )
-    cursor[[split.NODES, split.LEAVES, split.MEMBERS]] = len(tree.columns), len(tree.leaf_starts) - 1, len(tree.members)
-    return tree
+    cursor[[split.NODES, split.LEAVES, split.MEMBERS]] = n_nodes, n_leaves, n_members
+    return cursor
 
 
 def _work(search: CutSearch, rows: split.Rows, most: int) -> split.Work:

@@ -1,9 +1,8 @@
 """Partitions of the least loss whose blocks publish candidates of cells: exactly, or better than a given one.
 
-A partition is an array of labels: the block (the future equivalence class) of every row. Its cost is the sum of
-weighted cells of the candidates that its blocks publish. A few rows are solved over all their subsets, more by set
-partitioning with column generation. Simulated annealing, with small groups of blocks solved exactly, changes blocks as
-long as a `Check` allows their sizes and the model holds.
+A partition is the block (the future equivalence class) of every row; its cost is the sum of weighted cells of the
+candidates that its blocks publish. A few rows are solved over all their subsets, more by set partitioning with column
+generation; simulated annealing, with small groups of blocks solved exactly, changes blocks as a `Check` allows.
 """
 
 from __future__ import annotations
@@ -18,63 +17,27 @@ import numpy as np
 
 from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray
 from hushtable.anonymizers.cell_candidates import Candidates, CandidateSpace
-from hushtable.anonymizers.judging import Judge
+from hushtable.anonymizers.judging import Judge, split_large_classes
 from hushtable.kernels import cost, pricing, regroup
 from hushtable.kernels.cost import TIES
 from hushtable.search import Clock, check_memory, say_if_first_run, solver
 
-__all__ = [
-    "MOST_ROWS",
-    "CheapestMates",
-    "Cooling",
-    "Partitioning",
-    "Smallest",
-    "anneal",
-    "best_tables",
-    "by_columns",
-    "nearest",
-    "over_subsets",
-    "partition_value",
-    "polish",
-    "steps_within",
-    "subset_prices",
-]
-
-
-MOST_ROWS = 16
-"""Above this many rows there are too many subsets: the time grows threefold with every row."""
+MOST_ROWS = 16  # of more there are too many subsets: the time grows threefold with every row
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Smallest:
-    """The cheapest partitions of a few rows.
+    """The cheapest partitions of a few rows."""
 
-    Attributes
-    ----------
-    labels : ndarray of int32, shape (n_rows,)
-        One of them, the best by the cost that breaks ties.
-    value : float
-        Its cost, a sum of weighted cells; inf where no partition satisfies the models.
-    ties : int
-        Partitions into blocks of that cost.
-    n_settled, n_pruned, n_looked_up : int
-        Subsets with a partition, blocks that were too expensive alone, and costs of blocks looked up.
-    first : ndarray of float64, shape (2^n_rows,)
-        What each subset costs as one block.
-    is_block : ndarray of bool, shape (2^n_rows,)
-    values : ndarray of float64, shape (2^n_rows,)
-        What each subset costs at least.
-    """
-
-    labels: CodeArray
-    value: float
-    ties: int
-    n_settled: int
-    n_pruned: int
-    n_looked_up: int
-    first: FloatArray
-    is_block: BoolArray
-    values: FloatArray
+    labels: CodeArray  # of one of them, the best by the cost that breaks ties
+    value: float  # a sum of weighted cells; inf where no partition satisfies the models
+    ties: int  # partitions into blocks of that cost
+    n_settled: int  # subsets with a partition
+    n_pruned: int  # blocks that were too expensive alone
+    n_looked_up: int  # costs of blocks
+    first: FloatArray  # (2^n_rows,): what each subset costs as one block
+    is_block: BoolArray  # (2^n_rows,)
+    values: FloatArray  # (2^n_rows,): what each subset costs at least
 
 
 def over_subsets(space: CandidateSpace, judge: Judge) -> Smallest:
@@ -121,15 +84,7 @@ def _members(subset: int, n_rows: int) -> CountArray:
 
 
 def best_tables(space: CandidateSpace, found: Smallest, most: int, clock: Clock) -> Iterator[CountArray]:
-    """Yield distinct tables of the least cost: the candidate that each row publishes in each column.
-
-    Parameters
-    ----------
-    most : int
-        Partitions are looked at until there are so many tables.
-    clock : Clock
-        Or until it is over: very many partitions may make the same table. Its nodes are partitions.
-    """
+    """Yield at most so many distinct tables of the least cost; the clock may end it: partitions can share a table."""
     most_looked = clock.budget.nodes or math.inf
     listed = [space.candidates(j) for j in range(len(space.columns))]
     seen: set[bytes] = set()
@@ -182,25 +137,12 @@ _SHARES = (0.1, 0.25, 0.5, 1.0)  # of the distance between bound and value, that
 
 @dataclass(slots=True, eq=False)
 class Partitioning:
-    """What is known of the cheapest partition; it only becomes better.
-
-    Attributes
-    ----------
-    labels : ndarray of int32, shape (n_rows,)
-    value : float
-        A sum of weighted cells.
-    bound : float
-        Proven.
-    prices : ndarray of float64, shape (n_rows,)
-        What each row pays at least: no block costs less than its rows' prices.
-    n_nodes, n_pruned, n_columns : int
-        Of the search for columns.
-    """
+    """What is known of the cheapest partition; it only becomes better."""
 
     labels: CodeArray
-    value: float
-    bound: float
-    prices: FloatArray
+    value: float  # a sum of weighted cells
+    bound: float  # proven
+    prices: FloatArray  # (n_rows,): no block costs less than its rows' prices
     n_nodes: int = 0
     n_pruned: int = 0
     n_columns: int = 0
@@ -225,39 +167,20 @@ def by_columns(
     clock: Clock,
     report: Callable[[Partitioning], None],
 ) -> None:
-    """Improve what is known until it is proven, or the time is over.
+    """Improve what is known, in place, until it is proven or the time is over.
 
-    Parameters
-    ----------
-    space : CandidateSpace
-    k : int
-        Blocks hold k to 2 k - 1 rows, which is enough: a larger one can be parted.
-    known : Partitioning
-        Changed in place.
-    starts : list of ndarray of int32, shape (n_rows,)
-        Partitions whose blocks are the first columns.
-    least : ndarray of float64, shape (n_rows,)
-        What a row costs at least in any block.
-    clock : Clock
-        Nodes are those of the search for blocks.
-    report : callable
-        Called when the bound or the value became better.
-
-    Notes
-    -----
-    The linear program chooses blocks so that every row lies in one. Blocks that lower it are
-    found by depth-first search; when there are none, its value is a bound, and only blocks
-    whose reduced cost is below the distance to the best partition can be part of a better
-    one: all of them go into an integer program.
+    The linear program chooses blocks of k to 2 k - 1 rows (larger ones can be parted) so that every row lies in one. A
+    depth-first search finds blocks that lower it. When there are none, its value is a bound, and all blocks whose
+    reduced cost is below the distance to the best partition, the only ones in a better one, go into an integer program.
     """
     # Rows far from all others are rooted first, while the lists of the rest are still long.
     order = np.argsort(-least, kind="stable")
-    master = _Master(space, k, order, least[order])
+    master = _Master(space, k, order, least[order], known, clock, report)
     for labels in (known.labels, *starts):
-        master.add(_blocks_of(parted(space, labels, k), order))
-    found = master.generate(known, clock, report)
+        master.add(_blocks_of(split_large_classes(space.places, labels, k), order))
+    found = master.generate()
     if found is not None:
-        master.close(known, *found, clock, report)
+        master.close(*found)
     known.n_nodes, known.n_pruned = master.n_nodes, master.n_pruned
     known.n_columns = len(master.costs)
 
@@ -272,7 +195,17 @@ def _blocks_of(labels: CodeArray, order: CountArray) -> list[tuple[int, ...]]:
 class _Master:
     """The linear program over the blocks found so far; rows are numbered in the order of their roots."""
 
-    def __init__(self, space: CandidateSpace, k: int, order: CountArray, least: FloatArray) -> None:
+    def __init__(
+        self,
+        space: CandidateSpace,
+        k: int,
+        order: CountArray,
+        least: FloatArray,
+        known: Partitioning,
+        clock: Clock,
+        report: Callable[[Partitioning], None],
+    ) -> None:
+        self.known, self.clock, self.report = known, clock, report
         self.places = np.ascontiguousarray(space.places[order])
         self.space, self.k, self.order, self.least = space, k, order, least
         self.blocks: list[tuple[int, ...]] = []
@@ -310,18 +243,18 @@ class _Master:
         rows = np.concatenate([np.array(each) for each in blocks])
         return sparse.csc_matrix((np.ones(len(rows)), (rows, columns)), shape=(len(self.order), len(blocks)))
 
-    def _relax(self, clock: Clock) -> tuple[float, FloatArray] | None:
+    def _relax(self) -> tuple[float, FloatArray] | None:
         """Solve the linear program; return its value and duals, or None where the time ended first."""
         solved = solver.linprog(
             self.costs,
             A_eq=self._matrix(),
             b_eq=np.ones(len(self.order)),
             method="highs",
-            options={"time_limit": max(_SHORTEST, clock.left)},
+            options={"time_limit": max(_SHORTEST, self.clock.left)},
         )
         return None if solved.status != 0 else (float(solved.fun), np.asarray(solved.eqlin.marginals))
 
-    def _price(self, duals: FloatArray, below: float, is_all: bool, clock: Clock) -> tuple[int, bool]:
+    def _price(self, duals: FloatArray, below: float, *, is_all: bool) -> tuple[int, bool]:
         """Look for blocks of a reduced cost below; return how many are new, and whether none was missed."""
         n_rows, n_columns = self.places.shape
         stack = pricing.new_stack(n_rows, n_columns, self.k)
@@ -336,23 +269,21 @@ class _Master:
             self.n_pruned += n_pruned
             rows = self.found.rows[:n_found].tolist()
             n_new += self.add([tuple(sorted(row for row in each if row >= 0)) for each in rows])
-            if clock.is_over(self.n_nodes) or len(self.costs) > 2 * _MOST_COLUMNS:
+            if self.clock.is_over(self.n_nodes) or len(self.costs) > 2 * _MOST_COLUMNS:
                 break
         return n_new, is_complete
 
-    def generate(
-        self, known: Partitioning, clock: Clock, report: Callable[[Partitioning], None]
-    ) -> tuple[FloatArray, float] | None:
+    def generate(self) -> tuple[FloatArray, float] | None:
         """Add blocks until none lowers the linear program; return duals and their bound, or None where time is over."""
         centre: FloatArray | None = None
-        highest = -np.inf
-        while not clock.is_over(self.n_nodes):
-            relaxed = self._relax(clock)
+        known, highest = self.known, -np.inf
+        while not self.clock.is_over(self.n_nodes):
+            relaxed = self._relax()
             if relaxed is None:
                 return None
             value, duals = relaxed
             asked = duals if centre is None else _SMOOTHING * centre + (1 - _SMOOTHING) * duals
-            n_new, is_complete = self._price(asked, -_NEGLIGIBLE, False, clock)
+            n_new, is_complete = self._price(asked, -_NEGLIGIBLE, is_all=False)
             reached = -np.inf
             if is_complete:
                 prices = self._lowered(asked)
@@ -361,7 +292,7 @@ class _Master:
                     highest, centre = reached, asked
                 if highest > known.bound:
                     known.bound, known.prices[self.order] = highest, prices
-                    report(known)
+                    self.report(known)
             if centre is not None and (value - highest < _SETTLED * abs(value) or known.is_proven):
                 return centre, highest
             if n_new == 0 and is_complete:
@@ -376,30 +307,24 @@ class _Master:
         firsts, all_rows = duals + reduced, duals + float(reduced.min()) / self.k
         return firsts if firsts.sum() > all_rows.sum() else all_rows
 
-    def close(
-        self,
-        known: Partitioning,
-        duals: FloatArray,
-        bound: float,
-        clock: Clock,
-        report: Callable[[Partitioning], None],
-    ) -> None:
+    def close(self, duals: FloatArray, bound: float) -> None:
         """Solve integer programs over ever more blocks, until all are in that may be part of a better partition."""
+        known = self.known
         for share in _SHARES:
             gap = known.value - bound + _NEGLIGIBLE
-            if known.is_proven or clock.is_over(self.n_nodes):
+            if known.is_proven or self.clock.is_over(self.n_nodes):
                 return
-            _, is_complete = self._price(duals, share * gap, True, clock)
+            _, is_complete = self._price(duals, share * gap, is_all=True)
             sums = np.array([duals[list(each)].sum() for each in self.blocks])
             picks = np.flatnonzero(np.array(self.costs) - sums <= share * gap)
             if not is_complete or len(picks) > _MOST_COLUMNS:
                 return
-            inside = self._choose(known, picks, clock)
+            inside = self._choose(picks)
             # A partition that takes another block costs that block's reduced cost more than the bound.
             known.bound = max(known.bound, min(inside, known.value, bound + share * gap))
-            report(known)
+            self.report(known)
 
-    def _choose(self, known: Partitioning, picks: CountArray, clock: Clock) -> float:
+    def _choose(self, picks: CountArray) -> float:
         """Find the best partition into some of the blocks; return a bound of all of those."""
         from scipy.optimize import Bounds, LinearConstraint
 
@@ -409,13 +334,13 @@ class _Master:
             bounds=Bounds(0, 1),
             constraints=LinearConstraint(self._matrix(picks), 1, 1),
             # Presolve takes longer than it saves on these, and some versions of HiGHS then write to stdout.
-            options={"mip_rel_gap": 0.0, "time_limit": max(_SHORTEST, clock.left), "presolve": False},
+            options={"mip_rel_gap": 0.0, "time_limit": max(_SHORTEST, self.clock.left), "presolve": False},
         )
-        if solved.x is not None and solved.fun < known.value - _NEGLIGIBLE:
+        if solved.x is not None and solved.fun < self.known.value - _NEGLIGIBLE:
             chosen = picks[solved.x > 0.5]
             for label, block in enumerate(chosen.tolist()):
-                known.labels[self.order[list(self.blocks[block])]] = label
-            known.value = float(solved.fun)
+                self.known.labels[self.order[list(self.blocks[block])]] = label
+            self.known.value = float(solved.fun)
         if solved.status == _INFEASIBLE:
             return np.inf
         return -np.inf if solved.mip_dual_bound is None else float(solved.mip_dual_bound)
@@ -434,23 +359,13 @@ _HINT = "ask for a smaller k, use method='mondrian', or anonymize parts of the t
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CheapestMates:
-    """The rows that each row is made equal to most cheaply.
-
-    Attributes
-    ----------
-    rows : ndarray of int32, shape (n_rows, n_near)
-    costs : ndarray of float64, shape (n_rows, n_near)
-        What one of the two then costs.
-    """
+    """The rows that each row is made equal to most cheaply."""
 
     rows: CodeArray
-    costs: FloatArray
+    costs: FloatArray  # what one of the two then costs
 
     def prices(self, k: int) -> FloatArray:
-        """Return what each row costs at least in a block of k rows or more.
-
-        A block holds k - 1 rows besides a given one. The farthest of them is at least as far as its (k - 1)-th nearest.
-        """
+        """Return what each row costs at least in a block of k rows or more, by its (k - 1)-th nearest row."""
         return self.costs[:, k - 2].copy() if k > 1 else np.zeros(len(self.costs))
 
     def bound(self, k: int) -> float:
@@ -489,19 +404,6 @@ def partition_value(space: CandidateSpace, labels: CodeArray) -> float:
     return float(out @ sizes)
 
 
-def parted(space: CandidateSpace, labels: CodeArray, k: int) -> CodeArray:
-    """Split blocks of 2 k rows or more and keep equal rows together, which never costs more.
-
-    Mondrian cannot cut a block in which many rows are equal, and leaves it large.
-    """
-    order = np.lexsort((*space.places.T, labels))
-    sizes = np.bincount(labels)
-    n_parts = np.maximum(1, sizes // k)
-    place = np.empty(len(labels), dtype=np.int64)
-    place[order] = np.arange(len(labels)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    return np.asarray((np.cumsum(n_parts) - n_parts)[labels] + place * n_parts[labels] // sizes[labels], dtype=np.int32)
-
-
 def anneal(
     space: CandidateSpace,
     near: CheapestMates,
@@ -511,17 +413,7 @@ def anneal(
     schedule: Cooling,
     clock: Clock,
 ) -> tuple[CodeArray, float]:
-    """Anneal a partition; never return a worse one.
-
-    Parameters
-    ----------
-    state : ndarray of int64, shape (1,)
-        Random, 1 to 2^31 - 2; moves on.
-    schedule : tuple of (int, float, float)
-        Steps, and the first and last temperature in weighted cells.
-    clock : Clock
-        Skips what is left of the schedule when its seconds are over.
-    """
+    """Anneal a partition, never to a worse one; the random state, shape (1,), from 1 to 2^31 - 2, moves on."""
     least = partition_value(space, labels)
     # A model that keeps nearly all rows in one block leaves nothing to change.
     if (int(labels.max()) + 1) * max(check.room, int(np.bincount(labels).max())) > _MOST_PLACES:
@@ -531,29 +423,15 @@ def anneal(
     heats = hot * (cold / hot) ** (np.arange(_N_STAGES + 1) / _N_STAGES)
     stages = [(n_steps // _N_STAGES, *pair) for pair in itertools.pairwise(heats.tolist())]
     # Once more without any rise, so that the last word is a local optimum.
-    for stage in (*stages, (n_steps // 10, cold / 100, cold / 200)):
-        _anneal_stage(space, near, blocks, check, state, stage, clock)
+    for n_stage, begin, end in (*stages, (n_steps // 10, cold / 100, cold / 200)):
+        done = 0
+        while done < n_stage and clock.left > 0:
+            now = begin * (end / begin) ** (done / n_stage)
+            draws = regroup.DrawSchedule(state, n_stage - done, now, end, _SHARE_BIG, _SLICE // space.places.shape[1])
+            done += int(regroup.anneal(space.places, space.costs, near.rows, blocks, check, draws)[0])
     best = np.unique(blocks.rows["block"], return_inverse=True)[1].astype(np.int32)
     value = partition_value(space, best)
     return (best, value) if value < least - TIES else (labels, least)
-
-
-def _anneal_stage(
-    space: CandidateSpace,
-    near: CheapestMates,
-    blocks: regroup.Blocks,
-    check: regroup.Check,
-    state: CountArray,
-    stage: Cooling,
-    clock: Clock,
-) -> None:
-    """Take the steps of a stage, slice by slice."""
-    n_steps, hot, cold = stage
-    done = 0
-    while done < n_steps and clock.left > 0:
-        now = hot * (cold / hot) ** (done / n_steps)
-        draws = regroup.DrawSchedule(state, n_steps - done, now, cold, _SHARE_BIG, _SLICE // space.places.shape[1])
-        done += int(regroup.anneal(space.places, space.costs, near.rows, blocks, check, draws)[0])
 
 
 def steps_within(n_steps: int, seconds: float | None, n_runs: int) -> int:
@@ -579,15 +457,11 @@ def polish(
             continue
         some = replace(space, places=np.ascontiguousarray(space.places[rows]))
         exact = over_subsets(some, judge.of(rows))
-        was = _value_of(some, labels[rows])
-        if was - exact.value > TIES:
+        was = np.unique(labels[rows], return_inverse=True)[1].astype(np.int32)
+        if partition_value(some, was) - exact.value > TIES:
             labels[rows] = labels.max() + 1 + exact.labels
             labels = np.unique(labels, return_inverse=True)[1].astype(np.int32)
     return labels, partition_value(space, labels)
-
-
-def _value_of(space: CandidateSpace, labels: CodeArray) -> float:
-    return partition_value(space, np.unique(labels, return_inverse=True)[1].astype(np.int32))
 
 
 def _group(near: CheapestMates, labels: CodeArray, row: int) -> CountArray:

@@ -1,9 +1,4 @@
-"""Routes: where rows go that no search has seen, told in values instead of a search's codes.
-
-The cuts that a Mondrian search made, as a tree.
-
-Units that go on: the month or prefix of a new value, of the length that its class publishes.
-"""
+"""Routes: where rows go that no search has seen, told in values instead of a search's codes; and units that go on."""
 
 from __future__ import annotations
 
@@ -26,28 +21,14 @@ from hushtable.recoding import Axis, Written, cut_point, grid_point, placing
 from hushtable.search import in_runs
 from hushtable.tables import Partition, Table
 
-__all__ = ["Among", "Below", "CutTree", "Routes", "Side", "Walk", "with_own_units"]
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CutTree:
-    """The cuts of a Mondrian partition, depth first, left child first; it pickles.
-
-    Attributes
-    ----------
-    axes : tuple of Axis
-        How the quasi-identifiers were laid out for cutting.
-    columns : ndarray of int32, shape (n_nodes,), read-only
-        The cut column of a node; -1 where the node is a finished class. Finished
-        classes come in the order of their labels.
-    starts : ndarray of int64, shape (n_nodes + 1,), read-only
-        The codes of a node's left side are ``members[starts[i]:starts[i + 1]]``;
-        every other code of the node's cell goes right.
-    members : ndarray of int32, read-only
-    """
+    """The cuts of a Mondrian partition, depth first, left child first; it pickles."""
 
     axes: tuple[Axis, ...] = field(repr=False)
-    columns: CodeArray = field(repr=False)
+    columns: CodeArray = field(repr=False)  # the cut column of a node; -1 is a finished class, in the order of labels
+    # (n_nodes + 1,): the codes of a node's left side are `members[starts[i]:starts[i + 1]]`
     starts: CountArray = field(repr=False)
     members: CodeArray = field(repr=False)
 
@@ -76,19 +57,11 @@ class CutTree:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Walk:
-    """A tree of cuts, laid out for rows that walk down it.
-
-    Attributes
-    ----------
-    axes : tuple of Axis
-        How the quasi-identifiers were laid out for cutting.
-    nodes : ndarray of `hushtable.kernels.replay.NODE`, shape (n_nodes,), read-only
-    words : ndarray of `hushtable.kernels.replay.WORD`, read-only
-    """
+    """A tree of cuts, laid out for rows that walk down it."""
 
     axes: tuple[Axis, ...] = field(repr=False)
-    nodes: NDArray[Any] = field(repr=False)
-    words: NDArray[Any] = field(repr=False)
+    nodes: NDArray[Any] = field(repr=False)  # `kernels.replay.NODE`
+    words: NDArray[Any] = field(repr=False)  # `kernels.replay.WORD`
 
     def __post_init__(self) -> None:
         frozen(self.nodes)
@@ -97,18 +70,7 @@ class Walk:
     __reduce__ = remade
 
     def labels(self, table: Table) -> CodeArray:
-        """Return the class into whose cell every row of a table falls.
-
-        Parameters
-        ----------
-        table : Table
-            With the searched table's quasi-identifiers, coded alike. A code beyond those that the
-            searched table knew goes right at every cut of its column, as all go that a cut did not name.
-
-        Notes
-        -----
-        O(depth) per row, times the logarithm of the left side's values over 64 in an unordered column.
-        """
+        """Return the class of every row of a table, coded alike, in O(depth); unknown codes go right."""
         labels, by = np.empty(table.n_rows, dtype=np.int32), placing(table, self.axes)
         in_runs(lambda run: replay.walk(self.nodes, self.words, table.codes, *by, labels, run), table.n_rows)
         return labels
@@ -131,23 +93,12 @@ Side = Below | Among
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Routes:
-    """The cuts of a search as a tree that rows walk down, depth first, left child first.
-
-    Attributes
-    ----------
-    columns : tuple of str
-    cut : ndarray of int32, shape (n_nodes,), read-only
-        The place of the column that a node cuts; -1 where it is a finished class.
-    test : ndarray of int32, shape (n_nodes,), read-only
-        Which of the column's sides goes left.
-    sides : by column, tuple of Side
-        Each once.
-    """
+    """The cuts of a search as a tree that rows walk down, depth first, left child first."""
 
     columns: tuple[str, ...]
-    cut: CodeArray = field(repr=False)
-    test: CodeArray = field(repr=False)
-    sides: tuple[tuple[Side, ...], ...] = field(repr=False)
+    cut: CodeArray = field(repr=False)  # the place of the column that a node cuts; -1 is a finished class
+    test: CodeArray = field(repr=False)  # which of the column's sides goes left
+    sides: tuple[tuple[Side, ...], ...] = field(repr=False)  # by column, each once
 
     @classmethod
     def of(cls, tree: CutTree, table: Table, partition: Partition) -> Routes:
@@ -176,14 +127,7 @@ class Routes:
         return tuple(text for side in sides for text in ((side.edge,) if isinstance(side, Below) else side.cells))
 
     def labels(self, table: Table, meanings: Mapping[str, Any]) -> CodeArray:
-        """Return the finished class that every row of a table comes to, counted in the order of the nodes.
-
-        Parameters
-        ----------
-        table : Table
-        meanings : mapping of column to Hierarchy or rule
-            What labels mean.
-        """
+        """Return the finished class that every row of a table comes to, counted in the order of the nodes."""
         left: list[list[CodeArray]] = []
         for name, sides in zip(self.columns, self.sides, strict=True):
             column = table.column(name)
@@ -249,10 +193,7 @@ def _edge(axis: Axis, place: int) -> str | None:
 
 
 def _ranges(tree: CutTree, axis: Axis, table: Table, partition: Partition) -> tuple[CountArray, CountArray, CountArray]:
-    """Return the lowest and highest known place below every node of the tree, and its right child.
-
-    Where only missing values are, they are past all places, and -1.
-    """
+    """Return each node's lowest and highest known place (without one, past all and -1), and its right child."""
     low, high, _ = publish.known_ranges(table, partition, axis)
     lows, highs = np.full((2, len(tree.columns)), -1)
     leaves = tree.columns < 0
@@ -292,31 +233,10 @@ _UNIT_TEXTS: Final = ("[0-9]{4}-[0-9]{2}-[0-9]{2}", "[0-9]{4}-[0-9]{2}", "[0-9]{
 def with_own_units(
     cell: Written, column: Column, meaning: Any, labels: CodeArray, codes: CodeArray, covered: BoolArray
 ) -> tuple[CodeArray, Written]:
-    """Give rows that the cells beside them do not cover the units of their own values.
+    """Give rows that the cells beside them do not cover units of their own: labels, -1 without one, and cells.
 
-    No unit comes from the data: how long it is says the class, and where it begins and ends the calendar or the code.
-
-    Parameters
-    ----------
-    cell : Written
-        What classes publish of a column.
-    column : Column
-        Of the rows.
-    meaning : Dates or Prefix, optional
-        What makes units; with anything else nothing goes on.
-    labels : ndarray of int32, shape (n_rows,)
-        The text beside every row.
-    codes : ndarray of int32, shape (n_rows,)
-        Of the rows' values; -1 is missing, and has no unit.
-    covered : ndarray of bool, shape (n_rows,)
-        Whether the text beside a row covers its value.
-
-    Returns
-    -------
-    labels : ndarray of int32, shape (n_rows,)
-        With new texts; -1 where a row that is not covered has none.
-    cell : Written
-        With these texts behind the others.
+    No unit comes from the data: the class says how long it is, the calendar or the code (`Dates`, `Prefix`) where it
+    begins and ends. A missing value has no unit.
     """
     found = np.where(covered, labels, np.int32(-1))
     asks = ~covered & (codes >= 0)

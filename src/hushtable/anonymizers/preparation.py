@@ -1,7 +1,4 @@
-"""What is asked of a release, what is looked at before a search, and the table read and coded once.
-
-A request that cannot be carried out as it was asked is refused; what was probably not meant is warned of.
-"""
+"""What is asked of a release, what is refused or warned of before a search, and the table read and coded once."""
 
 from __future__ import annotations
 
@@ -15,63 +12,23 @@ from hushtable.anonymizers.method import Method
 from hushtable.anonymizers.mondrian import Mondrian
 from hushtable.claims import Limits
 from hushtable.columns import ENGLISH, SUPPRESSED, Column, ColumnSpec, how_to_part, without_blanks
-from hushtable.errors import ColumnError, InputError, check_columns, listed
+from hushtable.errors import ColumnError, InputError, check_choice, check_columns, listed
 from hushtable.hierarchy import Dictionary, Hierarchy, Prefix, are_codes, prefix_lengths_of
 from hushtable.io import Frame, Writing, drafts
 from hushtable.models import DeltaPresence, KAnonymity, MatchingNotion, PrivacyModel
 from hushtable.quality import Loss, SetNCP
 from hushtable.release import Pseudonyms
 from hushtable.search import Clock
-from hushtable.tables import (
-    Table,
-    merge_spellings_in,
-    opened,
-    totals,
-    warn_of_missing_codes,
-)
-
-__all__ = [
-    "Prepared",
-    "Request",
-    "check_cells",
-    "check_roles",
-    "check_spelling",
-    "doubt_of_persons",
-    "prepare",
-    "warn_of_doubts",
-]
+from hushtable.tables import Table, merge_spellings_in, opened, totals, warn_of_missing_codes
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Request:
-    """What is asked of a release; the parameters of `hushtable.anonymize` of the same names.
-
-    Attributes
-    ----------
-    quasi_identifiers : tuple of str
-    models : tuple of PrivacyModel
-    sensitive : tuple of str
-        Besides those that a model judges.
-    method : Method
-    hierarchies : mapping of column to Hierarchy, rule, path or "auto"
-    unknown : {"error", "suppress"}
-    loss : Loss
-    suppression_limit : float
-    identifiers : tuple of str
-    pseudonyms : Pseudonyms, optional
-    specs : mapping of column to ColumnSpec
-    population : path, dataframe or Table, optional
-    person : str, optional
-    limits : Limits
-    clock : Clock
-    inputs : tuple of path
-        Files that were read for it, besides those that the other attributes name.
-    writing : Writing
-    """
+    """What is asked of a release; the parameters of `hushtable.anonymize` of the same names."""
 
     quasi_identifiers: tuple[str, ...]
     models: tuple[PrivacyModel, ...]
-    sensitive: tuple[str, ...] = ()
+    sensitive: tuple[str, ...] = ()  # besides those that a model judges
     method: Method = field(default_factory=Mondrian)
     hierarchies: Mapping[str, Any] = field(default_factory=dict)
     unknown: Literal["error", "suppress"] = "error"
@@ -84,7 +41,7 @@ class Request:
     person: str | None = None
     limits: Limits = field(default_factory=Limits)
     clock: Clock = field(default_factory=Clock, repr=False)
-    inputs: tuple[Path, ...] = ()
+    inputs: tuple[Path, ...] = ()  # files read for it, besides those that the other attributes name
     writing: Writing = field(default_factory=Writing)
 
     def __post_init__(self) -> None:
@@ -98,8 +55,7 @@ class Request:
             raise InputError(
                 f"suppression_limit = {self.suppression_limit!r}.", hint="a share of the records, from 0 to 1."
             )
-        if self.unknown not in ("error", "suppress"):
-            raise InputError(f"unknown = {self.unknown!r}.", hint="choose 'error' or 'suppress'.")
+        check_choice("unknown", self.unknown, ("error", "suppress"))
         shares = [model.name for model in self.models if isinstance(model, DeltaPresence)]
         if shares and self.person is not None:
             raise InputError(
@@ -134,6 +90,11 @@ class Request:
         return tuple(dict.fromkeys((*self.sensitive, *judged)))
 
     @property
+    def hidden(self) -> tuple[str, ...]:
+        """Columns that are left out, or become pseudonyms."""
+        return (*self.identifiers, *(self.pseudonyms.columns if self.pseudonyms else ()))
+
+    @property
     def hides_person(self) -> bool:
         """Whether the release does not say which records are one person's."""
         return self.person in self.identifiers or (self.pseudonyms is not None and self.person in self.pseudonyms.fresh)
@@ -158,8 +119,7 @@ def _check_sets(asked: Request) -> None:
         return
     from hushtable.models import question_of_items
 
-    hidden = (*asked.identifiers, *(asked.pseudonyms.columns if asked.pseudonyms else ()), asked.person)
-    told = [name for name in parted if name in hidden]
+    told = [name for name in parted if name in (*asked.hidden, asked.person)]
     if told:
         raise InputError(
             f"column {told[0]!r} has a separator, and tells who a person is.",
@@ -175,7 +135,8 @@ def _check_sets(asked: Request) -> None:
             hint="ask for k-anonymity instead, or of the sensitive column without a separator.",
         )
     rules = {name: asked.hierarchies[name] for name in parted if name in asked.hierarchies}
-    odd = [name for name, rule in rules.items() if name in asked.judged or _is_prefix(rule)]
+    prefixed = [name for name, rule in rules.items() if isinstance(rule, Prefix) or _names(rule, Prefix.name)]
+    odd = [name for name in rules if name in asked.judged or name in prefixed]
     if odd:
         what = "sensitive column" if odd[0] in asked.judged else "prefixes of column"
         raise InputError(
@@ -185,17 +146,17 @@ def _check_sets(asked: Request) -> None:
         )
 
 
-def _is_prefix(rule: Any) -> bool:
-    return isinstance(rule, Prefix) or (isinstance(rule, Mapping) and Prefix.name in rule)
+def _names(rule: Any, name: str) -> bool:
+    """Tell whether a mapping, as a policy has it, names a rule."""
+    return isinstance(rule, Mapping) and name in rule
 
 
 def check_roles(available: Sequence[str], asked: Request) -> None:
     """Raise ColumnError where a request names a column that does not exist, or one in two roles."""
-    pseudonymized = asked.pseudonyms.columns if asked.pseudonyms else ()
     roles = {
         "quasi_identifiers": asked.quasi_identifiers,
         "sensitive columns": asked.judged,
-        "identifiers": (*asked.identifiers, *pseudonymized),
+        "identifiers": asked.hidden,
     }
     for what, names in roles.items():
         check_columns(names, available, what)
@@ -274,28 +235,15 @@ def warn_of_doubts(source: Frame | Table, table: Table, asked: Request) -> None:
                 "first one only.",
                 stacklevel=4,
             )
-    hidden = (*asked.identifiers, *(asked.pseudonyms.columns if asked.pseudonyms else ()))
-    names = source.names
-    warn_of_missing_codes(source, [name for name in names if name not in hidden], stacklevel=5)
-    for doubt in (*_doubts_of_centuries(source, table), doubt_of_persons(source, asked)):
-        if doubt is not None:
-            warnings.warn(doubt, stacklevel=4)
-
-
-def _check_centuries(source: Frame, names: Sequence[str]) -> None:
-    if any(source.spec(name).format is not None for name in names):
-        from hushtable.anonymizers.centuries import check_centuries
-
-        check_centuries(source, names)
-
-
-def _doubts_of_centuries(source: Frame | Table, table: Table) -> list[str]:
+    warn_of_missing_codes(source, [name for name in source.names if name not in asked.hidden], stacklevel=5)
+    doubts = [doubt_of_persons(source, asked)]
     dated = [column for column in table.columns if column.kind in ("date", "datetime")]
-    if not dated:
-        return []
-    from hushtable.anonymizers.centuries import doubts_of_centuries
+    if dated:
+        from hushtable.anonymizers.centuries import doubts_of_centuries
 
-    return [*doubts_of_centuries(source, dated)]
+        doubts = [*doubts_of_centuries(source, dated), *doubts]
+    for doubt in filter(None, doubts):
+        warnings.warn(doubt, stacklevel=4)
 
 
 def _mark_of_several(column: Column) -> str | None:
@@ -313,7 +261,7 @@ def _mark_of_several(column: Column) -> str | None:
 
 def doubt_of_persons(source: Frame | Table, asked: Request) -> str | None:
     """Say that a person may have several of some records, where nobody said whose they are; None where none has."""
-    named = (*asked.identifiers, *(asked.pseudonyms.columns if asked.pseudonyms else ()))
+    named = asked.hidden
     # Where one identifier tells the records apart, every record may be a person's only one.
     if asked.person is not None or not named or any(_tells_apart(source, name) for name in named):
         return None
@@ -345,35 +293,16 @@ def _tells_apart(source: Frame | Table, name: str) -> bool:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Prepared:
-    """What requests of the same columns share.
-
-    Attributes
-    ----------
-    source : Frame or Table
-    table : Table
-        The columns that are judged, a row for every row of the source. Values of sensitive columns that differ in
-        their spelling alone are one value.
-    population : Frame or Table, optional
-        As it was read.
-    people : Table, optional
-        The quasi-identifiers of the population.
-    ladders : mapping of column to Hierarchy
-    specs : mapping of column to ColumnSpec
-        How the columns were typed, those of the population included.
-    origins : mapping of column to ColumnSpec
-        How quasi-identifiers are spelled in the source.
-    inputs : tuple of path
-        The files that all this was made from.
-    """
+    """What requests of the same columns share."""
 
     source: Frame | Table
-    table: Table
-    population: Frame | Table | None
-    people: Table | None
+    table: Table  # the judged columns, row by row; spellings of a sensitive value are one value
+    population: Frame | Table | None  # as it was read
+    people: Table | None  # the quasi-identifiers of the population
     ladders: Mapping[str, Hierarchy]
-    specs: Mapping[str, ColumnSpec]
-    origins: Mapping[str, ColumnSpec] = field(repr=False)
-    inputs: tuple[Path, ...]
+    specs: Mapping[str, ColumnSpec]  # how the columns were typed, those of the population included
+    origins: Mapping[str, ColumnSpec] = field(repr=False)  # how quasi-identifiers are spelled in the source
+    inputs: tuple[Path, ...]  # the files that all this was made from
 
     def for_request(self, asked: Request) -> Prepared:
         """Return the same with the hierarchies that a request's method asks for: those given, and no other."""
@@ -395,18 +324,7 @@ class Prepared:
 
 
 def prepare(data: Any, asked: Request) -> Prepared:
-    """Read and code what a request is about.
-
-    Parameters
-    ----------
-    data : path, dataframe or Table
-    asked : Request
-
-    Raises
-    ------
-    ColumnError, InputError
-        As `hushtable.anonymize` says.
-    """
+    """Read and code what a request is about."""
     inputs = (*asked.inputs, *drafts.paths_among(data, asked.population, asked.hierarchies))
     population = asked.population
     if population is not None:
@@ -445,14 +363,17 @@ def _read(data: Any, asked: Request) -> tuple[Frame | Table, Table]:
     if not isinstance(source, Table):
         # Whoever reads the file tells persons apart by their cells.
         source = source.told({name: ColumnSpec("category") for name in persons if source.text(name) is not None})
-        hidden = (*asked.identifiers, *(asked.pseudonyms.columns if asked.pseudonyms else ()))
-        source, undecided = source.without_odd_cells([name for name in source.names if name not in hidden])
+        source, undecided = source.without_odd_cells([name for name in source.names if name not in asked.hidden])
         if undecided:
             from hushtable.io import refuse_odd_cells
 
             refuse_odd_cells(undecided)
         check_spelling(source, asked.quasi_identifiers if source.is_text else (), judged)
-        _check_centuries(source, (*asked.quasi_identifiers, *judged))
+        dated = [name for name in (*asked.quasi_identifiers, *judged) if source.spec(name).format is not None]
+        if dated:
+            from hushtable.anonymizers.centuries import check_centuries
+
+            check_centuries(source, dated)
         # From here on, a missing cell is missing to whoever measures, publishes or reports.
         source = source.without_declared().with_sets()
     elif any(name in source.names and source.column(name).separator is None for name in asked.parted):
@@ -471,8 +392,7 @@ def _read(data: Any, asked: Request) -> tuple[Frame | Table, Table]:
 def _origins(source: Frame, asked: Request) -> dict[str, ColumnSpec]:
     """Say how the input spells quasi-identifiers, and which cells of the columns that nobody judges are missing."""
     known = {name: source.spelling(name).spelling for name in asked.quasi_identifiers}
-    hidden = asked.pseudonyms.columns if asked.pseudonyms else ()
-    passed_over = {*known, *asked.judged, *asked.identifiers, *hidden}
+    passed_over = {*known, *asked.judged, *asked.hidden}
     others = {name: source.spec(name).missing_cells for name in source.names if name not in passed_over}
     return known | {name: spec for name, spec in others.items() if spec != ColumnSpec()}
 
@@ -502,7 +422,7 @@ def _given(asked: Request) -> dict[str, Any]:
 
 def _spoken(given: Any, language: str) -> Any:
     """Return a dictionary with its labels in a language, unless it asks for one of its own."""
-    rule = Hierarchy.from_dict(given, "") if isinstance(given, Mapping) and Dictionary.name in given else given
+    rule = Hierarchy.from_dict(given, "") if _names(given, Dictionary.name) else given
     return replace(rule, language=language) if isinstance(rule, Dictionary) and rule.language == ENGLISH else given
 
 

@@ -1,8 +1,4 @@
-"""Carry out a request: code the table, suppress what no class could hold, search, and make the release.
-
-If the whole table as one class fails a model, no release can satisfy it. `offending_rows` then chooses the records to
-suppress; the method searches over the rest.
-"""
+"""Carry out a request: code the table, suppress what no class could hold, search, and make the release."""
 
 from __future__ import annotations
 
@@ -30,35 +26,17 @@ from hushtable.release import Release
 from hushtable.search import Budget, check_memory
 from hushtable.tables import Partition, Table, grounds, totals
 
-__all__ = ["carry_out", "offending_rows", "protect"]
-
 _SEED = 0  # of the order in which records that models cannot tell apart are suppressed
 
 
 def offending_rows(
     table: Table, models: Sequence[PrivacyModel], most: int, source: Frame | Table | None = None
 ) -> BoolArray:
-    """Choose rows without which the whole table, as one class, satisfies the models.
+    """Choose rows, at most so many, without which the whole table, as one class, satisfies the models.
 
-    A value that too many records share is what fails (alpha,k)-anonymity, entropy and
-    recursive diversity for every release there could be; so records of the most
-    frequent value go, one after the other: first those that hold the most frequent value
-    of several sensitive columns, then in an order that looks random and follows from the
-    cells alone: the order of rows or columns plays no part.
-
-    Parameters
-    ----------
-    table : Table
-    models : sequence of PrivacyModel
-    most : int
-        Records that may go.
-    source : Frame or Table, optional
-        The same rows with more columns, which tell apart records that are equal in the table.
-
-    Returns
-    -------
-    offending : ndarray of bool, shape (n_rows,)
-        As many as it takes, or as many as may go where that is not enough.
+    A value that too many records share fails (alpha,k)-anonymity, entropy and recursive diversity in every release. So
+    records of the most frequent value go: first those that hold the most frequent value of several sensitive columns,
+    then in an order that looks random and follows from the cells alone, those of other columns of `source` included.
     """
     reference = {name: totals(table, name) for model in models for name in model.needs.sensitive}
     ground_of = grounds(table, reference)
@@ -136,18 +114,7 @@ _COMPILER: Final = 3e8  # bytes; where it has fewer, LLVM ends the process
 
 
 def protect(data: Any, asked: Request) -> Release:
-    """Carry out a request.
-
-    Parameters
-    ----------
-    data : path, dataframe or Table, Files or Lazy
-    asked : Request
-
-    Raises
-    ------
-    ColumnError, InputError, InfeasibleError
-        As `hushtable.anonymize` says.
-    """
+    """Carry out a request for rows: a path, a dataframe, a Table, Files or Lazy."""
     if is_origin(data):
         from hushtable.anonymizers.beyond_memory import protect_distinct
 
@@ -254,10 +221,7 @@ def _with_floor(release: Release, budget: Budget) -> Release:
 
 
 def _judge(kept: Table, people: Table | None, whole: Judge, *, apart: bool) -> tuple[Judge, CodeArray]:
-    """Return the judge of the rows that a search sees, and for every kept row the position of its row among them.
-
-    Equal rows are merged into one, unless they are to be told apart.
-    """
+    """Return the judge of the rows that a search sees, equal ones merged unless `apart`, and kept rows' places."""
     everyone = kept if people is None else kept.with_population(people)
     if apart:
         order = by_content(everyone)

@@ -31,8 +31,6 @@ from hushtable.recoding import (
 from hushtable.search import n_threads
 from hushtable.tables import Partition, Table
 
-__all__ = ["STYLES", "Style", "covering", "from_cells", "from_classes", "publish_classes", "run"]
-
 _WORD: Final = 64
 
 Style = Literal["tight", "readable", "cut", "label", "set", "central"]
@@ -60,6 +58,13 @@ def publish_classes(problem: Problem, partition: Partition) -> Recoding:
     return from_classes(problem.table, partition, axes, "tight")
 
 
+def merge_equal_classes(recoding: Recoding, labels: CodeArray, counts: CountArray) -> tuple[Partition, Recoding]:
+    """Make one class of those that publish the same cells, as readers see them; label -1 is in none."""
+    _, first, class_of = np.unique(recoding.combinations()[:-1], return_index=True, return_inverse=True)
+    merged = np.append(class_of, -1).astype(np.int32)[labels]
+    return Partition.from_labels(merged, len(first), counts), recoding.take(first)
+
+
 def from_classes(table: Table, partition: Partition, axes: Sequence[Axis], style: Style) -> Recoding:
     """Publish what the records of each class have: their span, their set, or their centre."""
     make = partial(_MAKERS[style], table, partition)
@@ -72,8 +77,7 @@ def from_cells(
     partition: Partition,
     axes: Sequence[Axis],
     found: Mapping[str, tuple[CodeArray | CountArray, CodeArray]],
-    style: Style,
-    most: Lists | None = None,
+    most: Lists | None,
 ) -> Recoding:
     """Publish the cells that cuts left: of an ordered column its lowest and highest place, else offsets and codes.
 
@@ -94,7 +98,7 @@ def from_cells(
         else:
             named = most and SetNames(*frequencies(table, axis.column, most), most.max_length, most.language)
             made.append(recodings.Sets(first.astype(np.int64), second, axis.domain, named))
-    return Recoding(tuple(axis.column for axis in axes), tuple(made), style)
+    return Recoding(tuple(axis.column for axis in axes), tuple(made), "cut")
 
 
 def run(axis: Axis, low: CodeArray, high: CodeArray, has_missing: BoolArray, *, are_cells: bool = False) -> Cells:

@@ -1,8 +1,7 @@
 """Mondrian over the coded records of a table too large for memory, where counting distinct rows saves nothing.
 
-The whole is known by its margins: how frequent every value of every column is. They lay out the columns and say what
-the models compare with. The search cuts records of a few bytes each; what their classes publish is made of some classes
-at a time. So the classes and their cells are those of the same table in memory, number by number.
+The margins, how frequent every value of every column is, lay out the columns and are what models compare with. The
+search cuts records of a few bytes; classes publish some at a time. They are those of one table, number by number.
 """
 
 from __future__ import annotations
@@ -32,8 +31,6 @@ from hushtable.release import Release
 from hushtable.search import Trace, check_memory
 from hushtable.tables import Partition, Table
 
-__all__ = ["ClassRows", "Coding", "Plan", "Publishing", "RowByRow", "protect_row_by_row", "why_not_row_by_row"]
-
 _STYLES: Final = ("tight", "readable", "set", "label")  # whose cells follow from the records of a class alone
 _PER_RECORD: Final = 40.0  # bytes, besides the codes
 _ROWS_AT_ONCE: Final = 2_000_000  # of which classes are published together
@@ -41,20 +38,11 @@ _ROWS_AT_ONCE: Final = 2_000_000  # of which classes are published together
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Coding:
-    """How the cells of the judged columns are coded; it pickles.
-
-    Attributes
-    ----------
-    cells : CellCodes
-    columns : tuple of Column
-        In the order of the cells'.
-    code_of_cell : tuple by column of ndarray of int32
-        The code of every cell; -1 is missing.
-    """
+    """How the cells of the judged columns are coded; it pickles."""
 
     cells: CellCodes
-    columns: tuple[Column, ...] = field(repr=False)
-    code_of_cell: tuple[CodeArray, ...] = field(repr=False)
+    columns: tuple[Column, ...] = field(repr=False)  # in the order of the cells'
+    code_of_cell: tuple[CodeArray, ...] = field(repr=False)  # by column, -1 is missing
 
     @classmethod
     def of(cls, cells: CellCodes, margins: Margins, table: Table) -> Coding:
@@ -97,33 +85,17 @@ class Coding:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Plan:
-    """What a search of records stands on: all that their margins tell of the whole.
-
-    Attributes
-    ----------
-    asked : Request
-    prepared : Prepared
-        Of the margins.
-    problem : Problem
-    axes : tuple of Axis
-    coding : Coding
-    """
+    """What a search of records stands on: all that their margins tell of the whole."""
 
     asked: Request = field(repr=False)
-    prepared: Prepared = field(repr=False)
+    prepared: Prepared = field(repr=False)  # of the margins
     problem: Problem = field(repr=False)
     axes: tuple[Axis, ...] = field(repr=False)
     coding: Coding
 
     @classmethod
     def of(cls, cells: CellCodes, margins: Margins, asked: Request) -> Plan:
-        """Lay out a request for records whose margins are known.
-
-        Raises
-        ------
-        ColumnError, InputError, InfeasibleError
-            As `hushtable.anonymize` says.
-        """
+        """Lay out a request for records whose margins are known."""
         prepared = prepare(margins.frame, asked)
         warn_of_doubts(prepared.source, prepared.table, asked)
         judge = Judge(prepared.table, asked.asked_of_classes, prepared.ladders)
@@ -153,11 +125,7 @@ class Plan:
         return cut_search(self.asked.method, self.problem, self.axes, sensitive)
 
     def release(self, rows: ClassRows, source: Frame, sensitive: Table, trace: Trace) -> Release:
-        """Return the release of a row for every class and sensitive values in it.
-
-        source : the judged columns of one record of each row
-        sensitive : of these the sensitive ones
-        """
+        """Return the release of a row for every class and sensitive values in it; the source has one record of each."""
         table = replace(sensitive, counts=rows.counts)
         judge = Judge(table, self.problem.judge.models, self.problem.judge.ladders)
         partition = Partition.from_labels(rows.labels, int(rows.labels[-1]) + 1, rows.counts)
@@ -169,15 +137,10 @@ class Plan:
 
 
 class ClassRows(NamedTuple):
-    """What classes publish, and a row for every class and sensitive values in it.
-
-    recoding : of the classes
-    labels : int32 (n_rows,), the class of each row, ascending
-    counts : int64 (n_rows,)
-    """
+    """What classes publish, and a row for every class and sensitive values in it."""
 
     recoding: Recoding
-    labels: CodeArray
+    labels: CodeArray  # the class of each row, ascending
     counts: CountArray
 
     @classmethod
@@ -190,29 +153,14 @@ class ClassRows(NamedTuple):
 
 
 class Publishing(NamedTuple):
-    """What is published of classes whose records are all there; it pickles.
+    """What is published of classes whose records are all there; it pickles."""
 
-    axes : the quasi-identifiers, in the order of the recoding
-    style : what a class publishes
-    sensitive : columns by whose values the records of a class are told apart
-    """
-
-    axes: tuple[Axis, ...]
+    axes: tuple[Axis, ...]  # in the order of the recoding
     style: publish.Style
-    sensitive: tuple[str, ...]
+    sensitive: tuple[str, ...]  # columns by whose values the records of a class are told apart
 
     def of(self, table: Table, ends: CodeArray) -> tuple[ClassRows, CodeArray, CodeArray]:
-        """Say what classes publish whose records come one class after the other.
-
-        ends : int32 (n_classes + 1,), where the records of each class begin, and where the last ones end
-
-        Returns
-        -------
-        rows : ClassRows
-        records : ndarray of int32, shape (n_rows,)
-            One of its records each.
-        row_of_record : ndarray of int32, shape (n_records,)
-        """
+        """Say what classes publish whose records come class by class; also a record of each row, and rows by record."""
         partition = Partition.from_runs(np.arange(table.n_rows, dtype=np.int32), ends, table.counts)
         recoding = publish.from_classes(table, partition, self.axes, self.style)
         class_of = partition.labels
@@ -224,16 +172,9 @@ class Publishing(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RowByRow:
-    """A release of classes, and where every record is.
+    """A release of classes, and where every record is."""
 
-    Attributes
-    ----------
-    release : Release
-        Its source has a row for every class and sensitive values in it, with counts, that holds the quasi-identifiers
-        of one of its records: it tells sizes, sensitive values and what is published, and nothing of the other records.
-    row_of_record : ndarray of int32, shape (n_records,)
-    """
-
+    # A row with counts for every class and its sensitive values, with the quasi-identifiers of one record
     release: Release
     row_of_record: CodeArray = field(repr=False)
 
@@ -256,24 +197,7 @@ def why_not_row_by_row(asked: Request) -> str | None:
 
 
 def protect_row_by_row(rows: RowCodes, asked: Request) -> RowByRow:
-    """Carry out a request for coded records.
-
-    Parameters
-    ----------
-    rows : RowCodes
-        Quasi-identifiers and sensitive columns of all records.
-    asked : Request
-        One of those that `why_not_row_by_row` has nothing against.
-
-    Raises
-    ------
-    ColumnError, InputError, InfeasibleError
-        As `hushtable.anonymize` says.
-
-    Notes
-    -----
-    About 36 bytes a record of up to eight columns while it cuts, and 500 for each class afterwards.
-    """
+    """Carry out a request for coded records: about 36 bytes each while it cuts, then 500 a class."""
     check_memory(_PER_RECORD * rows.n_records, f"cutting {rows.n_records:,} records", "coarsen columns first.")
     plan = Plan.of(rows.cells, rows.margins(), asked)
     packed, sensitive = _packed(rows, plan)

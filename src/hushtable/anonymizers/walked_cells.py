@@ -20,8 +20,6 @@ from hushtable.anonymizers.row_by_row import Coding
 from hushtable.columns import without_categories
 from hushtable.io import Frame, Values, to_arrow
 
-__all__ = ["WalkedCells", "coded"]
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WalkedCells:

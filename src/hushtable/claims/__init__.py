@@ -1,9 +1,7 @@
 """What releases promise, and verdicts on it from the published file alone.
 
-In come a file or a frame and its claim; out goes a `Verdict`: what holds, what fails, what could not be judged.
-Nothing here comes from the code that makes releases: no table, no partition, no recoding, no kernel, not even through
-others. So a fault over there cannot hide itself here. `certificates` checks proofs that nothing better exists, in the
-same way.
+In come a file or a frame and its claim; out goes a `Verdict`. Nothing here comes from code that makes releases (tables,
+partitions, recodings, kernels), not even through others: a fault over there cannot hide itself here.
 """
 
 import lazy_loader

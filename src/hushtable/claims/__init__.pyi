@@ -29,7 +29,6 @@ from .histories import (
     each_rare as each_rare,
     linked_in as linked_in,
     number_histories as number_histories,
-    rare_sets as rare_sets,
 )
 from .independence import Independence as Independence
 from .matchings import Matchings as Matchings

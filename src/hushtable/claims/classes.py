@@ -1,16 +1,11 @@
-"""The claim that every class of equal published cells satisfies privacy models.
-
-What a claim knows of its columns, how a manifest tells it, and what it takes where it does not.
-
-A manifest tells kinds, and the rules of hierarchies that follow from no frequencies. It tells no order
-of categories and no hierarchy that lists values: they may be those of people.
-"""
+"""The claim that every class of equal published cells satisfies privacy models."""
 
 from __future__ import annotations
 
 import math
 import os
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import partial
@@ -19,21 +14,18 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeAlias
 import numpy as np
 
 from hushtable._types import BoolArray, CodeArray, CountArray, Missing
-from hushtable.claims.coverage import count_covered, fewest_persons
+from hushtable.claims.coverage import fewest_persons
 from hushtable.claims.grouping import (
     Grouped,
     Held,
     class_figures,
     count_values,
     cover,
+    cover_distinct,
     ground,
     group,
     hold,
-    label_rows,
-    listed_cells,
     match_classes,
-    published_cells,
-    spec_of,
     spelling_failures,
     tallied,
 )
@@ -46,17 +38,6 @@ from hushtable.models import ClassStats, Histogram, PrivacyModel, claimed, descr
 
 if TYPE_CHECKING:
     from hushtable.claims.item_counts import HeldItems, ItemCounts
-
-__all__ = [
-    "ClaimOnColumns",
-    "Classes",
-    "Judgement",
-    "Limits",
-    "held_sets",
-    "orderless",
-    "rules_of",
-    "untold",
-]
 
 _SPELLINGS: Final = ("format", "decimal", "thousands", "missing_values", "separator", "latest_year", "odd_cells")
 _PLAIN: Final = ColumnSpec()
@@ -71,25 +52,10 @@ def kinds_of(columns: Sequence[str], specs: Mapping[str, ColumnSpec]) -> dict[st
     return {name: spec.kind or "ordered" for name, spec in told.items() if spec.kind or spec.order}
 
 
-def spellings_of(columns: Sequence[str], specs: Mapping[str, ColumnSpec]) -> dict[str, dict[str, Any]]:
-    """Return how columns whose kinds are told are spelled, where that was said or found."""
-    return marks_of({name: specs[name] for name in kinds_of(columns, specs)})
-
-
 def origins_in(spellings: Any) -> dict[str, ColumnSpec]:
-    """Read how columns of the input are spelled as a claim holds them.
-
-    Raises
-    ------
-    InputError
-        Some are no spellings.
-    """
-    try:
+    """Read how columns of the input are spelled as a claim holds them."""
+    with _known_spellings():
         return {name: ColumnSpec(**_as_told(marks)) for name, marks in spellings.items()}
-    except (AttributeError, TypeError):
-        raise InputError(
-            "the manifest holds spellings of columns that are none.", hint="it is written by anonymize."
-        ) from None
 
 
 def marks_of(specs: Mapping[str, ColumnSpec]) -> dict[str, dict[str, Any]]:
@@ -120,25 +86,13 @@ def _rule_of(given: Any) -> dict[str, Any] | None:
 
 
 def rules_in(rules: Any) -> dict[str, Any]:
-    """Read the rules of hierarchies as a claim holds them: no paths, which a manifest has no business to name.
-
-    Raises
-    ------
-    InputError
-        Some are none.
-    """
+    """Read the rules of hierarchies as a claim holds them: no paths, which a manifest has no business to name."""
     if not isinstance(rules, dict) or not all(rule is None or isinstance(rule, dict) for rule in rules.values()):
         raise InputError(
             "the manifest holds hierarchies that are no rules.", hint="it is written by anonymize, not by hand."
         )
     # A rule of somebody else is not read because a file names it: its labels then need the policy.
     return {name: rule if rule is None or is_known(rule) else None for name, rule in rules.items()}
-
-
-def _completed(own: Mapping[str, Any], asked: Mapping[str, Any]) -> dict[str, Any]:
-    """Take hierarchies from a policy, but not what it does not know: ranges of codes, the language of labels."""
-    told = {name: each for name, each in own.items() if (_rule_of(each) or {}).keys() & _OWN}
-    return {**own, **asked, **told}
 
 
 def untold(columns: Sequence[str], hierarchies: Mapping[str, Any]) -> str | None:
@@ -159,21 +113,21 @@ def _as_told(marks: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def specs_in(kinds: Any, spellings: Any) -> dict[str, ColumnSpec]:
-    """Read the kinds of columns, and how they are spelled, as a claim holds them.
-
-    Raises
-    ------
-    InputError
-        Some are none.
-    """
+    """Read the kinds of columns, and how they are spelled, as a claim holds them."""
     if not isinstance(kinds, dict) or not all(kind in KINDS for kind in kinds.values()):
         raise InputError(
             "the manifest holds kinds of columns that are none.", hint=f"a kind is one of {', '.join(KINDS)}."
         )
-    try:
+    with _known_spellings():
         # A column whose spelling is told has a kind.
         spelled = {name: ColumnSpec(kinds[name], **_as_told(marks)) for name, marks in spellings.items()}
         return {**{name: ColumnSpec(kind) for name, kind in kinds.items()}, **spelled}
+
+
+@contextmanager
+def _known_spellings() -> Iterator[None]:
+    try:
+        yield
     except (AttributeError, KeyError, TypeError):
         raise InputError(
             "the manifest holds spellings of columns that are none.", hint="it is written by anonymize."
@@ -196,18 +150,10 @@ class Judgement:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What is demanded of the risk besides models, compared as fractions: 0.09 asks for classes of 12.
+    """What is demanded of the risk besides models, compared as fractions: 0.09 asks for classes of 12."""
 
-    Attributes
-    ----------
-    highest_risk : float, optional
-        In (0, 1]: 1 / the smallest class.
-    average_risk : float, optional
-        In (0, 1]: the mean over records of 1 / the size of their class.
-    """
-
-    highest_risk: float | None = None
-    average_risk: float | None = None
+    highest_risk: float | None = None  # in (0, 1]: 1 / the smallest class
+    average_risk: float | None = None  # in (0, 1]: the mean over records of 1 / the size of their class
 
     def __post_init__(self) -> None:
         for name in ("highest_risk", "average_risk"):
@@ -235,29 +181,15 @@ class Limits:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ClaimOnColumns(SpeaksOfNobody):
-    """What claims that judge quasi-identifiers share: what they know of the columns, told and read.
+    """What claims that judge quasi-identifiers share: what they know of the columns, told and read."""
 
-    Attributes
-    ----------
-    columns : tuple of str
-        The quasi-identifiers.
-    models : tuple of PrivacyModel
-    sensitive : tuple of str
-        Columns whose diversity is reported.
-    specs : mapping of column to ColumnSpec
-        The kinds that columns had before they were published.
-    origins : mapping of column to ColumnSpec
-        How quasi-identifiers are spelled in the input, and in a population: published, they have one spelling. Of
-        columns that nobody judges, which cells of the input are missing.
-    hierarchies : mapping of column to Hierarchy, rule, path, "auto" or None
-        What labels mean; None where there is one that a manifest does not tell.
-    """
-
-    columns: tuple[str, ...] = field()
+    columns: tuple[str, ...] = field()  # the quasi-identifiers
     models: tuple[PrivacyModel, ...] = field()
-    sensitive: tuple[str, ...] = ()
-    specs: Mapping[str, ColumnSpec] = field(default_factory=dict, repr=False)
+    sensitive: tuple[str, ...] = ()  # columns whose diversity is reported, those that a model judges among them
+    specs: Mapping[str, ColumnSpec] = field(default_factory=dict, repr=False)  # kinds before publishing
+    # How quasi-identifiers are spelled in the input and a population, and which cells nobody judges are missing.
     origins: Mapping[str, ColumnSpec] = field(default_factory=dict, repr=False)
+    # What labels mean, and how far apart sensitive values are; None where a manifest does not tell the hierarchy.
     hierarchies: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
     @property
@@ -281,12 +213,13 @@ class ClaimOnColumns(SpeaksOfNobody):
 
     def _entries(self) -> dict[str, Any]:
         """Return the models, columns and kinds, and the hierarchies as far as they may be told."""
+        kinds = kinds_of(self._told_of, self.specs)
         return {
             "columns": list(self.columns),
             "models": [model_to_dict(model) for model in self.models],
             "sensitive": list(self.sensitive),
-            "kinds": kinds_of(self._told_of, self.specs),
-            "spellings": spellings_of(self._told_of, self.specs),
+            "kinds": kinds,
+            "spellings": marks_of({name: self.specs[name] for name in kinds}),
             "origins": marks_of(self.origins),
             "hierarchies": rules_of(self.hierarchies),
         }
@@ -305,56 +238,26 @@ class ClaimOnColumns(SpeaksOfNobody):
 
     def _known_with(self, asked: ClaimOnColumns) -> dict[str, Any]:
         """Return the orders, spellings and hierarchies that this claim and another know together."""
+        # What a policy does not know: ranges of codes, the language of labels.
+        own = {name: each for name, each in self.hierarchies.items() if (_rule_of(each) or {}).keys() & _OWN}
         return {
             "specs": joined(self.specs, asked.specs),
             "origins": {**asked.origins, **self.origins},
-            "hierarchies": _completed(self.hierarchies, asked.hierarchies),
+            "hierarchies": {**self.hierarchies, **asked.hierarchies, **own},
         }
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Classes(ClaimOnColumns):
-    """Every class of equal published cells satisfies models.
+    """Every class of equal published cells satisfies models."""
 
-    Attributes
-    ----------
-    columns : tuple of str
-        The quasi-identifiers.
-    models : tuple of PrivacyModel
-    sensitive : tuple of str
-        Columns whose diversity is reported, those that a model judges among them.
-    specs : mapping of column to ColumnSpec
-        The kinds that columns had before they were published.
-    origins : mapping of column to ColumnSpec
-        How quasi-identifiers are spelled in the input, and in a population: published, they have one spelling. Of
-        columns that nobody judges, which cells of the input are missing.
-    hierarchies : mapping of column to Hierarchy, rule, path, "auto" or None
-        What labels mean where a population is counted, how far apart sensitive values are; None
-        where there is one that a manifest does not tell.
-    population : path or dataframe, optional
-        What k-map and delta-presence count; it is never in a manifest.
-    person : str, optional
-        The column that says whose record a row is: classes count distinct persons. Where the table
-        does not publish it, the original has it.
-    is_fresh : bool
-        Whether that column publishes a new pseudonym for every record: then it says of no two whose they are, and
-        the original is asked.
-    limits : Limits
-    missing : {"category", "wildcard", "worst"}
-    suppressed : str or None
-        The cell of suppressed records; None where there are none.
-    is_whole : bool
-        Whether the table holds all sensitive values of the input, so that it can stand
-        for the input as what models compare with.
-    """
-
-    population: Any = field(default=None, repr=False)
-    person: str | None = None
-    is_fresh: bool = False
+    population: Any = field(default=None, repr=False)  # what k-map and delta-presence count; it is never in a manifest
+    person: str | None = None  # whose record a row is: classes count persons; in the original where it is not published
+    is_fresh: bool = False  # whether it is a new pseudonym for every record, so that the original is asked
     limits: Limits = field(default_factory=Limits)
     missing: Missing = "category"
-    suppressed: str | None = SUPPRESSED
-    is_whole: bool = True
+    suppressed: str | None = SUPPRESSED  # the cell of suppressed records; None where there are none
+    is_whole: bool = True  # whether no sensitive value of the input lacks, so that models may compare with the table
 
     kind: ClassVar[str] = "classes"
 
@@ -369,15 +272,11 @@ class Classes(ClaimOnColumns):
             )
         if self.missing not in ("category", "wildcard", "worst"):
             raise InputError(f"missing = {self.missing!r}.", hint="choose 'category', 'wildcard' or 'worst'.")
-        if self.parted and self.missing != "category":
+        counted = f"sets of items: {listed(self.parted)}" if self.parted else "persons" if self.person else None
+        if counted is not None and self.missing != "category":
             raise InputError(
-                f"missing = {self.missing!r} was given with sets of items: {listed(self.parted)}.",
-                hint="items are counted in classes: missing='category'.",
-            )
-        if self.person is not None and self.missing != "category":
-            raise InputError(
-                f"missing = {self.missing!r} was given with persons.",
-                hint="persons are counted in classes: missing='category'.",
+                f"missing = {self.missing!r} was given with {counted}.",
+                hint="they are counted in classes: missing='category'.",
             )
 
     @property
@@ -395,11 +294,7 @@ class Classes(ClaimOnColumns):
         """Return the claim with what another of its kind knows besides: orders, hierarchies, the population."""
         if not isinstance(asked, Classes):
             return self
-        return replace(
-            self,
-            **self._known_with(asked),
-            population=asked.population,
-        )
+        return replace(self, **self._known_with(asked), population=asked.population)
 
     def compares(self, columns: Sequence[str]) -> bool:
         """Tell whether a table that publishes these columns is judged beside the input."""
@@ -421,22 +316,7 @@ class Classes(ClaimOnColumns):
         return words if self.person is None else f"{words}, by persons"
 
     def verify(self, data: Any, *, original: Any = None) -> Verdict:
-        """Judge a published table from the table alone.
-
-        Parameters
-        ----------
-        data : path or dataframe
-        original : path or dataframe, optional
-            The input: the distribution that t-closeness and its kin compare with, and whose
-            records are whose, where the table does not publish that.
-
-        Raises
-        ------
-        ColumnError
-            A column is not in the table.
-        InputError
-            A bound such as ``<50`` is published of categories, or the kind of a column has to be given.
-        """
+        """Judge a table from the table alone; the original tells totals and whose records are whose, where asked."""
         judged = self._judged(data, original)
         failures = tuple(
             each if rows is None else replace(each, finds=partial(self._rows, each.condition, original))
@@ -515,13 +395,7 @@ class Classes(ClaimOnColumns):
 
     @classmethod
     def from_dict(cls, entries: Mapping[str, Any]) -> Classes:
-        """Read what `to_dict` wrote.
-
-        Raises
-        ------
-        InputError
-            The entries are not those of a claim.
-        """
+        """Read what `to_dict` wrote."""
         return cls(
             **cls._read(entries),
             person=entries["person"],
@@ -564,21 +438,11 @@ class Classes(ClaimOnColumns):
         """Count the population of every class, and those whom no class covers."""
         everyone = frames.read(self.population).told(self._of_input).without_odd_cells()[0]
         check_columns(self.columns, everyone.columns, "quasi_identifiers of the population")
-        published, classes = zip(
-            *(published_cells(grouped.frame, name, self.specs.get(name)) for name in self.columns), strict=True
-        )
-        people, rows = zip(*(listed_cells(everyone.values(name), name) for name in self.columns), strict=True)
-        labels, distinct = label_rows(np.array(rows))
-        return count_covered(
-            published,
-            np.array(classes)[:, grouped.first_rows],
-            people,
-            np.array(rows)[:, distinct],
-            tallied(labels, len(distinct), everyone.counts),
-            [spec_of(everyone.column(name), self.specs.get(name)) for name in self.columns],
-            [self.hierarchies.get(name) for name in self.columns],
-            self.columns,
-        )
+        classes, rows, labels = cover_distinct(grouped, everyone, self.columns, self.specs, self.hierarchies)
+        people = tallied(labels, 0, everyone.counts)
+        is_left = np.ones(len(people), dtype=bool)
+        is_left[rows] = False
+        return tallied(classes, grouped.n_classes, people[rows]), int(people[is_left].sum())
 
     def _persons(self, grouped: Grouped, source: frames.Frame | None) -> tuple[CountArray | None, int | None]:
         """Count the persons of every class and of the suppressed records; None where nothing tells."""

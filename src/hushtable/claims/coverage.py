@@ -14,8 +14,6 @@ from hushtable.errors import ColumnError, InputError
 from hushtable.hierarchy import Codes, Hierarchy, NamedSets, Prefix, to_exact
 from hushtable.search import check_memory
 
-__all__ = ["count_covered", "covered_by", "covers_beside", "fewest_persons", "n_below", "pair_rows"]
-
 _COMPARED: Final = 2**20  # pairs of a row and a class at once
 _HINT: Final = "compare fewer rows at a time, or verify without the population or the original table."
 
@@ -30,33 +28,10 @@ def count_covered(
     hierarchies: Sequence[Any],
     names: Sequence[str] = (),
 ) -> tuple[CountArray, int]:
-    """Count the people whom each class covers.
+    """Count the people whom each class covers, and those whom none does; who is covered by several counts in each.
 
-    Parameters
-    ----------
-    published : by column, its distinct published cells; None is a missing one
-    classes : ndarray of int, shape (n_columns, n_classes)
-        What each class publishes, as indices into ``published``.
-    people : by column, the distinct texts of the population
-    rows : ndarray of int, shape (n_columns, n_rows)
-        The distinct people, as indices into ``people``.
-    counts : ndarray of int64, shape (n_rows,)
-    specs : by column, how its values are typed
-    hierarchies : by column, what its labels mean; None where it has none
-    names : by column, for errors
-
-    Returns
-    -------
-    covered : ndarray of int64, shape (n_classes,)
-        Someone whom the cells of several classes cover counts in each.
-    n_left : int
-        People whom no class covers.
-
-    Raises
-    ------
-    InputError
-        A cell is a bound, and the column a category; or the kind of a column, which was not
-        given, decides what its cells cover.
+    ``classes`` (n_columns, n_classes) and ``rows`` (n_columns, n_rows) are indices into the distinct cells of a column,
+    ``published`` and ``people``; ``counts`` are the people of each row, ``names`` are for errors.
     """
     box, row = pair_rows(published, classes, people, rows, specs, hierarchies, names)
     # Sums of whole numbers below 2^53 are exact in bincount's floats.
@@ -69,19 +44,9 @@ def count_covered(
 def fewest_persons(
     classes: CountArray, persons: CodeArray, records: CountArray, counts: CountArray | None = None
 ) -> CountArray:
-    """Count the fewest persons whose rows can fill each class.
+    """Count the fewest persons whose rows can fill each class, from pairs of a class and the person of a covered row.
 
-    Which of the rows that a class's cells cover are its own, nothing tells where other classes cover
-    them too: so those with the most rows are taken first. A missing person (-1) is nobody,
-    and takes as many rows as there are.
-
-    Parameters
-    ----------
-    classes, persons : ndarray of int, shape (n_pairs,)
-        A class, and the person of a row that it covers.
-    records : ndarray of int64, shape (n_classes,)
-    counts : ndarray of int64, shape (n_pairs,), optional
-        Records of the rows; 1 each when not given.
+    Those with the most rows are taken first. A missing person (-1) is nobody, and takes as many rows as there are.
     """
     fewest = np.zeros(len(records), dtype=np.int64)
     width = int(persons.max(initial=-1)) + 2
@@ -103,21 +68,9 @@ def fewest_persons(
 def covers_beside(
     found: Sequence[str | None], column: Column, given: Any, cells: CodeArray, codes: CodeArray
 ) -> BoolArray:
-    """Tell of each row whether the published cell beside it covers its value.
+    """Tell of each row whether the published cell beside it covers its value; -1 is missing.
 
-    Parameters
-    ----------
-    found : sequence of str or None
-        Distinct published cells.
-    column : Column
-        Of the rows, typed as it was before it was published.
-    given : hierarchy of the column, optional
-    cells, codes : ndarray of int32, shape (n_rows,)
-        A cell, and a code of the column; -1 is missing.
-
-    Notes
-    -----
-    Intervals are looked up once for every bound, so that the cells of a column of numbers or dates may be many.
+    Intervals are looked up once for every bound, so that the distinct cells ``found`` may be many.
     """
     missing = np.array([_covers_missing(cell) for cell in found], dtype=bool)
     low, high = _spans(found, column)
@@ -134,10 +87,7 @@ def covers_beside(
 
 
 def n_below(bounds: Sequence[str], column: Column, *, is_closed: bool = False) -> CountArray:
-    """Count the values of a column below each of some bounds; with ``is_closed`` its own too.
-
-    Numbers and dates go by value, categories by their text.
-    """
+    """Count the values of a column below each bound, with ``is_closed`` its own too; categories go by text."""
     if not column.is_measured:
         return np.searchsorted(np.array(column.texts()), np.array(bounds), side="right" if is_closed else "left")
     if column.kind in ("integer", "decimal"):
@@ -191,8 +141,7 @@ def pair_rows(
 ) -> tuple[CountArray, CountArray]:
     """Return all pairs of a class and a row that it covers, in no order; arguments as for `count_covered`.
 
-    Rows and classes are halved together, column by column, as boxes and points: a class goes where it may cover a row.
-    What is left is compared. Without overlaps that takes O(n log n) for n rows, and memory for the pairs alone.
+    Both are halved together, column by column, and what is left is compared: O(n log n) for n rows without overlaps.
     """
     names = names or [""] * len(published)
     columns = list(zip(published, people, specs, hierarchies, names, strict=True))

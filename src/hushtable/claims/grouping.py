@@ -1,13 +1,7 @@
 """A published table as its readers see it: rows grouped by their cells, and what sensitive columns hold.
 
-Nothing here comes from the code that made the release: no table, no partition, no kernel. Cells are
-grouped by their bytes, so that two spellings of one value ("34", " 34") are two values, which
-can only make the verdict stricter.
-
-Rows grouped without a partition: equal rows, and what rows with missing cells match.
-
-Plain NumPy, for the verifier, which shares no code with what it verifies, and for
-readings of the missing value that are no partitions.
+Cells are grouped by their bytes, so that two spellings of one value ("34", " 34") are two values, which can only make
+the verdict stricter. Plain NumPy, also for readings of the missing value that are no partitions.
 """
 
 from __future__ import annotations
@@ -43,42 +37,13 @@ from hushtable.io import frames
 from hushtable.models import ClassStats, Ground, Histogram
 from hushtable.search import check_memory
 
-__all__ = [
-    "Grouped",
-    "Held",
-    "class_figures",
-    "count_values",
-    "cover",
-    "ground",
-    "group",
-    "hold",
-    "label_rows",
-    "listed_cells",
-    "match_classes",
-    "match_sizes",
-    "published_cells",
-    "spec_of",
-    "spelling_failures",
-    "tallied",
-]
-
 _FACTOR: Final = np.uint64(0x9E3779B97F4A7C15)  # odd, and its powers have bits everywhere
 _AT_ONCE: Final = 2**16  # floats of Python
 _ROOM: Final = 16  # slots for a row, so that few others share one
 
 
 def match_sizes(codes: CodeArray, counts: CountArray, missing: Missing) -> CountArray:
-    """Count the records that each distinct row matches.
-
-    Parameters
-    ----------
-    codes : ndarray of int32, shape (n_columns, n_distinct)
-        Distinct rows; -1 is missing.
-    counts : ndarray of int64, shape (n_distinct,)
-        Records of each row.
-    missing : {"category", "wildcard", "worst"}
-        As in `hushtable.verify`.
-    """
+    """Count the records that each distinct row (n_columns, n_distinct) matches."""
     if missing == "category":
         return counts
     sizes, _ = match_classes(codes, counts, {}, missing)
@@ -125,7 +90,9 @@ def tallied(labels: CountArray | CodeArray, n_labels: int, counts: CountArray | 
     return np.bincount(labels, weights=counts, minlength=n_labels).astype(np.int64)
 
 
-def count_values(labels: CountArray, codes: CodeArray, n_classes: int, counts: CountArray | None = None) -> Histogram:
+def count_values(
+    labels: CountArray, codes: CodeArray | CountArray, n_classes: int, counts: CountArray | None = None
+) -> Histogram:
     """Count the values of every class, by sorting pairs of label and value."""
     width = int(codes.max(initial=-1)) + 2
     pairs, inverse = np.unique(labels * width + (codes + 1), return_inverse=True)
@@ -155,8 +122,7 @@ def match_classes(
         labels, first = label_rows(codes[np.ix_(np.flatnonzero(known), np.concatenate(rows))])
         sides = list(zip(rows, np.split(labels, [len(rows[0])]), strict=True))
         for (ours, mine), (theirs, other) in (sides, sides[::-1]):
-            # Sums of whole numbers below 2^53 are exact in bincount's floats.
-            matched[ours] += np.bincount(other, weights=sizes[theirs], minlength=len(first)).astype(np.int64)[mine]
+            matched[ours] += tallied(other, len(first), sizes[theirs])[mine]
             for name, histogram in histograms.items():
                 found[name].append(_merged(histogram, theirs, other, ours, mine, len(first)))
     merged = {}
@@ -167,10 +133,7 @@ def match_classes(
 
 
 def _meeting(codes: CodeArray, members: Sequence[CountArray]) -> Iterator[tuple[CountArray, CountArray]]:
-    """Yield, for every two patterns of gaps, the rows that may match one of the other, if there are any.
-
-    Rows that match have the same hash of what both know; others do seldom.
-    """
+    """Yield, for every two patterns of gaps, the rows with the same hash of what both know: those that may match."""
     factors = np.cumprod(np.full(len(codes), _FACTOR))
     # A missing cell adds nothing to a hash.
     hashes = np.zeros(codes.shape[1], dtype=np.uint64)
@@ -202,7 +165,7 @@ def _merged(
 ) -> tuple[CountArray, CodeArray, CountArray]:
     """Give each of our classes the values of all their classes that share its label."""
     lengths = histogram.offsets[theirs + 1] - histogram.offsets[theirs]
-    entries = _runs(histogram.offsets[theirs], lengths)
+    entries = concatenate_runs(histogram.offsets[theirs], lengths)
     joint = count_values(np.repeat(other, lengths), histogram.codes[entries], n_labels, histogram.counts[entries])
     widths = joint.offsets[mine + 1] - joint.offsets[mine]
     check_memory(
@@ -210,11 +173,11 @@ def _merged(
         f"reading the missing cells of {len(ours)} rows as wildcards, beside {len(theirs)} others",
         "judge with missing='category' or 'worst', or fewer rows at a time.",
     )
-    taken = _runs(joint.offsets[mine], widths)
+    taken = concatenate_runs(joint.offsets[mine], widths)
     return np.repeat(ours, widths), joint.codes[taken], joint.counts[taken]
 
 
-def _runs(starts: CountArray, lengths: CountArray) -> CountArray:
+def concatenate_runs(starts: CountArray, lengths: CountArray) -> CountArray:
     """Concatenate the ranges that begin at ``starts`` and have these lengths."""
     shift = np.repeat(starts - (np.cumsum(lengths) - lengths), lengths)
     return np.asarray(np.arange(len(shift)) + shift)
@@ -223,7 +186,7 @@ def _runs(starts: CountArray, lengths: CountArray) -> CountArray:
 def _alone(histogram: Histogram, lone: BoolArray) -> Histogram:
     """Leave one value in the histogram of every class whose records match only themselves."""
     n_classes = histogram.n_classes
-    label = np.repeat(np.arange(n_classes), np.diff(histogram.offsets))
+    label = histogram.labels()
     entry = np.arange(len(label))
     kept = ~lone[label] | (entry == histogram.offsets[label])
     counts = np.where(lone[label], 1, histogram.counts)[kept]
@@ -233,26 +196,13 @@ def _alone(histogram: Histogram, lone: BoolArray) -> Histogram:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Grouped:
-    """Rows that publish the same cells, as one class.
-
-    Attributes
-    ----------
-    frame : Frame
-    hidden : ndarray of bool, shape (n_rows,)
-        Suppressed records.
-    codes : ndarray of int32, shape (n_columns, n_shown)
-        The cells of the others; -1 is missing.
-    labels : ndarray of int64, shape (n_shown,)
-        The class of each of them.
-    first : ndarray of int64, shape (n_classes,)
-        The first of each class.
-    """
+    """Rows that publish the same cells, as one class."""
 
     frame: frames.Frame
-    hidden: BoolArray = field(repr=False)
-    codes: CodeArray = field(repr=False)
-    labels: CountArray = field(repr=False)
-    first: CountArray = field(repr=False)
+    hidden: BoolArray = field(repr=False)  # (n_rows,), suppressed records
+    codes: CodeArray = field(repr=False)  # (n_columns, n_shown), the cells of the others; -1 is missing
+    labels: CountArray = field(repr=False)  # (n_shown,), the class of each of them
+    first: CountArray = field(repr=False)  # (n_classes,), the first of each class
 
     @property
     def n_classes(self) -> int:
@@ -287,18 +237,7 @@ class Grouped:
 
 
 def group(frame: frames.Frame, columns: Sequence[str], sensitive: Sequence[str], suppressed: str | None) -> Grouped:
-    """Group the rows of a frame by their published cells.
-
-    Parameters
-    ----------
-    frame : Frame
-    columns : sequence of str
-        The quasi-identifiers.
-    sensitive : sequence of str
-        Columns in which a suppressed record has no cell either.
-    suppressed : str or None
-        The cell of suppressed records; None where there are none.
-    """
+    """Group rows by their published cells; a suppressed record has no cell in sensitive columns either."""
     hidden = _suppressed_rows(frame, (*columns, *sensitive), suppressed)
     # Filled, not stacked: rows are many, and memory is short.
     codes = np.empty((len(columns), np.count_nonzero(~hidden)), dtype=np.int32)
@@ -315,6 +254,18 @@ def cover(
     ladders: Mapping[str, Any],
 ) -> tuple[CountArray, CountArray]:
     """Return the pairs of a class and a row of another table that its published cells cover."""
+    classes, distinct, labels = cover_distinct(grouped, source, columns, specs, ladders)
+    return rows_of(distinct, labels, classes)
+
+
+def cover_distinct(
+    grouped: Grouped,
+    source: frames.Frame,
+    columns: Sequence[str],
+    specs: Mapping[str, ColumnSpec],
+    ladders: Mapping[str, Any],
+) -> tuple[CountArray, CountArray, CountArray]:
+    """Return the pairs of a class and a distinct row of another table that it covers, and what each row became."""
     cells, published = zip(*(published_cells(grouped.frame, name, specs.get(name)) for name in columns), strict=True)
     values, rows = zip(*(listed_cells(source.values(name), name) for name in columns), strict=True)
     labels, first = label_rows(np.array(rows))
@@ -327,28 +278,17 @@ def cover(
         [ladders.get(name) for name in columns],
         columns,
     )
-    return _rows_of(distinct, labels, classes)
+    return classes, distinct, labels
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Held:
-    """What a sensitive column holds.
-
-    Attributes
-    ----------
-    column : Column
-    codes : ndarray of int32, shape (n_rows,)
-        Of the published rows.
-    reference : ndarray of int32, optional
-        Of the rows of the original, where there is one.
-    reference_counts : ndarray of int64, optional
-        Records of each of those; None where that is one each.
-    """
+    """What a sensitive column holds."""
 
     column: columns_.Column
-    codes: CodeArray = field(repr=False)
-    reference: CodeArray | None = field(default=None, repr=False)
-    reference_counts: CountArray | None = field(default=None, repr=False)
+    codes: CodeArray = field(repr=False)  # of the published rows
+    reference: CodeArray | None = field(default=None, repr=False)  # of the rows of the original, where there is one
+    reference_counts: CountArray | None = field(default=None, repr=False)  # its rows' records
 
     def totals(self, grouped: Grouped) -> CountArray:
         """Count the records of every value, the missing one's first, in the original or else in the rows shown."""
@@ -419,10 +359,7 @@ def published_cells(frame: frames.Frame, name: str, spec: ColumnSpec | None) -> 
 
 
 def class_figures(stats: ClassStats, grouped: Grouped, diversity: Mapping[str, CountArray]) -> dict[str, Any]:
-    """Return what is told of the classes of a published table.
-
-    diversity : of sensitive columns of sets, how many values each class counts as holding
-    """
+    """Return what is told of the classes of a table; ``diversity`` counts the values that each holds of sets."""
     crowd, records = stats.crowd, grouped.records
     distinct = {name: each.n_distinct() for name, each in stats.histograms.items()} | {**diversity}
     return {
@@ -465,10 +402,9 @@ def _suppressed_rows(frame: frames.Frame, names: Sequence[str], suppressed: str 
 def _value_codes(
     series: pl.Series, spec: ColumnSpec, suppressed: str | None, reference: pl.Series | None, name: str
 ) -> tuple[columns_.Column, CodeArray]:
-    """Code a sensitive column by value: "1" and "1.0" are one value and do not make a class diverse.
+    """Code a sensitive column by value, so that "1" and "1.0" make no class diverse; a suppressed cell is missing.
 
-    A suppressed cell says nothing, as a missing one does. The codes of the reference follow, which
-    says how the column is typed: suppression may have made text of it.
+    The codes of the reference follow, which says how the column is typed: suppression may have made text of it.
     """
     theirs, their_codes = (None, None) if reference is None else encode(reference, spec, is_typed=True, name=name)
     kind = spec.kind if theirs is None else theirs.kind
@@ -496,10 +432,9 @@ def _without_zone(text: str) -> str:
     return text if moment.tzinfo is None else moment.astimezone(dt.UTC).replace(tzinfo=None).isoformat(sep=" ")
 
 
-def _rows_of(labels: CountArray, label_of_row: CountArray, along: CountArray) -> tuple[CountArray, CountArray]:
+def rows_of(labels: CountArray, label_of_row: CountArray, along: CountArray) -> tuple[CountArray, CountArray]:
     """Replace every label by each of its rows; return what goes along, repeated, and the rows."""
     order = np.argsort(label_of_row, kind="stable")
     starts = np.searchsorted(label_of_row[order], np.arange(int(label_of_row.max(initial=-1)) + 2))
     lengths = np.diff(starts)[labels]
-    pick = np.arange(lengths.sum()) + np.repeat(starts[labels] - (np.cumsum(lengths) - lengths), lengths)
-    return np.repeat(along, lengths), order[pick]
+    return np.repeat(along, lengths), order[concatenate_runs(starts[labels], lengths)]

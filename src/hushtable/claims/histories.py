@@ -1,7 +1,4 @@
-"""The claim that persons hide with all their records, which a published column links.
-
-And who is found by several records of theirs, where no such claim was made.
-"""
+"""The claim that persons hide with all their records, which a published column links, and who is found without it."""
 
 from __future__ import annotations
 
@@ -15,28 +12,12 @@ import numpy as np
 
 from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray
 from hushtable.claims.classes import Classes, Judgement
-from hushtable.claims.grouping import Grouped, group, label_rows
+from hushtable.claims.grouping import Grouped, count_values, group, label_rows
 from hushtable.claims.verdict import Claim, Failure, Verdict
 from hushtable.columns import SUPPRESSED, text_codes
 from hushtable.errors import InputError, check_columns, listed
 from hushtable.io import frames
 from hushtable.models import KMAnonymity, LinkedKAnonymity, PrivacyModel
-
-__all__ = [
-    "HistoryClaim",
-    "Index",
-    "Known",
-    "Linkage",
-    "RareSets",
-    "count_fitting",
-    "count_linked",
-    "count_sets",
-    "each_rare",
-    "indexed",
-    "linked_in",
-    "rare_sets",
-]
-
 
 _MOST_KNOWN: Final = 3
 _SAMPLE: Final = 1_000  # persons
@@ -54,29 +35,15 @@ class Known(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Linkage:
-    """How many persons are found by several records that a published column links.
+    """How many persons are found by several records that a published column links."""
 
-    Attributes
-    ----------
-    column : str
-        The published column that says whose record a row is.
-    n_persons : int
-        Persons with two records or more.
-    k : int
-        Among fewer persons nobody is to be.
-    known : tuple of Known
-        For 1, 2 and 3 known records: of so many persons with as many records, how many are found (nobody else has
-        records that fit), and how many are among fewer than k. By one record everybody is looked at, and is found if
-        one of the records does it. By more, records are drawn, of at most 1,000 persons.
-    most_known : int
-        Who knows more records than that is told of, and not counted in `rate`: 3, or the m of (k,m)-anonymity.
-    """
-
-    column: str
-    n_persons: int
-    k: int
+    column: str  # the published column that says whose record a row is
+    n_persons: int  # with two records or more
+    k: int  # among fewer persons nobody is to be
+    # For 1, 2 and 3 known records. By one, everybody is looked at, and found if one of the records does it. By more,
+    # records are drawn, of at most 1,000 persons.
     known: tuple[Known, ...]
-    most_known: int = _MOST_KNOWN
+    most_known: int = _MOST_KNOWN  # who knows more is not counted in `rate`: 3, or the m of (k,m)-anonymity
 
     @property
     def rate(self) -> float:
@@ -164,23 +131,9 @@ def count_linked(
 ) -> Linkage:
     """Count the persons who are found by 1, 2 and 3 of their records.
 
-    Parameters
-    ----------
-    classes : ndarray of int, shape (n_rows,)
-        Rows with equal published cells have one number, 0 or more; -1 is not published.
-    persons : ndarray of int32, shape (n_rows,)
-        Whose record each row is; -1 is nobody, who is not looked for and hides nobody.
-    counts : ndarray of int64, shape (n_rows,)
-        Records of each row.
-    k : int
-    column : str
-    others : callable, optional
-        Returns, for some rows, the pairs of a class and such a row that its cells could cover, besides each row's own.
-        Without it nothing but its own class is taken for a record: that never finds too few persons.
-
-    Notes
-    -----
-    Of two and three records a sample with a fixed seed, so that a release is refused or not whatever the machine.
+    ``classes`` number rows of equal published cells, -1 is not published; a person of -1 is nobody, who is not looked
+    for and hides nobody. ``others`` returns, for some rows, the pairs of a class and a row that its cells could cover
+    besides the row's own. The seed is fixed, so that a release is refused or not whatever the machine.
     """
     is_known = (classes >= 0) & (persons >= 0) & (counts > 0)
     rows = np.flatnonzero(is_known)
@@ -199,18 +152,11 @@ def count_linked(
 
 
 def indexed(
-    classes: CountArray | CodeArray,
-    persons: CodeArray,
-    counts: CountArray,
-    rows: CountArray,
-    n_classes: int,
+    classes: CountArray | CodeArray, persons: CodeArray, counts: CountArray, rows: CountArray, n_classes: int
 ) -> Index:
     """Return the persons of every class, by the rows that are looked at."""
-    width = int(persons.max(initial=-1)) + 1
-    pairs, inverse = np.unique(classes[rows].astype(np.int64) * width + persons[rows], return_inverse=True)
-    n_rows = np.bincount(inverse, weights=counts[rows], minlength=len(pairs)).astype(np.int64)
-    starts = np.searchsorted(pairs, np.arange(n_classes + 1) * width)
-    return Index((pairs % max(width, 1)).astype(np.int32), n_rows, starts)
+    held = count_values(classes[rows].astype(np.int64), persons[rows], n_classes, counts[rows])
+    return Index(held.codes, held.counts, held.offsets)
 
 
 def _drawn(
@@ -255,21 +201,7 @@ def _by_several(index: Index, drawn: CountArray, n_known: int, k: int) -> Known:
 
 def count_fitting(index: Index, known: Sequence[frozenset[int]], enough: int) -> int:
     """Count the persons who have a row for every known record, each in some classes, up to about ``enough``."""
-    return _n_fitting(list(_needs(index, known)), enough)
-
-
-def _needs(index: Index, known: Sequence[frozenset[int]]) -> Iterator[_Persons]:
-    """Yield the persons with rows enough for every part of what is known: who is in all has a row for each record."""
-    for size in range(1, len(known) + 1):
-        for part in combinations(known, size):
-            # By Hall's theorem; where the rows of records are apart, smaller parts say it all.
-            if size == 1 or any(one & other for one, other in combinations(part, 2)):
-                yield index.within(frozenset().union(*part)).at_least(size)
-
-
-def _n_fitting(needs: list[_Persons], enough: int) -> int:
-    """Count the persons who are in all of some lists, up to so many."""
-    first, *others = sorted(needs, key=lambda each: len(each.persons))
+    first, *others = sorted(_needs(index, known), key=lambda each: len(each.persons))
     n_fitting = 0
     for begin in range(0, len(first.persons), _PERSONS_AT_ONCE):
         left = first.persons[begin : begin + _PERSONS_AT_ONCE]
@@ -282,16 +214,19 @@ def _n_fitting(needs: list[_Persons], enough: int) -> int:
     return n_fitting
 
 
+def _needs(index: Index, known: Sequence[frozenset[int]]) -> Iterator[_Persons]:
+    """Yield the persons with rows enough for every part of what is known: who is in all has a row for each record."""
+    for size in range(1, len(known) + 1):
+        for part in combinations(known, size):
+            # By Hall's theorem; where the rows of records are apart, smaller parts say it all.
+            if size == 1 or any(one & other for one, other in combinations(part, 2)):
+                yield index.within(frozenset().union(*part)).at_least(size)
+
+
 def linked_in(claim: Claim, data: Any) -> Linkage | None:
     """Count from a published table whom several records find; None where no published column links records.
 
-    The table does not tell the values of a known record: its row is looked for among those of its own class and the
-    suppressed ones. That never finds too few persons.
-
-    Parameters
-    ----------
-    claim : Claim
-    data : path or dataframe
+    A known record is looked for in its own class and the suppressed rows, which never finds too few persons.
     """
     frame = frames.read(data)
     if not isinstance(claim, Classes) or claim.is_fresh or claim.person not in frame.columns:
@@ -321,18 +256,10 @@ _SEED: Final = 0
 class HistoryClaim(Classes):
     """Persons hide with their histories; the attributes are those of `Classes`.
 
-    Where linked k-anonymity is claimed, the classes that models judge are those of equal cells in equal histories, and
-    persons are counted in them; so l-diversity is that of a record among persons who cannot be told apart by all that
-    they have. Where (k,m)-anonymity alone is claimed, models judge the classes of equal cells.
-
-    Notes
-    -----
-    A row could be a known record if each of its cells is equal to that of the record's own row, or ``*``. Other cells
-    that overlap are not taken for one another, so that never too many persons are counted. Every row has to say whose
-    it is, suppressed ones too: they are part of a history.
-
-    The file does not tell which records were left out, and need not: whoever matches known records with rows of the
-    right person has matched published rows, and k persons have those.
+    Where linked k-anonymity is claimed, models judge the classes of equal cells in equal histories, else those of equal
+    cells; so l-diversity is that of a record among persons who cannot be told apart by all that they have. A row could
+    be a known record if each of its cells equals that of the record's own row, or is ``*``; other cells that overlap
+    are not taken for one another, so that never too many persons are counted. Suppressed rows say whose they are, too.
     """
 
     kind: ClassVar[str] = "histories"
@@ -369,10 +296,7 @@ class HistoryClaim(Classes):
 
     @property
     def of_left_out(self) -> str:
-        """What records find that were left out.
-
-        Who finds the person's own pseudonym by them has matched published rows, which k persons have.
-        """
+        """What left-out records find: who finds a pseudonym by them matched published rows, as k persons have."""
         wrong = "" if self._is_linked else ", but they may fit somebody else alone, who is then taken for the person"
         return f"Records that were left out find nobody either{wrong}."
 
@@ -487,11 +411,9 @@ class _HeldClasses(NamedTuple):
 
 def _held(classes: CountArray, persons: CodeArray, counts: CountArray) -> _HeldClasses:
     is_known = persons >= 0
-    width = int(classes.max(initial=-1)) + 1
-    pairs, inverse = np.unique(persons[is_known].astype(np.int64) * width + classes[is_known], return_inverse=True)
-    n_records = np.bincount(inverse, weights=counts[is_known], minlength=len(pairs)).astype(np.int64)
-    starts = np.searchsorted(pairs, np.arange(int(persons.max(initial=-1)) + 2) * width)
-    return _HeldClasses(starts, pairs % max(width, 1), n_records)
+    whose, n_persons = persons[is_known].astype(np.int64), int(persons.max(initial=-1)) + 1
+    held = count_values(whose, classes[is_known], n_persons, counts[is_known])
+    return _HeldClasses(held.offsets, held.codes.astype(np.int64), held.counts)
 
 
 def number_histories(classes: CountArray, persons: CodeArray, counts: CountArray) -> CountArray:
@@ -523,21 +445,11 @@ def _covering(cells: CodeArray, is_star: BoolArray) -> list[frozenset[int]]:
 
 
 class RareSets(NamedTuple):
-    """Sets of known records that fewer than k persons hold.
+    """Sets of known records that fewer than k persons hold; a set that several persons hold is one of each."""
 
-    Attributes
-    ----------
-    persons : ndarray of int64, shape (n_sets,)
-        Whose records each set holds; a set that several persons hold is one of each.
-    classes : ndarray of int64, shape (n_sets, m)
-        Of the records, ascending; -1 where somebody has fewer.
-    n_holding : ndarray of int64, shape (n_sets,)
-        How many persons have records of these classes.
-    """
-
-    persons: CountArray
-    classes: CountArray
-    n_holding: CountArray
+    persons: CountArray  # (n_sets,), whose records
+    classes: CountArray  # (n_sets, m), of the records, ascending; -1 where somebody has fewer
+    n_holding: CountArray  # (n_sets,), how many persons have records of these classes
 
     @classmethod
     def joined(cls, parts: Sequence[RareSets]) -> RareSets:
@@ -546,21 +458,12 @@ class RareSets(NamedTuple):
 
 
 class _Ordered(NamedTuple):
-    """Records by person and class; of each class as many as a set may hold.
-
-    Attributes
-    ----------
-    persons, classes : ndarray of int64, shape (n_records,)
-    is_again : ndarray of bool, shape (n_records,)
-        Whether the record before is of the same person and class.
-    n_after : ndarray of int64, shape (n_records,)
-        Records of the same person behind each.
-    """
+    """Records by person and class; of each class as many as a set may hold."""
 
     persons: CountArray
     classes: CountArray
-    is_again: BoolArray
-    n_after: CountArray
+    is_again: BoolArray  # whether the record before is of the same person and class
+    n_after: CountArray  # records of the same person behind each
 
     def n_sets(self, size: int) -> FloatArray:
         """Return how many sets begin at each record, at most."""
@@ -581,35 +484,18 @@ def _ordered(classes: CountArray, persons: CodeArray, counts: CountArray, size: 
 
 
 def count_sets(classes: CountArray | CodeArray, persons: CodeArray, counts: CountArray, m: int) -> float:
-    """Count the sets of m known records that `rare_sets` would look at, at most."""
+    """Count the sets of m known records that `each_rare` would look at, at most."""
     return float(_ordered(classes.astype(np.int64), persons, counts, m).n_sets(m).sum())
-
-
-def rare_sets(classes: CountArray | CodeArray, persons: CodeArray, counts: CountArray, k: int, m: int) -> RareSets:
-    """Find all sets of m known records that fewer than k persons hold, each record in a row of equal cells.
-
-    Parameters
-    ----------
-    classes : ndarray of int, shape (n_rows,)
-        Rows with equal published cells have one number.
-    persons : ndarray of int32, shape (n_rows,)
-        -1 is nobody.
-    counts : ndarray of int64, shape (n_rows,)
-        Records of each row.
-    k, m : int
-
-    Notes
-    -----
-    Every set of every person is looked at, about 1 million at once, by the classes of its first records; so its holders
-    are counted exactly.
-    """
-    return RareSets.joined(list(each_rare(classes, persons, counts, k, m)))
 
 
 def each_rare(
     classes: CountArray | CodeArray, persons: CodeArray, counts: CountArray, k: int, m: int
 ) -> Iterator[RareSets]:
-    """Yield what `rare_sets` finds, a part after the other; at least one part."""
+    """Yield all sets of m known records that fewer than k persons hold, each record in a row of equal cells.
+
+    Every set of every person is looked at, about 1 million at once, by the classes of its first records; so its holders
+    are counted exactly. There is one part at least.
+    """
     n_records = np.bincount(persons[persons >= 0], weights=counts[persons >= 0]).astype(np.int64)
     for size in range(1, m + 1):
         if size == m or (n_records == size).any():

@@ -1,8 +1,4 @@
-"""Judge from a published table alone whether A is independent of a cluster label.
-
-Nothing here comes from the code that masked it: cells are grouped by their bytes,
-and counts are compared as whole numbers, without a tolerance.
-"""
+"""Judge from a published table alone whether A is independent of a cluster label: in whole numbers, no tolerance."""
 
 from __future__ import annotations
 
@@ -20,8 +16,6 @@ from hushtable.columns import text_codes
 from hushtable.errors import InputError, check_columns, listed, names_in
 from hushtable.io import frames
 
-__all__ = ["Independence"]
-
 _MOST = 12  # columns of which every subset is looked at; independence of all implies theirs
 
 
@@ -29,32 +23,13 @@ _MOST = 12  # columns of which every subset is looked at; independence of all im
 class Independence(SpeaksOfNobody):
     """What columns publish says nothing about a cluster label.
 
-    Attributes
-    ----------
-    columns : tuple of str
-        A: together, and every subset of them.
-    label : str
-    n_clusters : int, optional
-        How many labels there should be; as many as there are, when not given.
-
-    Notes
-    -----
-    Every label must be equally frequent, and n times the records of a vector and label must be
-    the product of their own records, for all pairs. O(n log n), and 2^d passes over the
-    distinct vectors; past 12 columns only all of them together and each by itself, for
-    the former implies the rest.
-
-    Examples
-    --------
-    >>> import polars as pl
-    >>> table = pl.DataFrame({"job": ["*", "*", "clerk", "clerk"], "cluster": [1, 2, 1, 2]})
-    >>> Independence(("job",)).verify(table).passed
-    True
+    Every label is equally frequent, and n times the records of a vector and label are the product of their own records.
+    Of more than 12 columns only all together, which implies the other subsets, and each by itself are looked at.
     """
 
-    columns: tuple[str, ...]
+    columns: tuple[str, ...]  # A: together, and every subset of them
     label: str = "cluster"
-    n_clusters: int | None = None
+    n_clusters: int | None = None  # how many labels there should be; as many as there are, when not given
 
     kind: ClassVar[str] = "independence"
 
@@ -83,13 +58,7 @@ class Independence(SpeaksOfNobody):
         return self
 
     def verify(self, data: Any, *, original: Any = None) -> Verdict:
-        """Judge a published table from the table alone; ``original`` plays no part.
-
-        Raises
-        ------
-        ColumnError
-            A column is not in the table.
-        """
+        """Judge a published table from the table alone; ``original`` plays no part."""
         frame = frames.read(data)
         check_columns((*self.columns, self.label), frame.columns, "columns of a masked table")
         codes: CodeArray = np.array([text_codes(frame.column(name), name) for name in self.columns])

@@ -1,7 +1,4 @@
-"""What sensitive columns of sets hold in a published table, item by item.
-
-Cells are split here again, by code of its own: what a release is made by plays no part.
-"""
+"""What sensitive columns of sets hold in a published table, item by item; cells are split by code of its own."""
 
 from __future__ import annotations
 
@@ -11,14 +8,12 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from hushtable._types import BoolArray, CountArray
-from hushtable.claims.grouping import Grouped, listed_cells, tallied
+from hushtable.claims.grouping import Grouped, concatenate_runs, listed_cells, tallied
 from hushtable.claims.verdict import Failure
 from hushtable.columns import ColumnSpec, fold_spelling
 from hushtable.errors import check_columns
 from hushtable.io import frames
 from hushtable.models import ClassStats, DistinctLDiversity, Histogram, PrivacyModel, question_of_items
-
-__all__ = ["HeldItems", "ItemCounts", "hold_items"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -36,26 +31,13 @@ class _ItemRows:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class HeldItems:
-    """What a sensitive column of sets holds.
-
-    Attributes
-    ----------
-    name : str
-    n_items : int
-        Item 0 is having none.
-    published : _ItemRows
-        Of the published rows.
-    reference : _ItemRows, optional
-        Of the rows of the original, where there is one.
-    odd : ndarray of bool, shape (n_rows,)
-        Published cells that do not write their set as it is written: they tell some of its records from others.
-    """
+    """What a sensitive column of sets holds; item 0 is having none."""
 
     name: str
     n_items: int
     published: _ItemRows = field(repr=False)
-    reference: _ItemRows | None = field(repr=False)
-    odd: BoolArray = field(repr=False)
+    reference: _ItemRows | None = field(repr=False)  # of the rows of the original, where there is one
+    odd: BoolArray = field(repr=False)  # (n_rows,), cells that write their set otherwise: they tell records apart
 
     def by_class(self, grouped: Grouped, persons: CountArray | None) -> ItemCounts:
         """Count, for every item, the records of each class that hold it."""
@@ -86,30 +68,16 @@ class HeldItems:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ItemCounts:
-    """How many records of each class hold each item of a column of sets.
-
-    Attributes
-    ----------
-    name : str
-    sizes : ndarray of int64, shape (n_classes,)
-    persons : ndarray of int64, shape (n_classes,), optional
-    offsets : ndarray of int64, shape (n_items + 1,)
-        Item i is held in the classes ``classes[offsets[i]:offsets[i + 1]]``.
-    classes, counts : ndarray of int64
-    whole : ndarray of int64, shape (n_items,)
-        Records that hold each item in the table that models compare with.
-    n_records : int
-        All records of that table.
-    """
+    """How many records of each class hold each item of a column of sets."""
 
     name: str
     sizes: CountArray = field(repr=False)
     persons: CountArray | None = field(repr=False)
-    offsets: CountArray = field(repr=False)
+    offsets: CountArray = field(repr=False)  # item i is held in the classes ``classes[offsets[i]:offsets[i + 1]]``
     classes: CountArray = field(repr=False)
     counts: CountArray = field(repr=False)
-    whole: CountArray = field(repr=False)
-    n_records: int
+    whole: CountArray = field(repr=False)  # (n_items,), records of each in the table that is compared with
+    n_records: int  # all records of that table
 
     def judged(self, model: PrivacyModel) -> tuple[BoolArray, float]:
         """Ask a model of every item; return the classes that fail for one of them, and the worst that was measured."""
@@ -183,7 +151,6 @@ def _entries(
     lengths = np.array([len(each) for each in places])
     starts = np.cumsum(lengths) - lengths
     flat = np.array([place for each in places for place in each], dtype=np.int64)
-    of_row = lengths[rows]
-    shift = np.repeat(starts[rows] - (np.cumsum(of_row) - of_row), of_row)
-    entries = _ItemRows(np.repeat(np.arange(len(rows)), of_row), flat[np.arange(len(shift)) + shift], frame.records)
+    items = flat[concatenate_runs(starts[rows], lengths[rows])]
+    entries = _ItemRows(np.repeat(np.arange(len(rows)), lengths[rows]), items, frame.records)
     return entries, np.array(is_odd, dtype=bool)[rows]

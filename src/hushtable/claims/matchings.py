@@ -1,7 +1,4 @@
-"""The claim that published rows may have come from several original ones, or the other way round.
-
-A matching notion is no model of classes: it judges rows, beside the original table.
-"""
+"""The claim that published rows may have come from several original ones, or the other way round."""
 
 from __future__ import annotations
 
@@ -9,39 +6,33 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
-import numpy as np
-
-from hushtable._types import CountArray
 from hushtable.claims.classes import ClaimOnColumns, held_sets, orderless, untold
-from hushtable.claims.grouping import Grouped, class_figures, count_values, cover, group, hold, spelling_failures
+from hushtable.claims.grouping import (
+    Grouped,
+    class_figures,
+    count_values,
+    cover,
+    group,
+    hold,
+    rows_of,
+    spelling_failures,
+)
 from hushtable.claims.verdict import Claim, Failure, Verdict
 from hushtable.columns import SUPPRESSED
 from hushtable.errors import check_columns
 from hushtable.io import frames
 from hushtable.models import ClassStats, Matching, MatchingNotion, describe
 
-__all__ = ["Matchings"]
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Matchings(ClaimOnColumns):
-    """Rows of one table have k matches in the other.
-
-    Attributes
-    ----------
-    models : tuple of MatchingNotion
-    columns, sensitive, specs, origins, hierarchies
-        As every claim on quasi-identifiers has them; diversity is reported in classes of equal cells.
-    """
+    """Rows of one table have k matches in the other; diversity is reported in classes of equal cells."""
 
     models: tuple[MatchingNotion, ...] = field()
 
     kind: ClassVar[str] = "matchings"
 
-    @property
-    def suppressed(self) -> str | None:
-        """A row of it matches as others do."""
-        return SUPPRESSED
+    suppressed = SUPPRESSED  # such a row matches as others do
 
     @property
     def conditions(self) -> tuple[str, ...]:
@@ -68,13 +59,7 @@ class Matchings(ClaimOnColumns):
         return True
 
     def verify(self, data: Any, *, original: Any = None) -> Verdict:
-        """Judge a published table beside the original one, whose order plays no part.
-
-        Raises
-        ------
-        ColumnError
-            A column is not in one of the tables.
-        """
+        """Judge a published table beside the original one, whose order plays no part."""
         # A notion judges rows, of which each is a record.
         frame = frames.read(data).one_by_one()
         check_columns(self.columns, frame.columns, "quasi_identifiers")
@@ -112,7 +97,7 @@ class Matchings(ClaimOnColumns):
     def _failures(self, grouped: Grouped, source: frames.Frame) -> list[Failure]:
         check_columns(self.columns, source.columns, "quasi_identifiers of the original")
         classes, originals = cover(grouped, source, self.columns, self.specs, self.hierarchies)
-        published, originals = _by_row(grouped, classes, originals)
+        originals, published = rows_of(classes, grouped.labels, originals)
         matching = Matching(grouped.frame.n_rows, source.n_rows, published, originals)
         stats = ClassStats(grouped.records, matching=matching)
         failures = []
@@ -122,12 +107,3 @@ class Matchings(ClaimOnColumns):
                 n_failed = int(failed.sum())
                 failures.append(Failure(describe(model), n_failed, n_failed, float(model.measure(stats)[failed].min())))
         return failures
-
-
-def _by_row(grouped: Grouped, classes: CountArray, originals: CountArray) -> tuple[CountArray, CountArray]:
-    """Replace every class by each of its rows."""
-    order = np.argsort(grouped.labels, kind="stable")
-    starts = np.append(0, np.cumsum(grouped.records))
-    lengths = np.diff(starts)[classes]
-    pick = np.arange(lengths.sum()) + np.repeat(starts[classes] - (np.cumsum(lengths) - lengths), lengths)
-    return order[pick], np.repeat(originals, lengths)

@@ -1,12 +1,10 @@
-"""Verdict: what a published table holds of what it claims; and what a claim is.
-
-Claims that no file can show: what a mechanism did is known to whoever ran it.
-"""
+"""Verdict: what a published table holds of what it claims; and what a claim is."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
+from types import MappingProxyType
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
 from hushtable._types import CountArray
@@ -15,43 +13,19 @@ from hushtable.errors import InputError, VerificationError, check_columns
 from hushtable.io import frames
 from hushtable.models import PrivacyModel
 
-__all__ = ["Claim", "Failure", "SpeaksOfNobody", "Stated", "Verdict", "told"]
-
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """One condition that the table does not meet.
-
-    Attributes
-    ----------
-    condition : str
-        The condition, in words.
-    n_classes, n_records : int
-        How many classes fail it, 0 where it is no condition of classes, and the records in them.
-    worst : float
-        The worst value reached of what the condition bounds.
-    finds : callable, optional
-        What finds the failing rows of a table, for `rows`.
-    """
+    """One condition that the table does not meet."""
 
     condition: str
-    n_classes: int = 0
-    n_records: int = 0
-    worst: float = float("nan")
+    n_classes: int = 0  # how many classes fail it; 0 where it is no condition of classes
+    n_records: int = 0  # the records in them
+    worst: float = float("nan")  # the worst value reached of what the condition bounds
     finds: Callable[[Any], CountArray] | None = field(default=None, repr=False, compare=False)
 
     def rows(self, data: Any) -> CountArray:
-        """Return which rows of the published table fail the condition: for those who hold the table.
-
-        Parameters
-        ----------
-        data : path or dataframe
-            The table that was judged.
-
-        Returns
-        -------
-        ndarray of int64
-            Positions from 0 on, ascending.
+        """Return the positions of the rows that fail the condition, for those who hold the table that was judged.
 
         Raises
         ------
@@ -161,10 +135,7 @@ class Verdict:
 
     @property
     def distinct_sensitive(self) -> dict[str, int]:
-        """The fewest distinct known values of a sensitive column in any class.
-
-        1 or 0 says that someone's value is known from the class alone, whatever k is.
-        """
+        """The fewest distinct known values of a sensitive column in any class; 1 or 0: a class tells a value."""
         return dict(self.figures["distinct_sensitive"])
 
     def raise_if_failed(self) -> Verdict:
@@ -202,10 +173,7 @@ class Verdict:
 
 @runtime_checkable
 class Claim(Protocol):
-    """What a release promises of its published table; a frozen dataclass.
-
-    It judges a file from the file alone, by code that shares nothing with what made it.
-    """
+    """What a release promises: a frozen dataclass that judges a file by code that shares nothing with what made it."""
 
     kind: ClassVar[str]
     """As written in a manifest: ``"classes"``."""
@@ -213,76 +181,55 @@ class Claim(Protocol):
     @property
     def columns(self) -> tuple[str, ...]:
         """The columns that it speaks of."""
-        ...
 
     @property
     def models(self) -> Sequence[PrivacyModel]:
         """What its classes or matches satisfy."""
-        ...
 
     @property
     def sensitive(self) -> tuple[str, ...]:
         """Columns that it judges besides."""
-        ...
 
     @property
     def specs(self) -> Mapping[str, ColumnSpec]:
         """The kinds that columns had before they were published."""
-        ...
 
     @property
     def origins(self) -> Mapping[str, ColumnSpec]:
         """How columns are spelled in the input."""
-        ...
 
     @property
     def hierarchies(self) -> Mapping[str, object]:
         """What labels mean."""
-        ...
 
     @property
     def person(self) -> str | None:
         """The column that says whose record a row is, where it counts persons."""
-        ...
 
     @property
     def is_fresh(self) -> bool:
         """Whether that column publishes a new pseudonym for every record."""
-        ...
 
     @property
     def suppressed(self) -> str | None:
         """What suppressed records publish; None where there are none, or they are left out."""
-        ...
 
     @property
     def conditions(self) -> tuple[str, ...]:
         """What it says, in words."""
-        ...
 
     @property
     def sentence(self) -> str:
         """All of it in one sentence, with the reader it assumes."""
-        ...
 
     def completed(self, asked: Claim) -> Claim:
         """Return the claim with what another, which asks the same, knows besides: orders, the population."""
-        ...
 
     def verify(self, data: Any, *, original: Any = None) -> Verdict:
-        """Judge a published table.
-
-        Parameters
-        ----------
-        data : path or dataframe
-        original : path or dataframe, optional
-            The input, where a condition compares with it.
-        """
-        ...
+        """Judge a published table; ``original`` is the input, where a condition compares with it."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return what a manifest holds of it: no path, no value of a person, no count of the input."""
-        ...
 
 
 class SpeaksOfNobody:
@@ -290,55 +237,18 @@ class SpeaksOfNobody:
 
     __slots__ = ()
 
-    @property
-    def models(self) -> Sequence[PrivacyModel]:
-        """None."""
-        return ()
-
-    @property
-    def sensitive(self) -> tuple[str, ...]:
-        """None."""
-        return ()
-
-    @property
-    def specs(self) -> Mapping[str, ColumnSpec]:
-        """None are known."""
-        return {}
-
-    @property
-    def origins(self) -> Mapping[str, ColumnSpec]:
-        """None are known."""
-        return {}
-
-    @property
-    def hierarchies(self) -> Mapping[str, object]:
-        """None are known."""
-        return {}
-
-    @property
-    def person(self) -> str | None:
-        """No column."""
-        return None
-
-    @property
-    def is_fresh(self) -> bool:
-        """No column has pseudonyms that it knows of."""
-        return False
-
-    @property
-    def suppressed(self) -> str | None:
-        """Nothing."""
-        return None
+    models: Sequence[PrivacyModel] = ()
+    sensitive: tuple[str, ...] = ()
+    specs: Mapping[str, ColumnSpec] = MappingProxyType({})
+    origins: Mapping[str, ColumnSpec] = MappingProxyType({})
+    hierarchies: Mapping[str, object] = MappingProxyType({})
+    person: str | None = None
+    is_fresh: bool = False
+    suppressed: str | None = None
 
 
 def told(claim: Any, **given: Any) -> Any:
-    """Return a claim that was told how to judge: a reading of missing cells, a population.
-
-    Raises
-    ------
-    InputError
-        The claim has no use for it.
-    """
+    """Return a claim that was told how to judge: a reading of missing cells, a population."""
     known = {each.name for each in fields(claim)}
     useless = [name for name in given if name not in known]
     if useless:
@@ -350,25 +260,10 @@ def told(claim: Any, **given: Any) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class Stated(SpeaksOfNobody):
-    """A property of the mechanism that made a table, such as differential privacy or a perturbation.
+    """A property of the mechanism that made a table, such as differential privacy: no file can show it."""
 
-    Attributes
-    ----------
-    columns : tuple of str
-        What it was applied to.
-    statement : str
-        ``"differential privacy (epsilon = 1.0)"``, for instance.
-
-    Examples
-    --------
-    >>> import polars as pl
-    >>> verdict = Stated(("pay",), "PRAM (alpha = 0.8)").verify(pl.DataFrame({"pay": [1, 2]}))
-    >>> verdict.passed, verdict.complete
-    (True, False)
-    """
-
-    columns: tuple[str, ...]
-    statement: str
+    columns: tuple[str, ...]  # what it was applied to
+    statement: str  # ``"differential privacy (epsilon = 1.0)"``, for instance
 
     kind: ClassVar[str] = "stated"
 

@@ -1,8 +1,4 @@
-"""What releases promise, and verdicts on it from the published file alone.
-
-Nothing in this package comes from the code that makes releases: no table, no partition, no
-recoding, no kernel.
-"""
+"""Claims by their kinds, the claim that models make, and `verify`."""
 
 from __future__ import annotations
 
@@ -28,8 +24,6 @@ from hushtable.models import MatchingNotion, PrivacyModel, models_in
 if TYPE_CHECKING:
     from hushtable.io import Scan
 
-__all__ = ["KINDS", "claim_from_dict", "of_models", "opened", "seen", "verify", "with_commas"]
-
 KINDS: Final[Mapping[str, Callable[[Mapping[str, Any]], Claim]]] = MappingProxyType(
     {each.kind: each.from_dict for each in (Classes, HistoryClaim, Matchings, Independence, Stated)}
 )
@@ -37,13 +31,7 @@ KINDS: Final[Mapping[str, Callable[[Mapping[str, Any]], Claim]]] = MappingProxyT
 
 
 def claim_from_dict(entries: Any) -> Claim:
-    """Read a claim as `Claim.to_dict` wrote it.
-
-    Raises
-    ------
-    InputError
-        It is none.
-    """
+    """Read a claim as `Claim.to_dict` wrote it."""
     kind = str(entries.get("kind")) if isinstance(entries, Mapping) else "nothing"
     if kind not in KINDS:
         raise InputError(f"the manifest claims something of kind {kind!r}.", hint=f"known kinds: {', '.join(KINDS)}.")
@@ -65,15 +53,7 @@ def of_models(
     origins: Mapping[str, ColumnSpec] | None = None,
     **of_classes: Any,
 ) -> Classes | Matchings:
-    """Return the claim that models make: of classes, of histories, or of rows where a matching notion is asked.
-
-    Parameters
-    ----------
-    columns, models, sensitive, specs, hierarchies, origins
-        See `Classes`.
-    of_classes
-        Further attributes of `Classes`, which a matching notion has no use for.
-    """
+    """Return the claim that models make: of classes, of histories, or of rows where a matching notion is asked."""
     shared: dict[str, Any] = {"sensitive": tuple(sensitive), "specs": specs or {}, "hierarchies": hierarchies or {}}
     shared["origins"] = origins or {}
     notions = tuple(model for model in models if isinstance(model, MatchingNotion))
@@ -101,17 +81,9 @@ def with_commas(claim: Claim, columns: Sequence[str]) -> Claim:
 
 
 def opened(data: Any, dialect: Dialect | None = None, *, is_large: bool = False) -> frames.Frame | Scan:
-    """Open a published table: a frame, or a folder of Parquet files, of which no row is read.
+    """Open a published table: a frame, or a folder (or a large file), of which no row is read.
 
-    VerificationError where the folder holds, beside its parts and its manifest, files that would not be judged.
-
-    Parameters
-    ----------
-    data : path or dataframe
-    dialect : Dialect, optional
-        How a CSV spells its table, where that is known.
-    is_large : bool
-        Whether a file is not held whole either.
+    VerificationError where the folder holds files that would not be judged, beside its parts and its manifest.
     """
     if is_large or (isinstance(data, (str, os.PathLike)) and Path(data).is_dir()):
         try:
@@ -132,13 +104,7 @@ def opened(data: Any, dialect: Dialect | None = None, *, is_large: bool = False)
 
 
 def seen(claim: Claim, table: frames.Frame | Scan) -> frames.Frame:
-    """Return what a claim looks at: of files that are not held whole, the distinct rows of its columns, with counts.
-
-    Raises
-    ------
-    ColumnError
-        A column that the claim speaks of is not there.
-    """
+    """Return what a claim looks at: of files that are not held whole, the distinct rows of its columns, with counts."""
     if isinstance(table, frames.Frame):
         return table
     from hushtable.io import collapse
@@ -179,42 +145,35 @@ def verify(
     quasi_identifiers : sequence of str
     models : iterable of PrivacyModel
     sensitive : sequence of str
-        Sensitive columns whose diversity is reported, besides those that a model judges. A record
-        whose cell in one of them is readable is not suppressed.
+        Columns whose diversity is reported, besides those that a model judges. A record whose cell in one of them is
+        readable is not suppressed.
     missing : {"category", "wildcard", "worst"}
         What a missing quasi-identifier matches: other missing ones; anything; nothing.
         The last two are no partitions: classes are then what each distinct row matches.
     suppressed : str or None
-        The cell of suppressed records. They are judged by their number alone, for
-        their sensitive cells are gone: it is 0, or what the models ask of a class. None
-        says that no record was suppressed. Where a model counts a population and no column
-        is sensitive, nothing tells a suppressed record from one of a class that
-        publishes ``*`` everywhere; it is then taken for the latter, which covers everyone.
+        The cell of suppressed records; None says that none was. They are judged by their number alone: it is 0, or what
+        the models ask of a class. Where a model counts a population and no column is sensitive, they are a class that
+        publishes ``*`` everywhere, and so covers everyone.
     specs : mapping of column to ColumnSpec, optional
         The kinds that columns had before they were published (`Release.specs`). Without them a
         quasi-identifier has the kind of its column in the population or the original, and one that
         is text there the kind it looks like, as long as no cell covers more by that.
     hierarchies : mapping of column to Hierarchy, rule, path or "auto", or a path, optional
-        As `hushtable.anonymize` takes them; a path alone is that of a file of domains.
-        What the labels of quasi-identifiers mean, where a population is counted, and how
-        far apart sensitive values are, where a model asks.
+        As `hushtable.anonymize` takes them; a path alone is that of a file of domains. What the labels of
+        quasi-identifiers mean, where a population is counted, and how far apart sensitive values are.
     population : path or dataframe, optional
-        With the quasi-identifiers: what k-map and delta-presence count. Each class
-        holds the people whom its published cells cover; those whom none covers are a
-        class without records.
+        With the quasi-identifiers: what k-map and delta-presence count. Each class holds the people whom its published
+        cells cover; those whom none covers are a class without records.
     original : path or dataframe, optional
-        The input, with the sensitive columns: the reference of t-closeness, beta-likeness
-        and delta-disclosure. Without it that is the published table, which is the same
-        as long as no record was suppressed. Matching notions (`hushtable.GlobalK1` and its
-        siblings) need it with the quasi-identifiers, for they ask which published
-        row covers which original one; the order of the rows plays no part.
+        The input, with the sensitive columns: the reference of t-closeness, beta-likeness and delta-disclosure. Without
+        it that is the published table, which is the same as long as no record was suppressed. Matching notions
+        (`hushtable.GlobalK1` and its siblings) need it with the quasi-identifiers; its order plays no part.
     person : str, optional
         The column that says whose record a row is: classes count distinct persons. Where the
         published table does not have it, the original says so.
     highest_risk, average_risk : float, optional
-        Further limits: 1 / size of the smallest class; classes / records (what a
-        re-identification of every record succeeds at on average). Compared as
-        fractions: 0.09 asks for classes of 12, because 1/11 is above it.
+        Further limits: 1 / size of the smallest class; classes / records (what a re-identification of every record
+        succeeds at on average). Compared as fractions: 0.09 asks for classes of 12, because 1/11 is above it.
     counts : str, optional
         A column of whole numbers, 1 or more each, that says how many records each row of the published table stands
         for: what is judged are the records. Rows of the population and of the original are one record each.

@@ -12,13 +12,14 @@ from __future__ import annotations
 import atexit
 import errno
 import functools
+import importlib
 import os
 import signal
 import sys
 import threading
 import traceback
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
@@ -26,32 +27,12 @@ from typing import Annotated, Final, NoReturn
 
 import typer
 
-from hushtable.cli import (
-    assess,
-    attackers,
-    batches,
-    codebook,
-    compare,
-    convert,
-    demo,
-    discover,
-    keys,
-    masking,
-    open as open_page,
-    protect,
-    report,
-    risks,
-    run,
-    scan,
-    schema,
-    utility,
-    warm_up,
-)
+from hushtable.cli.groups import flatten_groups
 from hushtable.cli.terminal import complain, print_json, tell
 from hushtable.errors import HushError
 from hushtable.io import check_secrets, is_full
 
-__all__ = ["FAULT", "app", "command", "fault_line", "main"]
+__all__ = ["FAULT", "build_app", "command", "fault_line", "main"]
 
 
 FAULT: Final = 70
@@ -103,49 +84,62 @@ def _place(error: BaseException) -> str:
     return places[-1] if places else "an unknown place"
 
 
-app = typer.Typer(
-    name="hushtable",
-    help="Find what identifies people in a table, hide it with the least loss, prove it.",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-)
 _EXIT_CODES: Final = (
     "Exit codes: 0 done, 1 the answer is no, 2 wrong input or arguments, 3 infeasible, "
     "70 a fault of hushtable or the end of memory or disk."
 )
 _TRACEBACK: Final = "--traceback"
-_EXAMPLES: Final[Mapping[Callable[..., None], str]] = {
-    demo.demo: "hushtable demo",
-    open_page.open_: "hushtable open people.csv",
-    scan.scan: "hushtable scan people.csv -p policy.yaml",
-    assess.assess: "hushtable assess people.csv --qi age,sex,postcode --population-size 500000 --tolerance ema-0070",
-    protect.anonymize: "hushtable anonymize people.csv -p policy.yaml -o release.parquet",
-    protect.verify: "hushtable verify release.parquet",
-    batches.apply: "hushtable apply recoding.json new.csv -o new_release.csv",
-    convert.convert: "hushtable convert project.deid -o project",
-    codebook.codebook: "hushtable codebook release.csv --as ddi",
-    compare.compare: "hushtable compare people.csv -p policy.yaml --k 2,5,10 --suppression 0,0.01 --plot risk.svg",
-    utility.utility: "hushtable utility people.csv release.parquet",
-    report.report: "hushtable report release.csv --original people.csv -p policy.yaml -o report.html",
-    risks.mpuccs: "hushtable mpuccs original.csv synthetic.csv --sizes 1,2,3 --control control.csv",
-    attackers.attack: "hushtable attack original.csv synthetic.csv --control control.csv --fail-above singling-out=0.1",
-    risks.uniques: "hushtable uniques people.csv --columns age,sex,postcode",
-    attackers.attack_release: "hushtable attack-release release.csv --earlier last_year.csv --original people.csv",
-    attackers.unicity: "hushtable unicity ratings.csv --person user --item movie --tolerance date=14D --known 2,4,8",
-    attackers.link: "hushtable link release.csv voters.csv --on age,zip --truth name",
-    attackers.join_risk: "hushtable join-risk first.csv second.csv --on age,zip",
-    keys.keys: "hushtable keys people.csv --max-size 4",
-    discover.scores: "hushtable scores people.csv --columns age,sex --columns age,sex,postcode",
-    discover.select: "hushtable select people.csv --objective distinction=1,attribute_length_penalty=-0.5",
-    run.run: "hushtable run pipeline.yaml --out results",
-    schema.schema: "hushtable schema policy -o policy.schema.json",
-    warm_up.warm_up: "hushtable warm-up --for anonymize,mpuccs",
-    masking.mask_dependence: "hushtable mask-dependence people.csv --a job --b income --clusters 5 -o masked.csv",
+# The module of every verb with its function, and an example.
+_EXAMPLES: Final = {
+    "demo.demo": "hushtable demo",
+    "open.open_": "hushtable open people.csv",
+    "scan.scan": "hushtable scan people.csv -p policy.yaml",
+    "assess.assess": "hushtable assess people.csv --qi age,sex,postcode --population-size 500000 --tolerance ema-0070",
+    "protect.anonymize": "hushtable anonymize people.csv -p policy.yaml -o release.parquet",
+    "protect.verify": "hushtable verify release.parquet",
+    "batches.apply": "hushtable apply recoding.json new.csv -o new_release.csv",
+    "formats.convert": "hushtable convert project.deid -o project",
+    "formats.codebook": "hushtable codebook release.csv --as ddi",
+    "compare.compare": "hushtable compare people.csv -p policy.yaml --k 2,5,10 --suppression 0,0.01 --plot risk.svg",
+    "utility.utility": "hushtable utility people.csv release.parquet",
+    "report.report": "hushtable report release.csv --original people.csv -p policy.yaml -o report.html",
+    "risks.mpuccs": "hushtable mpuccs original.csv synthetic.csv --sizes 1,2,3 --control control.csv",
+    "attackers.attack": (
+        "hushtable attack original.csv synthetic.csv --control control.csv --fail-above singling-out=0.1"
+    ),
+    "risks.uniques": "hushtable uniques people.csv --columns age,sex,postcode",
+    "attackers.attack_release": "hushtable attack-release release.csv --earlier last_year.csv --original people.csv",
+    "attackers.unicity": "hushtable unicity ratings.csv --person user --item movie --tolerance date=14D --known 2,4,8",
+    "attackers.link": "hushtable link release.csv voters.csv --on age,zip --truth name",
+    "attackers.join_risk": "hushtable join-risk first.csv second.csv --on age,zip",
+    "keys.keys": "hushtable keys people.csv --max-size 4",
+    "discover.scores": "hushtable scores people.csv --columns age,sex --columns age,sex,postcode",
+    "discover.select": "hushtable select people.csv --objective distinction=1,attribute_length_penalty=-0.5",
+    "run.run": "hushtable run pipeline.yaml --out results",
+    "formats.schema": "hushtable schema policy -o policy.schema.json",
+    "warm_up.warm_up": "hushtable warm-up --for anonymize,mpuccs",
+    "masking.mask_dependence": "hushtable mask-dependence people.csv --a job --b income --clusters 5 -o masked.csv",
 }
-for verb, example in _EXAMPLES.items():
-    # A line of its own for each: the help joins what is not a paragraph.
-    app.command(verb.__name__.strip("_").replace("_", "-"), epilog=f"Example: {example}\n\n{_EXIT_CODES}")(verb)
+_PLACES: Final = {place.partition(".")[2].strip("_").replace("_", "-"): place for place in _EXAMPLES}
+
+
+def build_app(*wanted: str) -> typer.Typer:
+    """Return the command with some verbs, or all: the modules of the others are not loaded, which takes a while."""
+    app = typer.Typer(
+        name="hushtable",
+        help="Find what identifies people in a table, hide it with the least loss, prove it.",
+        no_args_is_help=True,
+        add_completion=False,
+        pretty_exceptions_enable=False,
+    )
+    app.callback(invoke_without_command=True)(_root)
+    for name in wanted or _PLACES:
+        module, _, function = _PLACES[name].partition(".")
+        verb = getattr(importlib.import_module(f"hushtable.cli.{module}"), function)
+        # A line of its own for each: the help joins what is not a paragraph.
+        epilog = f"Example: {_EXAMPLES[_PLACES[name]]}\n\n{_EXIT_CODES}"
+        app.command(name, epilog=epilog)(flatten_groups(verb))
+    return app
 
 
 def command() -> NoReturn:
@@ -188,7 +182,7 @@ def main() -> None:
             warnings.showwarning = partial(_tell, set())
             # Before anybody reads them: what is wrong with an argument is told with it.
             check_secrets(arguments)
-            _group()(arguments)
+            _group(*(name for name in arguments[:1] if name in _PLACES))(arguments)
     except (SystemExit, KeyboardInterrupt):
         raise
     # Some libraries' panics are no Exception.
@@ -207,9 +201,8 @@ def main() -> None:
 
 
 @functools.cache
-def _group() -> Callable[[Sequence[str]], None]:
-    """Return the commands with all their options: built once, which takes a twentieth of a second."""
-    return typer.main.get_command(app)
+def _group(*wanted: str) -> Callable[[Sequence[str]], None]:
+    return typer.main.get_command(build_app(*wanted))
 
 
 def _without_traceback(arguments: Sequence[str]) -> tuple[list[str], bool]:
@@ -243,7 +236,6 @@ def _leave(number: int, _: object) -> NoReturn:
     sys.exit(128 + number)
 
 
-@app.callback(invoke_without_command=True)
 def _root(
     version: Annotated[bool, typer.Option("--version", help="Print the version and leave.")] = False,
     as_json: Annotated[

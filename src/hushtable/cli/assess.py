@@ -3,182 +3,135 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
-import typer
-
 from hushtable.cli.arguments import (
-    AsJson,
-    Delimiter,
-    Encoding,
-    Force,
     InFile,
+    Machine,
+    Person,
     PolicyFile,
-    Threads,
+    Results,
+    Tolerance,
     amounts_of,
-    assess_figures,
-    counted_table_of,
-    fail_above,
-    failing,
-    frame_of,
-    limits_of,
     names_of,
+    numbers_in,
     place_of,
-    table_path,
-    use_threads,
+    table_field,
 )
-from hushtable.cli.report import ReportFile, check_report, write_report
-from hushtable.cli.terminal import aligned, print_json, say, step
+from hushtable.cli.groups import field
+from hushtable.cli.limits import assess_figures, fail_above, limits_of
+from hushtable.cli.report import check_report, conclude
+from hushtable.cli.terminal import aligned, step
 from hushtable.errors import InputError
 from hushtable.policy import failures
 
 if TYPE_CHECKING:
+    from hushtable.cli.arguments import ReadingOptions
     from hushtable.io import Frame
     from hushtable.risk import RiskAssessment
-
-__all__ = ["assess"]
 
 _FIGURES: Final = ("rate", "highest", "average", "marketer", "global", "theta")
 _GROUNDS: Final = {"equal": "all alike", "ordered": "by their order"}
 
 
-QuasiIdentifiers = Annotated[
-    str, typer.Option(metavar="A,B", help="Quasi-identifiers, if there is no policy.", show_default=False)
-]
-SensitiveOption = Annotated[str, typer.Option(metavar="A,B", help="Sensitive columns.", show_default=False)]
-PeopleOption = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="PATH",
-        help="Table of the population that the people were sampled from.",
-        parser=table_path,
-        show_default=False,
-    ),
-]
-PopulationSize = Annotated[
-    float | None,
-    typer.Option(metavar="N", help="Size of that population, if you have no table of it.", show_default=False),
-]
-Weights = Annotated[
-    str | None,
-    typer.Option(
-        metavar="COLUMN", help="Column of survey weights: how many people a record stands for.", show_default=False
-    ),
-]
-Person = Annotated[
-    str | None,
-    typer.Option(
-        metavar="COLUMN",
-        help="Column that says whose record a row is. Counts persons instead of records.",
-        show_default=False,
-    ),
-]
-Household = Annotated[
-    str | None, typer.Option(metavar="COLUMN", help="Column that says who lives together.", show_default=False)
-]
-Tolerance = Annotated[
-    str | None,
-    typer.Option(
-        metavar="11|PRESET",
-        help="The smallest class that is tolerated; survey-internal, internal, cms, ema-0070, public-use, or the "
+@dataclass(frozen=True)
+class KnownOptions:
+    """What is known of people: quasi-identifiers, or a policy that names them."""
+
+    qi: str = field("", "Quasi-identifiers, if there is no policy.", metavar="A,B")
+    policy: PolicyFile = None
+    sensitive: str = field("", "Sensitive columns.", metavar="A,B")
+    person: Person = None
+
+
+@dataclass(frozen=True)
+class PopulationOptions:
+    """Among whom people are looked for."""
+
+    population: Path | None = table_field("Table of the population that the people were sampled from.")
+    population_size: float | None = field(None, "Size of that population, if you have no table of it.", metavar="N")
+    weights: str | None = field(
+        None, "Column of survey weights: how many people a record stands for.", metavar="COLUMN"
+    )
+    household: str | None = field(None, "Column that says who lives together.", metavar="COLUMN")
+
+
+@dataclass(frozen=True)
+class Yardstick:
+    """What is counted, and how much is tolerated."""
+
+    tolerance: str | None = field(
+        None,
+        "The smallest class that is tolerated; survey-internal, internal, cms, ema-0070, public-use, or the "
         "rules of hipaa-safe-harbor. Exit 1 when it is not met.",
-        show_default=False,
-    ),
-]
-Thresholds = Annotated[str, typer.Option(metavar="2,5", help="Class sizes: count the records in smaller classes.")]
-MissingOption = Annotated[str, typer.Option(help="How missing values count: category, wildcard or worst.")]
+        metavar="11|PRESET",
+    )
+    thresholds: str = field("2,5,11,20", "Class sizes: count the records in smaller classes.", metavar="2,5")
+    missing: str = field("category", "How missing values count: category, wildcard or worst.")
+    known_within: Tolerance = ""
+    fail: Annotated[list[str] | None, fail_above(_FIGURES)] = None
 
 
 def assess(
     file: InFile,
-    qi: QuasiIdentifiers = "",
-    policy: PolicyFile = None,
-    sensitive: SensitiveOption = "",
-    population: PeopleOption = None,
-    population_size: PopulationSize = None,
-    weights: Weights = None,
-    person: Person = None,
-    household: Household = None,
-    tolerance: Tolerance = None,
-    thresholds: Thresholds = "2,5,11,20",
-    missing: MissingOption = "category",
-    known_within: Annotated[
-        str,
-        typer.Option(
-            metavar="A=14D,B=1",
-            help="How far an attacker's knowledge of these columns may be off. Other columns are known exactly.",
-        ),
-    ] = "",
-    fail: Annotated[list[str] | None, fail_above(_FIGURES)] = None,
-    report: ReportFile = None,
-    force: Force = False,
-    threads: Threads = None,
-    encoding: Encoding = None,
-    delimiter: Delimiter = None,
-    as_json: AsJson = False,
+    known: KnownOptions,
+    population: PopulationOptions,
+    yardstick: Yardstick,
+    results: Results,
+    machine: Machine,
 ) -> None:
     """Measure re-identification risk: within the table, and in the population that it was sampled from.
 
     Exits with 1 if a class is smaller than --tolerance allows.
     """
-    use_threads(threads)
     from hushtable.risk.assess import assess as assess_
 
-    limits = limits_of(fail, _FIGURES)
-    check_report(report, [place_of(file), *(path for path in (policy, population) if path is not None)], force=force)
+    limits = limits_of(yardstick.fail, _FIGURES)
+    check_report(results, place_of(file), known.policy, population.population)
     options: dict[str, Any] = {
-        "population_size": population_size,
-        "weights": weights,
-        "household": household,
-        "tolerance": _number(tolerance),
-        "thresholds": _sizes(thresholds),
-        "missing": missing,
-        "known_within": amounts_of("--known-within", known_within) or None,
+        "population_size": population.population_size,
+        "weights": population.weights,
+        "household": population.household,
+        "tolerance": _number(yardstick.tolerance),
+        "thresholds": numbers_in("--thresholds", yardstick.thresholds, int, "class sizes", "2,5,11,20"),
+        "missing": yardstick.missing,
+        "known_within": amounts_of("--known-within", yardstick.known_within) or None,
     }
     with step("reading"):
-        frame, asked = _asked(file, policy, (qi, sensitive, person), encoding, delimiter)
-        everyone = frame_of(population, encoding, delimiter)
+        frame, asked = _read(file, known, machine)
+        everyone = machine.optional_table(population.population)
     with step("looking at classes"):
         risk = assess_(frame, population=everyone, **asked, **options)
-    write_report(risk, report, force=force)
-    failed = [*_above(risk), *failures(assess_figures(risk.to_dict()), limits)]
-    with failing(failed):
-        if as_json:
-            judged = {"failed_above": failed} if limits or tolerance is not None else {}
-            print_json({"file": file.name, **risk.to_dict(), **judged})
-        else:
-            say(*_lines(risk.to_dict()))
+    found = risk.to_dict()
+    failed = [*_above(risk), *failures(assess_figures(found), limits)]
+    is_judged = limits or yardstick.tolerance is not None
+    conclude(risk, {"file": file.name, **found}, lambda: _lines(found), failed if is_judged else None, results)
 
 
-def _asked(
-    file: Path,
-    policy: Path | None,
-    options: tuple[str, str, str | None],
-    encoding: str | None,
-    delimiter: str | None,
-) -> tuple[Frame, dict[str, Any]]:
+def _read(file: Path, known: KnownOptions, reading: ReadingOptions) -> tuple[Frame, dict[str, Any]]:
     """Read the table, and what is asked of it: by options, or by a policy."""
-    qi, sensitive, person = options
-    if policy is None:
-        if not names_of(qi):
+    if known.policy is None:
+        qi, sensitive = names_of(known.qi), names_of(known.sensitive)
+        if not qi:
             msg = "neither a policy nor quasi-identifiers were given."
             hint = "pass --qi age,sex, or -p policy.yaml (`hushtable scan FILE -p policy.yaml` writes one)."
             raise InputError(msg, hint=hint)
-        judged = [*names_of(qi), *names_of(sensitive), *([person] if person else [])]
-        frame = counted_table_of(file, judged, encoding, delimiter).learned()
-        return frame, {"quasi_identifiers": names_of(qi), "sensitive": names_of(sensitive), "person": person}
-    if qi or sensitive or person:
+        judged = [*qi, *sensitive, *([known.person] if known.person else [])]
+        frame = reading.table_with_counts(file, judged).learned()
+        return frame, {"quasi_identifiers": qi, "sensitive": sensitive, "person": known.person}
+    if known != KnownOptions(policy=known.policy):
         raise InputError(
             "both a policy and --qi, --sensitive or --person were given.",
             hint="put them into the policy, or leave it out.",
         )
     from hushtable.policy import Policy
 
-    rules = Policy.read(policy)
+    rules = Policy.read(known.policy)
     rules.check_decided()
     judged = [*rules.quasi_identifiers, *rules.with_role("sensitive"), *([rules.person] if rules.person else [])]
-    frame = counted_table_of(file, judged, encoding, delimiter, rules.read_as.dialect)
+    frame = reading.table_with_counts(file, judged, rules.read_as.dialect)
     if frame.counts is None:
         # Of a folder only what is judged was read.
         rules.check_covers(frame.columns)
@@ -206,15 +159,6 @@ def _number(tolerance: str | None) -> float | str | None:
         return int(tolerance) if tolerance.strip().isdecimal() else float(tolerance)
     except ValueError:
         return tolerance
-
-
-def _sizes(text: str) -> list[int]:
-    try:
-        return [int(each) for each in names_of(text)]
-    except ValueError:
-        raise InputError(
-            f"--thresholds {text!r} is no list of class sizes.", hint="for instance: --thresholds 2,5,11,20."
-        ) from None
 
 
 def _lines(risk: Mapping[str, Any]) -> list[str]:

@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final, TypeVar
-
-import typer
+from typing import TYPE_CHECKING, Final
 
 from hushtable.cli.arguments import (
-    AsJson,
-    Delimiter,
-    Encoding,
-    Force,
     InFile,
     KeyFile,
-    Threads,
+    Machine,
+    RegressionOptions,
+    Results,
+    RoleToAsk,
     names_of,
+    numbers_in,
     place_of,
-    table_of,
-    use_threads,
 )
-from hushtable.cli.protect import Ask
-from hushtable.cli.report import ReportFile, report_outputs, write_report
+from hushtable.cli.groups import field
+from hushtable.cli.report import report_outputs, write_report
 from hushtable.cli.requests import decided, key_in
 from hushtable.cli.terminal import aligned, bar, leaving, print_json, say, step
 from hushtable.errors import InputError
@@ -30,129 +26,113 @@ from hushtable.errors import InputError
 if TYPE_CHECKING:
     from hushtable.policy import ComparedRun, Comparison
 
-__all__ = ["compare"]
-
-NumberT = TypeVar("NumberT", int, float)
-
+_FOUND: Final = "Found: the largest share of persons that 1, 2 or 3 known records find; by a sample."
+_OVERLAP: Final = "Overlap: of the 95 % intervals of the model's coefficients with the original's; 1 is all, 0 none."
 _PICTURES: Final = (".png", ".svg")
 _FIGURES: Final = ("highest", "average", "classes", "loss", "longest", "bytes", "suppressed", "found", "overlap", "s")
 
 
+@dataclass(frozen=True)
+class SettingsOptions:
+    """What is compared."""
+
+    k: str = field("2,3,5,10,20", "Values of k to compare.", metavar="2,3,5")
+    suppression: str = field(
+        "0,0.01,0.05", "Suppression limits to compare, as shares of the records.", metavar="0,0.01"
+    )
+    recoding: str | None = field(None, "Recodings to compare. Default: the policy's.", metavar="readable,cut")
+    method: str | None = field(None, "Methods to compare. Default: the policy's.", metavar="mondrian,mingen")
+    links: str | None = field(
+        None,
+        "Ways to link a person's records to compare: remove, fresh, linked-k-anonymity, km-anonymity.",
+        metavar="remove,fresh,...",
+    )
+
+
+@dataclass(frozen=True)
+class ComparedPolicy:
+    """The policy whose settings vary."""
+
+    policy: Path = field(..., "Policy file (YAML).", "--policy", "-p")
+    ask: RoleToAsk = None
+    key_file: KeyFile = None
+
+
+@dataclass(frozen=True)
+class ComparisonResults(Results):
+    """What is written and printed."""
+
+    plot: Path | None = field(None, "File to draw risk against loss in.", metavar="FILE.png|svg")
+    # What every k costs helps to undo a release: the option is refused with that reason.
+    external: bool = field(False, "", "--external", hidden=True)
+
+
 def compare(
     file: InFile,
-    policy: Annotated[Path, typer.Option("--policy", "-p", help="Policy file (YAML).", show_default=False)],
-    k: Annotated[str, typer.Option("--k", metavar="2,3,5", help="Values of k to compare.")] = "2,3,5,10,20",
-    suppression: Annotated[
-        str, typer.Option(metavar="0,0.01", help="Suppression limits to compare, as shares of the records.")
-    ] = "0,0.01,0.05",
-    recoding: Annotated[
-        str | None,
-        typer.Option(metavar="readable,cut", help="Recodings to compare. Default: the policy's.", show_default=False),
-    ] = None,
-    method: Annotated[
-        str | None,
-        typer.Option(metavar="mondrian,mingen", help="Methods to compare. Default: the policy's.", show_default=False),
-    ] = None,
-    links: Annotated[
-        str | None,
-        typer.Option(
-            metavar="remove,fresh,...",
-            help="Ways to link a person's records to compare: remove, fresh, linked-k-anonymity, km-anonymity.",
-            show_default=False,
-        ),
-    ] = None,
-    model: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FORMULA",
-            help="Regression to fit on every release and on the original, for instance 'log(income) ~ age + sex'.",
-            show_default=False,
-        ),
-    ] = None,
-    weights: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="Survey weights of the regression.", show_default=False)
-    ] = None,
-    plot: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE.png|svg", help="File to draw risk against loss in.", show_default=False),
-    ] = None,
-    ask: Ask = None,
-    key_file: KeyFile = None,
-    report: ReportFile = None,
-    external: Annotated[bool, typer.Option("--external", hidden=True)] = False,
-    force: Force = False,
-    threads: Threads = None,
-    encoding: Encoding = None,
-    delimiter: Delimiter = None,
-    as_json: AsJson = False,
+    asked: ComparedPolicy,
+    settings: SettingsOptions,
+    regression: RegressionOptions,
+    results: ComparisonResults,
+    machine: Machine,
 ) -> None:
     """Compare risk and information loss for different settings. Writes no release; the output is internal.
 
     Exits with 3 if no combination is feasible.
     """
-    use_threads(threads)
-    from hushtable.io import drafts
     from hushtable.policy import Policy, compare as compare_
 
-    if external:
+    if results.external:
         raise InputError(
             "a comparison has no external form: it shows what every k costs, which helps to undo a release.",
             hint="keep it to those who make the release, and leave --external out.",
         )
-    ks, shares = _numbers("--k", k, int, "2,3,5"), _numbers("--suppression", suppression, float, "0,0.01")
-    rules = Policy.read(policy)
-    inputs = [place_of(file), policy, *(() if key_file is None else (key_file,)), *rules.inputs]
-    if plot is not None:
-        _check_picture(plot)
-    elif force and report is None:
-        raise InputError(
-            "--force has no effect without --plot or --report.", hint="leave it out: no other file is written."
-        )
-    drafts.check_outputs((*(() if plot is None else (plot,)), *report_outputs(report)), inputs, overwrite=force)
-    rules = decided(rules, ask)
+    ks = numbers_in("--k", settings.k, int, "numbers", "2,3,5")
+    shares = numbers_in("--suppression", settings.suppression, float, "numbers", "0,0.01")
+    rules = Policy.read(asked.policy)
+    inputs = [place_of(file), asked.policy, *([asked.key_file] if asked.key_file else []), *rules.inputs]
+    _check_outputs(results, inputs)
+    rules = decided(rules, asked.ask)
     with step("reading"):
-        frame = table_of(file, encoding, delimiter, rules.read_as.dialect)
+        frame = machine.table(file, rules.read_as.dialect)
+    named = {"recoding": settings.recoding, "method": settings.method, "links": settings.links}
     with bar("comparing") as progress:
         compared = compare_(
             frame,
             rules,
             k=ks,
             suppression=shares,
-            recoding=None if recoding is None else names_of(recoding),
-            method=None if method is None else names_of(method),
-            links=None if links is None else names_of(links),
-            model=model,
-            weights=weights,
-            key=None if key_file is None else key_in(key_file),
+            **{name: names_of(text) for name, text in named.items() if text is not None},
+            model=regression.model,
+            weights=regression.weights,
+            key=None if asked.key_file is None else key_in(asked.key_file),
             progress=progress,
         )
     is_feasible = any(row.is_feasible for row in compared.rows)
     with leaving(0 if is_feasible else 3):
-        if plot is not None and is_feasible:
-            _draw(compared, plot, force=force)
-        write_report(compared, report, force=force)
-        if as_json:
+        if results.plot is not None and is_feasible:
+            _draw(compared, results.plot, force=results.force)
+        write_report(compared, results)
+        if results.as_json:
             print_json({"file": file.name, **compared.to_dict()})
         else:
             say(*_lines(compared))
 
 
-def _numbers(option: str, text: str, read: Callable[[str], NumberT], example: str) -> list[NumberT]:
-    """Read an option like ``2,3,5``."""
-    try:
-        return [read(each) for each in names_of(text)]
-    except ValueError:
-        raise InputError(
-            f"{option} {text!r} is no list of numbers.", hint=f"for instance: {option} {example}."
-        ) from None
+def _check_outputs(results: ComparisonResults, inputs: list[Path]) -> None:
+    from hushtable.io import drafts
 
-
-def _check_picture(path: Path) -> None:
-    if path.suffix.lower() not in _PICTURES:
+    path = results.plot
+    if path is not None and path.suffix.lower() not in _PICTURES:
         raise InputError(
             f"cannot tell the format of {str(path)!r} from its ending {path.suffix!r}.",
             hint=f"name it {' or '.join(_PICTURES)}.",
         )
+    outputs = [*([] if path is None else [path]), *report_outputs(results.report)]
+    if results.force and not outputs:
+        raise InputError(
+            "--force has no effect without --plot or --report.", hint="leave it out: no other file is written."
+        )
+    drafts.check_outputs(outputs, inputs, overwrite=results.force)
 
 
 def _draw(compared: Comparison, path: Path, *, force: bool) -> None:
@@ -180,16 +160,8 @@ def _lines(compared: Comparison) -> list[str]:
     if feasible:
         lines += [
             "Risk is of the records that are published in classes; suppressed ones are in none.",
-            *(
-                ["Found: the largest share of persons that 1, 2 or 3 known records find; by a sample."]
-                if any(row.persons_found is not None for row in feasible)
-                else []
-            ),
-            *(
-                ["Overlap: of the 95 % intervals of the model's coefficients with the original's; 1 is all, 0 none."]
-                if any(row.overlap is not None for row in feasible)
-                else []
-            ),
+            *([_FOUND] if any(row.persons_found is not None for row in feasible) else []),
+            *([_OVERLAP] if any(row.overlap is not None for row in feasible) else []),
             "What columns kept as they are expose is not measured here; anonymize does.",
         ]
     lines += [f"  not feasible: {_asked(row)}: {row.reason}" for row in compared.rows if not row.is_feasible]
@@ -226,15 +198,15 @@ def _table(rows: list[ComparedRun], knee: ComparedRun | None) -> str:
         )
         for row in rows
     ]
-    table: list[tuple[str, ...]] = [("k", *_FIGURES, ""), *cells]
+    titles = ("k", *_FIGURES, "")
     unasked = {
         "found": all(row.persons_found is None and row.links is None for row in rows),
         "overlap": all(row.overlap is None for row in rows),
     }
-    for place in sorted((table[0].index(name) for name, is_one in unasked.items() if is_one), reverse=True):
-        table = [(*each[:place], *each[place + 1 :]) for each in table]
-    titles, *cells = table
-    return aligned(titles, cells, right=titles[:-1], whole=titles[:-1]).rstrip()
+    places = [place for place, title in enumerate(titles) if not unasked.get(title)]
+    kept = [titles[place] for place in places]
+    shown = [[row[place] for place in places] for row in cells]
+    return aligned(kept, shown, right=kept[:-1], whole=kept[:-1]).rstrip()
 
 
 def _table_by_column(compared: Comparison, rows: list[ComparedRun]) -> str:

@@ -20,8 +20,6 @@ from hushtable.errors import InputError
 if TYPE_CHECKING:
     from hushtable.policy import Comparison
 
-__all__ = ["demo"]
-
 _N_PEOPLE: Final = 30_000
 _K: Final = 5
 _OTHER_KS: Final = (2, 3, 5, 10, 20, 50)

@@ -5,33 +5,47 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
-import typer
-
-from hushtable.cli.arguments import AsJson, Delimiter, Encoding, InFile, names_of, numbers_of
+from hushtable.cli.arguments import AsJson, InFile, ReadingOptions, budget_of, names_of, numbers_of
+from hushtable.cli.groups import field, option
 from hushtable.cli.terminal import aligned, print_json, say, step
 from hushtable.errors import InputError, listed
 
 if TYPE_CHECKING:
     from hushtable.discover import Explanation, Objective, Selection, SetComparison, Term
 
-__all__ = ["scores", "select"]
 
-Target = Annotated[
-    str | None,
-    typer.Option(metavar="C", help="Column to predict, for accuracy, gini and the like.", show_default=False),
-]
-SensitiveColumn = Annotated[
-    str | None,
-    typer.Option(metavar="C", help="Sensitive column, for l_diversity and t_closeness.", show_default=False),
-]
-Treatment = Annotated[
-    str | None, typer.Option(metavar="C", help="Column that says who was treated, for balance.", show_default=False)
-]
-Treated = Annotated[
-    str | None, typer.Option(metavar="VALUE", help="Value of the treated in that column.", show_default=False)
-]
+@dataclass(frozen=True)
+class NamedColumns:
+    """Columns that scores are about."""
+
+    target: str | None = field(None, "Column to predict, for accuracy, gini and the like.", metavar="C")
+    sensitive: str | None = field(None, "Sensitive column, for l_diversity and t_closeness.", metavar="C")
+    treatment: str | None = field(None, "Column that says who was treated, for balance.", metavar="C")
+    treated: str | None = field(None, "Value of the treated in that column.", metavar="VALUE")
+
+
+@dataclass(frozen=True)
+class SetSearch:
+    """How the column set is searched for."""
+
+    method: str = field(
+        "exhaustive",
+        "How to search: exhaustive (up to 20 columns), branch_and_bound, pareto, greedy, tabu, annealing or "
+        "evolutionary.",
+    )
+    options: str = field(
+        "",
+        "Of the method: temperature=2,cooling=0.99 (annealing), tenure=20 (tabu), "
+        "population=80,generations=50 (evolutionary), max_steps=500.",
+        "--option",
+        metavar="NAME=NUMBER",
+    )
+    seconds: float | None = field(None, "Stop after so many seconds, with the best found so far.", min=0)
+    seed: int = field(0, "Seed of methods that draw.")
+
 
 # What is scored beside class sizes where --scores does not say, for each column that is named.
 _WITH: Final[Mapping[str, tuple[str, ...]]] = {
@@ -45,44 +59,31 @@ _BESIDE: Final = 6
 
 def scores(
     file: InFile,
-    columns: Annotated[
-        list[str],
-        typer.Option(
-            "--columns", metavar="A,B", help="Column set to score; repeat it for each set.", show_default=False
-        ),
-    ],
+    columns: Annotated[list[str], option("Column set to score; repeat it for each set.", metavar="A,B")],
+    named: NamedColumns,
+    reading: ReadingOptions,
     scores: Annotated[
         str | None,
-        typer.Option(
-            metavar="S,S:mean",
-            help="Scores by name, with :mean or :weighted_mean for another number than their value; class sizes, and "
+        option(
+            "Scores by name, with :mean or :weighted_mean for another number than their value; class sizes, and "
             "what the columns named below are for, when not given.",
-            show_default=False,
+            metavar="S,S:mean",
         ),
     ] = None,
-    truth: Annotated[
-        str | None,
-        typer.Option(metavar="A,B", help="True column set, to compare each set with.", show_default=False),
-    ] = None,
-    target: Target = None,
-    sensitive: SensitiveColumn = None,
-    treatment: Treatment = None,
-    treated: Treated = None,
-    encoding: Encoding = None,
-    delimiter: Delimiter = None,
+    truth: Annotated[str | None, option("True column set, to compare each set with.", metavar="A,B")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Score column sets: how well they tell people apart, what they give away, what they predict."""
     from hushtable.discover import DEFAULT_SCORES, compare_sets
     from hushtable.io import frames
 
-    given = {"target": target, "sensitive": sensitive, "treatment": treatment, "treated": treated}
-    named = names_of(scores or "") or [name for option, names in _WITH.items() if given[option] for name in names]
-    terms = _terms(dict.fromkeys(named, 1.0), given)
+    given = vars(named)
+    asked = names_of(scores) or [name for option, names in _WITH.items() if given[option] for name in names]
+    terms = _terms(dict.fromkeys(asked, 1.0), given)
     if scores is None:
         terms = [*DEFAULT_SCORES, *terms]
     with step("reading"):
-        frame = frames.read(file, encoding=encoding, delimiter=delimiter)
+        frame = frames.read(file, encoding=reading.encoding, delimiter=reading.delimiter)
     with step("scoring"):
         compared = compare_sets(
             frame,
@@ -98,73 +99,43 @@ def scores(
 
 def select(
     file: InFile,
+    named: NamedColumns,
+    search: SetSearch,
+    reading: ReadingOptions,
     objective: Annotated[
         str,
-        typer.Option(
+        option(
+            "Scores by name with their weights (above 0: more is better), or paper, that of QIDLearningLib.",
             metavar="S=W,S:mean=W|paper",
-            help="Scores by name with their weights (above 0: more is better), or paper, that of QIDLearningLib.",
         ),
     ] = "distinction=1,attribute_length_penalty=-0.5",
     columns: Annotated[
         str,
-        typer.Option(
-            "--columns",
-            metavar="A,B",
-            help="Columns to choose from. Default: all but the target, sensitive and treatment columns.",
-        ),
+        option("Columns to choose from. Default: all but the target, sensitive and treatment columns.", metavar="A,B"),
     ] = "",
-    method: Annotated[
-        str,
-        typer.Option(
-            help="How to search: exhaustive (up to 20 columns), branch_and_bound, pareto, greedy, tabu, annealing or "
-            "evolutionary."
-        ),
-    ] = "exhaustive",
-    option: Annotated[
-        str,
-        typer.Option(
-            "--option",
-            metavar="NAME=NUMBER",
-            help="Of the method: temperature=2,cooling=0.99 (annealing), tenure=20 (tabu), "
-            "population=80,generations=50 (evolutionary), max_steps=500.",
-        ),
-    ] = "",
-    target: Target = None,
-    sensitive: SensitiveColumn = None,
-    treatment: Treatment = None,
-    treated: Treated = None,
-    seconds: Annotated[
-        float | None,
-        typer.Option(
-            "--seconds", min=0, help="Stop after so many seconds, with the best found so far.", show_default=False
-        ),
-    ] = None,
-    seed: Annotated[int, typer.Option(help="Seed of methods that draw.")] = 0,
-    encoding: Encoding = None,
-    delimiter: Delimiter = None,
     as_json: AsJson = False,
 ) -> None:
     """Find the column set with the highest objective, and what each term and column contributes."""
     from hushtable.discover import select_columns
     from hushtable.io import frames
-    from hushtable.search import Budget
     from hushtable.tables import Table
 
-    given = {"target": target, "sensitive": sensitive, "treatment": treatment, "treated": treated}
+    given = vars(named)
     wanted = _objective(objective, given)
-    search = _search(method, option)
+    method = _search(search.method, search.options)
     with step("reading"):
-        frame = frames.read(file, encoding=encoding, delimiter=delimiter)
+        frame = frames.read(file, encoding=reading.encoding, delimiter=reading.delimiter)
         # Coded once, for the search and for the explanation.
         table = Table.encode(frame)
+    others = (named.target, named.sensitive, named.treatment)
     with step("searching"):
         selection = select_columns(
             table,
             objective=wanted,
-            columns=names_of(columns) or [name for name in table.names if name not in (target, sensitive, treatment)],
-            method=search,
-            seed=seed,
-            budget=None if seconds is None else Budget(seconds=seconds),
+            columns=names_of(columns) or [name for name in table.names if name not in others],
+            method=method,
+            seed=search.seed,
+            budget=budget_of(search.seconds),
         )
         explanation = selection.explain(table)
     if as_json:

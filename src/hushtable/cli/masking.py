@@ -2,118 +2,129 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
-
-from hushtable.cli.arguments import AsJson, Delimiter, Encoding, Force, InFile, KeepOrder, names_of, place_of, table_of
-from hushtable.cli.report import ReportFile, after_writing, report_outputs, write_report
+from hushtable.cli.arguments import (
+    InFile,
+    KeepOrder,
+    NewFile,
+    ReadingOptions,
+    Results,
+    budget_of,
+    names_of,
+    place_of,
+)
+from hushtable.cli.groups import field
+from hushtable.cli.report import after_writing, report_outputs, write_report
 from hushtable.cli.terminal import print_json, say, step
 from hushtable.errors import InputError
 
 if TYPE_CHECKING:
     from hushtable.claims import Verdict
     from hushtable.columns import ColumnSpec
+    from hushtable.io import Frame
     from hushtable.masking import MaskedRelease
 
-__all__ = ["mask_dependence"]
+
+@dataclass(frozen=True)
+class PartsOptions:
+    """What shall be independent of what."""
+
+    a: str = field(..., "Columns to mask.", metavar="A,B")
+    b: str = field(..., "Columns that they shall be independent of.", metavar="A,B")
+    clusters: int = field(..., "Number of clusters of equal size that replace --b.")
+    c: str | None = field(None, "Columns to keep. Default: all others.", metavar="A,B")
+    missing: str = field("category", "How missing cells of --a count: category, or worst (always masked).")
+    order: list[str] | None = field(
+        None, "Values of an ordered column, from low to high; repeat it for each column.", metavar="COLUMN=LOW,...,HIGH"
+    )
+
+
+@dataclass(frozen=True)
+class MaskingSearch:
+    """How clusters are made, and the fewest masks found."""
+
+    clustering: str = field("auto", "How to cluster: auto, runs, median or kmeans.")
+    method: str = field("auto", "How to search: auto, exact, greedy or pivot.")
+    optimise_ties: bool = field(
+        False, "Settle ties of --b so that fewer cells are masked. Clusters then depend on --a.", "--optimise-ties"
+    )
+    seed: int = field(0, "Seed of ties and of what is removed.")
+    seconds: float | None = field(None, "Seconds for the search.")
+
+
+@dataclass(frozen=True)
+class MaskedFiles:
+    """What is published, and where."""
+
+    values: Path | None = field(None, "File for the clusters' values. Default: beside the output, as NAME.clusters.")
+    publish: str = field("tuples", "What to publish of --b: tuples, columns or bins.")
+    label: str = field("cluster", "Name of the column of clusters.")
+    keep_order: KeepOrder = False
 
 
 def mask_dependence(
     file: InFile,
-    output: Annotated[Path, typer.Option("--output", "-o", help="File to write: CSV or Parquet.", show_default=False)],
-    a: Annotated[str, typer.Option("--a", metavar="A,B", help="Columns to mask.", show_default=False)],
-    b: Annotated[
-        str, typer.Option("--b", metavar="A,B", help="Columns that they shall be independent of.", show_default=False)
-    ],
-    clusters: Annotated[
-        int, typer.Option(help="Number of clusters of equal size that replace --b.", show_default=False)
-    ],
-    c: Annotated[
-        str | None, typer.Option("--c", metavar="A,B", help="Columns to keep. Default: all others.", show_default=False)
-    ] = None,
-    values: Annotated[
-        Path | None,
-        typer.Option(
-            help="File for the clusters' values. Default: beside the output, as NAME.clusters.", show_default=False
-        ),
-    ] = None,
-    publish: Annotated[str, typer.Option(help="What to publish of --b: tuples, columns or bins.")] = "tuples",
-    clustering: Annotated[str, typer.Option(help="How to cluster: auto, runs, median or kmeans.")] = "auto",
-    method: Annotated[str, typer.Option(help="How to search: auto, exact, greedy or pivot.")] = "auto",
-    missing: Annotated[
-        str, typer.Option(help="How missing cells of --a count: category, or worst (always masked).")
-    ] = "category",
-    optimise_ties: Annotated[
-        bool,
-        typer.Option(
-            "--optimise-ties", help="Settle ties of --b so that fewer cells are masked. Clusters then depend on --a."
-        ),
-    ] = False,
-    order: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="COLUMN=LOW,...,HIGH",
-            help="Values of an ordered column, from low to high; repeat it for each column.",
-        ),
-    ] = None,
-    label: Annotated[str, typer.Option(help="Name of the column of clusters.")] = "cluster",
-    keep_order: KeepOrder = False,
-    seed: Annotated[int, typer.Option(help="Seed of ties and of what is removed.")] = 0,
-    seconds: Annotated[float | None, typer.Option(help="Seconds for the search.", show_default=False)] = None,
-    report: ReportFile = None,
-    force: Force = False,
-    encoding: Encoding = None,
-    delimiter: Delimiter = None,
-    as_json: AsJson = False,
+    output: NewFile,
+    parts: PartsOptions,
+    files: MaskedFiles,
+    search: MaskingSearch,
+    results: Results,
+    reading: ReadingOptions,
 ) -> None:
     """Write a table in which some columns are exactly independent of others."""
-    from hushtable.discover import looks_identifying
     from hushtable.io import drafts, frames
     from hushtable.masking import mask_dependence as mask
-    from hushtable.search import Budget
 
-    values = values or output.with_name(f"{output.stem}.clusters{output.suffix}")
+    values = files.values or output.with_name(f"{output.stem}.clusters{output.suffix}")
     for path in (output, values):
         frames.file_kind(path)
-    drafts.check_outputs((output, values, *report_outputs(report)), (place_of(file),), overwrite=force)
+    outputs = (output, values, *report_outputs(results.report))
+    drafts.check_outputs(outputs, (place_of(file),), overwrite=results.force)
+    a, b, c = names_of(parts.a), names_of(parts.b), None if parts.c is None else names_of(parts.c)
     with step("reading"):
-        frame = table_of(file, encoding, delimiter)
+        frame = reading.table(file)
     if c is None:
-        # Whatever is not named would be written as it is.
-        named = (*names_of(a), *names_of(b))
-        looks = looks_identifying(frame, [name for name in frame.columns if name not in named])
-        if looks:
-            name, reason = looks[0]
-            raise InputError(
-                f"column {name!r} looks like a direct identifier ({reason}) and would be written as it is.",
-                hint="name the other columns to write with --c.",
-            )
+        _check_kept(frame, [name for name in frame.columns if name not in (*a, *b)])
     with step("masking"):
         release = mask(
             frame,
-            a=names_of(a),
-            b=names_of(b),
-            clusters=clusters,
-            c=None if c is None else names_of(c),
-            clustering=clustering,
-            method=method,  # type: ignore[arg-type]  # checked by the callee
-            missing=missing,  # type: ignore[arg-type]
-            publish=publish,  # type: ignore[arg-type]
-            optimise_ties=optimise_ties,
-            label=label,
-            specs=_orders(order or []),
-            seed=seed,
-            budget=None if seconds is None else Budget(seconds=seconds),
+            a=a,
+            b=b,
+            clusters=parts.clusters,
+            c=c,
+            clustering=search.clustering,
+            method=search.method,  # type: ignore[arg-type]  # checked by the callee
+            missing=parts.missing,  # type: ignore[arg-type]
+            publish=files.publish,  # type: ignore[arg-type]
+            optimise_ties=search.optimise_ties,
+            label=files.label,
+            specs=_orders(parts.order or []),
+            seed=search.seed,
+            budget=budget_of(search.seconds),
         )
     with step("writing and verifying"):
-        verdict = release.write(output, values, keep_order=keep_order, overwrite=force)
+        verdict = release.write(output, values, keep_order=files.keep_order, overwrite=results.force)
     try:
         with after_writing(output):
-            write_report(release, report, force=force, file=output, inputs=[place_of(file)])
+            write_report(release, results, file=output, inputs=[place_of(file)])
     finally:
-        _say_masked(output, values, release, verdict, as_json=as_json)
+        _say_masked(output, values, release, verdict, as_json=results.as_json)
+
+
+def _check_kept(frame: Frame, names: list[str]) -> None:
+    """Refuse to write a direct identifier as it is, because nobody named it."""
+    from hushtable.discover import looks_identifying
+
+    looks = looks_identifying(frame, names)
+    if looks:
+        name, reason = looks[0]
+        raise InputError(
+            f"column {name!r} looks like a direct identifier ({reason}) and would be written as it is.",
+            hint="name the other columns to write with --c.",
+        )
 
 
 def _orders(given: list[str]) -> dict[str, ColumnSpec]:

@@ -7,33 +7,22 @@ import webbrowser
 from pathlib import Path
 from typing import Annotated, Final
 
-import typer
-
-from hushtable.cli.arguments import KeyFile, Threads, use_threads
+from hushtable.cli.arguments import KeyFile, Threads
+from hushtable.cli.groups import argument, option
 from hushtable.cli.terminal import say, tell
 from hushtable.errors import InputError
-
-__all__ = ["open_"]
 
 _PATIENCE: Final = 10.0  # seconds
 
 
 def open_(
-    file: Annotated[
-        Path | None,
-        typer.Argument(metavar="[FILE]", help="Table to open: CSV (also .gz), Parquet or Excel.", show_default=False),
-    ] = None,
+    file: Annotated[Path | None, argument("[FILE]", "Table to open: CSV (also .gz), Parquet or Excel.")] = None,
     policy: Annotated[
-        Path | None,
-        typer.Option(
-            "--policy", "-p", help="Policy file to work on. Default: policy.yaml beside the table.", show_default=False
-        ),
+        Path | None, option("Policy file to work on. Default: policy.yaml beside the table.", "--policy", "-p")
     ] = None,
-    port: Annotated[int, typer.Option(min=0, max=65535, help="Port to listen on; 0 takes any free port.")] = 0,
-    no_browser: Annotated[bool, typer.Option("--no-browser", help="Do not open a browser; print the address.")] = False,
-    anywhere: Annotated[
-        bool, typer.Option("--anywhere", help="Also open and write files outside the current folder.")
-    ] = False,
+    port: Annotated[int, option("Port to listen on; 0 takes any free port.", min=0, max=65535)] = 0,
+    no_browser: Annotated[bool, option("Do not open a browser; print the address.", "--no-browser")] = False,
+    anywhere: Annotated[bool, option("Also open and write files outside the current folder.", "--anywhere")] = False,
     key_file: KeyFile = None,
     threads: Threads = None,
 ) -> None:
@@ -41,7 +30,6 @@ def open_(
 
     The first line that is printed holds the address with its token. Ends with Ctrl+C, or after 30 idle minutes.
     """
-    use_threads(threads)
     from hushtable.cli import fault_line
     from hushtable.cli.requests import key_in
     from hushtable.page import Desk, PageServer

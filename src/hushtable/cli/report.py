@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
-from hushtable.cli.arguments import AsJson, Force, PolicyFile, table_path
+from hushtable.cli.arguments import AsJson, Force, PolicyFile, Results, table_option
+from hushtable.cli.groups import argument, option
+from hushtable.cli.limits import failing
 from hushtable.cli.terminal import aligned, leaving, print_json, say, step, tell
 from hushtable.errors import HushError, InputError
 
 if TYPE_CHECKING:
     from hushtable.reporting import Block, Report, Section
 
-__all__ = ["ReportFile", "after_writing", "check_report", "report", "report_outputs", "write_report"]
 
-ReportFile = Annotated[
-    Path | None,
-    typer.Option("--report", metavar="FILE.html", help="Write a report page (HTML), and the same as JSON."),
-]
+WrittenRelease = Annotated[Path, argument("RELEASE", "Written release, with its manifest beside it.")]
 
 
 def report_outputs(path: Path | None) -> tuple[Path, ...]:
@@ -33,25 +29,63 @@ def report_outputs(path: Path | None) -> tuple[Path, ...]:
     return report_paths(path)
 
 
-def check_report(path: Path | None, inputs: list[Path], *, force: bool) -> None:
+def check_report(results: Results, *inputs: Path | None) -> None:
     """Raise InputError where the report of a command that writes no other file cannot be written."""
     from hushtable.io import drafts
 
-    drafts.check_outputs(report_outputs(path), inputs, overwrite=force)
-    if force and path is None:
+    sources = [path for path in inputs if path is not None]
+    drafts.check_outputs(report_outputs(results.report), sources, overwrite=results.force)
+    if results.force and results.report is None:
         raise InputError("--force has no effect without --report.", hint="leave it out: no file is written.")
 
 
-def write_report(result: Any, path: Path | None, *, force: bool, **options: Any) -> None:
+def write_report(result: object, results: Results, **options: Any) -> None:
     """Write the report of a result, where one is asked for."""
-    if path is None:
+    if results.report is None:
         return
     from hushtable.reporting import report as report_
 
     with step("reporting"):
         told = report_(result, **options)
-        page, twin = told.write(path, overwrite=force)
+        page, twin = told.write(results.report, overwrite=results.force)
     tell(f"Wrote the report {page} ({told.audience}), and its twin {twin}.")
+
+
+def check_outputs(outputs: Sequence[Path | None], results: Results, *inputs: Path | None) -> None:
+    """Raise InputError where tables or the report of a result cannot be written, before the search for it."""
+    from hushtable.io import drafts, frames
+
+    asked = [path for path in outputs if path is not None]
+    for path in asked:
+        frames.file_kind(path)
+    drafts.check_outputs(
+        (*asked, *report_outputs(results.report)), drafts.paths_among(*inputs), overwrite=results.force
+    )
+
+
+def write_table(table: object, path: Path, *, force: bool, warning: str = "") -> None:
+    """Write a frame of results; a CSV has no lists, so that sets of columns become JSON."""
+    from hushtable.io import drafts, frames
+
+    with drafts.replacing(path, internal=(path,), overwrite=force) as (draft,):
+        frames.write(frames.with_json_lists(frames.read(table)), draft)
+    tell(f"Wrote {path}.{warning}")
+
+
+def conclude(
+    found: object,
+    entries: Mapping[str, Any],
+    lines: Callable[[], Iterable[str]],
+    failed: list[dict[str, Any]] | None,
+    results: Results,
+) -> None:
+    """Report a result and print it as lines or as JSON, with what failed if anything was judged; then exit with 1."""
+    write_report(found, results)
+    with failing(failed or ()):
+        if results.as_json:
+            print_json({**entries, **({} if failed is None else {"failed_above": failed})})
+        else:
+            say(*lines())
 
 
 @contextmanager
@@ -66,26 +100,12 @@ def after_writing(output: Path) -> Iterator[None]:
 
 
 def report(
-    release: Annotated[
-        Path,
-        typer.Argument(metavar="RELEASE", help="Written release, with its manifest beside it.", show_default=False),
-    ],
-    output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", metavar="FILE.html", help="Page to write (HTML).", show_default=False),
-    ] = None,
+    release: WrittenRelease,
+    output: Annotated[Path | None, option("Page to write (HTML).", "--output", "-o", metavar="FILE.html")] = None,
     external: Annotated[
-        bool, typer.Option("--external", help="Make the page for recipients. It shows only what the release shows.")
+        bool, option("Make the page for recipients. It shows only what the release shows.", "--external")
     ] = False,
-    original: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="PATH",
-            help="Original table. Adds the risk before, and utility.",
-            parser=table_path,
-            show_default=False,
-        ),
-    ] = None,
+    original: Annotated[Path | None, table_option("Original table. Adds the risk before, and utility.")] = None,
     policy: PolicyFile = None,
     force: Force = False,
     as_json: AsJson = False,
@@ -126,12 +146,12 @@ def _lines(told: Report) -> Iterator[str]:
     """Lay out what the page shows; of charts, what to see in them."""
     yield f"{told.title} ({told.audience})"
     for section in told.sections:
-        yield ""
-        yield f"{section.title.upper()}{f'  (ISO/IEC 27559: {section.clause})' if section.clause else ''}"
         yield from _section_lines(section)
 
 
 def _section_lines(section: Section) -> Iterator[str]:
+    yield ""
+    yield f"{section.title.upper()}{f'  (ISO/IEC 27559: {section.clause})' if section.clause else ''}"
     for block in section.blocks:
         yield from _block_lines(block)
 

@@ -5,18 +5,19 @@ from __future__ import annotations
 import dataclasses
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from hushtable.cli.arguments import names_of
+from hushtable.cli.arguments import Domains, Person, PolicyFile, PopulationOption, RoleToAsk, names_of, numbers_of
+from hushtable.cli.groups import field
 from hushtable.cli.terminal import join_some, tell
 from hushtable.errors import InputError, PolicyError, listed
 
 if TYPE_CHECKING:
+    from hushtable.claims import Claim
     from hushtable.io import Frame
     from hushtable.policy import Policy
-
-__all__ = ["changed", "decided", "key_in", "key_of", "policy_of_options"]
 
 NOTIONS: Final = {
     "k1": "(k,1)-matching",
@@ -31,34 +32,89 @@ NOTIONS: Final = {
 _OptionPlace = tuple[str, ...]
 
 
-def policy_of_options(
-    frame: Frame, roles: Mapping[str, str], k: int | None, notion: str | None, diversity: Sequence[str]
-) -> Policy:
-    """Make a policy of plain options; a column that looks identifying and was given no role is refused.
+@dataclass(frozen=True)
+class RequestOptions:
+    """What the release shall hold: a policy, or quasi-identifiers and k."""
 
-    Parameters
-    ----------
-    frame : Frame
-    roles : mapping of role to names as they were typed
-    k : int, optional
-    notion : str, optional
-        A matching notion, which k is then of.
-    diversity : sequence of str
-        Each ``L:COLUMN``.
-    """
+    policy: PolicyFile = None
+    qi: str = field("", "Quasi-identifiers, if there is no policy.", metavar="A,B")
+    k: int | None = field(None, "k of k-anonymity, if there is no policy.")
+    # The model's own letter.
+    l: list[str] | None = field(None, "Distinct l-diversity of a column.", metavar="L:COLUMN")  # noqa: E741
+    notion: str | None = field(None, "Matching notion instead of classes: k1, 1k, kk, global-k1, global-1k, mg-ga.")
+    identifier: str = field("", "Columns to leave out.", metavar="A,B")
+    other: str = field("", "Columns to keep, although they look identifying.", metavar="A,B")
+
+
+@dataclass(frozen=True)
+class Changes:
+    """What else the policy shall say, for once."""
+
+    ask: RoleToAsk = None
+    person: Person = None
+    kind: list[str] | None = field(
+        None,
+        "Kind of a column, if its cells mislead: integer, decimal, date, datetime, time, ordered or category.",
+        metavar="COLUMN=KIND",
+    )
+    domains: Domains = None
+    population: PopulationOption = None
+    set_: list[str] | None = field(
+        None, "Change an entry of the policy for once: method.mondrian.cut=median.", "--set", metavar="PLACE=VALUE"
+    )
+
+
+@dataclass(frozen=True)
+class SearchOptions:
+    """How cells are coarsened and searched for."""
+
+    recoding: str | None = field(None, "How cells are written: readable (default), cut, tight, label, set or central.")
+    method: str | None = field(
+        None, "How to search: mondrian (default), full_domain, local_recoding, histories, mingen or genetic."
+    )
+    loss: str | None = field(
+        None,
+        "ncp (default), minimal_distortion, certainty or certainty-mg-ga; of full_domain also arx_loss, "
+        "non_uniform_entropy, precision, discernibility, average_class_size.",
+    )
+    weights: str = field("", "How much the loss of each column counts.", metavar="A=20,B=0")
+    seconds: float | None = field(None, "Stop the search after so many seconds, with the best found so far.")
+    seed: int | None = field(None, "Seed of methods that draw.")
+    n_best: int | None = field(None, "mingen: number of tables of least loss to find.")
+    iterations: int | None = field(None, "mingen: number of tables to draw.")
+    generations: int | None = field(None, "genetic: maximum number of generations.")
+    individuals: int | None = field(None, "genetic: number of individuals in a generation.")
+    mutation_rate: float | None = field(None, "genetic, variant mg-ga: m in the rate m / (m + 100).")
+
+
+def read_policy(path: Path | None) -> Policy | None:
+    """Read a policy that may not have been given: without one, what reads policies is not loaded."""
+    if path is None:
+        return None
+    from hushtable.policy import Policy
+
+    return Policy.read(path)
+
+
+def policy_of_request(request: RequestOptions, rules: Policy | None, frame: Frame) -> Policy:
+    """Return the policy, or make one of plain options; a column that looks identifying and has no role is refused."""
     from hushtable.discover import looks_identifying, repeating_person
     from hushtable.policy import Policy
 
-    if not roles["quasi-identifier"] or k is None:
+    if rules is not None:
+        if request != RequestOptions(request.policy):
+            raise InputError("both a policy and roles or models were given.", hint="put everything into the policy.")
+        return rules
+    if not request.qi or request.k is None:
         raise InputError(
             "neither a policy nor quasi-identifiers and k were given.",
             hint="pass -p policy.yaml (`hushtable scan FILE -p policy.yaml` writes one), or --qi age,sex --k 5.",
         )
-    models = [{_notion(notion): k}, *map(_diversity, diversity)]
+    models = [{_notion(request.notion): request.k}, *map(_diversity, request.l or ())]
     judged = [model["distinct-l-diversity"]["sensitive"] for model in models[1:]]
-    given = dict.fromkeys(names_of(roles["other"]), "other") | dict.fromkeys(judged, "sensitive")
-    for role in ("identifier", "quasi-identifier"):
-        given |= dict.fromkeys(names_of(roles[role]), role)
+    given = dict.fromkeys(names_of(request.other), "other") | dict.fromkeys(judged, "sensitive")
+    hidden = names_of(request.identifier)
+    given |= dict.fromkeys(hidden, "identifier") | dict.fromkeys(names_of(request.qi), "quasi-identifier")
     undeclared = [name for name in frame.columns if name not in given]
     if undeclared:
         # Who names quasi-identifiers says that the rows are persons.
@@ -70,7 +126,6 @@ def policy_of_options(
                 hint=f"--identifier {name} leaves it out; to keep it, --other {name} --set 'accept.{name}=a reason'.",
             )
         tell(f"Kept as they are, taken for unknown to anyone: {join_some(undeclared)}.")
-    hidden = names_of(roles["identifier"])
     person = repeating_person(frame, hidden) if len(hidden) > 1 else None
     if person is not None:
         tell(f"Some persons have several records: --person {person} counts persons, not records.")
@@ -80,15 +135,8 @@ def policy_of_options(
 def changed(rules: Policy, options: Mapping[str, Any], kinds: Sequence[str], settings: Sequence[str]) -> Policy:
     """Return the policy with what was typed beside it; an option that the method does not have is an error.
 
-    Parameters
-    ----------
-    rules : Policy
-    options : mapping
-        Short options by their names; None where one was not given.
-    kinds : sequence of str
-        Each ``COLUMN=KIND``.
-    settings : sequence of str
-        Each ``PLACE=VALUE``, the place with dots: ``method.mondrian.cut=median``.
+    Options by their names, None where one was not given; kinds as ``COLUMN=KIND``; settings as ``PLACE=VALUE``, the
+    place with dots: ``method.mondrian.cut=median``.
     """
     given = {name: value for name, value in options.items() if value is not None}
     for name in ("method", "loss"):
@@ -113,6 +161,21 @@ def changed(rules: Policy, options: Mapping[str, Any], kinds: Sequence[str], set
             )
         places[tuple(place.split("."))] = _value(text, entry)
     return rules.changed(places) if places else rules
+
+
+def change_by_options(
+    rules: Policy, changes: Changes, search: SearchOptions, written: Mapping[str, str | None]
+) -> Policy:
+    """Return the policy with what the options of `anonymize` say."""
+    options = {
+        **vars(search),
+        **written,
+        "weights": numbers_of(search.weights) or None,
+        "domains": changes.domains,
+        "population": changes.population,
+        "person": changes.person,
+    }
+    return changed(decided(rules, changes.ask), options, changes.kind or [], changes.set_ or [])
 
 
 def decided(rules: Policy, role: str | None) -> Policy:
@@ -147,6 +210,16 @@ def key_in(path: Path) -> bytes:
         raise InputError(
             f"cannot read the key file {str(path)!r}.", hint="check the name and that you may read it."
         ) from None
+
+
+def complete_claim(claimed: Claim | None, rules: Policy | None) -> Claim | None:
+    """Return what to judge: the claim of a manifest, which a policy completes and must agree with."""
+    if rules is None:
+        return claimed
+    if claimed is None:
+        return rules.claim()
+    rules.check_agrees(claimed)
+    return claimed.completed(rules.claim())
 
 
 def _notion(notion: str | None) -> str:

@@ -2,91 +2,84 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 
-import typer
-
-from hushtable.cli.arguments import Threads, check_effects, use_threads
-from hushtable.cli.report import ReportFile, check_report, write_report
+from hushtable.cli.arguments import ReportFile, Results, Threads, check_effects
+from hushtable.cli.groups import argument, field, find_given
+from hushtable.cli.report import check_report, write_report
 from hushtable.cli.terminal import leaving, say, tell
 
-__all__ = ["run"]
+_EXCLUDES: Final = {
+    "--clean": ("--dry-run", "--fresh", "--no-cache", "--report", "--force", "--allow-missing"),
+    "--dry-run": ("--report", "--force", "--allow-missing"),
+    "--no-cache": ("--fresh",),
+}
+
+
+@dataclass(frozen=True)
+class Kept:
+    """Results of earlier runs."""
+
+    dry_run: bool = field(False, "Show the steps, and which have earlier results. Do nothing.", "--dry-run")
+    fresh: bool = field(False, "Do not use earlier results; compute everything again.", "--fresh")
+    no_cache: bool = field(False, "Neither use nor keep results between runs.", "--no-cache")
+    clean: bool = field(
+        False, "Remove the results kept between runs (they hold people's data). Do nothing else.", "--clean"
+    )
+
+
+@dataclass(frozen=True)
+class Reports:
+    """What is written."""
+
+    out: Path = field(Path(), "Folder to write files to. It is made if needed.", metavar="FOLDER")
+    report: ReportFile = None
+    force: bool = field(False, "Also overwrite files that no earlier run wrote.", "--force")
+    allow_missing: list[str] | None = field(
+        None,
+        "Leave out this evaluator, which hushtable does not have; repeat it for each. Without it: exit 1.",
+        metavar="NAME",
+    )
 
 
 def run(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="Pipeline file (YAML).", show_default=False)],
-    out: Annotated[
-        Path, typer.Option(metavar="FOLDER", help="Folder to write files to. It is made if needed.")
-    ] = Path(),
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Show the steps, and which have earlier results. Do nothing.")
-    ] = False,
-    fresh: Annotated[
-        bool, typer.Option("--fresh", help="Do not use earlier results; compute everything again.")
-    ] = False,
-    no_cache: Annotated[bool, typer.Option("--no-cache", help="Neither use nor keep results between runs.")] = False,
-    clean: Annotated[
-        bool,
-        typer.Option(
-            "--clean", help="Remove the results kept between runs (they hold people's data). Do nothing else."
-        ),
-    ] = False,
-    report: ReportFile = None,
-    allow_missing: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--allow-missing",
-            metavar="NAME",
-            help="Leave out this evaluator, which hushtable does not have; repeat it for each. Without it: exit 1.",
-            show_default=False,
-        ),
-    ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Also overwrite files that no earlier run wrote.")] = False,
+    file: Annotated[Path, argument("FILE", "Pipeline file (YAML).")],
+    reports: Reports,
+    kept: Kept,
     threads: Threads = None,
 ) -> None:
     """Carry out a pipeline: load, split, synthesize or protect, evaluate, report."""
-    use_threads(threads)
     from hushtable.pipeline import Pipeline, store
 
-    if report is not None:
-        check_report(report, [file], force=force)
-    given = {
-        "--report": report is not None,
-        "--clean": clean,
-        "--dry-run": dry_run,
-        "--fresh": fresh,
-        "--no-cache": no_cache,
-        "--force": force,
-        "--allow-missing": bool(allow_missing),
-    }
-    check_effects(
-        given,
-        {},
-        {
-            "--clean": ("--dry-run", "--fresh", "--no-cache", "--report", "--force", "--allow-missing"),
-            "--dry-run": ("--report", "--force", "--allow-missing"),
-            "--no-cache": ("--fresh",),
-        },
-    )
-    if clean:
+    results = Results(reports.report, reports.force)
+    if reports.report is not None:
+        check_report(results, file)
+    check_effects(find_given(reports, kept), {}, _EXCLUDES)
+    if kept.clean:
         # Whatever the file says: it may be broken by now.
         say("Removed what was kept." if store.clean(file.parent / store.FOLDER) else "Nothing was kept.")
         return
     pipeline = Pipeline.read(file)
-    if report is not None:
+    if reports.report is not None:
         # Which files it reads, and that they are there.
-        check_report(report, [file, *pipeline.inputs], force=force)
-    if dry_run:
+        check_report(results, file, *pipeline.inputs)
+    if kept.dry_run:
         for line in pipeline.left_out:
             say(line)
-        plan = pipeline.plan(cache=not (fresh or no_cache))
+        plan = pipeline.plan(cache=not (kept.fresh or kept.no_cache))
         say(*(f"{step.line}{'  (kept from before)' if is_kept else ''}" for step, is_kept in plan))
         return
     done = pipeline.run(
-        out, fresh=fresh, cache=not no_cache, tell=tell, overwrite=force, allow_missing=allow_missing or ()
+        reports.out,
+        fresh=kept.fresh,
+        cache=not kept.no_cache,
+        tell=tell,
+        overwrite=reports.force,
+        allow_missing=reports.allow_missing or (),
     )
-    write_report(done, report, force=force)
+    write_report(done, results)
     with leaving(0 if done.passed else 1):
         try:
             say("Wrote:" if done.files else "Nothing was asked for: no file.", *(f"  {path}" for path in done.files))

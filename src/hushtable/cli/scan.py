@@ -7,31 +7,21 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
-import typer
-
-from hushtable.cli.arguments import (
-    AsJson,
-    Delimiter,
-    Encoding,
-    InFile,
-    dialect_of,
-    fail_above,
-    failing,
-    limits_of,
-    place_of,
-    scan_figures,
-    table_of,
-)
+from hushtable.cli.arguments import AsJson, InFile, ReadingOptions, place_of
+from hushtable.cli.groups import option
+from hushtable.cli.limits import fail_above, failing, judge, limits_of, scan_figures
 from hushtable.cli.protect import head_of, origin_of
 from hushtable.cli.summary import joint_key_lines, risk_lines, role_table
 from hushtable.cli.terminal import print_json, say, step, tell
 from hushtable.errors import InputError, listed
-from hushtable.policy import failures
 
 if TYPE_CHECKING:
-    from hushtable.discover import Roles
+    from collections.abc import Mapping
 
-__all__ = ["scan"]
+    from hushtable.columns import OddCells
+    from hushtable.discover import Roles
+    from hushtable.io import Frame
+    from hushtable.risk import Keys
 
 _KEY_SIZE: Final = 3  # columns that are a key together: more than so many, few people know
 _KEY_CELLS: Final = 100_000_000  # rows times column sets that may be looked at for them
@@ -40,41 +30,26 @@ _SCAN_FIGURES: Final = ("rate", "highest", "average")
 
 def scan(
     file: InFile,
-    policy: Annotated[
-        Path | None, typer.Option("--write-policy", "-p", help="Write a policy to start from.", show_default=False)
-    ] = None,
-    k: Annotated[int, typer.Option(min=1, help="k of the written policy.")] = 5,
-    words: Annotated[
-        Path | None,
-        typer.Option(help="File of further column names, a line `word<TAB>topic` each.", show_default=False),
-    ] = None,
+    reading: ReadingOptions,
+    policy: Annotated[Path | None, option("Write a policy to start from.", "--write-policy", "-p")] = None,
+    k: Annotated[int, option("k of the written policy.", min=1)] = 5,
+    words: Annotated[Path | None, option("File of further column names, a line `word<TAB>topic` each.")] = None,
     persons: Annotated[
-        bool | None,
-        typer.Option("--persons/--no-persons", help="Say whether each row is about a person. Default: found."),
+        bool | None, option("Say whether each row is about a person. Default: found.", "--persons/--no-persons")
     ] = None,
     fail: Annotated[list[str] | None, fail_above(_SCAN_FIGURES)] = None,
-    encoding: Encoding = None,
-    delimiter: Delimiter = None,
     as_json: AsJson = False,
 ) -> None:
     """Propose a role for every column, measure the risk, and write a policy to start from."""
     from hushtable.discover import find_quasi_identifiers
-    from hushtable.io import drafts
-    from hushtable.policy import Policy, proposed
-    from hushtable.risk import minimal_keys
     from hushtable.risk.assess import assess
-    from hushtable.search import Budget
 
     limits = limits_of(fail, _SCAN_FIGURES)
     if policy is not None:
-        drafts.check_outputs((policy,), (place_of(file),), overwrite=True)
-    if policy is not None and policy.exists():
-        raise InputError(
-            f"{str(policy)!r} exists.", hint="name another file, or remove it: a policy is never overwritten."
-        )
+        _check_policy(policy, file)
     with step("reading"):
-        origin = origin_of(file, "auto", dialect_of(encoding, delimiter))
-        frame = table_of(file, encoding, delimiter) if origin is None else head_of(origin)
+        origin = origin_of(file, "auto", reading.dialect())
+        frame = reading.table(file) if origin is None else head_of(origin)
         frame, odd = frame.without_odd_cells()
         frame = frame.learned()
     if origin is not None:
@@ -91,48 +66,60 @@ def scan(
             from hushtable.io import warn_of_odd_cells
 
             warn_of_odd_cells(odd)
-        risk = assess(frame, quasi_identifiers=known, sensitive=sensitive)
-        # Not for as long as the search may take: for as long as the other things do.
-        budget = Budget(nodes=max(1, _KEY_CELLS // max(1, frame.n_rows)))
-        joint = (
-            minimal_keys(frame, known, max_size=min(_KEY_SIZE, len(known)), budget=budget)
-            if known and frame.n_rows
-            else None
-        )
-    failed = failures(scan_figures(risk.to_dict()), limits)
-    with failing(failed):
+        risk = assess(frame, quasi_identifiers=known, sensitive=sensitive).to_dict()
+        joint = _joint_keys(frame, known)
+    failed = judge(scan_figures(risk), limits)
+    with failing(failed or ()):
         if as_json:
-            judged = {"failed_above": failed} if limits else {}
+            judged = {} if failed is None else {"failed_above": failed}
             read = {"read": frame.dialect.to_dict()} if frame.is_text else {}
             told = {} if joint is None else {"keys": {**joint.summary(), "top": joint.ranked_keys()}}
-            print_json({"file": file.name, **read, **roles.to_dict(), "risk": risk.to_dict(), **told, **judged})
+            print_json({"file": file.name, **read, **roles.to_dict(), "risk": risk, **told, **judged})
         else:
             lines = [] if joint is None or not roles.of_persons else joint_key_lines(joint)
-            say(*role_table(roles), *risk_lines(risk.to_dict(), roles), *lines)
+            say(*role_table(roles), *risk_lines(risk, roles), *lines)
         if policy is not None:
-            doubts = {name: frame.doubts(name) for name in known}
-            # Of a single format nothing is to be chosen: the policy proposes the century of its years.
-            undated = [name for name, (formats, marks) in doubts.items() if len(formats) > 1 or marks]
-            run = None if undated or not known or roles.prose else _next(file, str(file), policy, roles)
-            propose = partial(proposed, frame, roles, k=k, source=file.name, undecided=odd)
-            text = propose(run=run)
-            columns = Policy.parse(text).columns if known and odd else {}
-            to_decide = [name for name, column in columns.items() if column.odd_cells == "refuse"]
-            if to_decide and run is not None:
-                run, text = None, propose(run=None)
-            _write_policy(policy, text)
-            then = ", then:" if run else "."
-            if roles.prose:
-                then = f". First decide about the free text in {listed(roles.prose)}: leave it out (role identifier)."
-            if undated:
-                then = (
-                    f". First say what the dates or numbers of {listed(undated)} mean: the policy names the candidates."
-                )
-            elif to_decide:
-                then = f". First say what the odd cells of {listed(to_decide)} are (odd_cells): missing, or text."
-            # A policy goes round: it has no user of a database, and no query. Here stands what was typed.
-            typed = _next(file, getattr(file, "url", str(file)), policy, roles)
-            tell("", f"Wrote {policy}. Check every role in it{then}", *([f"  {typed}"] if run else []))
+            _propose(policy, file, frame, roles, known, odd, k)
+
+
+def _joint_keys(frame: Frame, known: list[str]) -> Keys | None:
+    """Search for few columns that are a key together: not for as long as it may take, but as the other things do."""
+    from hushtable.risk import minimal_keys
+    from hushtable.search import Budget
+
+    if not known or not frame.n_rows:
+        return None
+    budget = Budget(nodes=max(1, _KEY_CELLS // frame.n_rows))
+    return minimal_keys(frame, known, max_size=min(_KEY_SIZE, len(known)), budget=budget)
+
+
+def _propose(
+    policy: Path, file: Path, frame: Frame, roles: Roles, known: list[str], odd: Mapping[str, OddCells], k: int
+) -> None:
+    """Write a policy to start from, and say what to decide in it, or else what to run."""
+    from hushtable.policy import Policy, proposed
+
+    doubts = {name: frame.doubts(name) for name in known}
+    # Of a single format nothing is to be chosen: the policy proposes the century of its years.
+    undated = [name for name, (formats, marks) in doubts.items() if len(formats) > 1 or marks]
+    run = None if undated or not known or roles.prose else _next(file, str(file), policy, roles)
+    propose = partial(proposed, frame, roles, k=k, source=file.name, undecided=odd)
+    text = propose(run=run)
+    columns = Policy.parse(text).columns if known and odd else {}
+    to_decide = [name for name, column in columns.items() if column.odd_cells == "refuse"]
+    if to_decide and run is not None:
+        run, text = None, propose(run=None)
+    _write_policy(policy, text)
+    then = ", then:" if run else "."
+    if roles.prose:
+        then = f". First decide about the free text in {listed(roles.prose)}: leave it out (role identifier)."
+    if undated:
+        then = f". First say what the dates or numbers of {listed(undated)} mean: the policy names the candidates."
+    elif to_decide:
+        then = f". First say what the odd cells of {listed(to_decide)} are (odd_cells): missing, or text."
+    # A policy goes round: it has no user of a database, and no query. Here stands what was typed.
+    typed = _next(file, getattr(file, "url", str(file)), policy, roles)
+    tell("", f"Wrote {policy}. Check every role in it{then}", *([f"  {typed}"] if run else []))
 
 
 def _next(file: Path, named: str, policy: Path, roles: Roles) -> str:
@@ -147,6 +134,16 @@ def _next(file: Path, named: str, policy: Path, roles: Roles) -> str:
     output = f"{stem.lstrip('-') or 'table'}{'_release' if file.is_dir() else f'.release{ending}'}"
     run = ["hushtable", "anonymize", table, "-p", str(policy), "-o", output]
     return shlex.join([*run, *(["--ask", "quasi-identifier"] if roles.ask else [])])
+
+
+def _check_policy(path: Path, file: Path) -> None:
+    from hushtable.io import drafts
+
+    drafts.check_outputs((path,), (place_of(file),), overwrite=True)
+    if path.exists():
+        raise InputError(
+            f"{str(path)!r} exists.", hint="name another file, or remove it: a policy is never overwritten."
+        )
 
 
 def _write_policy(path: Path, text: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -20,28 +21,6 @@ if TYPE_CHECKING:
     from hushtable.release import Exposure, FarOut
     from hushtable.risk import Attack, Attacks, Keys, MinimalUniques, Mpuccs, PetsardMpuccs, PrivacyFigure
     from hushtable.search import Trace
-
-__all__ = [
-    "abridged",
-    "attack_lines",
-    "count_of",
-    "effort_lines",
-    "far_out_lines",
-    "joint_key_lines",
-    "keys_lines",
-    "linked_lines",
-    "listed_lines",
-    "mpuccs_lines",
-    "published_lines",
-    "release_details",
-    "release_facts",
-    "release_notes",
-    "risk_lines",
-    "role_table",
-    "spelling_lines",
-    "uniques_lines",
-    "verdict_lines",
-]
 
 _LOSS_WORDS: Final = {
     "ncp": "set-NCP, 0 none to 1 all",
@@ -107,10 +86,7 @@ def risk_lines(risk: Mapping[str, Any], roles: Roles) -> list[str]:
 
 
 def abridged(facts: Sequence[str], notes: Sequence[str], details: Sequence[str], *, verbose: bool) -> list[str]:
-    """Return twelve lines at most: the facts, and of the notes, the most dangerous of which come first, what fits.
-
-    With ``verbose`` all of them, and the details.
-    """
+    """Return twelve lines at most: facts, and notes, the most dangerous first; if verbose all, and the details."""
     if verbose:
         return [*facts, *notes, *details]
     room = _MOST_LINES - 1 - len(facts)
@@ -126,26 +102,33 @@ def release_facts(
     compared = rules.person in (*rules.removed, *rules.fresh) or any(model.needs.original for model in rules.models)
     who = "person" if rules.person else "record"
     n_gone = summary["n_suppressed"]
-    gone = "none was suppressed" if not n_gone else f"{count_of(n_gone, 'record')} {_were(n_gone)} suppressed"
+    gone = (
+        f"{count_of(n_gone, 'record')} {'was' if n_gone == 1 else 'were'} suppressed"
+        if n_gone
+        else ("none was suppressed")
+    )
     words = _LOSS_WORDS.get(rules.loss.name, rules.loss.name)
     lost = "" if rules.loss.name == "ncp" else f"; information loss {summary['loss']:.4f} ({words})"
     links = any(model.needs.histories for model in rules.models)
     again = " (make the next release with a new key: one key would join the histories of both)" if links else ""
-    without = (
-        f"left out: {join_some(summary['removed'])}" * bool(summary["removed"]),
-        f"keyed pseudonyms: {join_some(summary['pseudonymized'])}{again}" * bool(summary["pseudonymized"]),
-        f"a new pseudonym for every record: {join_some(summary['fresh'])}" * bool(summary["fresh"]),
-    )
+    kinds = {
+        "left out": join_some(summary["removed"]),
+        "keyed pseudonyms": join_some(summary["pseudonymized"]) + again * bool(summary["pseudonymized"]),
+        "a new pseudonym for every record": join_some(summary["fresh"]),
+    }
+    without = "; ".join(f"{what}: {names}" for what, names in kinds.items() if names)
+    share, names = summary["quality"]["set_ncp"], verdict.quasi_identifiers
+    known = names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
     kept = rules.with_role("other")
     lines = [
         f"Wrote {output}{', its codebook' if codebook else ''} and its manifest.",
         f"Verified from the file{' and its original' if compared else ''}: {'; '.join(verdict.conditions)}.",
-        f"  This holds for readers who know {_and(verdict.quasi_identifiers)}{_of_records(rules.models)}, "
-        "and nothing else of a person.",
+        f"  This holds for readers who know {known}{_of_records(rules.models)}, and nothing else of a person.",
         f"  {count_of(summary['n_records'], 'record')} in {count_of(summary['n_classes'], 'class')} of at least "
         f"{count_of(verdict.smallest_class, who)}; {gone}.",
-        f"  {_span(summary['quality']['set_ncp'])} (set-NCP {summary['quality']['set_ncp']:.4f}){lost}.",
-        f"  {_sentence('; '.join(filter(None, without)))}" * any(without),
+        f"  A typical cell spans {100 * share:.{1 if share < 0.1 else 0}f} % of its column "
+        f"(set-NCP {share:.4f}){lost}.",
+        f"  {without[:1].upper()}{without[1:]}." * bool(without),
         f"  Kept as they are, taken for unknown to anyone: {join_some(kept)}." * bool(kept),
     ]
     return [line for line in lines if line]
@@ -193,24 +176,6 @@ def _of_records(models: Sequence[PrivacyModel]) -> str:
     return f" of {count_of(max(most), 'record')} or fewer" if len(most) == len(linked) else " of any number of records"
 
 
-def _were(n: int) -> str:
-    return "was" if n == 1 else "were"
-
-
-def _and(names: Sequence[str]) -> str:
-    """Join names as a sentence has them."""
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
-
-
-def _sentence(text: str) -> str:
-    return f"{text[:1].upper()}{text[1:]}."
-
-
-def _span(share: float) -> str:
-    """Say in words what the mean published share of a column means."""
-    return f"A typical cell spans {100 * share:.{1 if share < 0.1 else 0}f} % of its column"
-
-
 def far_out_lines(found: Mapping[str, FarOut]) -> list[str]:
     """Name the columns whose loss by value says little of most records, and what to do."""
     lines = []
@@ -246,19 +211,10 @@ def spelling_lines(
     kept: Sequence[str],
     formulas: Mapping[str, int],
 ) -> list[str]:
-    """Say how a file is written, and which of its cells look like other ones.
+    """Say how a file is written, and which of its cells look like other ones, each by column with their counts.
 
-    Parameters
-    ----------
-    writing : Writing
-    codes : mapping of column to code to count
-        Cells that look like a missing value.
-    alike : mapping of column to count
-        Values that nearly are another.
-    kept : sequence of str
-        Columns that stay as they came, beside quasi-identifiers that do not.
-    formulas : mapping of column to count
-        Cells that a spreadsheet would run.
+    Codes look like a missing value, alike ones nearly are another value, formulas a spreadsheet would run. Kept columns
+    stay as they came, beside quasi-identifiers that do not.
     """
     lines = []
     if writing.encoding != "utf-8":
@@ -395,22 +351,24 @@ def attack_lines(found: Attacks) -> list[str]:
 
 
 def _figure_row(found: PrivacyFigure) -> tuple[str, ...]:
-    ends = "unknown" if found.low != found.low else f"{found.low:.1%} to {found.high:.1%}"
-    return found.name, found.target or "", _rate_shown(found.value), ends, _rate_shown(found.beside)
+    ends = _format_interval(found.low, found.high)
+    return found.name, found.target or "", _format_rate(found.value), ends, _format_rate(found.beside)
 
 
 def _attack_row(found: Attack) -> tuple[str, ...]:
-    asked, rates = found.settings, found.rates
+    asked, rates, risk = found.settings, found.rates, found.risk
     name = asked.get("secret") or asked.get("mode") or f"{asked['n_neighbors']} nearest"
     shown = [rates[each].value if each in rates else None for each in ("attack", "baseline", "control")]
-    risk = found.risk
-    ends = "unknown" if risk.low != risk.low else f"{risk.low:.1%} to {risk.high:.1%}"
-    figures = [_rate_shown(each) for each in (*shown, risk.value)]
-    return name, f"{found.n_attacks:,}", *figures, ends, _rate_shown(found.most)
+    figures = [_format_rate(each) for each in (*shown, risk.value)]
+    return name, f"{found.n_attacks:,}", *figures, _format_interval(risk.low, risk.high), _format_rate(found.most)
 
 
-def _rate_shown(rate: float | None) -> str:
-    return "" if rate is None else "unknown" if rate != rate else f"{rate:.1%}"
+def _format_rate(rate: float | None) -> str:
+    return "" if rate is None else "unknown" if math.isnan(rate) else f"{rate:.1%}"
+
+
+def _format_interval(low: float, high: float) -> str:
+    return "unknown" if math.isnan(low) else f"{low:.1%} to {high:.1%}"
 
 
 def mpuccs_lines(attacked: Mpuccs | PetsardMpuccs, *, alone: bool) -> list[str]:
@@ -433,25 +391,25 @@ def mpuccs_lines(attacked: Mpuccs | PetsardMpuccs, *, alone: bool) -> list[str]:
             f"weighted rate {summary['weighted_identification_rate']:.2%}",
             f"  {summary['distinct_originals']:,} different originals of {summary['total_ori_records']:,} "
             f"({summary['original_rate']:.2%}) are hit",
-            aligned(
-                ("columns in the set", rows),
-                [(str(size), f"{n:,}") for size, n in summary["identified_by_size"].items()],
-                right=(rows,),
-            ),
-            aligned(
-                ("column", "in the sets of"),
-                [
-                    (name, f"{share:.1%}")
-                    for name, share in sorted(summary["identified_by_column"].items(), key=lambda each: -each[1])
-                ],
-                right=("in the sets of",),
-            ),
+            _table_by_size(rows, summary["identified_by_size"]),
+            _table_by_column("in the sets of", summary["identified_by_column"]),
         ]
     if "control" in summary:
         lines += _control_lines(summary["control"])
     if not summary.get("complete", True):
         lines += _unfinished_lines(summary["complete_to_size"], summary["combinations_by_size"])
     return lines + ([f"  careful: {summary['note']}"] if "note" in summary else [])
+
+
+def _table_by_size(what: str, counts: Mapping[int, int]) -> str:
+    """Lay out counts by the number of columns of a set."""
+    return aligned(("columns in the set", what), [(str(size), f"{n:,}") for size, n in counts.items()], right=(what,))
+
+
+def _table_by_column(what: str, shares: Mapping[str, float]) -> str:
+    """Lay out shares by column, the highest first."""
+    ranked = sorted(shares.items(), key=lambda each: -each[1])
+    return aligned(("column", what), [(name, f"{share:.1%}") for name, share in ranked], right=(what,))
 
 
 def _control_lines(control: Mapping[str, Any]) -> list[str]:
@@ -509,26 +467,14 @@ def uniques_lines(keys: MinimalUniques, by_value: list[dict[str, Any]]) -> list[
         f"{summary['max_size']} of {len(summary['columns'])} columns; {summary['n_sets']:,} minimal sets",
         f"  chance that a unique record is a unique person (DIS, a sample of "
         f"{100 * summary['disclosure_fraction']:g} %): {summary['dis']:.2%}",
-        aligned(
-            ("columns in the set", "sets"),
-            [(str(size), f"{n:,}") for size, n in summary["n_by_size"].items()],
-            right=("sets",),
-        ),
-        aligned(
-            ("column", "share of the SUDA scores"),
-            [(name, f"{share:.1%}") for name, share in sorted(summary["contributions"].items(), key=lambda x: -x[1])],
-            right=("share of the SUDA scores",),
-        ),
+        _table_by_size("sets", summary["n_by_size"]),
+        _table_by_column("share of the SUDA scores", summary["contributions"]),
     ]
     if by_value:
-        rows = sorted(by_value, key=lambda each: -each["contribution"])[:20]
-        lines.append(
-            aligned(
-                ("column", "value", "share of the SUDA scores"),
-                [(each["column"], each["value"] or "", f"{each['contribution']:.1%}") for each in rows],
-                right=("share of the SUDA scores",),
-            )
-        )
+        titles = ("column", "value", "share of the SUDA scores")
+        first = sorted(by_value, key=lambda each: -each["contribution"])[:20]
+        rows = [(each["column"], each["value"] or "", f"{each['contribution']:.1%}") for each in first]
+        lines.append(aligned(titles, rows, right=titles[2:]))
     if not summary["complete"]:
         lines += _unfinished_lines(summary["complete_to_size"], summary["combinations_by_size"])
     return lines
@@ -538,11 +484,9 @@ def _unfinished_lines(complete_to: int, by_size: Mapping[int, Mapping[str, int]]
     """Say how far a search came whose budget ended: its sizes, and the first that is not complete."""
     begun = [size for size in by_size if size <= complete_to or by_size[size]["walked"]]
     shown = [*begun, *[size for size in by_size if size not in begun][:1]]
+    titles = ("columns in the set", "looked at", "left: nothing can come of them", "skipped", "not reached")
+    rows = [(str(size), *(f"{n:,}" for n in by_size[size].values())) for size in shown]
     return [
         f"  NOT complete: the budget ended; sets of up to {complete_to} columns are done",
-        aligned(
-            ("columns in the set", "looked at", "left: nothing can come of them", "skipped", "not reached"),
-            [(str(size), *(f"{n:,}" for n in by_size[size].values())) for size in shown],
-            right=("looked at", "left: nothing can come of them", "skipped", "not reached"),
-        ),
+        aligned(titles, rows, right=titles[1:]),
     ]

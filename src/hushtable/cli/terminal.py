@@ -21,20 +21,6 @@ if TYPE_CHECKING:
     from hushtable._types import Progress
     from hushtable.tables import WalkProgress
 
-__all__ = [
-    "Laid",
-    "aligned",
-    "bar",
-    "complain",
-    "join_some",
-    "leaving",
-    "print_json",
-    "say",
-    "sets_bar",
-    "step",
-    "tell",
-]
-
 
 class Laid(str):
     """Several lines, laid out here of legible parts: printed as they are."""

@@ -2,114 +2,76 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
-import typer
-
 from hushtable.cli.arguments import (
     AsJson,
-    Delimiter,
-    Encoding,
+    Machine,
     PolicyFile,
-    Threads,
-    dialect_of,
-    table_of,
+    ReadingOptions,
+    RegressionOptions,
+    table_field,
     table_path,
-    use_threads,
 )
+from hushtable.cli.groups import argument, field
+from hushtable.cli.requests import complete_claim, read_policy
 from hushtable.cli.terminal import aligned, print_json, say, step
 from hushtable.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from hushtable.claims import Classes, Matchings
-    from hushtable.columns import ColumnSpec
-    from hushtable.io import Dialect, Frame
+    from hushtable.io import Frame
     from hushtable.policy import Policy
     from hushtable.quality import Regression, Utility
-
-__all__ = ["utility"]
 
 _SHOWN_PAIRS: Final = 20
 
 
+@dataclass(frozen=True)
+class PredictionOptions:
+    """Models that predict a column."""
+
+    target: str | None = field(
+        None, "Column to predict, by models trained on the release and on the original.", metavar="COLUMN"
+    )
+    held_out: Path | None = table_field("Further original records, not in the release, to test both models on.")
+    seed: int = field(0, "Seed of the models.")
+
+
 def utility(
-    original: Annotated[
-        Path,
-        typer.Argument(metavar="ORIGINAL", help="Table that was anonymized.", parser=table_path, show_default=False),
-    ],
-    release: Annotated[Path, typer.Argument(metavar="RELEASE", help="Release that was written.", show_default=False)],
+    original: Annotated[Path, argument("ORIGINAL", "Table that was anonymized.", parser=table_path)],
+    release: Annotated[Path, argument("RELEASE", "Release that was written.")],
+    prediction: PredictionOptions,
+    regression: RegressionOptions,
+    machine: Machine,
     policy: PolicyFile = None,
-    target: Annotated[
-        str | None,
-        typer.Option(
-            metavar="COLUMN",
-            help="Column to predict, by models trained on the release and on the original.",
-            show_default=False,
-        ),
-    ] = None,
-    held_out: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="PATH",
-            help="Further original records, not in the release, to test both models on.",
-            parser=table_path,
-            show_default=False,
-        ),
-    ] = None,
-    model: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FORMULA",
-            help="Regression to fit on both, for instance 'log(income) ~ education + age + sex'.",
-            show_default=False,
-        ),
-    ] = None,
-    weights: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="Survey weights of the regression.", show_default=False)
-    ] = None,
-    seed: Annotated[int, typer.Option(help="Seed of the models.")] = 0,
-    threads: Threads = None,
-    encoding: Encoding = None,
-    delimiter: Delimiter = None,
     as_json: AsJson = False,
 ) -> None:
     """Compare columns, pairs of columns, means and a model of a target between a release and its original."""
-    use_threads(threads)
     from hushtable.io import is_many
-    from hushtable.policy import Policy
     from hushtable.quality import RegressionModel, among, measure_utility, regress
     from hushtable.release import manifest
 
-    _check_target(target, held_out)
     is_large = is_many(release) or is_many(original)
-    if is_large and (target is not None or model is not None):
-        given = "--target" if target is not None else "--model"
-        raise InputError(
-            f"{given} learns from records one by one, and a folder is read as its distinct rows.",
-            hint="leave it out, or pass one file of each.",
-        )
-    rules = None if policy is None else Policy.read(policy)
+    _check_models(prediction, regression, is_large=is_large)
+    rules = read_policy(policy)
     with step("reading"):
         claim = _claim(release, rules)
         told = manifest.read(release) if manifest.manifest_path(release).is_file() else {}
         if is_large:
-            known = dialect_of(encoding, delimiter, None if rules is None else rules.read_as.dialect)
-            ours, published, names = _distinct(original, release, claim, known, {} if rules is None else rules.specs)
+            ours, published, names = _distinct(original, release, claim, machine, rules)
         else:
-            published = table_of(release, None, None, manifest.dialect_of(release))
-            ours, names = _original(original, rules, encoding, delimiter), published.columns
-        tests = None if held_out is None else _original(held_out, rules, encoding, delimiter)
-    asked = RegressionModel.of(model, weights)
-    hidden = (
-        (*told.get("pseudonymized", ()), *told.get("fresh", ()))
-        if rules is None
-        else (*rules.pseudonymized, *rules.fresh)
-    )
+            published = ReadingOptions().table(release, manifest.dialect_of(release))
+            ours, names = _original(original, rules, machine), published.columns
+        tests = None if prediction.held_out is None else _original(prediction.held_out, rules, machine)
+    asked = RegressionModel.of(regression.model, regression.weights)
+    hidden = [*told.get("pseudonymized", ()), *told.get("fresh", ())]
+    if rules is not None:
+        hidden = [*rules.pseudonymized, *rules.fresh]
     with step("measuring"):
+        target, seed = prediction.target, prediction.seed
         found = measure_utility(ours, published, claim, pseudonyms=hidden, target=target, held_out=tests, seed=seed)
         found = among(found, names)
         if asked is not None:
@@ -124,18 +86,24 @@ def utility(
 
 
 def _distinct(
-    original: Path, release: Path, claim: Classes | Matchings, dialect: Dialect, specs: Mapping[str, ColumnSpec]
+    original: Path, release: Path, claim: Classes | Matchings, reading: ReadingOptions, rules: Policy | None
 ) -> tuple[Frame, Frame, tuple[str, ...]]:
     """Return the distinct rows of both, and all published columns."""
     from hushtable.claims import opened, seen
     from hushtable.engines import judged_rows
     from hushtable.release import manifest
 
+    dialect = reading.dialect(None if rules is None else rules.read_as.dialect)
     table = opened(release, manifest.dialect_of(release), is_large=True)
-    return judged_rows(original, claim, dialect, specs)[1], seen(claim, table), table.columns
+    return (
+        judged_rows(original, claim, dialect, {} if rules is None else rules.specs)[1],
+        seen(claim, table),
+        table.columns,
+    )
 
 
-def _check_target(target: str | None, held_out: Path | None) -> None:
+def _check_models(prediction: PredictionOptions, regression: RegressionOptions, *, is_large: bool) -> None:
+    target, held_out = prediction.target, prediction.held_out
     if target is not None and held_out is None:
         raise InputError(
             "--target needs --held-out: a model is tested on rows that it has not seen, and the rows of a release are "
@@ -145,6 +113,12 @@ def _check_target(target: str | None, held_out: Path | None) -> None:
         )
     if held_out is not None and target is None:
         raise InputError("--held-out has no effect without --target.", hint="give that too, or leave it out.")
+    if is_large and (target is not None or regression.model is not None):
+        raise InputError(
+            f"{'--model' if target is None else '--target'} learns from records one by one, and a folder is read as "
+            "its distinct rows.",
+            hint="leave it out, or pass one file of each.",
+        )
 
 
 def _claim(release: Path, rules: Policy | None) -> Classes | Matchings:
@@ -152,12 +126,7 @@ def _claim(release: Path, rules: Policy | None) -> Classes | Matchings:
     from hushtable.claims import Classes, Matchings
     from hushtable.release import manifest
 
-    claimed = manifest.claim_of(release)
-    if rules is not None:
-        if claimed is None:
-            return rules.claim()
-        rules.check_agrees(claimed)
-        claimed = claimed.completed(rules.claim())
+    claimed = complete_claim(manifest.claim_of(release), rules)
     if claimed is None:
         raise InputError(
             "neither a manifest nor a policy says what the cells of the release mean.",
@@ -168,11 +137,9 @@ def _claim(release: Path, rules: Policy | None) -> Classes | Matchings:
     return claimed
 
 
-def _original(path: Path, rules: Policy | None, encoding: str | None, delimiter: str | None) -> Frame:
-    """Read originals, as the policy says that they are spelled."""
-    if rules is None:
-        return table_of(path, encoding, delimiter).learned()
-    return table_of(path, encoding, delimiter, rules.read_as.dialect).told(rules.specs)
+def _original(path: Path, rules: Policy | None, reading: ReadingOptions) -> Frame:
+    frame = reading.original(path, rules)
+    return frame.learned() if rules is None else frame
 
 
 def _lines(found: Utility) -> list[str]:

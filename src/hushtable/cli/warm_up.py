@@ -6,27 +6,20 @@ import multiprocessing
 import os
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
-import typer
-
 from hushtable.cli.arguments import names_of
+from hushtable.cli.groups import option
 from hushtable.cli.terminal import say, step
 from hushtable.errors import InputError, listed
 
 if TYPE_CHECKING:
     from hushtable.models import PrivacyModel
 
-__all__ = ["DRILLS", "compile_for", "warm_up"]
-
 
 def warm_up(
-    jobs: Annotated[
-        str,
-        typer.Option(
-            "--for", metavar="A,B", help="Commands and methods to compile for. Default: all.", show_default=False
-        ),
-    ] = "",
+    jobs: Annotated[str, option("Commands and methods to compile for. Default: all.", "--for", metavar="A,B")] = "",
 ) -> None:
     """Compile before the first use, so that no command waits for it.
 
@@ -64,26 +57,12 @@ def _protect(n_rows: int, columns: slice, *models: PrivacyModel, k: int = 5, **o
     ht.anonymize(people, quasi_identifiers=names, models=[ht.KAnonymity(k), *models], roles="trust", **options).verify()
 
 
-def _cut() -> None:
-    """Cut columns of more values than a byte tells apart, and of fewer."""
+def _cut(*models: str) -> None:
+    """Cut columns of more values than a byte tells apart, and of fewer, by class sizes and what models ask."""
     import hushtable as ht
 
     for columns in (slice(4), slice(1, 4)):
-        _protect(300, columns, ht.DistinctLDiversity(2, "diagnosis"))
-
-
-def _cut_by_size() -> None:
-    """Cut by the size of classes alone."""
-    for columns in (slice(4), slice(1, 4)):
-        _protect(300, columns)
-
-
-def _cut_by_counts() -> None:
-    """Cut with a model that asks how many records have each value."""
-    import hushtable as ht
-
-    for columns in (slice(4), slice(1, 4)):
-        _protect(300, columns, ht.EntropyLDiversity(2, "diagnosis"))
+        _protect(300, columns, *(getattr(ht, model)(2, "diagnosis") for model in models))
 
 
 def _cut_otherwise() -> None:
@@ -169,14 +148,16 @@ def _look() -> None:
     ht.assess(people, quasi_identifiers=["birth_date", "sex", "postcode"], sensitive=["diagnosis"])
 
 
+_CUT: Final = partial(_cut, "DistinctLDiversity")
+
 DRILLS: Final[Mapping[str, tuple[Callable[[], None], ...]]] = {
     "scan": (_look,),
     "assess": (_look,),
-    "anonymize": (_cut, _expose),
-    "verify": (_cut,),
+    "anonymize": (_CUT, _expose),
+    "verify": (_CUT,),
     "keys": (_look, _single_out),
     "uniques": (_single_out,),
-    "mondrian": (_cut, _cut_by_size, _cut_by_counts, _cut_otherwise),
+    "mondrian": (_CUT, partial(_cut), partial(_cut, "EntropyLDiversity"), _cut_otherwise),
     "mingen": (_generalize_minimally,),
     "local-recoding": (_recode_locally,),
     "mpuccs": (_single_out,),

@@ -6,11 +6,10 @@ cell                meaning
 ``34``              one value, in its canonical text
 ``[17, 25)``        at least 17 and below 25 (the cell of a cut)
 ``[17, 24]``        from 17 to 24, both of them present (a tight interval)
-``[1958, 1969)``    of dates: from the first day of 1958 to the last of
-                    1968; ``[1958-04, 1959-01)``: of months; ``[1958-Q2, 1958-Q4]``: quarters, both of them present
+``[1958, 1969)``    of dates: from the first day of 1958 to the last of 1968; of months ``[1958-04, 1959-01)``, of
+                    quarters ``[1958-Q2, 1958-Q4]``, both of them present
 ``[08:00, 12:00)``  of times of a day: from 08:00 to before 12:00
-``<20``             below 20
-``>=90``            90 or above
+``<20``, ``>=90``   below 20; 90 or above
 ``[20*, 45*]``      codes in their order: from those that begin with 20 to those that begin with 45
 ``[I10, I15]``      codes again, up to all that begin with I15: every end stands for what begins with it
 ``["a", "b"]``      one of these values, a JSON list; ``""``, an empty place, is missing (``null`` too)
@@ -18,14 +17,11 @@ cell                meaning
 ``High School``     a label of a hierarchy: any other text, or one of the forms above
 ==================  =====================================================
 
-Cells are read by this grammar only (`read`), never by splitting at dashes or commas.
-A value that itself looks like one of the other forms is written as a list of one.
-A hierarchy's label is written as it is: whether a text is a label or a value, and what a
-label holds, only the hierarchy says; one of the forms above holds no other values than it reads as,
-and no label is a value of another branch. It is never blank, for a blank cell is a missing value.
-A set of labels that are lists is one list of their members. Where a file has decimal commas, a comma between two
-digits is a point (`with_point`).
-The words that releases write into cells are English unless a policy says otherwise (`ENGLISH`).
+Cells are read by this grammar only (`read`), never by splitting at dashes or commas. A value that looks like one of
+the other forms is written as a list of one. Whether a text is a label or a value, and what a label holds, only the
+hierarchy says: one of the forms above holds no other values than it reads as, no label is a value of another branch,
+and none is blank. A set of labels that are lists is one list of their members. Where a file has decimal commas, a comma
+between two digits is a point (`with_point`). Words in cells are English unless a policy says otherwise (`ENGLISH`).
 """
 
 from __future__ import annotations
@@ -37,28 +33,6 @@ from types import MappingProxyType
 from typing import Any, Final, Literal, NamedTuple
 
 from hushtable.errors import InputError, listed
-
-__all__ = [
-    "ENGLISH",
-    "LANGUAGES",
-    "SUPPRESSED",
-    "Cell",
-    "CellWords",
-    "Ends",
-    "at_least",
-    "below",
-    "between",
-    "check_language",
-    "from_to",
-    "one_of",
-    "read",
-    "value",
-    "whole_days",
-    "with_comma",
-    "with_point",
-    "without_first_days",
-    "words_of",
-]
 
 
 class CellWords(NamedTuple):
@@ -139,36 +113,17 @@ class Ends(NamedTuple):
 
 
 class Cell(NamedTuple):
-    """What a published cell says by the grammar alone; whether it is a label, only a hierarchy knows.
+    """What a published cell says by the grammar alone; whether it is a label, only a hierarchy knows."""
 
-    Attributes
-    ----------
-    form : {"value", "interval", "set", "any", "list"}
-        ``"any"`` is ``*``. ``"list"`` is a JSON list of something else than texts and nulls: no cell
-        that is ever written, and no value either.
-    ends : Ends, optional
-        Of an interval.
-    members : tuple of str or None
-        Of a set; None is the missing value.
-    """
-
+    # ``"any"`` is ``*``. ``"list"`` is a JSON list of something else than texts and nulls: no cell that is ever
+    # written, and no value either.
     form: Literal["value", "interval", "set", "any", "list"]
-    ends: Ends | None = None
-    members: tuple[str | None, ...] = ()
+    ends: Ends | None = None  # of an interval
+    members: tuple[str | None, ...] = ()  # of a set; None is the missing value
 
 
 def read(text: str) -> Cell:
-    """Read a published cell that is not missing.
-
-    Examples
-    --------
-    >>> [read(text).form for text in ("34", "*", "[17, 25)", '["a", "b"]', "[sic]")]
-    ['value', 'any', 'interval', 'set', 'value']
-    >>> read(">=90").ends, read('["a", null]').members
-    (Ends(low='90', high=None, is_closed=False), ('a', None))
-    >>> read("[20*, 45*]").ends, read("[red, green]").form
-    (Ends(low='20*', high='45*', is_closed=True), 'value')
-    """
+    """Read a published cell that is not missing."""
     if text == SUPPRESSED:
         return Cell("any")
     parts = _INTERVAL.fullmatch(text)
@@ -213,13 +168,7 @@ def one_of(texts: Iterable[str | None], *, between: Literal[", ", ","] = ", ") -
 
 
 def with_comma(text: str) -> str:
-    """Write a cell of numbers with decimal commas.
-
-    Examples
-    --------
-    >>> with_comma("[1.5, 2.75)"), with_point("[1,5, 2,75)")
-    ('[1,5, 2,75)', '[1.5, 2.75)')
-    """
+    """Write a cell of numbers with decimal commas."""
     return _POINT.sub(",", text)
 
 
@@ -229,13 +178,7 @@ def with_point(text: str) -> str:
 
 
 def without_first_days(days: Sequence[str]) -> list[str]:
-    """Write the ends of an interval of dates as years or months, where all of them are first days of such.
-
-    Examples
-    --------
-    >>> without_first_days(["1958-01-01", "1969-01-01"]), without_first_days(["1958-01-01", "1969-04-01"])
-    (['1958', '1969'], ['1958-01', '1969-04'])
-    """
+    """Write the ends of an interval of dates as years or months, where all of them are first days of such."""
     for first in ("-01-01", "-01"):
         if all(day.endswith(first) and _PART_OF_DATE.fullmatch(day.removesuffix(first)) for day in days):
             return [day.removesuffix(first) for day in days]
@@ -243,13 +186,7 @@ def without_first_days(days: Sequence[str]) -> list[str]:
 
 
 def whole_days(bounds: Iterable[str]) -> list[str]:
-    """Read the ends of intervals of dates: years, quarters and months begin with their first day.
-
-    Examples
-    --------
-    >>> whole_days(["1958", "1969-04", "1970-Q4", "1970-12-31"])
-    ['1958-01-01', '1969-04-01', '1970-10-01', '1970-12-31']
-    """
+    """Read the ends of intervals of dates: years, quarters and months begin with their first day."""
     bounds = (_QUARTER.sub(lambda quarter: f"{quarter[1]}-{3 * int(quarter[2]) - 2:02}", bound) for bound in bounds)
     parts = [(bound, _PART_OF_DATE.fullmatch(bound)) for bound in bounds]
     return [bound if part is None else f"{bound}-01" if part[1] else f"{bound}-01-01" for bound, part in parts]

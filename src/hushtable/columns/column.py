@@ -1,22 +1,18 @@
 """A column's kind, values and canonical texts, and the words for a column's role.
 
-A column has one *kind*, which says how its values are ordered:
-
-=========  =======================  ==========================================
-kind       values                   order
-=========  =======================  ==========================================
-integer    int64                    numeric
-decimal    float64, finite          numeric
-date       datetime64[D], or [M],   calendar
-           [3M], [Y]: as precise
-           as the dates are
-datetime   datetime64[us]           calendar
-time       datetime64[us], all of   the clock
-           1970-01-01
-ordered    text                     as declared, else alphabetical
-category   text                     none (kept alphabetical, so that codes do
-                                    not depend on the order of the rows)
-=========  =======================  ==========================================
+=========  ================================================  ============================================
+kind       values                                            order
+=========  ================================================  ============================================
+integer    int64                                             numeric
+decimal    float64, finite                                   numeric
+date       datetime64[D], or as precise as the dates are:    calendar
+           [M], [3M], [Y]
+datetime   datetime64[us]                                    calendar
+time       datetime64[us], all of 1970-01-01                 the clock
+ordered    text                                              as declared, else alphabetical
+category   text                                              none (kept alphabetical, so that codes do
+                                                             not depend on the order of the rows)
+=========  ================================================  ============================================
 """
 
 from __future__ import annotations
@@ -34,20 +30,6 @@ import numpy as np
 from hushtable._types import CodeArray, FloatArray, ValueArray, frozen, remade
 from hushtable.columns.date_formats import CalendarUnit, precision_of
 from hushtable.errors import ColumnError, InputError, check_type
-
-__all__ = [
-    "KINDS",
-    "ODD_CELLS",
-    "ROLES",
-    "Column",
-    "ColumnSpec",
-    "Kind",
-    "OddCellsAnswer",
-    "Role",
-    "check_marks",
-    "check_specs",
-    "from_texts",
-]
 
 Kind = Literal["integer", "decimal", "date", "datetime", "time", "ordered", "category"]
 Role = Literal["identifier", "quasi-identifier", "sensitive", "other"]
@@ -369,29 +351,10 @@ def value_text(kind: Kind, value: Any) -> str:
 def from_texts(
     name: str, texts: Sequence[str], kind: Kind | None = None, order: Sequence[str] | None = None
 ) -> tuple[Column, CodeArray]:
-    """Type distinct texts and code them; blank texts are missing.
+    """Type distinct texts and code them, one code for each text; blank ones are missing, "1" and "1.0" one value.
 
-    Parameters
-    ----------
-    name : str
-    texts : sequence of str, shape (n_texts,)
-        For instance the distinct texts of a CSV column.
-    kind : Kind, optional
-        Detected when not given: the first of integer, decimal, date, datetime, time
-        that *every* text fits, else category. Texts that are all like 1E10 are codes.
-    order : sequence of str, optional
-        The values of an ordered kind, from low to high.
-
-    Returns
-    -------
-    column : Column
-    codes : ndarray of int32, shape (n_texts,)
-        The code of each text; texts of one value ("1", "1.0") share a code.
-
-    Raises
-    ------
-    ColumnError
-        A text does not fit the given kind or order.
+    Without a kind it is the first of integer, decimal, date, datetime, time that *every* text fits, else category.
+    Texts that are all like 1E10 are codes. ColumnError where a text does not fit the given kind or order.
     """
     blank = np.array([not text.strip() for text in texts], dtype=bool)
     filled = [text for text, empty in zip(texts, blank, strict=True) if not empty]
@@ -486,14 +449,6 @@ def _read_units(texts: Sequence[str]) -> ValueArray | None:
     return None
 
 
-def _read_integer(text: str) -> int:
-    return int(_without_underscores(text))
-
-
-def _read_decimal(text: str) -> float:
-    return float(_without_underscores(text))
-
-
 def _without_underscores(text: str) -> str:
     # Python reads 1_000 as a thousand; in data it is a code.
     if "_" in text:
@@ -516,8 +471,8 @@ def _read_time(text: str) -> dt.datetime:
 
 
 _READERS: Final[dict[str, tuple[Callable[[str], Any], str]]] = {
-    "integer": (_read_integer, "int64"),
-    "decimal": (_read_decimal, "float64"),
+    "integer": (lambda text: int(_without_underscores(text)), "int64"),
+    "decimal": (lambda text: float(_without_underscores(text)), "float64"),
     "date": (dt.date.fromisoformat, "datetime64[D]"),
     "datetime": (_read_datetime, "datetime64[us]"),
     "time": (_read_time, "datetime64[us]"),

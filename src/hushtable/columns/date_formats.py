@@ -13,8 +13,6 @@ from typing import Final, Literal
 import numpy as np
 import polars as pl
 
-__all__ = ["EXCEL", "CalendarUnit", "has_time", "has_two_digits", "precision_of", "read_moments", "this_day", "to_iso"]
-
 EXCEL: Final = "excel"
 """The format of days that are written as Excel counts them."""
 
@@ -52,13 +50,6 @@ def read_moments(texts: pl.Series, format_: str, latest_year: int | None = None)
 
     Seconds before an offset may have decimals: in ISO, one column writes both. Years of two digits are the latest that
     they may be until `latest_year`; where that is not given, those from 1969 to 2068, as strptime has it.
-
-    Examples
-    --------
-    >>> read_moments(pl.Series(["31.1.69", "31.2.69"]), "%d.%m.%y").to_list()
-    [datetime.datetime(1969, 1, 31, 0, 0), None]
-    >>> read_moments(pl.Series(["05-Oct-43"]), "%d-%b-%y", 2026).to_list()
-    [datetime.datetime(1943, 10, 5, 0, 0)]
     """
     # Most columns hold no such dates.
     from hushtable.columns.date_patterns import read_serials, to_strptime
@@ -71,13 +62,7 @@ def read_moments(texts: pl.Series, format_: str, latest_year: int | None = None)
 
 
 def to_iso(texts: pl.Series, format_: str, latest_year: int | None = None) -> pl.Series:
-    """Write dates as ISO does, as precisely as they are given; null where a text is none of the format.
-
-    Examples
-    --------
-    >>> to_iso(pl.Series(["10/1943"]), "%m/%Y")[0], to_iso(pl.Series(["Q4 1943"]), "Q%q %Y")[0]
-    ('1943-10', '1943-Q4')
-    """
+    """Write dates as ISO does, as precisely as they are given; null where a text is none of the format."""
     moments = read_moments(texts, format_, latest_year)
     if precision_of(format_) == "quarter":
         return moments.dt.to_string("%Y-Q") + moments.dt.quarter().cast(pl.String)
@@ -99,13 +84,7 @@ def this_day() -> np.datetime64:
 
 @cache
 def precision_of(format_: str) -> CalendarUnit | None:
-    """Return how exactly a format names a day; None where it is no format of dates.
-
-    Examples
-    --------
-    >>> [precision_of(each) for each in ("%d. %B %Y", "%m/%Y", "Q%q %Y", "%Y", "excel", "%d.%m.")]
-    ['day', 'month', 'quarter', 'year', 'day', None]
-    """
+    """Return how exactly a format names a day; None where it is no format of dates."""
     if format_ == EXCEL:
         return "day"
     directives = sorted(re.findall("%.", format_))

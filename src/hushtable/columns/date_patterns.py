@@ -23,8 +23,6 @@ from typing import Final
 
 import polars as pl
 
-__all__ = ["read_serials", "to_strptime"]
-
 # Of each month the names, then the abbreviations; those of several languages are of one month.
 _NAMES: Final = """\
 january januar jänner jaenner janvier enero gennaio januari | jan jän janv ene gen
@@ -49,12 +47,6 @@ def to_strptime(texts: pl.Series, format_: str, precision: str) -> tuple[pl.Seri
     """Rewrite texts and their format, so that the standard library reads them; null where a text has no such month.
 
     A month, quarter or year, as the precision says, becomes its first day.
-
-    Examples
-    --------
-    >>> texts, format_ = to_strptime(pl.Series(["5. Oktober 1943", "1 mai 1950"]), "%d. %B %Y", "day")
-    >>> texts.to_list(), format_
-    (['5. |10| 1943', '1 |05| 1950'], '%d. |%m| %Y')
     """
     if "%q" in format_:
         return _quarters_as_months(texts, format_)
@@ -73,13 +65,7 @@ def to_strptime(texts: pl.Series, format_: str, precision: str) -> tuple[pl.Seri
 
 
 def read_serials(texts: pl.Series) -> pl.Series:
-    """Read days as Excel counts them.
-
-    Examples
-    --------
-    >>> read_serials(pl.Series(["1", "60", "61", "15984", "15984.0", "1.5"])).dt.to_string("%Y-%m-%d").to_list()
-    ['1900-01-01', None, '1900-03-01', '1943-10-05', '1943-10-05', None]
-    """
+    """Read days as Excel counts them."""
     days = texts.str.extract(r"^([0-9]{1,7})(?:\.0+)?$").cast(pl.Int64)
     days = days.set(~days.is_between(1, _LAST_SERIAL) | (days == _NO_DAY), None)
     from_1970 = days - (days > _NO_DAY).cast(pl.Int64) - 25_568

@@ -9,23 +9,9 @@ import unicodedata
 from collections.abc import Mapping
 from typing import Any
 
-__all__ = ["escaped", "finite", "legible", "legible_json"]
-
 
 def legible(text: str, keep: str = "") -> str:
-    r"""Return a text in which every sign can be seen: what steers a terminal or turns the reading order is escaped.
-
-    Parameters
-    ----------
-    text : str
-    keep : str
-        Signs that stay as they are, such as the ends of lines.
-
-    Examples
-    --------
-    >>> print(legible("age\x1b[31m, \u202ebmi"))
-    age\x1b[31m, \u202ebmi
-    """
+    r"""Return a text in which every sign can be seen: what steers a terminal or turns the reading order is escaped."""
     if text.isprintable():
         return text
     return "".join(sign if sign in keep or _is_seen(sign) else ascii(sign)[1:-1] for sign in text)

@@ -14,31 +14,15 @@ import numpy as np
 from hushtable._types import BoolArray
 from hushtable.columns.column import Column
 
-__all__ = ["held_items", "how_to_part", "set_text"]
-
 
 def set_text(text: str, separator: str, missing: Sequence[str] = ()) -> str | None:
-    """Return the one text of the set that a cell holds; None where it holds no item.
-
-    Examples
-    --------
-    >>> set_text("I10; E11;;I10", ";"), set_text("NA; ", ";", ["NA"])
-    ('E11;I10', None)
-    """
+    """Return the one text of the set that a cell holds; None where it holds no item."""
     items = {item.strip() for item in text.split(separator)} - {"", *missing}
     return separator.join(sorted(items)) or None
 
 
 def held_items(column: Column) -> tuple[list[str], BoolArray]:
-    """Return the items of a column of sets, and which value holds which; shape (n_items, n_values).
-
-    Examples
-    --------
-    >>> column = Column("ill", "category", np.array(["E11;I10", "I10"], dtype=object), separator=";")
-    >>> items, holds = held_items(column)
-    >>> items, holds.tolist()
-    (['E11', 'I10'], [[True, False], [True, True]])
-    """
+    """Return the items of a column of sets, and which value holds which; shape (n_items, n_values)."""
     sets = [text.split(column.separator) for text in column.texts()]
     items = sorted({item for each in sets for item in each})
     place = {item: i for i, item in enumerate(items)}

@@ -1,15 +1,10 @@
 """How one column of several tables meets: equal values get one spelling, whichever program wrote each table.
 
-The first table is the reference: its values keep their spelling. Others are read as the reference is, in this order:
-
-============  ======================================================================================================
-booleans      ``True``, ``TRUE``, ``t``, ``yes`` and 1 are one value, where one of the columns has a word for it
-measured      where one column holds numbers, dates or times, or all could: text is read as values of that kind
-text          values that differ in blanks, case, width or Unicode form alone are one
-============  ======================================================================================================
-
-Before, what programs write for a missing cell (``NaN``, ``NULL``) is missing where the reference does not hold it.
-Values that the reference holds are never merged: what is unique in it stays so.
+The first table is the reference: its values keep their spelling, and are never merged: what is unique in it stays so.
+First, what programs write for a missing cell (``NaN``, ``NULL``) is missing where the reference does not hold it. Then
+others are read as the reference is, in this order: booleans (``True``, ``t``, ``yes`` and 1 are one value, where one of
+the columns has a word for it); text as numbers, dates or times, where one column holds such or all could; values that
+differ in blanks, case, width or Unicode form alone.
 """
 
 from __future__ import annotations
@@ -28,18 +23,6 @@ from hushtable.columns.cells import read, whole_days
 from hushtable.columns.column import Column, ColumnSpec, Kind, from_texts, value_text
 from hushtable.columns.spellings import canonical, doubts, found
 from hushtable.errors import ColumnError
-
-__all__ = [
-    "Met",
-    "column_of_cells",
-    "fold_spelling",
-    "form_of",
-    "kinds_of_one_family",
-    "meet_columns",
-    "merge_items",
-    "merge_spellings",
-    "spell_ends",
-]
 
 _NUMBERS: Final = frozenset({"integer", "decimal"})
 _FAMILIES: Final[tuple[frozenset[str], ...]] = (_NUMBERS, frozenset({"date", "datetime"}), frozenset({"time"}))
@@ -65,17 +48,10 @@ Texts = list[str | None]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Met:
-    """A column of one of the tables, spelled as the tables together spell it.
-
-    Attributes
-    ----------
-    column : Column
-    codes : ndarray of int32, shape (n_values + 1,)
-        The new code of each former one. The last entry is the missing value's, -1.
-    """
+    """A column of one of the tables, spelled as the tables together spell it."""
 
     column: Column
-    codes: CodeArray
+    codes: CodeArray  # (n_values + 1,), the new code of each former one. The last entry is the missing value's, -1.
 
 
 class _Spelled(NamedTuple):
@@ -86,13 +62,7 @@ class _Spelled(NamedTuple):
 
 
 def fold_spelling(text: str) -> str:
-    """Return a text without what two programs may write differently: case, width, Unicode form, blanks.
-
-    Examples
-    --------
-    >>> fold_spelling(" Hiv  Positive") == fold_spelling("HIV positive ")
-    True
-    """
+    """Return a text without what two programs may write differently: case, width, Unicode form, blanks."""
     return " ".join(unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold()).split())
 
 
@@ -105,29 +75,7 @@ def kinds_of_one_family(columns: Sequence[Column]) -> bool:
 def meet_columns(columns: Sequence[Column], has_missing: Sequence[bool], *, is_text: bool = False) -> list[Met] | None:
     """Spell one column of several tables alike; the first table's is the reference.
 
-    Parameters
-    ----------
-    columns : sequence of Column
-        One a table.
-    has_missing : sequence of bool
-        Whether the column of each table has missing cells.
-    is_text : bool
-        Whether somebody declared it a category: then its text is not read as numbers or dates.
-
-    Returns
-    -------
-    list of Met, or None
-        None where they are alike as they are.
-
-    Notes
-    -----
     O(n) in the distinct values, and none of them is read where the reference holds all of the others'.
-
-    Examples
-    --------
-    >>> numbers, texts = from_texts("n", ["5", "7"])[0], from_texts("n", ["5.0", "0007"], "category")[0]
-    >>> [met.column.texts() for met in meet_columns([numbers, texts], [False, False])]
-    [['5', '7'], ['5', '7']]
     """
     if any(column.separator is not None for column in columns):
         return None
@@ -148,12 +96,6 @@ def merge_spellings(column: Column, codes: CodeArray) -> tuple[Column, CodeArray
     """Give values that differ in their spelling alone one code, the first one's; see `fold_spelling`.
 
     Whoever learns either of them learns the same of a person. Measured values and sets stay as they are.
-
-    Examples
-    --------
-    >>> column, codes = merge_spellings(*from_texts("ill", ["HIV", "flu", "hiv "]))
-    >>> column.texts(), codes.tolist()
-    (['HIV', 'flu'], [0, 1, 0])
     """
     if column.is_measured or column.separator is not None:
         return column, codes
@@ -167,13 +109,7 @@ def merge_spellings(column: Column, codes: CodeArray) -> tuple[Column, CodeArray
 
 
 def merge_items(items: Sequence[str], holds: BoolArray) -> tuple[list[str], BoolArray]:
-    """Merge the items that differ in their spelling alone, given which value holds which, shape (n_items, n_values).
-
-    Examples
-    --------
-    >>> merge_items(["E11", "e11", "I10"], np.eye(3, dtype=bool))[1].tolist()
-    [[True, True, False], [False, False, True]]
-    """
+    """Merge the items that differ in their spelling alone, given which value holds which, shape (n_items, n_values)."""
     place_of: dict[str, int] = {}
     folded = [place_of.setdefault(fold_spelling(item), len(place_of)) for item in items]
     merged = np.zeros((len(place_of), holds.shape[1]), dtype=bool)
@@ -183,13 +119,7 @@ def merge_items(items: Sequence[str], holds: BoolArray) -> tuple[list[str], Bool
 
 
 def form_of(text: str) -> str:
-    """Return the form of a text, with none of its own letters: ``9`` for digits, ``a`` and ``A``, signs as they are.
-
-    Examples
-    --------
-    >>> form_of("K-0001"), form_of("Anna Meier")
-    ('A-9', 'Aa Aa')
-    """
+    """Return the form of a text, with none of its own letters: ``9`` for digits, ``a`` and ``A``, signs as they are."""
     kinds = (
         "9" if sign.isdigit() else "A" if sign.isupper() else "a" if sign.isalpha() else " " if sign.isspace() else sign
         for sign in text
@@ -199,13 +129,7 @@ def form_of(text: str) -> str:
 
 
 def column_of_cells(name: str, cells: Iterable[str | None], kind: Kind | None = None) -> Column:
-    """Return the column of the values that published cells name: values, members of sets, ends of intervals.
-
-    Examples
-    --------
-    >>> column_of_cells("age", ["[30, 40)", "52", "*"]).texts()
-    ['30', '40', '52']
-    """
+    """Return the column of the values that published cells name: values, members of sets, ends of intervals."""
     members: dict[str, None] = {}
     bounds: dict[str, None] = {}
     for cell in cells:
@@ -223,13 +147,7 @@ def column_of_cells(name: str, cells: Iterable[str | None], kind: Kind | None = 
 
 
 def spell_ends(ends: Sequence[str], values: Sequence[str], kind: str | None) -> list[str]:
-    """Write the ends of intervals as values of a kind are written: of dates as days, or as the months that values are.
-
-    Examples
-    --------
-    >>> spell_ends(["2024", "2024-04"], ["2024-05"], "date"), spell_ends(["2024"], [], "date")
-    (['2024-01', '2024-04'], ['2024-01-01'])
-    """
+    """Write the ends of intervals as values of a kind: of dates as days, or as the months that values are."""
     if kind not in ("date", "datetime"):
         return list(ends)
     days = whole_days(ends)
@@ -285,7 +203,8 @@ def _meet_booleans(columns: Sequence[Column], texts: Sequence[Texts]) -> _Spelle
 
 def _meet_measured(columns: Sequence[Column], texts: Sequence[Texts]) -> _Spelled | None:
     """Read all tables as numbers, dates or times, as one of them is or all may be."""
-    families = {_family_of(column) for column in columns if column.is_measured and column.n_values}
+    kinds = {column.kind for column in columns if column.is_measured and column.n_values}
+    families = {family for family in _FAMILIES if family & kinds}
     if len(families) > 1 or (not families and _mostly_known(texts)):
         return None
     if not families and any(_is_code(text) for table in texts for text in table if text is not None):
@@ -303,10 +222,6 @@ def _meet_measured(columns: Sequence[Column], texts: Sequence[Texts]) -> _Spelle
             met = [[text if value is None else value for value, text in table] for table in pairs]
             return _Spelled(met, family if min(shares) == 1 else None)
     return None
-
-
-def _family_of(column: Column) -> frozenset[str]:
-    return next(family for family in _FAMILIES if column.kind in family)
 
 
 def _is_code(text: str) -> bool:

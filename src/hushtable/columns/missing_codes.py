@@ -1,7 +1,4 @@
-"""Cells that often stand for a missing value: words, numbers, codes and dates. And texts that look so and are none.
-
-Nothing here decides: such a cell is a value until somebody says that it is missing.
-"""
+"""Cells that often stand for a missing value: words, numbers, codes and dates; a value until somebody decides."""
 
 from __future__ import annotations
 
@@ -14,20 +11,6 @@ import polars as pl
 
 from hushtable._types import CountArray
 from hushtable.columns.column import Column
-
-__all__ = [
-    "count_missing_codes",
-    "count_missing_numbers",
-    "count_sentinel_codes",
-    "count_sentinel_dates",
-    "count_spellings",
-    "count_texts",
-    "ends_with_codes",
-    "is_missing_mark",
-    "is_missing_number",
-    "is_missing_word",
-    "is_open_end",
-]
 
 _WORDS: Final = frozenset(
     "".join(word.split())
@@ -68,57 +51,27 @@ _OPEN_END: Final = re.compile(
 
 
 def is_missing_word(text: str) -> bool:
-    """Tell whether a text is a word for a missing value, whatever its case and spaces.
-
-    Examples
-    --------
-    >>> [is_missing_word(text) for text in ("k. A.", "UNKNOWN", "non renseigné", "-99", "none", "90+")]
-    [True, True, True, False, False, False]
-    """
+    """Tell whether a text is a word for a missing value, whatever its case and spaces."""
     return "".join(text.lower().split()) in _WORDS
 
 
 def is_missing_mark(text: str) -> bool:
-    r"""Tell whether a text is a word for a missing value, or what programs write for a missing cell.
-
-    Examples
-    --------
-    >>> [is_missing_mark(text) for text in ("N/A", "NaT", r"\N", "None", "31.02.1950")]
-    [True, True, True, True, False]
-    """
+    r"""Tell whether a text is a word for a missing value, or what programs write for a missing cell."""
     return is_missing_word(text) or text.strip().lower() in _OF_PROGRAMS
 
 
 def is_missing_number(value: float) -> bool:
-    """Tell whether a number is a usual code: 7, 88, 999 of any length, 96 to 98, and the same below 0.
-
-    Examples
-    --------
-    >>> [is_missing_number(value) for value in (9, -99, 9999999, 998, 77, 99.5, 90)]
-    [True, True, True, True, True, False, False]
-    """
+    """Tell whether a number is a usual code: 7, 88, 999 of any length, 96 to 98, and the same below 0."""
     return float(value).is_integer() and _NUMBER.fullmatch(f"{value:.0f}") is not None
 
 
 def is_open_end(text: str) -> bool:
-    """Tell whether a text is a number and all beyond it, which is a value and no missing one.
-
-    Examples
-    --------
-    >>> [is_open_end(text) for text in ("90+", ">= 90", "<18", "90 und älter", "90")]
-    [True, True, True, True, False]
-    """
+    """Tell whether a text is a number and all beyond it, which is a value and no missing one."""
     return _OPEN_END.fullmatch(text.strip()) is not None
 
 
 def count_missing_codes(series: pl.Series) -> dict[str, int]:
-    """Count the cells of a text column that are a usual code of a missing value, code by code.
-
-    Examples
-    --------
-    >>> count_missing_codes(pl.Series(["cook", "k. A.", "k. A.", "none"]))
-    {'k. A.': 2, 'none': 1}
-    """
+    """Count the cells of a text column that are a usual code of a missing value, code by code."""
     if not isinstance(series.dtype, pl.String):
         return {}
     texts = series.drop_nulls().unique()
@@ -130,24 +83,9 @@ def count_missing_codes(series: pl.Series) -> dict[str, int]:
 def count_missing_numbers(column: Column, counts: CountArray) -> dict[str, int]:
     """Count the cells of a column of numbers that hold usual codes of a missing value, far from all its other numbers.
 
-    Parameters
-    ----------
-    column : Column
-    counts : ndarray of int64, shape (n_values,)
-        Records of each value.
-
-    Notes
-    -----
     Codes such as 98 and 99, or -9, are the largest or the smallest numbers, and lie further from the next one than all
     others lie from one another: an age of 99 is none beside one of 97. A negative code beside numbers that are all
     0 or more is one at any distance.
-
-    Examples
-    --------
-    >>> from hushtable.columns.column import Column
-    >>> import numpy as np
-    >>> count_missing_numbers(Column("educ", "integer", np.array([8, 12, 16, 99])), np.array([5, 9, 4, 2]))
-    {'99': 2}
     """
     if column.kind not in ("integer", "decimal"):
         return {}
@@ -164,13 +102,7 @@ def count_missing_numbers(column: Column, counts: CountArray) -> dict[str, int]:
 
 
 def count_sentinel_codes(series: pl.Series) -> dict[str, int]:
-    """Count the cells of a column of codes of one length that hold only nines or only zeros, and have no neighbour.
-
-    Examples
-    --------
-    >>> count_sentinel_codes(pl.Series(["01067", "80331", "99999", "99999"]))
-    {'99999': 2}
-    """
+    """Count the cells of a column of codes of one length that hold only nines or only zeros, and have no neighbour."""
     if not isinstance(series.dtype, pl.String):
         return {}
     # Most columns are none of codes, which some of their cells tell.
@@ -198,31 +130,12 @@ def _length_of_most(texts: pl.Series, share: float) -> int:
 
 
 def count_sentinel_dates(texts: pl.Series, values: pl.Series) -> dict[str, int]:
-    """Count the cells of a column of dates that hold a day which programs write where they know none.
-
-    Parameters
-    ----------
-    texts : polars.Series of str
-        The cells as they are spelled.
-    values : polars.Series of str
-        The same in ISO's form.
-
-    Examples
-    --------
-    >>> count_sentinel_dates(pl.Series(["01.01.1900", "02.03.1970"]), pl.Series(["1900-01-01", "1970-03-02"]))
-    {'01.01.1900': 1}
-    """
+    """Count the cells of dates (as spelled, and in ISO's form) with a day that programs write where they know none."""
     return _count_texts(texts.filter(values.str.slice(0, 10).is_in(_DATES).fill_null(False)))
 
 
 def ends_with_codes(series: pl.Series) -> bool:
-    """Tell whether the smallest or the largest number of a column is a usual code of a missing value.
-
-    Examples
-    --------
-    >>> ends_with_codes(pl.Series(["1", "99"])), ends_with_codes(pl.Series([1, 98, 100]))
-    (True, False)
-    """
+    """Tell whether the smallest or the largest number of a column is a usual code of a missing value."""
     if not (series.dtype.is_numeric() or isinstance(series.dtype, pl.String)):
         return False
     numbers = series.cast(pl.Float64, strict=False).drop_nulls().drop_nans()
@@ -231,13 +144,7 @@ def ends_with_codes(series: pl.Series) -> bool:
 
 
 def count_spellings(texts: pl.Series, values: pl.Series, numbers: Iterable[str]) -> dict[str, int]:
-    """Count the cells of a column that hold some numbers, as they are spelled.
-
-    Examples
-    --------
-    >>> count_spellings(pl.Series(["999,00", "999", "5"]), pl.Series(["999.00", "999", "5"]), ["999"])
-    {'999': 1, '999,00': 1}
-    """
+    """Count the cells of a column that hold some numbers, as they are spelled."""
     is_code = values.cast(pl.Float64, strict=False).is_in([*map(float, numbers)]).fill_null(False)
     return dict(sorted(_count_texts(texts.filter(is_code)).items()))
 

@@ -24,8 +24,6 @@ from hushtable.columns.date_formats import has_time, read_moments
 from hushtable.columns.missing_codes import is_missing_mark, is_open_end
 from hushtable.columns.spellings import formats_of_some, number_patterns
 
-__all__ = ["OddCells", "find_odd_cells"]
-
 _NEARLY_ALL: Final = 0.95  # of the cells
 _NEARLY_ALL_OF_SAMPLE: Final = 0.8
 _SAMPLE: Final = 1_000  # cells
@@ -45,21 +43,11 @@ _TIME: Final = r"^(?:[01]?[0-9]|2[0-3]):[0-5][0-9](?::[0-5][0-9](?:\.[0-9]{1,6})
 
 @dataclass(frozen=True, slots=True)
 class OddCells:
-    """The cells of a column that are not of the kind of nearly all others.
+    """The cells of a column that are not of the kind of nearly all others."""
 
-    Attributes
-    ----------
-    kind : str
-        What nearly all are, in words: "number", "date", "moment", "time of a day" or "code of the form 99999".
-    forms : mapping of str to int
-        How many cells each form has, most first: a digit is ``9``, a letter ``A`` or ``a``.
-    texts : frozenset of str
-        The cells themselves, without blanks at their ends.
-    """
-
-    kind: str
-    forms: Mapping[str, int]
-    texts: frozenset[str] = field(repr=False)
+    kind: str  # what nearly all are, in words: "number", "date", "moment", "time of a day" or "code of the form 99999"
+    forms: Mapping[str, int]  # how many cells each form has, most first: a digit is ``9``, a letter ``A`` or ``a``
+    texts: frozenset[str] = field(repr=False)  # the cells themselves, without blanks at their ends
 
     @property
     def n_cells(self) -> int:
@@ -72,15 +60,7 @@ class OddCells:
         return self.kind.startswith("code")
 
     def describe(self) -> str:
-        """Say how many cells of which forms there are, and what they are not; no cell is named.
-
-        Examples
-        --------
-        >>> OddCells("date", {"99.99.9999": 2, "Aaa": 1}, frozenset()).describe()
-        '3 cells are no date (2 of the form 99.99.9999, 1 of the form Aaa)'
-        >>> OddCells("date", {"99.99.9999": 1}, frozenset()).describe()
-        '1 cell of the form 99.99.9999 is no date'
-        """
+        """Say how many cells of which forms there are, and what they are not; no cell is named."""
         cells, are = ("cell", "is") if self.n_cells == 1 else ("cells", "are")
         if len(self.forms) == 1:
             return f"{self.n_cells:,} {cells} of the form {next(iter(self.forms))} {are} no {self.kind}"
@@ -93,31 +73,11 @@ class OddCells:
 
 
 def find_odd_cells(series: pl.Series, spec: ColumnSpec, counts: CountArray | None = None) -> OddCells | None:
-    """Find the cells of a text column that are not of the kind of nearly all others.
+    """Find the cells of a text column that are not of the kind of nearly all others, by readings that the spec allows.
 
-    Parameters
-    ----------
-    series : polars.Series of text
-    spec : ColumnSpec
-        What was said of the column: only readings that it allows are looked for.
-    counts : ndarray of int64, shape (n_rows,), optional
-        How many records each row stands for; one each when not given.
-
-    Returns
-    -------
-    OddCells or None
-        None where all cells are of one kind, or fewer than 95 % are, or the others have more than five forms; and where
-        the column was declared text.
-
-    Notes
-    -----
-    A sample of a thousand cells says which kinds are possible; these are judged on the distinct texts.
-
-    Examples
-    --------
-    >>> odd = find_odd_cells(pl.Series([f"{1 + i % 28}.02.1950" for i in range(60)] + ["31.02.1950"]), ColumnSpec())
-    >>> odd
-    OddCells(kind='date', forms={'99.99.9999': 1})
+    None where all cells are of one kind, or fewer than 95 % are, or the others have more than five forms; and where
+    the column was declared text. A sample of a thousand cells says which kinds are possible; these are judged on the
+    distinct texts, which `counts` weighs.
     """
     if spec.odd_cells == "text" or spec.separator is not None or spec.order is not None or spec.kind == "ordered":
         return None

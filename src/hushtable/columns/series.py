@@ -1,9 +1,6 @@
-"""One column of any dataframe library: as a polars series, and as codes.
+"""One column of any dataframe library: as a polars series, as codes, and as text.
 
-Whoever types a column goes through `encode`, so that the search and the verifier agree
-on what its values are: numbers by their type, texts by how they look or as a spec says.
-
-A column as text: its cells in the texts of their values, coded, changed, and spelled out from labels.
+Whoever types a column goes through `encode`, so that the search and the verifier agree on what its values are.
 """
 
 from __future__ import annotations
@@ -25,34 +22,6 @@ from hushtable.columns.date_formats import has_time
 from hushtable.columns.odd_cells import find_odd_cells
 from hushtable.columns.spellings import canonical, found
 from hushtable.errors import ColumnError
-
-__all__ = [
-    "cell_codes",
-    "dates_as_text",
-    "digits",
-    "encode",
-    "enumerated",
-    "gather",
-    "holds",
-    "integers",
-    "is_text_by_type",
-    "listed",
-    "map_texts",
-    "mask",
-    "missing_texts",
-    "no_sets",
-    "replaced",
-    "settled",
-    "spelled",
-    "strings",
-    "text_codes",
-    "to_polars",
-    "typed",
-    "without_blanks",
-    "without_categories",
-    "without_declared",
-    "zone_of",
-]
 
 _PER_DAY: Final = {"ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_000_000}
 _OFFSET: Final = re.compile(r"(UTC)?[+-][0-9]{2}:?[0-9]{2}", re.ASCII)
@@ -197,28 +166,7 @@ def _from_categorical(series: nw.Series[Any]) -> pl.Series:
 
 
 def encode(series: pl.Series, spec: ColumnSpec, *, is_typed: bool, name: str) -> tuple[Column, CodeArray]:
-    """Code a column: by its type, and text by how it looks where that is asked.
-
-    Parameters
-    ----------
-    series : polars.Series
-    spec : ColumnSpec
-        Kind and order where the data do not say.
-    is_typed : bool
-        Whether text is typed by its looks, as a CSV's is; else it is a category.
-    name : str
-        Of the column; the series has none.
-
-    Returns
-    -------
-    column : Column
-    codes : ndarray of int32, shape (n_rows,)
-
-    Raises
-    ------
-    ColumnError
-        Its type cannot be coded, it does not fit the spec, or it holds infinite numbers.
-    """
+    """Code a column: by its type, and text by how it looks where it `is_typed`, as a CSV's is, else a category."""
     dtype = series.dtype
     if isinstance(dtype, pl.Boolean):
         series = series.cast(pl.String)
@@ -249,27 +197,19 @@ def encode(series: pl.Series, spec: ColumnSpec, *, is_typed: bool, name: str) ->
 
 
 def dates_as_text(series: pl.Series) -> pl.Series:
-    """Write the whole numbers of a column whose format of dates is declared as texts: 19431005. Others stay.
-
-    Examples
-    --------
-    >>> dates_as_text(pl.Series([19431005.0, None])).to_list()
-    ['19431005', None]
-    """
-    if series.dtype.is_float() and (series.drop_nulls() % 1 == 0).all() and (series.abs() < 2**53).all():
-        # pandas holds integers beside missing cells as floats.
-        series = series.cast(pl.Int64)
+    """Write the whole numbers of a column whose format of dates is declared as texts: 19431005. Others stay."""
+    series = _whole_as_integers(series)
     return series.cast(pl.String) if series.dtype.is_integer() else series
 
 
-def without_declared(series: pl.Series, texts: Sequence[str]) -> pl.Series:
-    """Make the cells missing that texts such as ``-9`` or ``9999-12-31`` stand for, whatever the column's type.
+def _whole_as_integers(series: pl.Series) -> pl.Series:
+    """Return whole floats as integers: pandas holds integers beside missing cells as floats."""
+    is_whole = series.dtype.is_float() and (series.drop_nulls() % 1 == 0).all() and (series.abs() < 2**53).all()
+    return series.cast(pl.Int64) if is_whole else series
 
-    Examples
-    --------
-    >>> without_declared(pl.Series([31, -9]), ["-9", "unknown"]).to_list()
-    [31, None]
-    """
+
+def without_declared(series: pl.Series, texts: Sequence[str]) -> pl.Series:
+    """Make the cells missing that texts such as ``-9`` or ``9999-12-31`` stand for, whatever the column's type."""
     if not texts or series.dtype.is_nested() or isinstance(series.dtype, (pl.Binary, pl.Duration, pl.Null)):
         return series
     if series.dtype.is_numeric():
@@ -318,22 +258,7 @@ def is_text_by_type(spec: ColumnSpec) -> bool:
 def typed(series: pl.Series, spec: ColumnSpec, *, as_written: bool = False) -> pl.Series:
     """Return a text column as numbers, dates or moments where every cell spells one, whatever its marks; else as it is.
 
-    Parameters
-    ----------
-    series : polars.Series of text
-    spec : ColumnSpec
-        Categories stay text, and so does a column that writes missing cells in several ways.
-    as_written : bool
-        Only where every cell is the text by which its value would be written again: no 1,50 and no 1.50.
-
-    Examples
-    --------
-    >>> for cells in (["1,50", None, "1.020,5"], ["31.12.2023"], ["01234", "1234"], ["0.12345678901234567890"]):
-    ...     print(typed(pl.Series(cells), ColumnSpec()).to_list())
-    [1.5, None, 1020.5]
-    [datetime.date(2023, 12, 31)]
-    ['01234', '1234']
-    ['0.12345678901234567890']
+    `as_written`: only where every cell is the text by which its value would be written again: no 1,50 and no 1.50.
     """
     if spec.order is not None or spec.kind in ("category", "ordered") or spec.separator is not None:
         return series
@@ -374,9 +299,13 @@ def _encode_texts(name: str, series: pl.Series, spec: ColumnSpec) -> tuple[Colum
     distinct = series.drop_nulls().unique().sort()
     column, code_of_text = from_texts(name, distinct.to_list(), spec.kind, spec.order)
     column = replace(column, separator=spec.separator)
-    physical = series.cast(pl.Enum(distinct)).to_physical().cast(pl.Int32).fill_null(-1).to_numpy()
     # The last entry serves the missing cells, which index it as -1.
-    return column, np.append(code_of_text, np.int32(-1))[physical]
+    return column, np.append(code_of_text, np.int32(-1))[_places_in(distinct, series)]
+
+
+def _places_in(distinct: pl.Series, series: pl.Series) -> CodeArray:
+    """Return where each text of a column stands among the distinct ones; -1 is missing."""
+    return np.asarray(series.cast(pl.Enum(distinct)).to_physical().cast(pl.Int32).fill_null(-1).to_numpy())
 
 
 def _encode_values(name: str, series: pl.Series) -> tuple[Column, CodeArray]:
@@ -427,7 +356,11 @@ def _measured(name: str, series: pl.Series) -> tuple[Kind, np.ndarray[Any, Any]]
     if isinstance(dtype, pl.Time):
         # Whole nanoseconds of the day, of which the last three digits are dropped, as of moments.
         return "time", (series.to_physical().to_numpy() // 1_000).astype("datetime64[us]")
-    raise ColumnError(
+    raise _no_groups(name, dtype)
+
+
+def _no_groups(name: str, dtype: pl.DataType) -> ColumnError:
+    return ColumnError(
         f"column {name!r} has the type {without_categories(dtype)}, which cannot be grouped.",
         hint="turn it into text, a number, a date or a datetime, or leave the column out.",
     )
@@ -439,14 +372,12 @@ def cell_codes(series: pl.Series) -> CodeArray:
         # 0 and -0 are one number and two cells.
         series = series.cast(pl.String)
     if isinstance(series.dtype, pl.String):
-        places = series.cast(pl.Enum(series.drop_nulls().unique())).to_physical().cast(pl.Int32)
-    else:
-        try:
-            places = series.rank("dense").cast(pl.Int32) - 1
-        except (pl.exceptions.PolarsError, pl.exceptions.PanicException):
-            # Some types have no order: as if no two cells were equal.
-            return np.arange(len(series), dtype=np.int32)
-    return np.asarray(places.fill_null(-1).to_numpy())
+        return _places_in(series.drop_nulls().unique(), series)
+    try:
+        return np.asarray((series.rank("dense").cast(pl.Int32) - 1).fill_null(-1).to_numpy())
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException):
+        # Some types have no order: as if no two cells were equal.
+        return np.arange(len(series), dtype=np.int32)
 
 
 def without_categories(dtype: pl.DataType) -> pl.DataType:
@@ -476,12 +407,6 @@ def holds(written: pl.Series, source: pl.Series, but: BoolArray | None = None) -
     """Tell whether cells that were read back from a file are those of a source, row by row, but for some rows.
 
     Text is compared with other types as the value that it spells; texts that mean missing may be missing cells.
-
-    Examples
-    --------
-    >>> moments = pl.Series([1_001], dtype=pl.Datetime("ns"))
-    >>> [holds(each, moments) for each in (moments, moments.dt.cast_time_unit("us"))]
-    [True, False]
     """
     source = source.cast(without_categories(source.dtype))
     if but is not None:
@@ -532,16 +457,7 @@ def strings(name: str, cells: Sequence[str | None]) -> pl.Series:
 
 
 def replaced(series: pl.Series, rows: BoolArray, other: pl.Series | None = None) -> pl.Series:
-    """Return a column with the cells of another one of its type in some rows, or with none there.
-
-    Parameters
-    ----------
-    series : polars.Series
-    rows : ndarray of bool, shape (n_rows,)
-        Which cells change.
-    other : polars.Series, optional
-        None makes the cells missing.
-    """
+    """Return a column with the cells of another one of its type in some rows; without another one they are missing."""
     return series.zip_with(pl.Series(~rows), series.clear(len(series)) if other is None else other)
 
 
@@ -555,13 +471,7 @@ def spelled(series: pl.Series, name: str) -> pl.Series:
 
 
 def without_blanks(series: pl.Series, name: str) -> pl.Series:
-    """Return a column's cells as text, blank ones as missing.
-
-    Raises
-    ------
-    ColumnError
-        Its cells are lists, structs, bytes or durations.
-    """
+    """Return a column's cells as text, blank ones as missing."""
     cells = _as_text(series, name)
     blank = cells.unique().drop_nulls()
     blank = blank.filter(blank.str.strip_chars() == "")
@@ -597,10 +507,9 @@ def listed(series: pl.Series, name: str) -> tuple[pl.Series, CodeArray]:
     cells = _as_text(series, name)
     distinct = cells.unique().drop_nulls().sort()
     is_cell = (distinct.str.strip_chars() != "").to_numpy()
-    codes = cells.cast(pl.Enum(distinct)).to_physical().cast(pl.Int32).fill_null(-1).to_numpy()
     # The last entry serves the missing cells, which index it as -1.
     places = np.append(np.where(is_cell, np.cumsum(is_cell) - 1, -1), -1).astype(np.int32)
-    return distinct.filter(is_cell), places[codes]
+    return distinct.filter(is_cell), places[_places_in(distinct, cells)]
 
 
 def _listed_categories(series: pl.Series, name: str) -> tuple[pl.Series, CodeArray]:
@@ -616,10 +525,7 @@ def _listed_categories(series: pl.Series, name: str) -> tuple[pl.Series, CodeArr
 
 def map_texts(series: pl.Series, change: Callable[[str], str], name: str) -> pl.Series:
     """Return a column as text with every distinct cell changed once; missing stays missing."""
-    if series.dtype.is_float() and (series.drop_nulls() % 1 == 0).all() and (series.abs() < 2**53).all():
-        # pandas holds integers beside missing cells as floats.
-        series = series.cast(pl.Int64)
-    texts = _as_text(series, name)
+    texts = _as_text(_whole_as_integers(series), name)
     distinct = texts.drop_nulls().unique()
     changed = pl.Series([change(text) for text in distinct.to_list()], dtype=pl.String)
     return texts.replace_strict(distinct, changed, default=None)
@@ -647,9 +553,6 @@ def mask(series: pl.Series, suppressed: BoolArray, name: str) -> pl.Series:
 
 def _as_text(series: pl.Series, name: str) -> pl.Series:
     if series.dtype.is_nested() or isinstance(series.dtype, (pl.Binary, pl.Duration)):
-        raise ColumnError(
-            f"column {name!r} has the type {without_categories(series.dtype)}, which cannot be grouped.",
-            hint="turn it into text, a number, a date or a datetime, or leave the column out.",
-        )
+        raise _no_groups(name, series.dtype)
     # Cast to text, a time would lose what is less than a second.
     return series.dt.to_string("%H:%M:%S%.f") if isinstance(series.dtype, pl.Time) else series.cast(pl.String)

@@ -1,7 +1,7 @@
 """How the cells of a column spell values: marks of numbers, formats of dates, texts that mean missing.
 
-`found` says how a column is spelled as far as its cells leave no doubt, `doubts` what else they could mean,
-and `canonical` rewrites them as `hushtable.columns.column` reads them: with a point, ISO dates, missing cells empty.
+`found` says how as far as the cells leave no doubt, `doubts` what else they could mean, and `canonical` rewrites them
+as `hushtable.columns.column` reads them: with a point, ISO dates, missing cells empty.
 """
 
 from __future__ import annotations
@@ -20,20 +20,6 @@ from hushtable.columns.cells import SUPPRESSED
 from hushtable.columns.column import Column, ColumnSpec
 from hushtable.columns.date_formats import EXCEL, has_two_digits, precision_of, read_moments, to_iso
 from hushtable.columns.item_sets import set_text
-
-__all__ = [
-    "begins_with_numbers",
-    "canonical",
-    "count_near_duplicates",
-    "count_odd_texts",
-    "date_formats_of_digits",
-    "doubts",
-    "fold",
-    "formats_of_some",
-    "found",
-    "latest_year_of",
-    "number_patterns",
-]
 
 _FEWEST_NUMBERS: Final = 3
 _MOSTLY: Final = 0.9  # of the filled cells, numbers
@@ -125,22 +111,7 @@ def _pattern_of_format(format_: str) -> str:
 
 
 def found(series: pl.Series, spec: ColumnSpec) -> ColumnSpec:
-    """Complete a spec by how the cells of a text column are spelled, where they leave no doubt.
-
-    Parameters
-    ----------
-    series : polars.Series of text
-    spec : ColumnSpec
-        What was said of the column; it is never overruled.
-
-    Examples
-    --------
-    >>> found(pl.Series(["31.01.2023", "1.2.2023"]), ColumnSpec()).format
-    '%d.%m.%Y'
-    >>> spec = found(pl.Series(["1.234,50", "7"]), ColumnSpec())
-    >>> spec.decimal, spec.thousands
-    (',', '.')
-    """
+    """Complete a spec by how the cells of a text column are spelled, where they leave no doubt; it goes before."""
     texts = _telling(series, spec)
     if texts is None:
         return spec
@@ -174,19 +145,7 @@ def doubts(
 
 
 def canonical(series: pl.Series, spec: ColumnSpec) -> pl.Series:
-    """Rewrite the cells of a text column as values are written here; a text that is not of the spelling stays.
-
-    Examples
-    --------
-    >>> canonical(pl.Series(["1,50", "NA"]), ColumnSpec(decimal=",", missing_values=("NA",))).to_list()
-    ['1.50', None]
-    >>> canonical(pl.Series(["31.1.2023"]), ColumnSpec(format="%d.%m.%Y")).to_list()
-    ['2023-01-31']
-    >>> canonical(pl.Series(["2023-01-31T08:15+02:00"]), ColumnSpec(format="%Y-%m-%dT%H:%M%z")).to_list()
-    ['2023-01-31 06:15:00.000000']
-    >>> canonical(pl.Series(["I10; E11;I10"]), ColumnSpec(separator=";")).to_list()
-    ['E11;I10']
-    """
+    """Rewrite the cells of a text column as values are written here; a text that is not of the spelling stays."""
     if spec.missing_values:
         series = series.set(series.str.strip_chars().is_in(list(spec.missing_values)).fill_null(False), None)
     if spec.separator is not None:
@@ -207,37 +166,19 @@ def canonical(series: pl.Series, spec: ColumnSpec) -> pl.Series:
 
 
 def formats_of_some(texts: pl.Series) -> tuple[str, ...]:
-    """Return the formats of dates and moments by whose signs some texts are written.
-
-    Examples
-    --------
-    >>> formats_of_some(pl.Series(["31.02.2023", "x"]))
-    ('%d.%m.%Y', '%m.%d.%Y')
-    """
+    """Return the formats of dates and moments by whose signs some texts are written."""
     shapes = dict.fromkeys(_shape(text) for text in texts.drop_nulls().to_list())
     formats = [each for shape in shapes for each in _common_formats().get(shape, ())]
     return tuple(each for each in formats if texts.str.contains(_pattern_of_format(each)).any())
 
 
 def number_patterns(spec: ColumnSpec) -> list[str]:
-    """Return the patterns of numbers, one for each pair of marks that a spec allows; the plain one first.
-
-    Examples
-    --------
-    >>> len(number_patterns(ColumnSpec())), len(number_patterns(ColumnSpec(decimal=",", thousands=".")))
-    (8, 1)
-    """
+    """Return the patterns of numbers, one for each pair of marks that a spec allows; the plain one first."""
     return [_pattern(marks) for marks in _list_marks(spec)]
 
 
 def begins_with_numbers(series: pl.Series) -> bool:
-    """Tell whether most of the first cells of a text column are numbers, whatever their marks.
-
-    Examples
-    --------
-    >>> begins_with_numbers(pl.Series(["1,5", "2", "x"])), begins_with_numbers(pl.Series(["x", "1"]))
-    (True, False)
-    """
+    """Tell whether most of the first cells of a text column are numbers, whatever their marks."""
     first = series.drop_nulls().head(_LOOKED_AT).str.strip_chars()
     return 2 * int(first.str.contains(f"^(?:{_NUMBERLIKE.pattern})$").sum()) > len(first)
 
@@ -246,11 +187,6 @@ def count_odd_texts(series: pl.Series) -> dict[str, int]:
     """Count the few texts among the numbers of a column, such as ``N/A``, text by text.
 
     Nothing is counted where the column holds numbers only, or fewer than nine in ten cells are numbers.
-
-    Examples
-    --------
-    >>> count_odd_texts(pl.Series([*map(str, range(20)), "N/A"]))
-    {'N/A': 1}
     """
     if not isinstance(series.dtype, pl.String):
         return {}
@@ -267,14 +203,7 @@ def count_odd_texts(series: pl.Series) -> dict[str, int]:
 
 
 def count_near_duplicates(column: Column) -> int:
-    """Count the values of a category that differ from another only in case, spaces or width.
-
-    Examples
-    --------
-    >>> from hushtable.columns.column import from_texts
-    >>> count_near_duplicates(from_texts("sex", ["F", "f ", "\uff26", "m"])[0])
-    2
-    """
+    """Count the values of a category that differ from another only in case, spaces or width."""
     if column.is_measured:
         return 0
     folded = {" ".join(unicodedata.normalize("NFKC", text).casefold().split()) for text in column.values.tolist()}
@@ -282,13 +211,7 @@ def count_near_duplicates(column: Column) -> int:
 
 
 def fold(text: str) -> str:
-    """Return a text without case, accents and marks, words with one space between them.
-
-    Examples
-    --------
-    >>> fold("Côte-d'Ivoire"), fold("?")
-    ('cote d ivoire', '')
-    """
+    """Return a text without case, accents and marks, words with one space between them."""
     plain = unicodedata.normalize("NFKD", unicodedata.normalize("NFKC", text).casefold())
     return " ".join(_SIGNS.sub(" ", "".join(c for c in plain if not unicodedata.combining(c))).split())
 
@@ -362,11 +285,6 @@ def date_formats_of_digits(series: pl.Series) -> tuple[str, ...]:
     """Return the formats of dates by which all texts of a column, numbers at first sight, are of 1900 to 2100.
 
     Nothing but the column's name can tell that they are dates.
-
-    Examples
-    --------
-    >>> date_formats_of_digits(pl.Series(["05101943", "31121950"])), date_formats_of_digits(pl.Series(["15984"]))
-    (('%d%m%Y',), ('excel',))
     """
     texts = _filled(series.drop_nulls().unique())
     found = {}
@@ -393,12 +311,6 @@ def latest_year_of(series: pl.Series, format_: str, this_year: int, *, is_birth:
 
     Births are never in the future. Other dates are read so that they stay together, where most of a century
     has none of them: 98, 03 and 27 are of 1998 to 2027.
-
-    Examples
-    --------
-    >>> dates = pl.Series(["1.1.98", "1.1.03", "1.1.27"])
-    >>> [latest_year_of(dates, "%d.%m.%y", 2026, is_birth=is_birth) for is_birth in (True, False)]
-    [2026, 2027]
     """
     years = read_moments(_filled(series.drop_nulls()), format_, this_year).dt.year().drop_nulls().unique().sort()
     if is_birth or not len(years):

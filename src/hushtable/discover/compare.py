@@ -35,39 +35,20 @@ _OF_COLUMNS: Final = ("specificity", "false_positive_rate", "accuracy", "matthew
 
 @dataclass(frozen=True, slots=True)
 class ComparedScore:
-    """What a number of every set is.
-
-    Attributes
-    ----------
-    label : str
-    unit : str
-        Empty where it is not known: for a function of a partition, and an objective.
-    direction : {"safer", "riskier", "better", "worse"} or None
-        What a higher number means, as in `hushtable.discover.scores.Score`.
-    """
+    """What a number of every set is."""
 
     label: str
-    unit: str
-    direction: Direction | None
+    unit: str  # empty where it is not known: for a function of a partition, and an objective
+    direction: Direction | None  # what a higher number means, as in `hushtable.discover.scores.Score`
 
 
 @dataclass(frozen=True, slots=True)
 class ComparedSet:
-    """One column set and its numbers.
+    """One column set and its numbers."""
 
-    Attributes
-    ----------
-    name : str
-        As it was given, or the columns, joined.
-    columns : tuple of str
-        In the order of the data.
-    values : dict of str to float
-        A number for each score's label; NaN where it is not defined.
-    """
-
-    name: str
-    columns: tuple[str, ...]
-    values: dict[str, float]
+    name: str  # as it was given, or the columns, joined
+    columns: tuple[str, ...]  # in the order of the data
+    values: dict[str, float]  # A number for each score's label; NaN where it is not defined
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,10 +132,6 @@ def compare_sets(
     truth : iterable of str, optional
         The column set that should have been found: each set is also scored against it by
         `hushtable.discover.scores.truth`, labels ``"truth.precision"`` and so on.
-
-    Returns
-    -------
-    SetComparison
 
     Raises
     ------

@@ -1,7 +1,7 @@
 """Kept columns that say what quasi-identifiers say: a district beside its postcode, a BMI beside height and weight.
 
-Whoever knows a quasi-identifier knows what follows from it, and takes classes apart by it. Where the kept column tells
-the quasi-identifier, its generalization hides nothing.
+An attacker who knows one knows the other and splits classes by it; where the kept column tells the quasi-identifier,
+its generalization hides nothing.
 """
 
 from __future__ import annotations
@@ -16,8 +16,6 @@ import numpy as np
 from hushtable._types import CodeArray, CountArray, FloatArray
 from hushtable.tables import Table, partitions
 
-__all__ = ["MOST_ROWS", "Determined", "enough_rows", "find_determined"]
-
 MOST_ROWS: Final = 20_000
 """Rows that are enough to see what follows from what."""
 
@@ -31,20 +29,11 @@ _MOST_COLUMNS: Final = 12  # quasi-identifiers whose pairs are looked at
 
 @dataclass(frozen=True, slots=True)
 class Determined:
-    """A kept column, and the quasi-identifiers that it hangs together with.
-
-    Attributes
-    ----------
-    column : str
-    by : tuple of str
-        One quasi-identifier, or two.
-    tells : bool
-        Whether the column tells the quasi-identifier; else it follows from the quasi-identifiers.
-    """
+    """A kept column, and the quasi-identifiers that it hangs together with."""
 
     column: str
-    by: tuple[str, ...]
-    tells: bool
+    by: tuple[str, ...]  # one quasi-identifier, or two
+    tells: bool  # whether the column tells the quasi-identifier; else it follows from the quasi-identifiers
 
     @property
     def sentence(self) -> str:
@@ -60,26 +49,10 @@ def enough_rows(n_rows: int) -> CountArray:
 def find_determined(table: Table, kept: Sequence[str], quasi_identifiers: Sequence[str]) -> tuple[Determined, ...]:
     """Find the kept columns that quasi-identifiers determine, or that determine one, all but for a few records.
 
-    Parameters
-    ----------
-    table : Table
-        Some rows are enough.
-    kept, quasi_identifiers : sequence of str
-
-    Notes
-    -----
-    Of two records that agree on one side, how often do they differ on the other, and how often would they by chance?
-    Nearly unique columns have too few of such pairs to say anything. Beside that formulas: a number is a sum of
-    multiples of one or two quasi-identifiers, or a product of their powers, with R^2 of 0.999 or more. O(n) for each
-    kept column and each quasi-identifier or pair.
-
-    Examples
-    --------
-    >>> import polars as pl
-    >>> zips = [i % 20 for i in range(200)]
-    >>> people = Table.encode(pl.DataFrame({"zip": zips, "town": [each // 4 for each in zips]}))
-    >>> find_determined(people, ["town"], ["zip"])
-    (Determined(column='town', by=('zip',), tells=False),)
+    Of two records that agree on one side: how often do they differ on the other, and how often would they by chance?
+    Nearly unique columns have too few such pairs. Numbers are also tried as a weighted sum of one or two
+    quasi-identifiers, or a product of their powers, with R^2 of 0.999 or more. O(n) per column and path; some rows
+    suffice.
     """
     paths: list[tuple[str, ...]] = [(name,) for name in quasi_identifiers]
     if len(quasi_identifiers) <= _MOST_COLUMNS:
@@ -120,15 +93,7 @@ def _follows(both: _Numbered, by: CodeArray, by_chance: float) -> bool:
 
 
 def _agreeing(by: CodeArray, both: _Numbered) -> tuple[float, int]:
-    """Return how often two records of one group agree, groups by their size, and how many pairs that rests on.
-
-    Parameters
-    ----------
-    by : ndarray of int32, shape (n_rows,)
-        The group of each record.
-    both : labels and their number
-        The group and the other column together.
-    """
+    """Return how often two records of one group agree, groups by their size, and how many pairs that rests on."""
     labels, n_classes = both
     sizes = np.bincount(by)
     counts = np.bincount(labels, minlength=n_classes)

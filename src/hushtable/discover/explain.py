@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from hushtable._types import BoolArray, FloatArray
 from hushtable.columns import escaped
-from hushtable.discover.objective import ObjectiveEvaluator, coded
+from hushtable.discover.objective import ObjectiveEvaluator, coded, mask_of
 from hushtable.errors import InputError
 from hushtable.io import frames
 from hushtable.search import Budget
@@ -25,20 +25,12 @@ _ROUNDING: Final = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class TermShare:
-    """What one term contributes to the objective of the best set.
-
-    Attributes
-    ----------
-    label : str
-    score : float
-    weight : float
-    divides : bool
-        Whether it is the divisor: the objective is the sum of the other terms' ``weighted``, over this one's.
-    """
+    """What one term contributes to the objective of the best set."""
 
     label: str
     score: float
     weight: float
+    # Whether it is the divisor: the objective is the sum of the other terms' ``weighted``, over this one's
     divides: bool = False
 
     @property
@@ -49,23 +41,14 @@ class TermShare:
 
 @dataclass(frozen=True, slots=True)
 class ColumnShare:
-    """What one candidate column contributes, or would.
-
-    Attributes
-    ----------
-    name : str
-    chosen : bool
-        Whether it is in the best set.
-    change : float or None
-        Of the objective, when the column is removed from the best set, or added to it. None where that
-        set was not evaluated, and where it would be empty.
-    terms : dict of str to float
-        The change of each term's score, before its weight; empty where ``change`` is None.
-    """
+    """What one candidate column contributes, or would."""
 
     name: str
-    chosen: bool
+    chosen: bool  # whether it is in the best set
+    # Of the objective, when the column is removed from the best set, or added to it. None where that set was not
+    # evaluated, and where it would be empty.
     change: float | None
+    # The change of each term's score, before its weight; empty where ``change`` is None
     terms: dict[str, float] = field(default_factory=dict)
 
 
@@ -116,29 +99,8 @@ class Explanation:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the explanation as plain values; what is not a finite number is None."""
-        return {
-            "best": list(self.best),
-            "value": _finite(self.value),
-            "terms": [
-                {
-                    "label": term.label,
-                    "score": _finite(term.score),
-                    "weight": term.weight,
-                    "weighted": _finite(term.weighted),
-                    "divides": term.divides,
-                }
-                for term in self.terms
-            ],
-            "columns": [
-                {
-                    "name": column.name,
-                    "chosen": column.chosen,
-                    "change": _finite(column.change),
-                    "terms": {label: _finite(change) for label, change in column.terms.items()},
-                }
-                for column in self.columns
-            ],
-        }
+        terms = [{**asdict(term), "weighted": term.weighted} for term in self.terms]
+        return {name: _without_infinities(each) for name, each in {**asdict(self), "terms": terms}.items()}
 
     def _repr_html_(self) -> str:
         return "<br>".join(escaped(line) for line in self.lines())
@@ -179,7 +141,7 @@ def _complete(selection: Selection, data: Any, chosen: BoolArray, terms: FloatAr
     names, objective = selection.history.columns, selection.objective
     table, _, n_columns = coded(data, names, objective)
     evaluator = ObjectiveEvaluator(table, names, n_columns, objective, Budget())
-    mask = _mask(chosen)
+    mask = mask_of(chosen)
     value = float(objective.combined(evaluator.compute([mask]))[0])
     if not math.isclose(value, selection.value, rel_tol=_ROUNDING, abs_tol=_ROUNDING):
         raise InputError(
@@ -189,10 +151,6 @@ def _complete(selection: Selection, data: Any, chosen: BoolArray, terms: FloatAr
     unknown = [j for j in range(len(names)) if np.isnan(terms[j]).all() and mask ^ 1 << j]
     if unknown:
         terms[unknown] = evaluator.compute([mask ^ 1 << j for j in unknown])
-
-
-def _mask(chosen: BoolArray) -> int:
-    return sum(1 << j for j in np.flatnonzero(chosen).tolist())
 
 
 def _order(column: ColumnShare) -> float:
@@ -217,5 +175,9 @@ def _rounded(change: float) -> float:
     return round(change, 12)
 
 
-def _finite(number: float | None) -> float | None:
-    return number if number is not None and math.isfinite(number) else None
+def _without_infinities(entry: object) -> object:
+    if isinstance(entry, dict):
+        return {name: _without_infinities(each) for name, each in entry.items()}
+    if isinstance(entry, (list, tuple)):
+        return [_without_infinities(each) for each in entry]
+    return None if isinstance(entry, float) and not math.isfinite(entry) else entry

@@ -1,7 +1,4 @@
-"""What a search over column sets maximises: weighted scores, each with what is known of it.
-
-Column sets are evaluated once each: what every search over them stands on.
-"""
+"""What a search over column sets maximises: weighted scores, and their values of column sets, each set once."""
 
 from __future__ import annotations
 
@@ -22,7 +19,7 @@ from hushtable.kernels import subsets
 from hushtable.search import Budget, check_memory, n_threads
 from hushtable.tables import Partition, Table, encoded, opened
 
-__all__ = ["BudgetEnded", "ClassFigures", "Objective", "ObjectiveEvaluator", "Term", "coded"]
+__all__ = ["BudgetEnded", "ClassFigures", "Objective", "ObjectiveEvaluator", "Term", "coded", "mask_of"]
 
 
 Aggregate = Literal["value", "mean", "weighted_mean"]
@@ -30,23 +27,13 @@ Aggregate = Literal["value", "mean", "weighted_mean"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ClassFigures:
-    """Three whole numbers about each of many column sets, which the commonest scores are made of.
+    """Three whole numbers about each of many column sets, which the commonest scores are made of."""
 
-    Attributes
-    ----------
-    n_classes, n_pairs, smallest : ndarray of int64, shape (n_sets,)
-        Classes, pairs of records that share one, records of the smallest.
-    n_chosen : ndarray of int64, shape (n_sets,)
-        Columns of each set.
-    n_records, n_columns : int
-        Of the table.
-    """
-
-    n_classes: CountArray = field(repr=False)
-    n_pairs: CountArray = field(repr=False)
-    smallest: CountArray = field(repr=False)
-    n_chosen: CountArray = field(repr=False)
-    n_records: int
+    n_classes: CountArray = field(repr=False)  # (n_sets,), like the others
+    n_pairs: CountArray = field(repr=False)  # pairs of records that share a class
+    smallest: CountArray = field(repr=False)  # records of the smallest class
+    n_chosen: CountArray = field(repr=False)  # columns of each set
+    n_records: int  # of the table
     n_columns: int
 
 
@@ -78,15 +65,14 @@ class Term:
     Parameters
     ----------
     score : str or callable
-        The name of a function of `hushtable.discover.scores`, or any function of a
-        `Partition` that returns a number.
+        The name of a function of `hushtable.discover.scores`, or any function of a `Partition` that returns a number.
     weight : float
         Above 0 for more, below 0 for less.
     aggregate : {"value", "mean", "weighted_mean"}
         Which number of the score: ``Term("k_anonymity", aggregate="mean")`` is the mean class size.
     bounds : tuple of two floats, optional
-        Maps the score from [low, high] to [0, 1], and what lies outside to the nearer
-        end, so that terms are on one scale. The score as it is when not given.
+        Maps the score from [low, high] to [0, 1], and what lies outside to the nearer end, so that terms are on one
+        scale. The score as it is when not given.
     options : mapping
         More arguments of the score: ``{"target": "income"}``.
 
@@ -252,10 +238,9 @@ class Objective:
     def paper(cls) -> Objective:
         """Return (5 D + 0.5 S - 0.4 K - A) / (5 A), as the source's program has it.
 
-        Distinction D and separation S as rates, the mean class size K, the attribute
-        length penalty A. (Simões et al., section 5.2, print it without the "- A" and
-        with the gains of D and S over the previous best set, which depend on how a
-        search got there and are not a property of a column set.)
+        Distinction D and separation S as rates, the mean class size K, the attribute length penalty A. (Simões et al.,
+        section 5.2, print it without the "- A" and with the gains of D and S over the previous best set, which depend
+        on how a search got there and are not a property of a column set.)
         """
         length = Term("attribute_length_penalty", -1.0)
         terms = (Term("distinction", 5.0), Term("separation", 0.5), Term("k_anonymity", -0.4, "mean"), length)
@@ -339,20 +324,7 @@ def coded(data: Any, columns: Sequence[str] | None, objective: Objective) -> tup
 
 
 class ObjectiveEvaluator:
-    """Evaluates an objective on column sets: each set once, all in the order asked.
-
-    Parameters
-    ----------
-    table : Table
-        With the candidate columns and whatever the objective's terms read.
-    columns : sequence of str
-        The candidates.
-    n_columns : int
-        Columns of the data, for the length penalty.
-    objective : Objective
-    budget : Budget
-        Its nodes are column sets evaluated.
-    """
+    """Evaluates an objective on column sets: each set once, all in the order asked; a node of the budget is one set."""
 
     def __init__(
         self, table: Table, columns: Sequence[str], n_columns: int, objective: Objective, budget: Budget
@@ -559,6 +531,11 @@ class _Sizes:
             np.empty(n_bins, np.int32),
             np.empty(n_rows, np.int32),
         )
+
+
+def mask_of(chosen: BoolArray) -> int:
+    """Return a column set as a number: bit j says whether column j is chosen."""
+    return sum(1 << j for j in np.flatnonzero(chosen).tolist())
 
 
 def _bits(masks: Sequence[int] | CountArray, n_columns: int) -> BoolArray:

@@ -1,24 +1,23 @@
 """Searches for the column set of the highest objective: exact ones, walks from set to set, and populations.
 
-Every one is a small record of options with one method, ``search``, that asks an
-`Evaluator` for values in an order of its own. The evaluator remembers the best set
-and everything else: a search cannot return the wrong one.
+Each is a record of options whose ``search`` asks an `Evaluator` for values in an order of its own. The evaluator
+remembers the best set: a search cannot return the wrong one.
 """
 
 from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import ClassVar, Final, Literal, Protocol, runtime_checkable
 
 import numpy as np
 
 from hushtable._types import BoolArray, FloatArray
-from hushtable.discover.objective import BudgetEnded, ObjectiveEvaluator, Term
-from hushtable.errors import InputError, listed
+from hushtable.discover.objective import BudgetEnded, ObjectiveEvaluator, Term, mask_of
+from hushtable.errors import InputError, check_whole
+from hushtable.models import entries
 
 __all__ = [
     "METHODS",
@@ -48,7 +47,7 @@ class Optimizer(Protocol):
 def _random_mask(n_columns: int, rng: np.random.Generator) -> int:
     """Draw each column with a chance of a half; again where none was drawn."""
     while True:
-        mask = sum(1 << j for j in np.flatnonzero(rng.integers(0, 2, n_columns)).tolist())
+        mask = mask_of(rng.integers(0, 2, n_columns) > 0)
         if mask:
             return mask
 
@@ -58,18 +57,14 @@ def _flips(mask: int, n_columns: int) -> list[int]:
     return [mask ^ 1 << j for j in range(n_columns) if mask ^ 1 << j]
 
 
-def _check_counts(method: str, counts: Mapping[str, int]) -> None:
-    """Raise InputError where an option is not a whole number of at least 1."""
-    for name, count in counts.items():
-        if isinstance(count, bool) or not isinstance(count, int) or count < 1:
-            raise InputError(f"{method} was given {name} = {count!r}.", hint="it is a whole number of at least 1.")
-
-
-def _check_rates(method: str, rates: Mapping[str, float]) -> None:
-    """Raise InputError where an option is not within [0, 1]."""
-    for name, rate in rates.items():
-        if not 0 <= rate <= 1:
-            raise InputError(f"{method} was given {name} = {rate!r}.", hint="it lies between 0 and 1.")
+def _check_options(search: Optimizer, counts: Sequence[str], rates: Sequence[str] = ()) -> None:
+    """Raise InputError where a count is not a whole number of at least 1, or a rate not within [0, 1]."""
+    for name in counts:
+        check_whole(f"{search.name} was given {name}", getattr(search, name), 1)
+    for name in rates:
+        if not 0 <= getattr(search, name) <= 1:
+            problem = f"{search.name} was given {name} = {getattr(search, name)!r}."
+            raise InputError(problem, hint="it lies between 0 and 1.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +76,7 @@ class _EveryColumnSet:
     name: ClassVar[str]
 
     def __post_init__(self) -> None:
-        _check_counts(self.name, {"max_columns": self.max_columns})
+        _check_options(self, ["max_columns"])
 
     def search(self, evaluator: ObjectiveEvaluator, rng: np.random.Generator) -> float | None:
         """Evaluate everything; the best value is its own bound."""
@@ -94,15 +89,13 @@ class _EveryColumnSet:
 class Exhaustive(_EveryColumnSet):
     """Evaluate every column set.
 
+    Objectives made of class sizes are computed in one walk through the lattice of subsets, on all cores; others
+    partition by partition, each refined from its parent's.
+
     Parameters
     ----------
     max_columns : int
         The most candidates: there are 2^n - 1 sets of n columns.
-
-    Notes
-    -----
-    Objectives made of class sizes are computed in one walk through the lattice of
-    subsets, on all cores; others partition by partition, each refined from its parent's.
     """
 
     name: ClassVar[str] = "exhaustive"
@@ -112,16 +105,13 @@ class Exhaustive(_EveryColumnSet):
 class Pareto(_EveryColumnSet):
     """Evaluate every column set, and return those that no other betters in every term.
 
+    The criteria are the terms of the objective, each in the direction of its weight, and the number of columns, fewer
+    being better; see ``Selection.front``. For weighted sums of terms the best set of the objective is on the front.
+
     Parameters
     ----------
     max_columns : int
-        The most candidates: there are 2^n - 1 sets of n columns.
-
-    Notes
-    -----
-    The criteria are the terms of the objective, each in the direction of its weight,
-    and the number of columns, fewer being better; see ``Selection.front``. For weighted
-    sums of terms the best set of the objective is on the front.
+        The most candidates.
     """
 
     name: ClassVar[str] = "pareto"
@@ -131,13 +121,10 @@ class Pareto(_EveryColumnSet):
 class BranchAndBound:
     """Decide column by column, and drop the branches that cannot hold the best set.
 
-    Notes
-    -----
-    For terms that adding a column never lowers, or never raises (`Term.trend`), and
-    the length penalty. Between the columns decided to be in and those not decided to
-    be out, such a term lies between its values for those two sets; the length penalty
-    is known for each number of columns. The widest columns are decided first, in
-    before out, after a greedy walk to have something to beat.
+    For terms that adding a column never lowers, or never raises (`Term.trend`), and the length penalty. Between the
+    columns decided to be in and those not decided to be out, such a term lies between its values for those two sets;
+    the length penalty is known for each number of columns. The widest columns are decided first, in before out, after
+    a greedy walk to have something to beat.
     """
 
     name: ClassVar[str] = "branch_and_bound"
@@ -166,17 +153,10 @@ class BranchAndBound:
 
 
 def undominated(points: FloatArray) -> list[int]:
-    """Return the rows that no other row equals or exceeds everywhere and exceeds somewhere; of equal rows the first.
+    """Return the rows of ``points`` (n_points, n_criteria; higher is better) that none dominates; of equals the first.
 
-    Parameters
-    ----------
-    points : ndarray of float64, shape (n_points, n_criteria)
-        Higher is better.
-
-    Notes
-    -----
-    The lexicographically highest row is never dominated; it removes what it dominates,
-    and so on: O(n_points x n_front).
+    The lexicographically highest row is never dominated; it removes what it dominates, and so on: O(n_points x
+    n_front).
     """
     order = np.lexsort((np.arange(len(points)), *(-column for column in points.T[::-1])))
     left = points[order]
@@ -254,8 +234,8 @@ class Greedy:
 
     Notes
     -----
-    For separation alone, from the empty set, (1 - 1/e) of the best set of each size is
-    guaranteed (it is submodular: Nemhauser, Wolsey, Fisher, 1978); in general nothing is.
+    For separation alone, from the empty set, (1 - 1/e) of the best set of each size is guaranteed (it is submodular:
+    Nemhauser, Wolsey, Fisher, 1978); in general nothing is.
     """
 
     start: Literal["empty", "random"] = "empty"
@@ -264,7 +244,7 @@ class Greedy:
     name: ClassVar[str] = "greedy"
 
     def __post_init__(self) -> None:
-        _check_counts(self.name, {"max_steps": self.max_steps})
+        _check_options(self, ["max_steps"])
         if self.start not in ("empty", "random"):
             raise InputError(f"greedy was given start = {self.start!r}.", hint="choose 'empty' or 'random'.")
 
@@ -288,15 +268,13 @@ class Greedy:
 class Tabu:
     """Go to the best set of one column more or less that was not visited lately, better or not.
 
+    Glover, 1986; the source's options, from a random start.
+
     Parameters
     ----------
     max_steps : int
     tenure : int
         How many of the last sets may not be visited again.
-
-    Notes
-    -----
-    Glover, 1986; the source's options, from a random start.
     """
 
     max_steps: int = 100
@@ -305,7 +283,7 @@ class Tabu:
     name: ClassVar[str] = "tabu"
 
     def __post_init__(self) -> None:
-        _check_counts(self.name, {"max_steps": self.max_steps, "tenure": self.tenure})
+        _check_options(self, ["max_steps", "tenure"])
 
     def search(self, evaluator: ObjectiveEvaluator, rng: np.random.Generator) -> float | None:
         """Walk until the steps are used up, or every set around was visited lately."""
@@ -338,10 +316,8 @@ class Annealing:
 
     Notes
     -----
-    Kirkpatrick, Gelatt, Vecchi, 1983. The source starts at 10 and takes 100 steps,
-    which for objectives that differ by about 1 is a random walk; here the walk is long
-    enough to cool down. The temperature belongs to a run, not to the options: a
-    second run is the same as the first.
+    Kirkpatrick, Gelatt, Vecchi, 1983. The source starts at 10 and takes 100 steps, which for objectives that differ by
+    about 1 is a random walk; here the walk is long enough to cool down. The temperature belongs to a run.
     """
 
     max_steps: int = 2000
@@ -351,8 +327,7 @@ class Annealing:
     name: ClassVar[str] = "annealing"
 
     def __post_init__(self) -> None:
-        _check_counts(self.name, {"max_steps": self.max_steps})
-        _check_rates(self.name, {"cooling": self.cooling})
+        _check_options(self, ["max_steps"], ["cooling"])
         if not self.temperature > 0:
             raise InputError(f"annealing was given temperature = {self.temperature!r}.", hint="it is a number above 0.")
 
@@ -391,15 +366,14 @@ class Evolutionary:
     tournament : int
         How many are drawn to find one parent.
     adaptive : bool
-        After a generation that is better than the one before, mutate a hundredth less
-        and cross a hundredth more, else the reverse; both stay within [0.01, 1].
+        After a generation that is better than the one before, mutate a hundredth less and cross a hundredth more, else
+        the reverse; both stay within [0.01, 1].
 
     Notes
     -----
-    Operators and options of Simões et al., section 5.2 and their listing 1. The gains
-    of a term over the previous best set, which their fitness also holds, are left out:
-    a set's value would depend on when it was found. A set without columns is replaced
-    by a random one.
+    Operators and options of Simões et al., section 5.2 and their listing 1. The gains of a term over the previous best
+    set, which their fitness also holds, are left out: a set's value would depend on when it was found. A set without
+    columns is replaced by a random one.
     """
 
     population: int = 50
@@ -413,11 +387,7 @@ class Evolutionary:
     name: ClassVar[str] = "evolutionary"
 
     def __post_init__(self) -> None:
-        _check_counts(
-            self.name,
-            {"generations": self.generations, "population": self.population, "tournament": self.tournament},
-        )
-        _check_rates(self.name, {"mutation_rate": self.mutation_rate, "crossover_rate": self.crossover_rate})
+        _check_options(self, ["generations", "population", "tournament"], ["mutation_rate", "crossover_rate"])
         if not 0 <= self.elite < self.population:
             raise InputError(
                 f"evolutionary was given elite = {self.elite!r} of a population of {self.population}.",
@@ -444,7 +414,7 @@ class Evolutionary:
 
     def _judged(self, evaluator: ObjectiveEvaluator, people: BoolArray) -> FloatArray:
         """Return the objective of every member, in the members' order."""
-        values = evaluator.values([_packed(member) for member in people])
+        values = evaluator.values([mask_of(member) for member in people])
         evaluator.step(values)
         return np.array(values)
 
@@ -466,35 +436,15 @@ class Evolutionary:
         return np.asarray(children)
 
 
-def _packed(member: BoolArray) -> int:
-    return sum(1 << j for j in np.flatnonzero(member).tolist())
-
-
 def _unpacked(mask: int, n_columns: int) -> BoolArray:
     return np.array([mask >> j & 1 for j in range(n_columns)], dtype=bool)
 
 
-METHODS: Final[Mapping[str, type[Optimizer]]] = MappingProxyType(
-    {
-        "exhaustive": Exhaustive,
-        "branch_and_bound": BranchAndBound,
-        "pareto": Pareto,
-        "greedy": Greedy,
-        "tabu": Tabu,
-        "annealing": Annealing,
-        "evolutionary": Evolutionary,
-    }
+METHODS: Final[entries.Registry[type[Optimizer]]] = entries.Registry(
+    {kind.name: kind for kind in (Exhaustive, BranchAndBound, Pareto, Greedy, Tabu, Annealing, Evolutionary)}, "method"
 )
 
 
 def of(method: str | Optimizer) -> Optimizer:
     """Return a search by its name, with its default options, or the one given."""
-    if isinstance(method, str):
-        if method not in METHODS:
-            raise InputError(f"unknown method {method!r}.", hint=f"the methods are {listed(METHODS)}.")
-        return METHODS[method]()
-    if not isinstance(method, Optimizer):
-        raise InputError(
-            f"a method of type {type(method).__name__}.", hint=f"pass one of {listed(METHODS)}, or its options."
-        )
-    return method
+    return METHODS.take(method, Optimizer)  # type: ignore[no-any-return]

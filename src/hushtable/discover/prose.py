@@ -14,8 +14,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from functools import reduce
+from operator import add
 from typing import Final
 
 import narwhals as nw
@@ -28,17 +29,6 @@ from hushtable.errors import ColumnError
 from hushtable.io import Frame
 from hushtable.kernels import group
 from hushtable.tables import Table
-
-__all__ = [
-    "Named",
-    "added",
-    "has_room_for_names",
-    "holds_mail",
-    "holds_phone",
-    "holds_title",
-    "is_prose",
-    "look_for_names",
-]
 
 _AT_ONCE: Final = 200_000  # records whose words are held
 _LOOKED_AT: Final = 1_000  # cells that tell whether a column repeats
@@ -125,25 +115,14 @@ _SMALL: Final = 0.3  # of the words, those that begin with a small letter
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """How many records name people in the cells of a kept column; counts alone, no cell.
-
-    Attributes
-    ----------
-    column : str
-    n_records : int
-        With at least one of what follows.
-    n_identified : int
-        A word or number that an identifier column holds in the same record.
-    n_mails, n_phones, n_titles : int
-        An e-mail address, a telephone number, a title and a capitalised word.
-    """
+    """How many records name people in the cells of a kept column; counts alone, no cell."""
 
     column: str
-    n_records: int
-    n_identified: int
+    n_records: int  # with at least one of what follows
+    n_identified: int  # A word or number that an identifier column holds in the same record
     n_mails: int
     n_phones: int
-    n_titles: int
+    n_titles: int  # a title and a capitalised word
 
     @property
     def what(self) -> str:
@@ -164,48 +143,21 @@ def holds_mail(texts: pl.Series) -> pl.Series:
 
 
 def holds_phone(texts: pl.Series) -> pl.Series:
-    """Tell which texts hold a telephone number; a missing one does not.
-
-    Examples
-    --------
-    >>> said = ["Tel. 030 1234567", "ask +44 20 7946 0958", "1 234 567,89", "DE89 3704 0044 0532 0130 00"]
-    >>> holds_phone(pl.Series(said)).to_list()
-    [True, True, False, False]
-    """
+    """Tell which texts hold a telephone number; a missing one does not."""
     return _confirmed(texts, _PHONE_FAST, _has_phone)
 
 
 def holds_title(texts: pl.Series) -> pl.Series:
-    """Tell which texts hold a title and a name behind it; a missing one does not.
-
-    Examples
-    --------
-    >>> holds_title(pl.Series(["klagt Frau Meier", "Mrs", "Dr. med. Lang", "Sr. Manager", "M. Crohn"])).to_list()
-    [True, False, True, False, False]
-    """
+    """Tell which texts hold a title and a name behind it; a missing one does not."""
     return _confirmed(texts, _NAMED_FAST, _has_title) | texts.str.contains(_HAN_TITLE).fill_null(False)
 
 
 def is_prose(texts: Sequence[str], counts: CountArray) -> bool:
-    """Tell whether the distinct cells of a column are free text.
+    """Tell whether the distinct cells of a column are free text, given some of them and the records of all.
 
-    Parameters
-    ----------
-    texts : sequence of str
-        Distinct cells, or some of them.
-    counts : ndarray of int64
-        Of all distinct cells, how many records have each.
-
-    Notes
-    -----
-    Prose has many distinct cells (20 or more, and one for ten records or more), of 25 characters and four words or
-    more on average, three words in ten of which begin with a small letter: names of places and firms do not. Chinese
-    has no blanks between words, and no small letters: ten of its characters are four words.
-
-    Examples
-    --------
-    >>> is_prose([f"The patient says that it hurts since day {i}" for i in range(20)], np.ones(20, dtype=np.int64))
-    True
+    Prose has many distinct cells (20 or more, and one for ten records or more), of 25 characters and four words or more
+    on average, three words in ten of which begin with a small letter: names of places and firms do not. Chinese has no
+    blanks between words, and no small letters: ten of its characters are four words.
     """
     if len(counts) < _MANY or len(counts) < _DISTINCT * int(counts.sum()):
         return False
@@ -238,32 +190,10 @@ def look_for_names(
 ) -> tuple[Named, ...]:
     """Count the published records that name people in kept columns; a column that names nobody is left out.
 
-    Parameters
-    ----------
-    source : Frame or Table
-    columns : sequence of str
-        Published as they are.
-    identifiers : sequence of str
-        Not published, or as pseudonyms.
-    hidden : ndarray of bool, shape (n_rows,), optional
-        Rows that are not published.
-    starred : mapping of column to ndarray of bool, optional
-        Rows that publish ``*`` there.
-    codes : mapping of column to ndarray of int32, optional
-        As `hushtable.columns.series.cell_codes` has them, where they are known.
-
-    Notes
-    -----
-    O(n) per column of text for its distinct cells, then patterns over those; numbers, dates and truth values are not
-    looked at. Identifiers are compared in sentences alone, cells of three words or more, row by row.
-
-    Examples
-    --------
-    >>> from hushtable.io import frames
-    >>> said = ["Meier has had a cough", "no cough at all", "call Mrs Lang back"]
-    >>> visits = pl.DataFrame({"note": said, "name": ["Anna Meier", "Ben Kurz", "Cem Celik"]})
-    >>> look_for_names(frames.read(visits), ["note"], ["name"])
-    (Named(column='note', n_records=2, n_identified=1, n_mails=0, n_phones=0, n_titles=1),)
+    `hidden` rows are not published, `starred` ones publish ``*`` in that column, `codes` are
+    `columns.series.cell_codes` where they are known. O(n) per column of text for its distinct cells, then patterns
+    over those; other types are not looked at. Identifiers are compared in cells of three words or more alone, row by
+    row.
     """
     records = source.records
     if hidden is not None:
@@ -345,14 +275,8 @@ def _counted(name: str, texts: pl.Series, codes: CodeArray, own: Sequence[pl.Ser
 
 
 def _sum(one: Named, other: Named) -> Named:
-    return Named(
-        one.column,
-        one.n_records + other.n_records,
-        one.n_identified + other.n_identified,
-        one.n_mails + other.n_mails,
-        one.n_phones + other.n_phones,
-        one.n_titles + other.n_titles,
-    )
+    column, *counts = astuple(one)
+    return Named(column, *map(add, counts, astuple(other)[1:]))
 
 
 def _of_rows(is_one: BoolArray, codes: CodeArray) -> BoolArray:

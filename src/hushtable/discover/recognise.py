@@ -1,8 +1,7 @@
-"""Propose a role for every column, each with its reason.
+"""Propose a role for every column, each with its reason: a starting point for someone who knows the data.
 
-First, whether the rows are about persons; then who can know a column of a person, and what it
-tells apart. A proposal is a starting point for someone who knows the data. Where the rules are
-in doubt they ask.
+First, whether the rows are about persons; then who can know a column of a person, and what it tells apart. Where the
+rules are in doubt they ask.
 """
 
 from __future__ import annotations
@@ -18,15 +17,13 @@ from hushtable._types import CodeArray
 from hushtable.columns import Column, count_near_duplicates, legible
 from hushtable.discover.determined import enough_rows, find_determined
 from hushtable.discover.prose import look_for_names
-from hushtable.discover.roles.decision import Proposal, ProposedRole, Roles, decide
+from hushtable.discover.roles.decision import ProposedRole, Roles, decide
 from hushtable.discover.roles.evidence import PROSE, Finding, finding, persons, with_answers
 from hushtable.discover.roles.names import Lexicon, lexicon
 from hushtable.discover.roles.patterns import cells_of
 from hushtable.errors import ColumnError, check_type
 from hushtable.io import frames
 from hushtable.tables import FEWEST_RECORDS, Table, opened
-
-__all__ = ["PROSE", "Proposal", "ProposedRole", "Roles", "find_quasi_identifiers", "looks_identifying"]
 
 _NUMBERS: Final = ("person", "number of a person")  # topics of columns that say whose a record is
 _NO_PERSONS: Final = "the rows are not taken to be about persons"

@@ -11,7 +11,7 @@ import numpy as np
 
 from hushtable._types import BoolArray, FloatArray, frozen
 from hushtable.columns import escaped
-from hushtable.discover.objective import Objective, ObjectiveEvaluator, Term
+from hushtable.discover.objective import Objective, ObjectiveEvaluator, Term, mask_of
 from hushtable.errors import InputError, check_columns
 from hushtable.plots import charts
 from hushtable.search import Budget
@@ -27,43 +27,21 @@ _ROUNDING: Final = 1e-12
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Redundancy:
-    """How scores hang together over column sets.
+    """How scores hang together over column sets."""
 
-    Attributes
-    ----------
-    names : tuple of str
-        The scores.
-    columns : tuple of str
-        The candidate columns.
-    sets : ndarray of bool, shape (n_sets, n_columns), read-only
-        The column sets that were sampled, each once.
-    values : ndarray of float64, shape (n_sets, n_scores), read-only
-    spearman, pearson : ndarray of float64, shape (n_scores, n_scores), read-only
-        Correlations in [-1, 1] over the sets where both scores are finite; NaN where
-        one of them is constant there.
-    method : {"spearman", "pearson"}
-        The one that clusters and picks go by.
-    threshold : float
-        Scores whose correlation is this strong, in either direction, may be redundant.
-    clusters : tuple of tuple of str
-        Groups of redundant scores, in the order of the names.
-    kept : tuple of str
-        One score of each cluster, in the order of the names; constant scores are not kept.
-    reasons : dict of str to str
-        Why each score was kept or dropped.
-    """
-
-    names: tuple[str, ...]
-    columns: tuple[str, ...]
-    sets: BoolArray = field(repr=False)
-    values: FloatArray = field(repr=False)
+    names: tuple[str, ...]  # the scores
+    columns: tuple[str, ...]  # the candidates
+    sets: BoolArray = field(repr=False)  # (n_sets, n_columns), the column sets that were sampled, each once
+    values: FloatArray = field(repr=False)  # (n_sets, n_scores)
+    # (n_scores, n_scores), correlations in [-1, 1] over the sets where both scores are finite; NaN where one of them is
+    # constant there
     spearman: FloatArray = field(repr=False)
     pearson: FloatArray = field(repr=False)
-    method: Correlation
-    threshold: float
-    clusters: tuple[tuple[str, ...], ...]
-    kept: tuple[str, ...]
-    reasons: dict[str, str] = field(repr=False)
+    method: Correlation  # by which scores are clustered and kept
+    threshold: float  # scores whose correlation is this strong, in either direction, may be redundant
+    clusters: tuple[tuple[str, ...], ...]  # groups of redundant scores, in the order of the names
+    kept: tuple[str, ...]  # one score of each cluster, in the order of the names; constant scores are not kept
+    reasons: dict[str, str] = field(repr=False)  # why each score was kept or dropped
 
     def __post_init__(self) -> None:
         for array in (self.sets, self.values, self.spearman, self.pearson):
@@ -89,13 +67,7 @@ class Redundancy:
         }
 
     def plot(self, *, ax: Any = None) -> Any:
-        """Draw the correlations as a heat map; return the matplotlib axes.
-
-        Parameters
-        ----------
-        ax : matplotlib axes, optional
-            A figure of its own when not given; a notebook shows it.
-        """
+        """Draw the correlations as a heat map; return the matplotlib axes."""
         return charts.heat_map(self.correlation, self.names, label=f"{self.method} correlation", ax=ax)
 
     def _repr_html_(self) -> str:
@@ -122,24 +94,18 @@ def find_redundancy(
     ----------
     data : path, dataframe or Table
     scores : sequence of str or Term
-        At least two; a term's weight does not matter. The order is that of preference:
-        of equally central scores of a group the first is kept.
+        At least two; a term's weight does not matter. Of equally central scores of a group the first is kept.
     columns : sequence of str, optional
         The candidates; all columns when not given.
     n_sets : int
         How many column sets to draw, without repetition; all, where there are no more.
     n_chosen : int, optional
-        Columns of each set, as in the source; sets of all sizes, each set equally
-        likely, when not given.
+        Columns of each set, as in the source; sets of all sizes, each set equally likely, when not given.
     method : {"spearman", "pearson"}
         Rank correlation, which a score keeps under any rescaling, or linear correlation.
     threshold : float
         In (0, 1].
     seed : int
-
-    Returns
-    -------
-    Redundancy
 
     Raises
     ------
@@ -150,10 +116,9 @@ def find_redundancy(
 
     Notes
     -----
-    Average-linkage clustering of 1 - |correlation|, cut at 1 - threshold. The score kept
-    is the one with the highest mean |correlation| within its group. Correlations over
-    sampled sets describe these data: pairs that follow from one another by definition are
-    in ``Objective.warnings``.
+    Average-linkage clustering of 1 - |correlation|, cut at 1 - threshold. The score kept is the one with the highest
+    mean |correlation| within its group. Correlations over sampled sets describe these data: pairs that follow from one
+    another by definition are in ``Objective.warnings``.
 
     Examples
     --------
@@ -179,12 +144,11 @@ def find_redundancy(
     evaluator = ObjectiveEvaluator(table, names, len(available), objective, Budget())
     evaluator.values(masks)
     sets, values, _ = evaluator.evaluated()
-    pearson = _correlations(values, ranked=False)
-    spearman = _correlations(values, ranked=True)
-    strength = np.abs(spearman if method == "spearman" else pearson)
+    pearson, spearman = _correlations(values, ranked=False), _correlations(values, ranked=True)
+    correlation = spearman if method == "spearman" else pearson
     labels = [term.label for term in terms]
-    clusters = _clusters(strength, threshold)
-    kept, reasons = _picked(spearman if method == "spearman" else pearson, clusters, labels)
+    clusters = _clusters(np.abs(correlation), threshold)
+    kept, reasons = _picked(correlation, clusters, labels)
     return Redundancy(
         names=tuple(labels),
         columns=names,
@@ -224,7 +188,7 @@ def _sampled(n_columns: int, n_sets: int, n_chosen: int | None, rng: np.random.G
     drawn: dict[int, None] = {}
     while len(drawn) < min(n_sets, n_possible):
         chosen = rng.random(n_columns) < 0.5 if n_chosen is None else rng.permutation(n_columns) < n_chosen
-        mask = sum(1 << j for j in np.flatnonzero(chosen).tolist())
+        mask = mask_of(chosen)
         if mask:
             drawn[mask] = None
     return list(drawn)

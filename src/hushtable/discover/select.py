@@ -21,52 +21,29 @@ from hushtable.plots import charts
 from hushtable.search import Budget, check_budget
 from hushtable.tables import Partition
 
-__all__ = ["Candidate", "History", "Selection", "select_columns"]
-
 SelectionPicture = Literal["evolution", "terms", "pareto"]
 _PICTURES: Final = ("evolution", "terms", "pareto")
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A column set and what it scores.
+    """A column set and what it scores."""
 
-    Attributes
-    ----------
-    columns : tuple of str
-        In the order of the data.
-    value : float
-        The objective.
-    terms : dict of str to float
-        The score of each term, before its weight.
-    """
-
-    columns: tuple[str, ...]
-    value: float
-    terms: dict[str, float]
+    columns: tuple[str, ...]  # in the order of the data
+    value: float  # the objective
+    terms: dict[str, float]  # the score of each term, before its weight
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class History:
-    """Every column set that a search evaluated, in its order, each once.
+    """Every column set that a search evaluated, in its order, each once."""
 
-    Attributes
-    ----------
-    columns : tuple of str
-        The candidates.
-    sets : ndarray of bool, shape (n_sets, n_columns), read-only
-    terms : ndarray of float64, shape (n_sets, n_terms), read-only
-        In the order of ``Objective.all_terms``.
-    values : ndarray of float64, shape (n_sets,), read-only
-    steps : ndarray of float64, shape (n_steps, 3), read-only
-        For each step or generation: the sets evaluated until then, the highest value
-        that it kept, and the mean of the values. Empty for a search without steps.
-    """
-
-    columns: tuple[str, ...]
-    sets: BoolArray = field(repr=False)
-    terms: FloatArray = field(repr=False)
-    values: FloatArray = field(repr=False)
+    columns: tuple[str, ...]  # the candidates
+    sets: BoolArray = field(repr=False)  # (n_sets, n_columns)
+    terms: FloatArray = field(repr=False)  # (n_sets, n_terms), in the order of ``Objective.all_terms``
+    values: FloatArray = field(repr=False)  # (n_sets,)
+    # (n_steps, 3), for each step or generation: the sets evaluated until then, the highest value that it kept, and the
+    # mean of the values. Empty for a search without steps.
     steps: FloatArray = field(repr=False)
 
     def __post_init__(self) -> None:
@@ -109,8 +86,8 @@ class Selection:
     bound : float or None
         A proven upper bound of the objective.
     front : tuple of Candidate
-        What ``method="pareto"`` returns: no other set evaluated is at least as good in
-        every term, and in the number of columns, and better in one. Empty for other methods.
+        What ``method="pareto"`` returns: no other set evaluated is at least as good in every term, and in the number of
+        columns, and better in one. Empty for other methods.
     seconds : float
         Wall-clock time of the search, without reading and coding.
     seed : int
@@ -157,14 +134,14 @@ class Selection:
         Parameters
         ----------
         data : path, dataframe or Table, optional
-            The data of the search, to compute the sets of one column more or less that it did
-            not evaluate. Without them those stay unknown; an exhaustive search evaluated them all.
+            The data of the search, to compute the sets of one column more or less that it did not evaluate. Without
+            them those stay unknown; an exhaustive search evaluated them all.
 
         Returns
         -------
         Explanation
-            Each term with its weight at the best set, and what the objective and each term change by when
-            a column of the set is removed, or another candidate added.
+            Each term with its weight at the best set, and what the objective and each term change by when a column of
+            the set is removed, or another candidate added.
 
         Raises
         ------
@@ -173,8 +150,7 @@ class Selection:
 
         Notes
         -----
-        One column at a time: of two columns that say the same, each can go without a loss as long as
-        the other stays. One evaluation a candidate.
+        One column at a time: of two that say the same, each can go as long as the other stays. One evaluation each.
 
         Examples
         --------
@@ -271,14 +247,13 @@ def select_columns(
     ----------
     data : path, dataframe or Table
     objective : Objective, mapping of score to weight, or function of a Partition
-        What to maximise. ``{"distinction": 1.0, "attribute_length_penalty": -0.5}`` or
-        an `Objective` of `Term` objects.
+        What to maximise: ``{"distinction": 1.0, "attribute_length_penalty": -0.5}``, an `Objective` of `Term` objects.
     columns : sequence of str, optional
         The candidates; all columns when not given. A set holds at least one.
     method : str or an optimizer
-        "exhaustive" (up to 20 columns), "branch_and_bound" (objectives of monotone
-        terms), "pareto" (every set, and the front of them), "greedy", "tabu",
-        "annealing", "evolutionary"; or one of `hushtable.discover.optimizers` with its options.
+        "exhaustive" (up to 20 columns), "branch_and_bound" (objectives of monotone terms), "pareto" (every set, and
+        the front of them), "greedy", "tabu", "annealing", "evolutionary"; or one of `hushtable.discover.optimizers`
+        with its options.
     seed : int
         Of the searches that draw; the answer is the same on every run and number of cores.
     budget : Budget, optional
@@ -292,8 +267,7 @@ def select_columns(
     Raises
     ------
     InputError
-        The method does not fit the objective or the number of columns, or there are
-        no candidates or no records.
+        The method does not fit the objective or the number of columns, or there are no candidates or no records.
     ColumnError
         A column does not exist.
     BudgetExceeded
@@ -301,10 +275,9 @@ def select_columns(
 
     Notes
     -----
-    Objectives made of class sizes (distinction, separation, k) take about a
-    millisecond a set of 30,000 records, and an exhaustive search far less. An optimum is as good
-    as its objective: what tells records apart best is often a measurement, not
-    something that anyone knows of a person; see `find_quasi_identifiers` for that.
+    Objectives made of class sizes (distinction, separation, k) take about a millisecond a set of 30,000 records, and an
+    exhaustive search far less. An optimum is as good as its objective: what tells records apart best is often a
+    measurement, not something that anyone knows of a person; see `find_quasi_identifiers` for that.
 
     Examples
     --------

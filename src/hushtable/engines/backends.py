@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
     from hushtable.io import Frame
 
-__all__ = ["MARK", "UNSEEN", "Duckdb", "Engine", "Polars", "RecordCells", "to_polars"]
-
 MARK: Final = "m"
 """The column that says of a joined record whether it is published; missing where it met no row."""
 

@@ -35,8 +35,6 @@ if TYPE_CHECKING:
 
     from hushtable.engines.files import Files
 
-__all__ = ["LOOKED_AT", "EngineChoice", "Rows", "first_rows", "is_origin", "open_rows", "opened", "session_of_spark"]
-
 EngineChoice = Literal["auto", "memory", "stream", "spark"]
 Rows: TypeAlias = "Frame | Table | Files | Lazy"
 

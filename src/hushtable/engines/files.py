@@ -38,8 +38,6 @@ from hushtable.kernels import group
 from hushtable.release import Batches, PublishedCells, decoded, name_odd_cells, pseudonymize
 from hushtable.tables import encoded
 
-__all__ = ["Files", "NumberedRecords", "RawRows", "distinct"]
-
 _AT_ONCE: Final = 2**20  # records that are counted together
 
 

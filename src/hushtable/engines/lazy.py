@@ -37,8 +37,6 @@ if TYPE_CHECKING:
     from hushtable.engines.spark import Executors
     from hushtable.release import Origin
 
-__all__ = ["Lazy", "collapse", "is_lazy", "opened", "orders_of"]
-
 _MOST_ROWS: Final = 20_000_000
 _BYTES_PER_ROW: Final = 250  # of a distinct row, in the search for classes
 _COUNT: Final = "n"

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from hushtable.engines.files import Files
     from hushtable.engines.lazy import Lazy
 
-__all__ = ["judged_rows"]
-
 
 def judged_rows(
     data: Any, claim: Claim, dialect: Dialect | None = None, specs: Mapping[str, ColumnSpec] | None = None

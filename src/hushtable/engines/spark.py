@@ -21,8 +21,6 @@ from hushtable.engines.backends import MARK, UNSEEN, RecordCells, to_polars
 from hushtable.errors import ColumnError, InputError, listed
 from hushtable.io import Parts, Scan
 
-__all__ = ["Executors", "Spark", "of_files", "spilled", "started", "walked", "write"]
-
 _FEW: Final = 2_000_000  # rows that every executor may hold: some hundred MB
 _PER_PART: Final = 1_000_000
 

@@ -14,14 +14,11 @@ import numpy as np
 from hushtable._types import CodeArray, CountArray
 from hushtable.columns import cells
 
-__all__ = ["CodeGrid", "are_codes"]
-
-_FITS: Final = 5
-"""Units that a range has at least whose ends are rounded to them."""
+_FITS: Final = 5  # units that a range has at least whose ends are rounded to them
 
 _CODE: Final = re.compile(r"[0-9A-Za-z](?:[./ -]?[0-9A-Za-z])*", re.ASCII)
+# Postcodes of the United Kingdom, whose first half has two to four characters.
 _BRITISH: Final = re.compile(r"[A-Z]{1,2}[0-9][0-9A-Z]? [0-9][A-Z]{2}", re.ASCII)
-"""Postcodes of the United Kingdom, whose first half has two to four characters."""
 _KINDS: Final = (("[0-9]", "9"), ("[A-Z]", "A"), ("[a-z]", "a"))
 
 
@@ -30,11 +27,6 @@ def are_codes(texts: Sequence[str]) -> bool:
 
     Letters and digits stand at the same places in all. A text may be shorter than others where it ends before a mark,
     or behind a point: ``I10``, ``I10.9``, ``I10.90``. Postcodes of the United Kingdom are codes of several patterns.
-
-    Examples
-    --------
-    >>> are_codes(["01067", "99998"]), are_codes(["I10", "E11.9"]), are_codes(["A1", "A10"]), are_codes(["A", "B"])
-    (True, True, False, False)
     """
     if not texts or not all(map(_CODE.fullmatch, texts)):
         return False
@@ -61,29 +53,16 @@ class CodeGrid:
 
     A range is rounded outwards to the shortest prefix of which it spans about five: codes from 20345 to 45812
     become ``[20*, 45*]``, those from 20345 to 20349 stay so.
-
-    Attributes
-    ----------
-    texts : tuple of str, shape (n_values,)
-        Ascending.
-    lengths : ndarray of int64, shape (n_levels,)
-        How many characters the prefixes of each level have, the values themselves first.
-    starts, ends : ndarray of int64, shape (n_levels, n_values)
-        The first value that shares the prefix of each value, and one after the last.
-    least : ndarray of int64, shape (n_levels,)
-        How many values a range holds at least that is rounded to each level.
-    prefixes : tuple of int
-        The lengths that were asked for, or all below that of the codes: they tell nothing of who has which code.
-    keeps_labels : bool
-        Whether a class under one prefix publishes that, though a range of longer ones would be narrower.
     """
 
-    texts: tuple[str, ...] = field(repr=False)
-    lengths: CountArray = field(repr=False)
-    starts: CountArray = field(repr=False)
-    ends: CountArray = field(repr=False)
-    least: CountArray = field(repr=False)
+    texts: tuple[str, ...] = field(repr=False)  # ascending
+    lengths: CountArray = field(repr=False)  # characters of the prefixes of each level, the values themselves first
+    starts: CountArray = field(repr=False)  # (n_levels, n_values): the first value that shares the prefix of each value
+    ends: CountArray = field(repr=False)  # one after the last
+    least: CountArray = field(repr=False)  # how many values a range holds at least that is rounded to each level
+    # Lengths that were asked for, or all below that of codes: they tell nothing of who has which
     prefixes: tuple[int, ...] = ()
+    # A class under one prefix publishes that, though a range of longer ones would be narrower
     keeps_labels: bool = False
 
     @classmethod

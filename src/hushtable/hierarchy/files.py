@@ -17,8 +17,6 @@ from hushtable.columns import SUPPRESSED, value
 from hushtable.errors import HierarchyError
 from hushtable.hierarchy.ladder import Level, by_label
 
-__all__ = ["LadderLines", "name_source", "parse_csv", "parse_domains", "parse_tree", "read_text"]
-
 _LEVEL: Final = re.compile(
     r"(level|ebene|stufe|niveau|nivel|livello|value|values|wert|code|group|gruppe|top|all)([ _-]?\d+)?", re.IGNORECASE
 )
@@ -193,10 +191,7 @@ def _text(given: Any) -> str:
 
 
 def _padded(paths: Sequence[tuple[list[str], str]]) -> LadderLines:
-    """Turn paths from the top into rows of one length: a shallow value stays itself until its branch begins.
-
-    So a label stands at one level only, and always for the same values.
-    """
+    """Turn paths from the top into rows of one length: a shallow value stays itself until its branch begins."""
     depth = max((len(path) for path, _ in paths), default=0)
     rows = []
     for path, _ in paths:

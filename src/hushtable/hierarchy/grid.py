@@ -1,7 +1,4 @@
-"""Intervals on a fixed grid, in exact arithmetic: no float noise in a published bound.
-
-Calendar units: what dates generalize to, and where units begin and end.
-"""
+"""Intervals on a fixed grid, in exact arithmetic without float noise, and calendar units: where they begin and end."""
 
 from __future__ import annotations
 
@@ -19,25 +16,8 @@ from hushtable.columns import Column, cells, value_text
 from hushtable.errors import HierarchyError, listed
 from hushtable.hierarchy.ladder import Ladder, Level, as_tuple, empty, unfit
 
-__all__ = [
-    "UNITS",
-    "Dates",
-    "Exact",
-    "Intervals",
-    "Number",
-    "Times",
-    "exact_numbers",
-    "first_day",
-    "first_place",
-    "plain",
-    "to_exact",
-    "unit_label",
-    "unit_of",
-]
-
 Number = int | float | str | Decimal
-Exact = int | Fraction
-"""A number without rounding: integers and decimals of any size."""
+Exact = int | Fraction  # a number without rounding: integers and decimals of any size
 
 _LARGEST_EXPONENT: Final = 400  # past every float; larger ones only cost memory
 
@@ -83,7 +63,6 @@ class Intervals:
 
     def ladder(self, column: Column, counts: CountArray | None = None) -> Ladder:
         """Return the grid's cells for the values of a number column."""
-        del counts
         if column.kind not in ("integer", "decimal"):
             raise unfit(self.name, column, "numbers", "`dates` makes levels of dates, `prefix` of codes")
         if not column.n_values:
@@ -97,7 +76,6 @@ class Intervals:
 
     def titles(self, n_levels: int) -> list[str]:
         """Return ``width 5`` and so on."""
-        del n_levels
         return [f"width {width}" for width in self.width]
 
 
@@ -206,9 +184,8 @@ class Dates:
 
     Notes
     -----
-    Shares are days over the days from the first value to the last; a leaf is a day
-    in a date column and no time in a datetime column. Of dates that are months, quarters or years,
-    those are counted, and are the finest level.
+    Shares are days over the days from the first value to the last; a leaf is a day in a date column and no time in a
+    datetime column. Of dates that are months, quarters or years, those are counted, and are the finest level.
     """
 
     levels: tuple[str, ...] = ("month", "quarter", "year", "decade")
@@ -224,7 +201,6 @@ class Dates:
 
     def ladder(self, column: Column, counts: CountArray | None = None) -> Ladder:
         """Return the calendar units of a date or datetime column."""
-        del counts
         if column.kind not in ("date", "datetime"):
             raise unfit(self.name, column, "dates", "declare its kind as date if its texts are ISO dates")
         if not column.n_values:
@@ -245,7 +221,6 @@ class Dates:
 
     def titles(self, n_levels: int) -> list[str]:
         """Return the units."""
-        del n_levels
         return list(self.levels)
 
 
@@ -276,7 +251,6 @@ class Times:
 
     def ladder(self, column: Column, counts: CountArray | None = None) -> Ladder:
         """Return the intervals of a column of times."""
-        del counts
         if column.kind != "time":
             raise unfit(self.name, column, "times of a day", "declare its kind as time if its texts are like 08:15")
         if not column.n_values:
@@ -292,7 +266,6 @@ class Times:
 
     def titles(self, n_levels: int) -> list[str]:
         """Return ``15 minutes`` and so on."""
-        del n_levels
         return [f"{width} minutes" for width in self.minutes]
 
 
@@ -306,13 +279,7 @@ def _times_label(begin: int, width: int) -> str:
 
 
 def clock(second: int) -> str:
-    """Write a second of the day.
-
-    Examples
-    --------
-    >>> clock(8 * 3600), clock(8 * 3600 + 5)
-    ('08:00', '08:00:05')
-    """
+    """Write a second of the day, ``08:00`` or ``08:00:05``."""
     return value_text("time", np.datetime64(second, "s"))
 
 
@@ -333,13 +300,7 @@ def first_day(units: CountArray, unit: str) -> CountArray:
 
 
 def first_place(units: CountArray, unit: str, finest: str) -> CountArray:
-    """Return the number of the first day, month, quarter or year of calendar units by number.
-
-    Examples
-    --------
-    >>> first_place(np.array([2024]), "year", "quarter").tolist()
-    [8096]
-    """
+    """Return the number of the first day, month, quarter or year of calendar units by number."""
     return first_day(units, unit) if finest == "day" else units * (UNITS[unit] // UNITS[finest])
 
 

@@ -1,9 +1,4 @@
-"""Hierarchy: how the values of one column generalize, level by level, up to ``*``.
-
-What the label of a node reads as: no more and no less than the values under the node.
-
-Groups of the values of a category without a hierarchy: what a class publishes that holds too many to list.
-"""
+"""Hierarchy: how the values of one column generalize, level by level, up to ``*``."""
 
 from __future__ import annotations
 
@@ -27,27 +22,14 @@ from hushtable.hierarchy.ladder import Ladder, Level, Rule
 from hushtable.hierarchy.proposal import propose
 from hushtable.hierarchy.rules import LEAST, Dates, Dictionary, Frequency, Prefix, Runs, Suppression, Tails, Times
 
-__all__ = ["Hierarchy", "check_labels", "check_lines", "groups_of", "name_of"]
-
 
 def check_labels(
     column: str, values: Sequence[str], level_codes: CodeArray, labels: Sequence[Sequence[str]], *, are_forms: bool
 ) -> None:
     """Raise HierarchyError where a published label would be read as something that its node does not hold.
 
-    Parameters
-    ----------
-    column : str
-    values : sequence of str
-    level_codes, labels
-        As a `hushtable.Hierarchy` has them.
-    are_forms : bool
-        Whether labels may be read as intervals and sets. Those that a rule wrote are right.
-
-    Notes
-    -----
-    A label may be the text of a value or of a label below it, for that is in its branch: the cell
-    then stands for all of the node.
+    Only labels that a rule did not write may be forms, read as intervals and sets. A label may be the text of a value
+    or of a label below it, for that is in its branch: the cell then stands for all of the node.
     """
     code_of = {text: code for code, text in enumerate(labels[0])}
     # A value that each label holds where it stands lowest.
@@ -93,12 +75,9 @@ class _Reader:
         if None in cell.members:
             # A missing value is under no node but the top.
             return np.empty(0, dtype=np.int32)
-        members = [self._member(str(member)) for member in cell.members]
-        return np.unique(np.concatenate([np.empty(0, dtype=np.int32), *members]))
-
-    def _member(self, text: str) -> CodeArray:
-        code = self.code_of.get(text)
-        return self._inside(text) if code is None else np.array([code], dtype=np.int32)
+        texts = map(str, cell.members)
+        members = [[self.code_of[text]] if text in self.code_of else self._inside(text) for text in texts]
+        return np.unique(np.concatenate([np.empty(0, dtype=np.int32), *members])).astype(np.int32)
 
     def _inside(self, text: str) -> CodeArray:
         bounds = cells.read(text).ends
@@ -279,8 +258,7 @@ class Hierarchy:
         column : Column
             Values are found by their canonical texts: a listed ``1.0`` is the integer 1.
         unknown : {"error", "suppress"}
-            What becomes of values that are not listed: an error, or ``*`` at every
-            level above 0.
+            What becomes of values that are not listed: an error, or ``*`` at every level above 0.
 
         Returns
         -------
@@ -611,33 +589,10 @@ def groups_of(
     language: str = ENGLISH,
     max_length: int = _MAX_LENGTH,
 ) -> Hierarchy:
-    """Return groups of 5, 10, 20 ... values of similar frequency, counted from the rarest.
+    """Return groups of 5, 10, 20 ... values of similar frequency, from the rarest; if ordered, runs of neighbours.
 
-    Parameters
-    ----------
-    column : Column
-        Of a category; the groups of an ordered one are runs of neighbours.
-    counts : ndarray of int64, shape (n_values,)
-        Records of each value in the whole table.
-    may_name : ndarray of bool, shape (n_values,), optional
-        Which values many enough people have for a label to name them; all when not given.
-    language : {"en", "de", "fr", "es", "it", "nl"}
-    max_length : int
-        Characters of a label; a longer name is cut.
-
-    Returns
-    -------
-    Hierarchy
-        It follows from the data, so that no manifest tells it. A label names the most frequent value of its group.
-        It is no text of a value.
-
-    Examples
-    --------
-    >>> from hushtable.columns import from_texts
-    >>> column, _ = from_texts("country", [f"country {i:02}" for i in range(21)])
-    >>> groups = groups_of(column, np.arange(21)[::-1], np.arange(21) < 8)
-    >>> groups.labels[3], groups.labels[2][1:]
-    (('country 00', 'country 01 and 19 more'), ('country 01 and 9 more', 'other (10 values)'))
+    They follow from the data, so that no manifest tells them. A label names the most frequent value of its group that
+    many enough people have, cut to `max_length` characters; it is no text of a value.
     """
     n_values, texts = column.n_values, column.texts()
     # A stable sort: values of one frequency stay in the order of the column.
@@ -678,13 +633,7 @@ def _labels(
 
 
 def name_of(text: str, size: int, words: CellWords, max_length: int) -> str | None:
-    """Name a group by one of its values, which is cut where the name would be too long; None where it reads otherwise.
-
-    Examples
-    --------
-    >>> name_of("nurse", 5, words_of("en"), 40), name_of("nurse", 5, words_of("en"), 14)
-    ('nurse and 4 more', 'nu… and 4 more')
-    """
+    """Name a group by one of its values, cut to fit: ``nu… and 4 more``; None where it reads as something else."""
     name = words.group(text, size)
     if len(name) > max_length:
         name = words.group(f"{text[: max(1, max_length - (len(name) - len(text)) - 1)].rstrip()}…", size)

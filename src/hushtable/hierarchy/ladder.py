@@ -12,28 +12,22 @@ from hushtable._types import CodeArray, CountArray, FloatArray
 from hushtable.columns import Column
 from hushtable.errors import HierarchyError
 
-__all__ = ["Ladder", "Level", "NamedSets", "Rule", "as_tuple", "by_label", "empty", "unfit"]
-
 
 class Level(NamedTuple):
     """One level of a ladder: the node of every value, and each node's label and share."""
 
     codes: CodeArray
     labels: tuple[str, ...]
-    shares: FloatArray | None = None
-    """None: the share of the listed leaves."""
-    siblings: CountArray | None = None
-    """How many nodes each node's parent has under it; None: as many as there are."""
+    shares: FloatArray | None = None  # None: of the listed leaves
+    siblings: CountArray | None = None  # how many nodes each node's parent has under it; None: as many as there are
 
 
 class Ladder(NamedTuple):
     """What a rule makes of a column: the levels between the values and ``*``."""
 
     levels: list[Level]
-    leaf_share: float | None = None
-    """Share of one value; None: one of the listed leaves."""
-    lowest: CodeArray | None = None
-    """The lowest level that each value may be published at; None: itself."""
+    leaf_share: float | None = None  # of one value; None: one of the listed leaves
+    lowest: CodeArray | None = None  # the lowest level that each value may be published at; None: itself
 
 
 @runtime_checkable
@@ -49,28 +43,27 @@ class Rule(Protocol):
         """Say in a word or two what each level between the values and ``*`` is."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class NamedSets:
-    """What labels hold that name any sets of values, which need not nest: those that the cuts of a search leave.
+class NoLevels:
+    """Base of rules with nothing between the values and ``*``."""
 
-    Attributes
-    ----------
-    labels : mapping of str to tuple of str or None
-        The values under each label; None is the missing one. They are those of the data, so that no manifest tells it.
-    """
-
-    labels: Mapping[str, tuple[str | None, ...]] = field(repr=False)
-    name: ClassVar[str] = "named sets"
+    __slots__ = ()
 
     def ladder(self, column: Column, counts: CountArray | None = None) -> Ladder:
-        """Return no level: the sets are no nodes of a ladder."""
-        del column, counts
+        """Return no level."""
         return Ladder([])
 
     def titles(self, n_levels: int) -> list[str]:
         """Return nothing."""
-        del n_levels
         return []
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NamedSets(NoLevels):
+    """What labels hold that name any sets of values, which need not nest: those that the cuts of a search leave."""
+
+    # Values of the data under each (None: missing), so that no manifest tells them
+    labels: Mapping[str, tuple[str | None, ...]] = field(repr=False)
+    name: ClassVar[str] = "named sets"
 
 
 def by_label(labels: Sequence[str]) -> Level:

@@ -1,7 +1,4 @@
-"""Propose a rule for any column, as `Hierarchy.auto` uses it, and round ends for one with values far out.
-
-Round intervals: what classes publish of numbers and dates, on a grid that no record decides.
-"""
+"""Propose a rule for any column, and round ends and intervals, on a grid that no record decides."""
 
 from __future__ import annotations
 
@@ -44,23 +41,11 @@ from hushtable.hierarchy.rules import (
     places_of,
 )
 
-__all__ = [
-    "Rounding",
-    "code_lengths",
-    "finest_grid",
-    "length_of_codes",
-    "prefix_lengths",
-    "prefix_lengths_of",
-    "propose",
-    "propose_tails",
-]
-
 _MOST_CELLS: Final = 200
 _ANSWERS: Final = 3  # values of a column of answers
 _FITS: Final = 3  # times that a step goes into the intervals that are rounded to it
 _MOST_DECIMALS: Final = 9
-_DAYS: Final = {"day": 1, "month": 30, "quarter": 91, "year": 365, "decade": 3_652}
-"""About as many as a calendar unit has."""
+_DAYS: Final = {"day": 1, "month": 30, "quarter": 91, "year": 365, "decade": 3_652}  # about as many as a unit has
 _CLOCK: Final = (5, 15, 60, 300, 900, 3_600, 21_600)  # seconds of the units of a day
 _LONG: Final = 7_200  # seconds; of times further apart, minutes are enough
 _UNEVEN: Final = 2  # days by which a unit differs from that at most
@@ -74,46 +59,24 @@ class Rounding:
 
     An interval is rounded outwards to the widest step that goes into it three times: ages 23 to 27 stay
     ``[23, 28)``, 23 to 41 become ``[20, 45)``, dates of three years become whole years.
-
-    Attributes
-    ----------
-    kind : Kind
-        Of the column.
-    grid : int or Fraction
-        The width of a cell; of dates, in units.
-    unit : str
-        Of dates, what a cell is: a day, or the month, quarter or year that all of them are given as.
-    first : int
-        How many cells the first one is away from 0, or days from 1970.
-    place : ndarray of int32, shape (n_values,)
-        Of every value; values of one cell share one.
-    cells : ndarray of int64, shape (n_places,)
-        The cell of every place, ascending from 0.
-    value_width : float
-        What a single value covers of a cell: all of it where the grid is as fine as the values.
-    steps : ndarray of int64, shape (n_levels,)
-        About how many cells the units of each level have; each unit holds whole ones of the level before.
-    starts, ends : ndarray of int64, shape (n_levels, n_places)
-        Where the unit over each place begins and ends, in cells, no further than the column reaches.
     """
 
     kind: Kind
-    grid: Exact
-    first: int
-    place: CodeArray = field(repr=False)
-    cells: CountArray = field(repr=False)
-    value_width: float
+    grid: Exact  # the width of a cell; of dates, in units
+    first: int  # how many cells the first one is away from 0, or days from 1970
+    place: CodeArray = field(repr=False)  # of every value; values of one cell share one
+    cells: CountArray = field(repr=False)  # the cell of every place, ascending from 0
+    value_width: float  # what a value covers of a cell: all where the grid is as fine as the values
+    # About how many cells the units of each level have, each whole ones of the level before
     steps: CountArray = field(repr=False)
-    starts: CountArray = field(repr=False)
-    ends: CountArray = field(repr=False)
-    unit: str = "day"
+    starts: CountArray = field(repr=False)  # (n_levels, n_places), in cells: where the unit over each place begins
+    ends: CountArray = field(repr=False)  # where it ends, no further than the column reaches
+    unit: str = "day"  # of dates, what a cell is: a day, or the month, quarter or year that all of them are given as
 
     @classmethod
     def of(cls, column: Column, grid: Exact | None = None) -> Rounding:
         """Lay a column of at least two numbers or dates on a grid; its own where none is given.
 
-        Notes
-        -----
         Dates have a grid of days, or of the months, quarters or years that they are given as; times of a day have one
         of minutes (of seconds, where they have seconds and lie within two hours). Numbers have one of 1, 2 or 5 times a
         power of ten, no finer than a 200th of their range and no finer than they are written. So the order of magnitude
@@ -167,6 +130,10 @@ class Rounding:
         level = np.searchsorted(self.least, self.cells[high] - self.cells[low] + 1, side="right") - 1
         level = np.maximum(level, 0)
         return self.starts[level, low], self.ends[level, high]
+
+    def n_before(self, edges: CountArray) -> CountArray:
+        """Count the values of the column that lie in cells before others."""
+        return np.searchsorted(self.cells[self.place], edges)
 
     def shares(self, low: CodeArray, high: CodeArray) -> FloatArray:
         """Return what the round interval over each run of places covers of the column."""
@@ -225,13 +192,7 @@ class Rounding:
 
 
 def finest_grid(low: Exact, high: Exact, most_cells: int = _MOST_CELLS) -> Exact:
-    """Return the smallest of 1, 2 and 5 times a power of ten that is not below a 200th (or so) of a range.
-
-    Examples
-    --------
-    >>> finest_grid(17, 90), finest_grid(0, 100_000)
-    (Fraction(1, 2), 500)
-    """
+    """Return the smallest of 1, 2 and 5 times a power of ten that is not below a 200th (or so) of a range."""
     least = Fraction(high - low) / most_cells
     power = len(str(least.numerator)) - len(str(least.denominator)) - 1
     candidates = (digit * Fraction(10) ** (power + shift) for shift in range(3) for digit in (1, 2, 5))
@@ -301,7 +262,6 @@ def _clock_steps(found: CountArray, first: int, grid: Exact) -> tuple[CountArray
 
 def _calendar(found: CountArray, first: int, grid: Exact, *, unit: str) -> tuple[CountArray, CountArray, CountArray]:
     """Return the calendar units of days, months, quarters or years."""
-    del grid
     names = _units_from(unit)
     days = first_day(found + first, unit).astype("datetime64[D]")
     starts, ends = (
@@ -321,7 +281,6 @@ _FINEST_CELLS: Final = 16
 _N_WIDTHS: Final = 4
 _NEARLY_ALL: Final = 0.95  # of the values of a column of codes
 _END_CELLS: Final = 50  # of the grid that ends of tails lie on, about so many lie between the ends
-_UNIT_DAYS: Final = {"day": 1, "month": 30, "quarter": 91, "year": 365}  # about as many as a calendar unit has
 
 
 def propose(column: Column, counts: CountArray | None = None) -> Rule:
@@ -361,35 +320,11 @@ def propose(column: Column, counts: CountArray | None = None) -> Rule:
 
 
 def propose_tails(column: Column, counts: CountArray, n_low: int, n_high: int, least: int = LEAST) -> Tails | None:
-    """Propose ends for a column of numbers or dates, such that so many records lie beyond each.
+    """Propose ends for numbers or dates, with so many records beyond each; None where too few lie between.
 
-    Parameters
-    ----------
-    column : Column
-    counts : ndarray of int64, shape (n_values,)
-        Records of each value.
-    n_low, n_high : int
-        Records in each tail; 0 for a side without one.
-    least : int
-        What the rule asks for, and how many records lie between the ends.
-
-    Returns
-    -------
-    Tails or None
-        Nothing where too few lie between the ends.
-
-    Notes
-    -----
     Ends are multiples of 1, 2 or 5 times a power of ten, or first days of calendar units, on a grid of about 50 cells
     over what lies between the tails. Where one lies between the outermost record that must be in a tail and
     the next one inside, it is the end; else the first one further inside: then more records are in the tail.
-
-    Examples
-    --------
-    >>> from hushtable.columns import from_texts
-    >>> income, codes = from_texts("income", ["1000000", *map(str, range(299))])
-    >>> propose_tails(income, np.ones(300, dtype=np.int64), 0, 5)
-    Tails(low=None, high=290, least=5)
     """
     reached, places = np.cumsum(counts), places_of(column)
     # Of the outermost values, those that must be in a tail; between them the values from `first` to before `after`.
@@ -417,7 +352,7 @@ def propose_tails(column: Column, counts: CountArray, n_low: int, n_high: int, l
 def _floor(column: Column, low: Exact, high: Exact) -> Callable[[Exact, int], Exact]:
     """Return what finds the last point of a grid up to a place, or one some cells further."""
     if is_calendar(column):
-        unit = next((unit for unit, days in _UNIT_DAYS.items() if days * _END_CELLS >= high - low), "decade")
+        unit = next((unit for unit, days in _DAYS.items() if days * _END_CELLS >= high - low), "decade")
         return lambda day, more: int(first_day(unit_of(np.array([day], dtype="datetime64[D]"), unit) + more, unit)[0])
     grid = finest_grid(low, high, _END_CELLS)
     grid = max(grid, 1) if column.kind == "integer" else grid
@@ -437,13 +372,7 @@ def code_lengths(column: Column) -> tuple[int, ...]:
 
 
 def length_of_codes(texts: list[str]) -> int:
-    """Return the length that nearly all codes reach at most; words among them, which hold no digit, have no say.
-
-    Examples
-    --------
-    >>> length_of_codes(["01067", "80331", "unbekannt"])
-    5
-    """
+    """Return the length that nearly all codes reach at most; words among them, which hold no digit, have no say."""
     lengths = sorted(len(text) for text in texts if any(map(str.isdigit, text))) or sorted(map(len, texts))
     return lengths[math.ceil(_NEARLY_ALL * (len(lengths) - 1))]
 

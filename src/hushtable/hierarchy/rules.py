@@ -1,14 +1,7 @@
 """Rules: ladders that follow from the values of a column, complete whatever the values are.
 
-A rule is a few numbers, so that it can be written in a policy and compared there.
-It becomes a hierarchy once it meets a column: see `hushtable.hierarchy.Hierarchy.build`.
-
-Dictionaries: hierarchies of values that everyone knows, such as countries; data files with their origin on top.
-
-A file has lines of values with commas between them, a tab, and their labels from fine to coarse. Case, accents and
-marks of values do not count.
-
-Top and bottom coding: one group for all that lies beyond an end, and round steps between the ends.
+A rule is a few numbers, so that it can be written in a policy and compared there. It becomes a hierarchy once it meets
+a column. A dictionary's file has lines of values with commas between them, a tab, and their labels from fine to coarse.
 """
 
 from __future__ import annotations
@@ -22,7 +15,7 @@ from fractions import Fraction
 from functools import cache, partial
 from importlib import resources
 from types import MappingProxyType
-from typing import Any, ClassVar, Final, TypeVar
+from typing import Any, ClassVar, Final
 
 import numpy as np
 
@@ -31,11 +24,11 @@ from hushtable.columns import ENGLISH, LANGUAGES, Column, cells, check_language,
 from hushtable.errors import HierarchyError
 from hushtable.hierarchy.grid import (
     UNITS,
-    Dates,
+    Dates as Dates,
     Exact,
     Intervals,
     Number,
-    Times,
+    Times as Times,
     exact_numbers,
     first_day,
     plain,
@@ -43,36 +36,10 @@ from hushtable.hierarchy.grid import (
     unit_label,
     unit_of,
 )
-from hushtable.hierarchy.ladder import Ladder, Level, Rule, as_tuple, by_label, empty, unfit
+from hushtable.hierarchy.ladder import Ladder, Level, NoLevels, Rule, as_tuple, by_label, empty, unfit
 from hushtable.models import entries
 
-__all__ = [
-    "DICTIONARIES",
-    "LEAST",
-    "OTHER",
-    "RULES",
-    "Codes",
-    "Dates",
-    "Dictionary",
-    "Frequency",
-    "Intervals",
-    "Prefix",
-    "Runs",
-    "Suppression",
-    "Tails",
-    "Times",
-    "from_dict",
-    "is_calendar",
-    "known_rate",
-    "places_of",
-    "to_dict",
-    "translated",
-]
-
-
-LEAST: Final = 5
-"""Records that a tail holds at least where nobody says how many."""
-
+LEAST: Final = 5  # records that a tail holds at least where nobody says how many
 _FINEST: Final = 100  # of the finest intervals, about so many lie between the ends
 _DECADE: Final = 3_652  # days
 
@@ -136,19 +103,13 @@ class Tails:
             )
         if len(ends) == 2 and ends[0] >= ends[1]:
             raise HierarchyError(f"tails: low = {self.low} is not below high = {self.high}.", hint="swap them.")
-        if not isinstance(self.least, int) or isinstance(self.least, bool) or self.least < 1:
+        if not _is_count(self.least, 1):
             raise HierarchyError(
                 f"tails: least = {self.least!r}.", hint="give a whole number from 1, at least the models' k."
             )
 
     def ladder(self, column: Column, counts: CountArray | None = None) -> Ladder:
-        """Return the tails, and values and intervals between them.
-
-        Raises
-        ------
-        HierarchyError
-            A tail holds fewer records than it must, or the column is of a kind that has no such ends.
-        """
+        """Return the tails, and values and intervals between them; raise where a tail holds too few records."""
         low, high = self._ends(column)
         if not column.n_values:
             return Ladder([empty(), empty()])
@@ -318,8 +279,7 @@ DICTIONARIES: Final = MappingProxyType(
 )
 """The dictionaries, each with what its levels are."""
 
-OTHER: Final = "other"
-"""The label of all values that a dictionary does not know, in English."""
+OTHER: Final = "other"  # the label of all values that a dictionary does not know, in English
 
 
 @dataclass(frozen=True, slots=True)
@@ -356,7 +316,6 @@ class Dictionary:
 
     def ladder(self, column: Column, counts: CountArray | None = None) -> Ladder:
         """Return the labels of the canonical texts."""
-        del counts
         known, unknown = _paths(self.of), (OTHER,) * len(DICTIONARIES[self.of])
         paths = [known.get(fold(text), unknown) for text in column.texts()]
         levels = ([translated(path[level], self.language) for path in paths] for level in range(len(unknown)))
@@ -364,7 +323,6 @@ class Dictionary:
 
     def titles(self, n_levels: int) -> list[str]:
         """Return what the levels are."""
-        del n_levels
         return list(DICTIONARIES[self.of])
 
 
@@ -375,21 +333,13 @@ def known_rate(of: str, column: Column) -> float:
 
 
 def translated(label: str, language: str) -> str:
-    """Return a label of a dictionary, such as a region, in a language.
-
-    Examples
-    --------
-    >>> translated("Western Europe", "de"), translated("Western Europe", "en")
-    ('Westeuropa', 'Western Europe')
-    """
+    """Return a label of a dictionary, such as a region, in a language."""
     return label if language == ENGLISH else _translations()[label][LANGUAGES.index(language)]
 
 
 @cache
 def _translations() -> Mapping[str, tuple[str, ...]]:
-    text = resources.files(__package__).joinpath("data", "words.tsv").read_text(encoding="utf-8")
-    lines = [tuple(line.split("\t")) for line in text.splitlines() if not line.startswith("#")]
-    return MappingProxyType({line[0]: line for line in lines})
+    return MappingProxyType({line[0]: tuple(line) for line in _lines("words")})
 
 
 @cache
@@ -405,9 +355,12 @@ def _paths(of: str) -> Mapping[str, tuple[str, ...]]:
 
 
 def _rows(of: str) -> list[tuple[list[str], tuple[str, ...]]]:
-    text = resources.files(__package__).joinpath("data", f"{of}.tsv").read_text(encoding="utf-8")
-    lines = [line.split("\t") for line in text.splitlines() if not line.startswith("#")]
-    return [([value.strip() for value in values.split(",")], tuple(labels)) for values, *labels in lines]
+    return [([value.strip() for value in values.split(",")], tuple(labels)) for values, *labels in _lines(of)]
+
+
+def _lines(name: str) -> list[list[str]]:
+    text = resources.files(__package__).joinpath("data", f"{name}.tsv").read_text(encoding="utf-8")
+    return [line.split("\t") for line in text.splitlines() if not line.startswith("#")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -435,13 +388,11 @@ class Prefix:
 
     def ladder(self, column: Column, counts: CountArray | None = None) -> Ladder:
         """Return the prefixes of the canonical texts; a code that longer ones begin with is under its own prefix."""
-        del counts
         texts = column.texts()
         return Ladder([by_label(_begins(texts, length)) for length in self.lengths])
 
     def titles(self, n_levels: int) -> list[str]:
         """Return ``first 4`` and so on."""
-        del n_levels
         return [f"first {length}" for length in self.lengths]
 
 
@@ -462,7 +413,33 @@ def _begins(texts: list[str], length: int) -> list[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Frequency:
+class Runs:
+    """Runs of neighbouring values of an ordered column, labelled by the set of them.
+
+    Parameters
+    ----------
+    fanout : int
+        Nodes under a node; 2 halves the number of nodes from level to level.
+    """
+
+    fanout: int = 2
+    name: ClassVar[str] = "runs"
+
+    def __post_init__(self) -> None:
+        if not _is_count(self.fanout, 2):
+            raise HierarchyError(f"{self.name}: fanout = {self.fanout!r}.", hint="give a whole number from 2.")
+
+    def ladder(self, column: Column, counts: CountArray | None = None) -> Ladder:
+        """Return the runs."""
+        return _grouped(column, np.arange(column.n_values), self.fanout)
+
+    def titles(self, n_levels: int) -> list[str]:
+        """Return ``runs of 2`` and so on."""
+        return [f"runs of {self.fanout ** (level + 1)}" for level in range(n_levels)]
+
+
+@dataclass(frozen=True, slots=True)
+class Frequency(Runs):
     """Groups of values of similar frequency, labelled by the set of them.
 
     Parameters
@@ -474,9 +451,6 @@ class Frequency:
 
     fanout: int = 4
     name: ClassVar[str] = "frequency"
-
-    def __post_init__(self) -> None:
-        _check_fanout(self.name, self.fanout)
 
     def ladder(self, column: Column, counts: CountArray | None = None) -> Ladder:
         """Return the groups by rank of frequency; without counts, by order."""
@@ -492,46 +466,10 @@ class Frequency:
 
 
 @dataclass(frozen=True, slots=True)
-class Runs:
-    """Runs of neighbouring values of an ordered column, labelled by the set of them.
-
-    Parameters
-    ----------
-    fanout : int
-        Nodes under a node; 2 halves the number of nodes from level to level.
-    """
-
-    fanout: int = 2
-    name: ClassVar[str] = "runs"
-
-    def __post_init__(self) -> None:
-        _check_fanout(self.name, self.fanout)
-
-    def ladder(self, column: Column, counts: CountArray | None = None) -> Ladder:
-        """Return the runs."""
-        del counts
-        return _grouped(column, np.arange(column.n_values), self.fanout)
-
-    def titles(self, n_levels: int) -> list[str]:
-        """Return ``runs of 2`` and so on."""
-        return [f"runs of {self.fanout ** (level + 1)}" for level in range(n_levels)]
-
-
-@dataclass(frozen=True, slots=True)
-class Suppression:
+class Suppression(NoLevels):
     """The value or ``*``, nothing between."""
 
     name: ClassVar[str] = "suppression"
-
-    def ladder(self, column: Column, counts: CountArray | None = None) -> Ladder:
-        """Return no level."""
-        del column, counts
-        return Ladder([])
-
-    def titles(self, n_levels: int) -> list[str]:
-        """Return nothing."""
-        del n_levels
-        return []
 
 
 def _grouped(column: Column, rank: CountArray, fanout: int) -> Ladder:
@@ -554,24 +492,14 @@ RULES: Final[entries.Registry[Callable[..., Rule]]] = entries.Registry(
         rule.name: rule
         for rule in (Intervals, Tails, Prefix, Codes, Dates, Times, Dictionary, Frequency, Runs, Suppression)
     },
+    "hierarchy rule",
     "hierarchies",
     ("name", "ladder", "titles"),
+    HierarchyError,
 )
 """Every rule by the name that a policy writes it by."""
 
-RuleT = TypeVar("RuleT")
-
-
-def register(rule: type[RuleT]) -> type[RuleT]:
-    """Make a hierarchy rule known by its name to policies and `hushtable.anonymize`; usable as a decorator.
-
-    Raises
-    ------
-    InputError
-        Another rule has that name.
-    """
-    entries.register(rule, RULES, "hierarchy rule")
-    return rule
+register = RULES.register
 
 
 def is_known(written: Mapping[str, Any]) -> bool:
@@ -580,16 +508,8 @@ def is_known(written: Mapping[str, Any]) -> bool:
 
 
 def from_dict(entry: Mapping[str, Any]) -> Rule:
-    """Make a rule from the way a policy writes it.
-
-    Examples
-    --------
-    >>> from_dict({"intervals": {"width": [5, 10, 20], "high": 90}})
-    Intervals(width=(5, 10, 20), low=None, high=90)
-    >>> from_dict({"prefix": [3, 2]})
-    Prefix(lengths=(3, 2))
-    """
-    made: Rule = entries.read(entry, RULES, "hierarchy rule", error=HierarchyError)
+    """Make a rule from the way a policy writes it: ``{"prefix": [3, 2]}``."""
+    made: Rule = RULES.read(entry)
     return made
 
 
@@ -600,8 +520,3 @@ def to_dict(rule: Rule) -> dict[str, Any]:
 
 def _is_count(given: Any, least: int) -> bool:
     return isinstance(given, int) and not isinstance(given, bool) and given >= least
-
-
-def _check_fanout(name: str, fanout: Any) -> None:
-    if not _is_count(fanout, 2):
-        raise HierarchyError(f"{name}: fanout = {fanout!r}.", hint="give a whole number from 2.")

@@ -1,8 +1,7 @@
 """Where tables come in and go out: dataframes of any library, files of every kind, whole or batch by batch.
 
-In come a path, a frame or bytes; out go a `Frame`, whose cells are columns, batches of rows, or distinct rows with
-counts. What leaves is written as a draft that gets its name only when it is whole. CSV has a room of its own, `csv`:
-one reader decides there how a file spells its table. Nothing here knows roles, classes, models or releases.
+In come a path, a frame or bytes; out go a `Frame`, batches of rows, or distinct rows with counts. What leaves gets its
+name only when it is whole. Nothing here knows roles, classes, models or releases.
 """
 
 import lazy_loader

@@ -24,8 +24,6 @@ from hushtable.io.databases import Database, connect
 from hushtable.io.files import FILE_KINDS, Snapshot
 from hushtable.io.sources import Source, located
 
-__all__ = ["NO_KEY", "Lines", "Parts", "Queried", "Scan", "ahead", "as_declared", "scan", "to_arrow"]
-
 _BATCH: Final = 2**20  # rows
 NO_KEY: Final = "__HIVE_DEFAULT_PARTITION__"
 """What stands for a missing cell in the name of a folder."""
@@ -36,38 +34,17 @@ Item = TypeVar("Item")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Parts:
-    """Parquet files of one schema.
-
-    Attributes
-    ----------
-    inputs : tuple of path
-    schema : mapping of column to polars type
-        As polars reads them.
-    n_bytes : int
-        Of the files.
-    dialect : Dialect
-        What was said of cells.
-    folder : path, optional
-        Of which they are all files.
-    snapshot : Snapshot
-        What the files were when they were opened; every pass compares.
-    passed_over : tuple of str
-        What begins with ``_`` or ``.`` in the folder and those of a Hive data set, of which nothing is read.
-    keys : polars.DataFrame
-        What the folders of a Hive data set say of each input, a column a key; they come behind the files' own columns.
-    declared : mapping of column to ColumnSpec
-        Columns of sets, or with cells that were said to be missing: whoever reads batches reads them so.
-    """
+    """Parquet files of one schema."""
 
     inputs: tuple[Path, ...]
-    schema: pl.Schema = field(repr=False)
+    schema: pl.Schema = field(repr=False)  # as polars reads them
     n_bytes: int
-    dialect: Dialect = field(default_factory=Dialect)
-    folder: Path | None = None
-    snapshot: Snapshot = field(default_factory=Snapshot, repr=False)
-    passed_over: tuple[str, ...] = ()
-    keys: pl.DataFrame = field(default_factory=pl.DataFrame, repr=False)
-    declared: Mapping[str, ColumnSpec] = field(default_factory=dict, repr=False)
+    dialect: Dialect = field(default_factory=Dialect)  # what was said of cells
+    folder: Path | None = None  # of which they are all files
+    snapshot: Snapshot = field(default_factory=Snapshot, repr=False)  # every pass compares
+    passed_over: tuple[str, ...] = ()  # what begins with ``_`` or ``.`` in the folders, of which nothing is read
+    keys: pl.DataFrame = field(default_factory=pl.DataFrame, repr=False)  # of each input, by its folders' names
+    declared: Mapping[str, ColumnSpec] = field(default_factory=dict, repr=False)  # how batches read cells
 
     is_text = False
     has_order = True
@@ -78,15 +55,7 @@ class Parts:
         return tuple(self.schema)
 
     def batches(self, names: Sequence[str], coded: Sequence[str] = ()) -> Iterator[pa.Table]:
-        """Yield the cells of some columns, in the order of the names; texts among the coded ones as dictionaries.
-
-        There is one table at least.
-
-        Raises
-        ------
-        InputError
-            A file is damaged, or changed since it was opened.
-        """
+        """Yield the cells of some columns, one table at least; texts among the coded ones as dictionaries."""
         return _read_tables(self._batches(names, coded), self.declared)
 
     def _batches(self, names: Sequence[str], coded: Sequence[str]) -> Iterator[pa.Table]:
@@ -156,28 +125,14 @@ class Parts:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Lines:
-    """A CSV, as text.
+    """A CSV, as text."""
 
-    Attributes
-    ----------
-    inputs : tuple of path
-        The one file.
-    columns : tuple of str
-    n_bytes : int
-    dialect : Dialect
-        How it spells its table.
-    snapshot : Snapshot
-        What the file was when it was opened; every pass compares.
-    declared : mapping of column to ColumnSpec
-        Columns of sets, or with cells that were said to be missing: whoever reads batches reads them so.
-    """
-
-    inputs: tuple[Path, ...]
+    inputs: tuple[Path, ...]  # the one file
     columns: tuple[str, ...]
     n_bytes: int
-    dialect: Dialect
-    snapshot: Snapshot = field(default_factory=Snapshot, repr=False)
-    declared: Mapping[str, ColumnSpec] = field(default_factory=dict, repr=False)
+    dialect: Dialect  # how it spells its table
+    snapshot: Snapshot = field(default_factory=Snapshot, repr=False)  # every pass compares
+    declared: Mapping[str, ColumnSpec] = field(default_factory=dict, repr=False)  # how batches read cells
 
     is_text = True
     has_order = True
@@ -210,20 +165,11 @@ class Lines:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Queried:
-    """A table or query of a database; every pass sees it as it was when it was opened.
-
-    Attributes
-    ----------
-    database : Database
-    dialect : Dialect
-        What was said of cells.
-    declared : mapping of column to ColumnSpec
-        Columns of sets, or with cells that were said to be missing: whoever reads batches reads them so.
-    """
+    """A table or query of a database; every pass sees it as it was when it was opened."""
 
     database: Database
-    dialect: Dialect = field(default_factory=Dialect)
-    declared: Mapping[str, ColumnSpec] = field(default_factory=dict, repr=False)
+    dialect: Dialect = field(default_factory=Dialect)  # what was said of cells
+    declared: Mapping[str, ColumnSpec] = field(default_factory=dict, repr=False)  # how batches read cells
 
     is_text = False
     has_order = False
@@ -267,22 +213,7 @@ Scan = Parts | Lines | Queried
 
 
 def scan(data: Any, dialect: Dialect | None = None) -> Scan:
-    """Open a folder, a pattern or a file of Parquet, a CSV, or a URL of a database, without reading its rows.
-
-    Parameters
-    ----------
-    data : path
-        Of a folder all files are read but those whose names begin with ``_`` or ``.``.
-    dialect : Dialect, optional
-        How a CSV spells its table, where that is known.
-
-    Raises
-    ------
-    InputError
-        There is nothing to read, or it cannot be read.
-    ColumnError
-        The files of a folder have not the same columns, or a name is doubled.
-    """
+    """Open Parquet (a folder, a pattern or a file), a CSV, or a URL of a database, without reading its rows."""
     dialect, path = dialect or Dialect(), located(data)
     if isinstance(path, Source):
         return Queried(connect(path), dialect.marks)
@@ -320,13 +251,7 @@ def scan(data: Any, dialect: Dialect | None = None) -> Scan:
 
 
 def as_declared(source: Scan, specs: Mapping[str, ColumnSpec]) -> Scan:
-    """Return files whose cells are read as was said: missing where they mean that, every set in its one text.
-
-    Raises
-    ------
-    ColumnError
-        A column with a separator holds no texts.
-    """
+    """Return files whose cells are read as was said: missing where they mean that, every set in its one text."""
     said = {name: specs.get(name, ColumnSpec()).completed(source.dialect.spec) for name in source.schema}
     said = {name: spec for name, spec in said.items() if spec.separator is not None or spec.missing_values}
     said = {name: spec for name, spec in said.items() if not isinstance(source.schema[name], pl.Null)}
@@ -415,14 +340,10 @@ def _hidden_within(folder: Path, below: Path = Path()) -> list[Path]:
 
 
 def _keys_of(path: Path, inputs: Sequence[Path]) -> pl.DataFrame:
-    """Read the keys of a Hive data set from the names of its folders: whole numbers and days where all of one are.
-
-    Raises
-    ------
-    ColumnError
-        A file lies under other keys than the rest, or a folder's name is none of a key.
-    """
-    parts = [[name for name in each.relative_to(_fixed(path)).parts[:-1] if "=" in name] for each in inputs]
+    """Read the keys of a Hive data set from the names of its folders: whole numbers and days where all of one are."""
+    # Of a pattern the part that is a folder.
+    folder = path if path.is_dir() else next(each for each in path.parents if not glob.has_magic(str(each)))
+    parts = [[name for name in each.relative_to(folder).parts[:-1] if "=" in name] for each in inputs]
     pairs = [[unquote(side) for name in each for side in name.split("=", 1)] for each in parts]
     names = pairs[0][::2]
     if any(each[::2] != names for each in pairs) or len({*names}) < len(names) or "" in names:
@@ -443,11 +364,6 @@ def _typed_keys(cells: Sequence[str]) -> pl.Series:
         days = texts.str.to_date("%Y-%m-%d", strict=False)
         return days if days.null_count() == texts.null_count() else texts
     return texts
-
-
-def _fixed(path: Path) -> Path:
-    """Return the part of a pattern that is a folder."""
-    return path if path.is_dir() else next(each for each in path.parents if not glob.has_magic(str(each)))
 
 
 def _is_passed_over(path: Path) -> bool:

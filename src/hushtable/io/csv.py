@@ -1,7 +1,4 @@
-"""CSV as text: how a file spells its table, every record checked, no cell ever shown.
-
-Also cells that a spreadsheet would run: texts that begin with ``=``, ``+``, ``-`` or ``@`` and are no numbers.
-"""
+"""CSV as text: how a file spells its table, every record checked, no cell shown; and cells that spreadsheets run."""
 
 from __future__ import annotations
 
@@ -25,54 +22,20 @@ from hushtable.errors import ColumnError, InputError, listed
 from hushtable.io.encoding import as_utf8, decoded, encoding_of
 from hushtable.search import check_memory
 
-__all__ = [
-    "DELIMITERS",
-    "PER_LINE",
-    "ROOM",
-    "Dialect",
-    "Formulas",
-    "Writing",
-    "are_formulas",
-    "check_header",
-    "count",
-    "header_line",
-    "hidden",
-    "read_csv",
-    "scan_csv",
-    "shown",
-]
-
-
 Formulas = Literal["keep", "escape", "refuse"]
 
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """How a file of text spells a table; None where it is found from the file.
+    """How a file of text spells a table; None where it is found from the file."""
 
-    Attributes
-    ----------
-    encoding : str, optional
-        Of the text. A byte order mark says it; else UTF-8, and where that does not fit a guess.
-    delimiter : str, optional
-        One character; found among ``, ; tab |``.
-    decimal, thousands : str, optional
-        The marks of numbers, in every column that says nothing else; see `ColumnSpec`.
-    missing_values : tuple of str
-        Texts that mean a missing value in every column, besides blank ones.
-    index : bool, optional
-        Whether the first column, which then has no name, is an index that is left out.
-    formulas : {"escape"}, optional
-        Apostrophes before cells that a spreadsheet would run are none of the cells; see `hushtable.io.csv`.
-    """
-
-    encoding: str | None = None
-    delimiter: str | None = None
-    decimal: str | None = None
+    encoding: str | None = None  # a byte order mark says it; else UTF-8, and where that does not fit a guess
+    delimiter: str | None = None  # one character; found among ``, ; tab |``
+    decimal: str | None = None  # the marks of numbers, in every column that says nothing else; see `ColumnSpec`
     thousands: str | None = None
-    missing_values: tuple[str, ...] = ()
-    index: bool | None = None
-    formulas: Literal["escape"] | None = None
+    missing_values: tuple[str, ...] = ()  # texts that mean a missing value in every column, besides blank ones
+    index: bool | None = None  # whether the first column, which then has no name, is an index that is left out
+    formulas: Literal["escape"] | None = None  # "escape": apostrophes before formulas are no cells' own
 
     def __post_init__(self) -> None:
         check_marks(self.decimal, self.thousands, self.missing_values)
@@ -101,30 +64,15 @@ class Dialect:
 
 @dataclass(frozen=True, slots=True)
 class Writing:
-    """How a file of text is written, besides the delimiter of its input.
-
-    Attributes
-    ----------
-    encoding : str
-    decimal : {".", ","}
-        The mark of numbers that are not written as they came: quasi-identifiers, and what a dataframe holds as floats.
-    formulas : {"keep", "escape", "refuse"}
-        What becomes of cells and names that a spreadsheet would run: they are written as they are, with an
-        apostrophe in front, or nothing is written.
-    language : {"en", "de", "fr", "es", "it", "nl"}
-        Of the words that are written into cells: names of groups, and labels of dictionaries.
-    by : str, optional
-        A published column whose cells name the folders of a Hive data set, where a release is written batch by batch.
-    labels : mapping of column to str
-        What columns are in words, for the codebook and for files of statistics programs.
-    """
+    """How a file of text is written, besides the delimiter of its input."""
 
     encoding: str = "utf-8"
-    decimal: str = "."
+    decimal: str = "."  # of numbers that are not written as they came: quasi-identifiers, and floats of a dataframe
+    # cells and names that a spreadsheet would run: as they are, with an apostrophe in front, or nothing is written
     formulas: Formulas = "keep"
-    language: str = ENGLISH
-    by: str | None = None
-    labels: Mapping[str, str] = field(default_factory=dict)
+    language: str = ENGLISH  # of the words that are written into cells: names of groups, and labels of dictionaries
+    by: str | None = None  # a published column whose cells name the folders of a Hive data set
+    labels: Mapping[str, str] = field(default_factory=dict)  # what columns are in words
 
     def __post_init__(self) -> None:
         check_language(self.language)
@@ -158,13 +106,7 @@ _SIGNS: Final = r"^[\s\x00-\x1f\p{S}[\p{P}--_]]*$"
 
 
 def are_formulas(texts: pl.Series) -> pl.Series:
-    """Tell which texts a spreadsheet would run; a missing one is none.
-
-    Examples
-    --------
-    >>> are_formulas(pl.Series(["=1+1", "-5", "+49 30", "@x", "-", "-a", None])).to_list()
-    [True, False, False, True, False, True, False]
-    """
+    """Tell which texts a spreadsheet would run; a missing one is none."""
     signed = texts.str.contains(_SIGNED).fill_null(False)
     if not signed.any():
         return signed
@@ -172,15 +114,7 @@ def are_formulas(texts: pl.Series) -> pl.Series:
 
 
 def count(columns: Mapping[str, pl.Series], counts: CountArray | None = None) -> dict[str, int]:
-    """Count by column the cells that a spreadsheet would run, its name among them; columns without one are left out.
-
-    A cell counts once, or as often as its row does.
-
-    Examples
-    --------
-    >>> count({"a": pl.Series(["=1+1", "n"]), "@b": pl.Series([-1, -2]), "c": pl.Series(["n"])})
-    {'a': 1, '@b': 1}
-    """
+    """Count by column the cells that a spreadsheet would run, its name among them; columns without one are left out."""
     names = are_formulas(pl.Series(list(columns), dtype=pl.String)).to_list()
     found = {
         name: is_one + (_n_formulas(each.cast(pl.String), counts) if isinstance(each.dtype, _TEXTS) else 0)
@@ -195,13 +129,7 @@ def _n_formulas(texts: pl.Series, counts: CountArray | None) -> int:
 
 
 def hidden(texts: pl.Series) -> pl.Series:
-    """Put an apostrophe before formulas, and before those behind apostrophes; what is no text stays as it is.
-
-    Examples
-    --------
-    >>> hidden(pl.Series(["=1+1", "'=1+1", "'n"])).to_list()
-    ["'=1+1", "''=1+1", "'n"]
-    """
+    """Put an apostrophe before formulas, and before those behind apostrophes; what is no text stays as it is."""
     if not isinstance(texts.dtype, _TEXTS):
         return texts
     texts = texts.cast(pl.String)
@@ -241,13 +169,7 @@ _SEPARATOR: Final = re.compile(r'"?sep=([^"\r\n])"?\r?\n')
 
 
 def read_csv(path: Path, raw: bytes, dialect: Dialect) -> tuple[pl.DataFrame, Dialect]:
-    """Read a CSV as text, an empty cell as missing; return it and its dialect, as far as that was looked for.
-
-    Raises
-    ------
-    InputError, ColumnError
-        As `hushtable.io.frames.read`.
-    """
+    """Read a CSV as text, an empty cell as missing; return it and its dialect, as far as that was looked for."""
     raw, encoding = as_utf8(path, raw, dialect.encoding)
     raw, dialect, first_line = _began(path, raw, replace(dialect, encoding=encoding))
     raw = raw if raw.endswith(b"\n") else raw + b"\n"
@@ -258,14 +180,7 @@ def read_csv(path: Path, raw: bytes, dialect: Dialect) -> tuple[pl.DataFrame, Di
 def scan_csv(path: Path, dialect: Dialect) -> tuple[tuple[str, ...], Dialect, Iterator[pl.DataFrame]]:
     """Read a CSV as `read_csv` does, piece by piece: its columns, its dialect, and its records as they are asked for.
 
-    Notes
-    -----
-    Whether the first line is a record is judged by the first piece.
-
-    Raises
-    ------
-    InputError, ColumnError
-        As `hushtable.io.frames.read`; what is wrong further on is told when that is read.
+    Whether the first line is a record is judged by the first piece. What is wrong further on is told when that is read.
     """
     dialect = replace(dialect, encoding=dialect.encoding or encoding_of(path))
     pieces = _pieces(path, dialect)
@@ -370,28 +285,14 @@ def _cells(data: pl.DataFrame, names: Sequence[str], dialect: Dialect) -> pl.Dat
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Layout:
-    """Where the lines of a CSV begin and end; a line break in quotes ends none.
+    """Where the lines of a CSV begin and end; a line break in quotes ends none."""
 
-    Attributes
-    ----------
-    starts, ends : ndarray of int64, shape (n_lines,)
-        The first byte of each line and its newline.
-    n_fields : ndarray of int64, shape (n_lines,)
-    is_blank : ndarray of bool, shape (n_lines,)
-        Lines that are no records; of a single column, an empty line is an empty cell.
-    stray : int or None
-        The first byte that stands where it may not: a quote inside a field, one that nothing
-        closes, a carriage return that ends no line. Only without one the rest holds.
-    width : int
-        How many fields the first line of the file has.
-    """
-
-    starts: CountArray
-    ends: CountArray
+    starts: CountArray  # the first byte of each line
+    ends: CountArray  # the newline of each line
     n_fields: CountArray
-    is_blank: BoolArray
-    stray: int | None
-    width: int
+    is_blank: BoolArray  # lines that are no records; of a single column, an empty line is an empty cell
+    stray: int | None  # the first byte that stands where it may not: only without one the rest holds
+    width: int  # how many fields the first line of the file has
 
     @property
     def n_records(self) -> int:
@@ -400,10 +301,7 @@ class _Layout:
 
 
 def _lay_out(raw: bytes, delimiter: str, width: int | None) -> _Layout:
-    """Find the lines of a CSV that ends in one; a byte is quoted where an odd number of quotes stands before it.
-
-    Piece by piece, each of whole lines; up to the first stray byte.
-    """
+    """Find the lines of a CSV, up to the first stray byte; behind an odd number of quotes a byte is quoted."""
     letters = np.frombuffer(raw, dtype=np.uint8)
     found: list[tuple[CountArray, ...]] = []
     begin, size, stray = 0, _PIECE, None

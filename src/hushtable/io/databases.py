@@ -1,8 +1,6 @@
 """Tables and queries of PostgreSQL, SQLite and DuckDB: read only, as of one moment, in pieces.
 
-A query is made a part of another one, which names its columns and turns those of types that no dataframe has into text.
-So it can change nothing, and every pass sees the same rows. What a database says of a failure may quote a cell: only
-its code is told.
+A query is a part of another one, and can change nothing. What a database says may quote a cell: its code is told.
 """
 
 from __future__ import annotations
@@ -20,8 +18,6 @@ import polars as pl
 from hushtable.errors import ColumnError, HushError, InputError, listed
 from hushtable.io.sources import Source, quoted
 from hushtable.search import check_memory
-
-__all__ = ["Database", "connect", "read_database"]
 
 _ROWS: Final = 100_000  # that are fetched at once
 _EXACT: Final = 2**53  # whole numbers up to here are exact as decimals
@@ -53,21 +49,12 @@ Fetch = Callable[[Sequence[str], int | None], Iterator[pl.DataFrame]]
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class Database:
-    """A table or query of a database, as of the moment when it was opened.
-
-    Attributes
-    ----------
-    source : Source
-    schema : mapping of column to polars type
-    n_rows : int
-    fetch : function
-        From names and the most rows, to pieces of these columns; one at a time.
-    """
+    """A table or query of a database, as of the moment when it was opened."""
 
     source: Source
     schema: pl.Schema = field(repr=False)
     n_rows: int
-    fetch: Fetch = field(repr=False)
+    fetch: Fetch = field(repr=False)  # from names and the most rows, to pieces of these columns; one at a time
 
     @property
     def n_bytes(self) -> float:
@@ -75,13 +62,7 @@ class Database:
         return float(self.n_rows * sum(map(_width, self.schema.values())))
 
     def pieces(self, names: Sequence[str], most: int | None = None) -> Iterator[pl.DataFrame]:
-        """Yield some columns, in the order of the names, piece by piece; the first piece may have no rows.
-
-        Raises
-        ------
-        InputError
-            The database fails, or a cell is none of its column's type.
-        """
+        """Yield some columns, in the order of the names, piece by piece; the first piece may have no rows."""
         schema = {name: self.schema[name] for name in names}
         yield pl.DataFrame(schema=schema)
         with _telling(self.source):
@@ -90,15 +71,7 @@ class Database:
 
 
 def connect(source: Source) -> Database:
-    """Open a table or query, and count its rows; it is closed when nobody holds it any more.
-
-    Raises
-    ------
-    InputError
-        There is no such database or table, the query is none, or a library is not installed.
-    ColumnError
-        Columns have the same name.
-    """
+    """Open a table or query, and count its rows; it is closed when nobody holds it any more."""
     source.check()
     query = source.query
     assert source.program is not None
@@ -125,13 +98,7 @@ def _check_mark(source: Source) -> None:
 
 
 def read_database(source: Source, room: str) -> pl.DataFrame:
-    """Read all rows into memory; ``room`` says what to do where they do not fit.
-
-    Raises
-    ------
-    InputError, ColumnError
-        As `connect`.
-    """
+    """Read all rows into memory; ``room`` says what to do where they do not fit."""
     database = connect(source)
     check_memory(database.n_bytes, f"reading the {database.n_rows:,} rows of {source}", room)
     return pl.concat(list(database.pieces(list(database.schema)))).rechunk()

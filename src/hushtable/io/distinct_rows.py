@@ -1,7 +1,6 @@
 """Tables too large for memory, as their distinct rows with counts: all that privacy models and claims ask for.
 
-Nothing here comes from the code that makes releases: what is written is verified by the same collapse.
-Arrays and sorting only, so that nothing has to be compiled for it, or believed.
+What is written is verified by the same collapse: arrays and sorting only, so that nothing has to be believed.
 """
 
 from __future__ import annotations
@@ -23,8 +22,6 @@ from hushtable.io import frames
 from hushtable.io.batches import Scan, ahead, to_arrow
 from hushtable.io.frames import Frame
 from hushtable.search import check_memory
-
-__all__ = ["MOST_ROWS", "Collapser", "RowKeys", "Values", "changed", "collapse"]
 
 MOST_ROWS: Final = 20_000_000
 """Distinct rows that are held at most: beyond, no search on one machine ends in reasonable time."""
@@ -50,34 +47,10 @@ def collapse(
 ) -> Frame:
     """Return the distinct rows of some columns of a file or folder, with how many records each stands for.
 
-    Parameters
-    ----------
-    source : Scan
-    names : sequence of str, optional
-        Which columns, in which order; all when not given.
-    most_rows : int
-        How many distinct rows are too many.
-    coded : collection of str
-        Columns whose texts are an enumeration: a byte or two for each cell, however long it is.
-    as_written : collection of str
-        Columns whose floats become text, because a reader of the file tells 0 from -0, and NaN from a missing cell.
-
-    Returns
-    -------
-    Frame
-        With counts; its rows are in the order of their cells, whatever the order of the records and
-        the size of batches.
-
-    Raises
-    ------
-    ColumnError
-        A column does not exist, or its type cannot be grouped.
-    InputError
-        There are too many distinct rows: the column with the most values is named.
-
-    Notes
-    -----
-    O(n log b) for n records in batches of b. NaN is missing, and 0 and -0 are one number.
+    Rows are in the order of their cells, whatever the order of the records and the size of batches: O(n log b) for n
+    records in batches of b. NaN is missing, and 0 and -0 are one number. Texts of ``coded`` columns are an enumeration:
+    a byte or two a cell. Floats of those ``as_written`` become text, because a reader of the file tells 0 from -0.
+    InputError where there are too many distinct rows: the column with the most values is named.
     """
     names = source.columns if names is None else names_in(names, "columns")
     check_columns(names, source.columns, "columns")
@@ -109,13 +82,7 @@ class Values:
         return len(self.known) + 1
 
     def code(self, column: pa.ChunkedArray, *, grow: bool) -> tuple[CountArray, CountArray]:
-        """Return the codes of cells: those of their dictionary, missing last, and each cell's place in it.
-
-        Raises
-        ------
-        InputError
-            A value is not known, and must not be added.
-        """
+        """Return the codes of the cells' dictionary, missing last, and each cell's place in it; a new one may raise."""
         if self._is_text:
             column = pa.chunked_array([to_arrow(pl.Series("", pl.from_arrow(column)).cast(pl.String))])
         cells = column.combine_chunks() if column.num_chunks != 1 else column.chunk(0)
@@ -148,16 +115,9 @@ class Values:
 
 
 class RowWords:
-    """Rows of codes as words of 63 bits, each of which holds some columns.
+    """Rows of codes as words of 63 bits, each of some columns; all but the first leave ``n_reserved`` bits to others.
 
-    Parameters
-    ----------
-    widths : sequence of int
-        How many codes each column has.
-    has_room : bool
-        Whether columns will have more: then they have room for twice as many, where that takes no further word.
-    n_reserved : int
-        Bits that every word but the first leaves to something else.
+    With ``has_room`` columns have room for twice as many codes, where that takes no further word.
     """
 
     def __init__(self, widths: Sequence[int], *, has_room: bool, n_reserved: int = 0) -> None:
@@ -205,26 +165,14 @@ def _dealt(bits: Sequence[int], n_reserved: int) -> list[range]:
 
 
 class RowKeys(RowWords):
-    """Rows of codes as single numbers: each later word begins with the number of the row so far.
-
-    Parameters
-    ----------
-    widths : sequence of int
-        How many codes each column has.
-    """
+    """Rows of codes as single numbers: each later word begins with the number of the row so far."""
 
     def __init__(self, widths: Sequence[int]) -> None:
         super().__init__(widths, has_room=False, n_reserved=_NUMBER)
         self.numbers = [_NumberedKeys() for _ in self.words[1:]]
 
     def keys(self, codes: Iterable[tuple[CountArray, CountArray]], n_rows: int, *, grow: bool) -> CountArray:
-        """Return the key of every row, of what each column's dictionary and places say.
-
-        Raises
-        ------
-        InputError
-            A row cannot be among those that are known, and must not be added.
-        """
+        """Return the key of every row; InputError where one cannot be among those known, and must not be added."""
         keys, *others = self.of(codes, n_rows)
         for word, numbers in zip(others, self.numbers, strict=True):
             keys = (numbers.of(keys, grow=grow) << (_WORD - _NUMBER)) | word
@@ -252,16 +200,7 @@ class _NumberedKeys:
 
 
 class Collapser:
-    """The distinct rows of batches, counted as they come.
-
-    Parameters
-    ----------
-    schema : mapping of column to polars type
-    most_rows : int
-        How many distinct rows are too many.
-    coded, as_written : collection of str
-        As of `collapse`.
-    """
+    """The distinct rows of batches, counted as they come; arguments as of `collapse`."""
 
     def __init__(
         self,
@@ -283,13 +222,7 @@ class Collapser:
         return [column.width for column in self._columns]
 
     def add(self, batch: pa.Table) -> None:
-        """Count the records of a batch, which has the columns in order.
-
-        Raises
-        ------
-        InputError
-            There are too many distinct rows.
-        """
+        """Count the records of a batch, which has the columns in order."""
         if not batch.num_rows:
             return
         codes = [column.code(cells, grow=True) for column, cells in zip(self._columns, batch.columns, strict=True)]

@@ -23,18 +23,6 @@ from hushtable.io.sources import check_secrets
 if sys.platform != "win32":
     import fcntl
 
-__all__ = [
-    "check_folder",
-    "check_inside",
-    "check_outputs",
-    "is_full",
-    "mode_of",
-    "paths_among",
-    "replacing",
-    "replacing_folder",
-    "workplace",
-]
-
 _EXCHANGE = 2  # of renameat2: two names change places, at no time is there only one of them
 _HERE = -100
 _FULL = (errno.ENOSPC, errno.EDQUOT)
@@ -87,15 +75,7 @@ def _exists_error(output: Path) -> InputError:
 def check_folder(folder: Path, inputs: Sequence[Path], mark: str, parts: str, *, overwrite: bool) -> None:
     """Raise InputError where a folder must not be written: it holds an input, or something that is no release.
 
-    Parameters
-    ----------
-    folder : path
-    inputs : sequence of path
-    mark : str
-        The name of a file without which no folder is replaced.
-    parts : str
-        The pattern of all other names that a folder may hold which is replaced.
-    overwrite : bool
+    A folder is replaced only if it holds a file named ``mark``, and otherwise files of the pattern ``parts`` alone.
     """
     place = Path(os.path.realpath(folder))
     for source in inputs:
@@ -150,9 +130,9 @@ def check_inside(path: Path, folder: Path, what: str) -> None:
 def replacing(*paths: Path, internal: Collection[Path] = (), overwrite: bool = True) -> Iterator[tuple[Path, ...]]:
     """Write files whole and together, or not at all: yields drafts, which get their names at the end.
 
-    A crash, a full disk or an exception leaves the old files, or none. A draft is its
-    owner's alone until it has its name, and for good where it is internal; one that a kill left behind goes with the
-    next write. Without `overwrite`, a file that another run wrote in the meantime is an error, and stays.
+    A crash, a full disk or an exception leaves the old files, or none. A draft is its owner's alone until it has its
+    name, and for good where it is internal; an abandoned one goes with the next write. Without `overwrite`, a file that
+    another run wrote in the meantime is an error, and stays.
     """
     drafts = tuple(_beside(path, "part") for path in paths)
     try:
@@ -181,11 +161,7 @@ def replacing(*paths: Path, internal: Collection[Path] = (), overwrite: bool = T
 def replacing_folder(
     path: Path, internal: Collection[str] = (), *, overwrite: bool = True
 ) -> Iterator[tuple[Path, Path]]:
-    """Write a folder whole or not at all: yields an empty draft, which gets its name at the end, and room for a spill.
-
-    A crash, a full disk or an exception leaves the old folder, or none; see `replacing`. Files of it are internal by
-    their names.
-    """
+    """Write a folder whole or not at all, see `replacing`: yields an empty draft, and room for a spill."""
     try:
         with workplace(path) as place:
             draft = place / "draft"

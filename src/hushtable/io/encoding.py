@@ -17,8 +17,6 @@ import numpy as np
 
 from hushtable.errors import InputError
 
-__all__ = ["as_utf8", "decode_text", "decoded", "encoding_of", "read_text"]
-
 _HEAD: Final = 1_000_000  # bytes looked at for the encoding
 _PIECE: Final = 1 << 23  # bytes of a file that are read at a time: larger pieces leave the cache, and take longer
 _MARK: Final = 4  # bytes of the longest mark of an encoding, which is never cut
@@ -37,13 +35,7 @@ _ODD_CASE: Final = re.compile(f"[a-z{_SMALL}][{_CAPITALS}]|[A-Z][{_CAPITALS}][a-
 
 
 def read_text(path: Path, encoding: str | None = None, most_bytes: int = -1) -> str:
-    """Read a file that lies beside tables, encoded as any of them; of one that is larger only that many bytes.
-
-    Raises
-    ------
-    InputError, OSError
-        The text is not in the encoding; the file cannot be read.
-    """
+    """Read a file that lies beside tables, encoded as any of them; of one that is larger only that many bytes."""
     with path.open("rb") as file:
         raw = file.read(most_bytes)
     # Who gives a limit refuses what comes to it, and a letter may be cut there.
@@ -197,13 +189,17 @@ def _opened(path: Path) -> Iterator[IO[bytes]]:
     with path.open("rb") as file:
         is_gzip = file.read(2) == b"\x1f\x8b"
         file.seek(0)
-        if not is_gzip:
-            yield file
-            return
-        try:
-            with gzip.open(file) as unzipped:
-                yield unzipped  # type: ignore[misc]  # of bytes, as it reads them
-        except (gzip.BadGzipFile, EOFError, zlib.error):
-            raise InputError(
-                f"{str(path)!r} is not gzip, or was cut off or damaged.", hint="compress it anew, or unpack it."
-            ) from None
+        with unzipped(path, file) if is_gzip else contextlib.nullcontext(file) as text:
+            yield text
+
+
+@contextlib.contextmanager
+def unzipped(path: Path, raw: IO[bytes]) -> Iterator[IO[bytes]]:
+    """Open what is gzip; InputError, while it is read too, where it is none or damaged."""
+    try:
+        with gzip.open(raw) as text:
+            yield text  # type: ignore[misc]  # of bytes, as it reads them
+    except (gzip.BadGzipFile, EOFError, zlib.error):
+        raise InputError(
+            f"{str(path)!r} is not gzip, or was cut off or damaged.", hint="compress it anew, or unpack it."
+        ) from None

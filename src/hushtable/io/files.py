@@ -1,17 +1,12 @@
-"""Files of tables: which kinds there are, and how each is read and written.
-
-Excel's workbooks: the first sheet as a table, numbers and dates as they are typed there.
-"""
+"""Files of tables: which kinds there are, and how each is read and written; of a workbook the first sheet."""
 
 from __future__ import annotations
 
 import codecs
 import datetime as dt
 import glob
-import gzip
 import io
 import os
-import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,25 +18,11 @@ from polars import selectors as cs
 from hushtable.errors import InputError
 from hushtable.io.csv import PER_LINE, ROOM, Dialect, check_header, header_line, read_csv
 from hushtable.io.databases import read_database
+from hushtable.io.encoding import unzipped
 from hushtable.io.object_stores import read_objects
 from hushtable.io.sources import Source, check_secrets
 from hushtable.io.statistics_files import READERS, Variable, read_statistics
 from hushtable.search import check_memory
-
-__all__ = [
-    "FILE_KINDS",
-    "MANIFEST",
-    "Snapshot",
-    "check_workbook",
-    "file_kind",
-    "is_many",
-    "read_bytes",
-    "read_file",
-    "read_workbook",
-    "unpacked_size",
-    "write_csv",
-    "write_workbook",
-]
 
 _WHOLE: Final[dict[str, Any]] = {
     "engine": "calamine",
@@ -55,13 +36,7 @@ _WHOLE: Final[dict[str, Any]] = {
 
 
 def read_workbook(path: Path, raw: bytes) -> pl.DataFrame:
-    """Read the first sheet of a workbook; columns of one type have it, others are text, empty rows are left out.
-
-    Raises
-    ------
-    InputError, ColumnError
-        It is no workbook, its first sheet is hidden or empty, or a column has no name of its own.
-    """
+    """Read the first sheet of a workbook; columns of one type have it, others are text, empty rows are left out."""
     try:
         import fastexcel
     except ModuleNotFoundError:
@@ -151,19 +126,9 @@ ReadFile = tuple[pl.DataFrame, bool, Dialect, Mapping[str, Variable]]
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """What files were when a job first looked at them, so that every later pass can tell whether they changed.
+    """What files were when a job first looked at them, so that every later pass can tell whether they changed."""
 
-    Attributes
-    ----------
-    states : mapping of path to tuple of int
-        Device, inode, size in bytes, and time of the last change in nanoseconds.
-
-    Examples
-    --------
-    >>> Snapshot.of([__file__]).check()
-    """
-
-    states: Mapping[Path, tuple[int, ...]] = field(default_factory=dict, repr=False)
+    states: Mapping[Path, tuple[int, ...]] = field(default_factory=dict, repr=False)  # device, inode, bytes, time
 
     @classmethod
     def of(cls, paths: Iterable[str | os.PathLike[str]]) -> Snapshot:
@@ -171,13 +136,7 @@ class Snapshot:
         return cls({Path(path): _state(path) for path in paths})
 
     def check(self, *paths: Path) -> None:
-        """Compare some files, or all of them, with what they were.
-
-        Raises
-        ------
-        InputError
-            A file changed: which one, and what of it.
-        """
+        """Compare some files, or all of them, with what they were; InputError says which changed, and what of it."""
         for path in paths or self.states:
             try:
                 state = _state(path)
@@ -216,13 +175,7 @@ def is_many(path: Path | Source) -> bool:
 
 
 def read_file(path: Path | Source, dialect: Dialect) -> ReadFile:
-    """Read a file by the ending of its name, or what has a URL.
-
-    Raises
-    ------
-    InputError, ColumnError
-        As `hushtable.io.frames.read`.
-    """
+    """Read a file by the ending of its name, or what has a URL."""
     if isinstance(path, Source):
         read = read_objects if path.program is None else read_database
         return read(path, ROOM), False, dialect.marks, {}
@@ -318,13 +271,7 @@ class _ExactNumber(float):
 
 
 def write_workbook(cells: pl.DataFrame, path: Path) -> None:
-    """Write a table as a workbook of one sheet: text is text, whatever it looks like, and nothing is a formula.
-
-    Raises
-    ------
-    InputError
-        A text is longer than a cell.
-    """
+    """Write a table as a workbook of one sheet: text is text, whatever it looks like, and nothing is a formula."""
     import xlsxwriter
 
     for name, column in zip(cells.columns, cells, strict=True):
@@ -397,13 +344,7 @@ def _width(dtype: pl.DataType) -> float:
 
 
 def unpacked_size(path: Path, raw: IO[bytes], most: float) -> int:
-    """Return how many bytes a file of gzip unpacks to; where they are more than the most, some number above it.
-
-    Raises
-    ------
-    InputError
-        It is not gzip, or damaged.
-    """
+    """Return how many bytes a file of gzip unpacks to; where they are more than the most, some number above it."""
     n_bytes = 0
     for piece in _unpacked(path, raw):
         n_bytes += len(piece)
@@ -423,14 +364,9 @@ def _unzipped(path: Path, raw: bytes) -> bytes:
 
 
 def _unpacked(path: Path, raw: IO[bytes]) -> Iterator[bytes]:
-    try:
-        with gzip.open(raw) as text:
-            while piece := text.read(_PIECE):
-                yield piece
-    except (gzip.BadGzipFile, EOFError, zlib.error):
-        raise InputError(
-            f"{str(path)!r} is not gzip, or was cut off or damaged.", hint="compress it anew, or unpack it."
-        ) from None
+    with unzipped(path, raw) as text:
+        while piece := text.read(_PIECE):
+            yield piece
 
 
 def _growth(head: bytes) -> float:

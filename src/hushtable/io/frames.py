@@ -1,8 +1,4 @@
-"""Tables at the boundary: files and dataframes in, the same kind out, text kept as it was.
-
-A CSV is read as text and stays text: types are inferred for computing only
-(`hushtable.columns.column`), so "01234", "1E10" and "NA" come out as they went in.
-"""
+"""Tables at the boundary: files and dataframes in, the same kind out; text is typed for computing only."""
 
 from __future__ import annotations
 
@@ -36,25 +32,9 @@ from hushtable.columns import (
 )
 from hushtable.errors import ColumnError, InputError, check_columns, listed
 from hushtable.io.csv import Dialect
-from hushtable.io.files import check_workbook, file_kind, read_bytes, read_file, write_csv, write_workbook
+from hushtable.io.files import check_workbook, file_kind as file_kind, read_bytes, read_file, write_csv, write_workbook
 from hushtable.io.sources import located
 from hushtable.io.statistics_files import Variable, check_statistics, kind_of, missing_texts, write_statistics
-
-__all__ = [
-    "Frame",
-    "assemble",
-    "check_writable",
-    "counted",
-    "csv_size",
-    "file_kind",
-    "library",
-    "read",
-    "read_stream",
-    "with_json_lists",
-    "write",
-    "written_delimiter",
-]
-
 
 _AT_ONCE: Final = 2**20  # records that are written together
 _LINES_AT_ONCE: Final = 2**17  # the same of a CSV; sinks of Parquet hold more the more parts there are
@@ -63,32 +43,15 @@ _MOST_RECORDS: Final = 2**53  # whole numbers that floats add up exactly
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Frame:
-    """An eager dataframe of any library, and whether its cells are text that wants typing.
+    """An eager dataframe of any library, and whether its cells are text that wants typing."""
 
-    Attributes
-    ----------
-    data : narwhals.DataFrame
-    is_text : bool
-        True for a CSV: every column is text, missing where the cell is empty. And for a workbook, where some are.
-    dialect : Dialect
-        Of a CSV: how it was read; its delimiter is used again when a CSV is written.
-    specs : mapping of column to ColumnSpec
-        What was said of how columns are read, besides.
-    counts : ndarray of int64, shape (n_rows,), read-only, optional
-        How many records each row stands for; one each when not given.
-    variables : mapping of column to Variable
-        What a file of a statistics program says of them.
-    judged : frozenset of str
-        Columns whose odd cells were looked for: those of some of their rows are not looked for again.
-    """
-
-    data: nw.DataFrame[Any] = field(repr=False)
-    is_text: bool = False
-    dialect: Dialect = field(default_factory=Dialect)
-    specs: Mapping[str, ColumnSpec] = field(default_factory=dict, repr=False)
-    counts: CountArray | None = field(default=None, repr=False)
-    variables: Mapping[str, Variable] = field(default_factory=dict, repr=False)
-    judged: frozenset[str] = field(default=frozenset(), repr=False)
+    data: nw.DataFrame[Any] = field(repr=False)  # a narwhals dataframe
+    is_text: bool = False  # whether text wants typing by its looks: of a CSV, where all is, or of a workbook
+    dialect: Dialect = field(default_factory=Dialect)  # how a CSV was read, and is written again
+    specs: Mapping[str, ColumnSpec] = field(default_factory=dict, repr=False)  # what was said besides
+    counts: CountArray | None = field(default=None, repr=False)  # (n_rows,), read-only: records of each
+    variables: Mapping[str, Variable] = field(default_factory=dict, repr=False)  # of a statistics file
+    judged: frozenset[str] = field(default=frozenset(), repr=False)  # whose odd cells were looked for: not again
 
     def __post_init__(self) -> None:
         if self.counts is not None:
@@ -148,10 +111,7 @@ class Frame:
         return self.specs.get(name, ColumnSpec()).completed(self.dialect.spec)
 
     def spelling(self, name: str, *, is_typed: bool | None = None) -> ColumnSpec:
-        """Return how a column of text is spelled: as was said, and where its cells leave no doubt.
-
-        Text is looked at where it is typed by its looks, as a CSV's is.
-        """
+        """Return how a column of text is spelled: as was said, and, if typed by its looks, as its cells tell."""
         column, looks = self._text_of_one_kind(name), self.is_text if is_typed is None else is_typed
         return self.spec(name) if column is None else settled(column, self.spec(name), is_typed=looks)
 
@@ -188,8 +148,7 @@ class Frame:
     def without_odd_cells(self, names: Sequence[str] | None = None) -> tuple[Frame, dict[str, OddCells]]:
         """Return the frame without the odd cells of some columns, and those of columns of which nobody has decided.
 
-        They are missing where that was said. Undecided ones are missing where text is typed by its looks; text of a
-        dataframe and codes stay as they are.
+        Undecided ones are missing where text is typed by its looks; text of a dataframe and codes stay as they are.
         """
         names = [name for name in (self.columns if names is None else names) if name not in self.judged]
         found = {name: odd for name in names if (odd := self.odd_cells(name)) is not None}
@@ -213,9 +172,7 @@ class Frame:
     def learned(self) -> Frame:
         """Return a file's frame with all said of it that its cells leave no doubt of.
 
-        Formats of dates are said column by column. A comma as decimal mark holds for the whole file, so
-        that a column that could be read in two ways is read as its neighbours are; a column that it would
-        read otherwise than its own cells say keeps marks of its own.
+        A comma as decimal mark holds for the whole file: doubtful columns are read as their neighbours are.
         """
         if not self.is_text:
             return self
@@ -260,11 +217,7 @@ class Frame:
     def without_declared(self, program: str | None = "") -> Frame:
         """Return the frame with the cells missing that were said to be.
 
-        Parameters
-        ----------
-        program : str, optional
-            Codes that a file of this statistics program can declare missing by itself stay; "" is any program, None is
-            no program.
+        Codes that a file of the statistics program can declare missing by itself stay; "" is any program, None is none.
         """
         columns = {}
         for name in self.columns:
@@ -320,10 +273,7 @@ class Frame:
         return replace(self, data=nw.maybe_reset_index(nw.concat(rows, how="vertical")), counts=counts)
 
     def dealt(self, rows: Mapping[str, CountArray]) -> Frame:
-        """Return a frame whose columns take the cells of rows of their own, equally many, in the order given.
-
-        Every one of its rows is a record: there is no row whose count it could have.
-        """
+        """Return a frame whose columns take the cells of rows of their own, equally many; each row is one record."""
         columns = [nw.maybe_reset_index(self.select([name]).take(rows[name]).data) for name in self.columns]
         return replace(self, data=nw.concat(columns, how="horizontal"), counts=None)
 
@@ -370,23 +320,7 @@ class Frame:
 def read(
     data: Any, *, dialect: Dialect | None = None, encoding: str | None = None, delimiter: str | None = None
 ) -> Frame:
-    """Open a file or wrap a dataframe.
-
-    Parameters
-    ----------
-    data : path, URL, Frame, or an eager dataframe (pandas, polars, pyarrow or any other that narwhals knows)
-    dialect : Dialect, optional
-        How a CSV spells its table, where that is known.
-    encoding, delimiter : str, optional
-        The same, if nothing else is known.
-
-    Raises
-    ------
-    InputError
-        The file cannot be read: where, and what to do. Cells are never quoted.
-    ColumnError
-        Column names are empty or doubled.
-    """
+    """Open a file or wrap a dataframe: a path, a URL, a Frame, or any eager dataframe; errors quote no cell."""
     if isinstance(data, Frame):
         return data
     dialect = dialect or Dialect(encoding, delimiter)
@@ -411,27 +345,7 @@ def read(
 
 
 def counted(frame: Frame, name: str | None) -> Frame:
-    """Return the frame without a column that says how many records each row stands for: they are its counts.
-
-    Parameters
-    ----------
-    frame : Frame
-    name : str or None
-        A column of whole numbers, 1 or more each; None leaves the frame as it is.
-
-    Raises
-    ------
-    ColumnError
-        There is no such column, or it holds something else: where, and not what.
-    InputError
-        The frame has counts.
-
-    Examples
-    --------
-    >>> people = counted(read(pl.DataFrame({"age": [31, 52], "n": [3, 1]})), "n")
-    >>> people.columns, people.counts.tolist(), people.n_records
-    (('age',), [3, 1], 4)
-    """
+    """Return the frame without a column of whole numbers, 1 or more each: how many records each row stands for."""
     if name is None:
         return frame
     if frame.counts is not None:
@@ -535,17 +449,7 @@ def with_json_lists(frame: Frame) -> Frame:
 
 
 def write(frame: Frame, path: Path, encoding: str = "utf-8", rows: CodeArray | None = None) -> None:
-    """Write a frame as CSV or Parquet, by the ending of the name; untouched text is written as it was read.
-
-    Parameters
-    ----------
-    frame : Frame
-    path : path
-    encoding : str
-    rows : ndarray of int32, optional
-        The row of every record, in the order in which they are written: no more than that is held of each. As
-        `Frame.rows_of_records` has them when not given.
-    """
+    """Write a frame, or some rows of it, as CSV or Parquet, by the ending of the name; text stays as it was read."""
     rows = frame.rows_of_records() if rows is None else rows
     kind = file_kind(path)
     if kind in ("workbook", "statistics"):

@@ -1,7 +1,6 @@
 """A Hive data set: rows in folders that are named by the cells of one column, ``region=N/part-00000.parquet``.
 
-Names are escaped as pyarrow, Spark and DuckDB unescape them. A folder tells what its column tells, and nothing else:
-its rows come in the random order of the whole.
+Names are escaped as pyarrow, Spark and DuckDB unescape them. Rows of a folder come in the random order of the whole.
 """
 
 from __future__ import annotations
@@ -25,8 +24,6 @@ from hushtable.columns import without_categories
 from hushtable.errors import InputError
 from hushtable.io.batches import NO_KEY, scan, to_arrow
 from hushtable.io.frames import Frame, read
-
-__all__ = ["parquet_writer", "plain_schema", "read_frame", "write", "write_frame"]
 
 _AT_ONCE: Final = 2**20  # rows
 _MOST_FOLDERS: Final = 500  # of which each has an open file
@@ -72,21 +69,7 @@ def parquet_writer(file: IO[bytes], schema: pa.Schema) -> pq.ParquetWriter:
 
 
 def write(tables: Iterable[pa.Table], folder: Path, by: str) -> None:
-    """Write tables of one schema into an empty folder, by the cells of a column, which are in no file.
-
-    Parameters
-    ----------
-    tables : iterable of pyarrow.Table
-        One at least. Each folder keeps their order, so that random rows stay random.
-    folder : path
-    by : str
-        The column.
-
-    Raises
-    ------
-    InputError
-        The column's type or cells cannot name folders, there are too many of them, or no other column is left.
-    """
+    """Write tables of one schema into an empty folder, by the cells of a column; each folder keeps their order."""
     if by.startswith(("_", ".")):
         raise InputError(
             f"column {by!r} would name folders that readers pass over, as all that begins with {by[0]!r}.",
@@ -112,16 +95,7 @@ def write(tables: Iterable[pa.Table], folder: Path, by: str) -> None:
 
 
 def write_frame(frame: Frame, rows: CodeArray, folder: Path, by: str) -> CodeArray:
-    """Write a frame as `write` does; return the row that each record is of what `read_frame` reads.
-
-    Parameters
-    ----------
-    frame : Frame
-    rows : ndarray of int32
-        The row of every record, in the order in which they are written.
-    folder, by
-        As of `write`.
-    """
+    """Write a frame's rows, in this order, as `write` does; return the row that each is of what `read_frame` reads."""
     table = pa.table({name: to_arrow(frame.column(name)) for name in frame.columns})
     pieces = (table.take(rows[start : start + _AT_ONCE]) for start in range(0, max(1, len(rows)), _AT_ONCE))
     write(pieces, folder, by)
@@ -162,13 +136,7 @@ def _texts(cells: pl.Series, by: str) -> pl.Series:
 
 
 def _named(by: str, cell: str | None) -> str:
-    """Return the name of a cell's folder.
-
-    Raises
-    ------
-    InputError
-        A reader would take the cell for another one, or its name is too long.
-    """
+    """Return the name of a cell's folder; InputError where a reader would take it for another, or it is too long."""
     if cell in ("", NO_KEY):
         raise InputError(f"column {by!r} has cells that would be read as missing ones.", hint="name another column.")
     name = f"{quote(by, safe='')}={NO_KEY if cell is None else quote(cell, safe='')}"

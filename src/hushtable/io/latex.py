@@ -7,8 +7,6 @@ import numbers
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-__all__ = ["latex_of"]
-
 _ESCAPED: Final = str.maketrans(
     {
         **{sign: f"\\{sign}" for sign in "&%$#_{}"},
@@ -22,26 +20,7 @@ _ESCAPED: Final = str.maketrans(
 
 
 def latex_of(columns: Mapping[str, Sequence[Any]], digits: int = 3) -> str:
-    r"""Return columns of plain values as a ``tabular``.
-
-    Parameters
-    ----------
-    columns : mapping of title to sequence
-    digits : int
-        Significant digits of numbers that are not whole.
-
-    Examples
-    --------
-    >>> print(latex_of({"k": [2, 5], "loss_of_a": [0.12345, None]}))
-    \begin{tabular}{rr}
-    \toprule
-    k & loss\_of\_a \\
-    \midrule
-    2 & 0.123 \\
-    5 & -- \\
-    \bottomrule
-    \end{tabular}
-    """
+    """Return columns of plain values as a ``tabular``; numbers that are not whole have so many significant digits."""
     kinds = "".join("r" if all(_is_number(cell) for cell in cells) else "l" for cells in columns.values())
     lines = [" & ".join(_text(cell, digits) for cell in row) + r" \\" for row in zip(*columns.values(), strict=True)]
     head = " & ".join(_text(title, digits) for title in columns) + r" \\"

@@ -8,8 +8,6 @@ from dataclasses import replace
 from hushtable.columns import Column, ColumnSpec, encode, meet_columns, strings
 from hushtable.io.frames import Frame
 
-__all__ = ["read_alike", "spell_as"]
-
 
 def read_alike(tables: Sequence[Frame]) -> tuple[Frame, ...]:
     """Return tables in which a column that could be read in two ways is read as another table's is that cannot."""
@@ -29,19 +27,7 @@ def read_alike(tables: Sequence[Frame]) -> tuple[Frame, ...]:
 
 
 def spell_as(frame: Frame, reference: Mapping[str, Column]) -> Frame:
-    """Return a frame whose columns are spelled as reference columns are, where they were spelled otherwise.
-
-    Parameters
-    ----------
-    frame : Frame
-    reference : mapping of column to Column
-        Columns that the frame has; see `hushtable.columns.meeting`.
-
-    Raises
-    ------
-    ColumnError
-        A column cannot be coded.
-    """
+    """Return a frame whose columns are spelled as reference columns are, where they were spelled otherwise."""
     frame, undecided = frame.without_odd_cells([*reference])
     if undecided:
         from hushtable.io.odd_cells import warn_of_odd_cells

@@ -12,8 +12,6 @@ from hushtable.errors import HushError, InputError
 from hushtable.io.sources import Source
 from hushtable.search import check_memory
 
-__all__ = ["lazy_objects", "read_objects"]
-
 _FOUND: Final = {
     "s3": "AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_REGION",
     "gs": "GOOGLE_SERVICE_ACCOUNT, GOOGLE_APPLICATION_CREDENTIALS",
@@ -22,13 +20,7 @@ _FOUND: Final = {
 
 
 def lazy_objects(source: Source) -> tuple[pl.LazyFrame, float]:
-    """Return a file, or all files of a folder or pattern, as a lazy frame, and the bytes of its cells at the least.
-
-    Raises
-    ------
-    InputError
-        There is no such file, it is not Parquet, or the store refuses.
-    """
+    """Return a file, or all files of a folder or pattern, as a lazy frame, and the bytes of its cells at the least."""
     with _telling(source):
         frame = pl.scan_parquet(_known(source.url))
         types = frame.collect_schema().values()
@@ -38,13 +30,7 @@ def lazy_objects(source: Source) -> tuple[pl.LazyFrame, float]:
 
 
 def read_objects(source: Source, room: str) -> pl.DataFrame:
-    """Read a file into memory; ``room`` says what to do where it does not fit.
-
-    Raises
-    ------
-    InputError
-        As `lazy_objects`.
-    """
+    """Read a file into memory; ``room`` says what to do where it does not fit."""
     frame, n_bytes = lazy_objects(source)
     check_memory(n_bytes, f"reading {source}", room)
     with _telling(source):

@@ -8,8 +8,6 @@ from collections.abc import Mapping
 from hushtable.columns import OddCells
 from hushtable.errors import InputError, listed
 
-__all__ = ["refuse_odd_cells", "warn_of_odd_cells"]
-
 
 def warn_of_odd_cells(undecided: Mapping[str, OddCells], stacklevel: int = 3) -> None:
     """Warn of odd cells of which nobody has decided, by their number and form."""

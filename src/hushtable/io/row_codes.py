@@ -1,7 +1,6 @@
 """Every record of a table too large for memory, as small codes in the order of the records.
 
-Where hardly any two records are equal, counting distinct rows saves nothing. A code takes a byte where a column has
-fewer than 256 values: eight columns of 50,000,000 records take 0.4 GB.
+Where hardly any two records are equal, counting distinct rows saves nothing; 8 columns of 50,000,000 take 0.4 GB.
 """
 
 from __future__ import annotations
@@ -23,51 +22,24 @@ from hushtable.io.csv import Dialect
 from hushtable.io.distinct_rows import Values, changed
 from hushtable.io.frames import Frame
 
-__all__ = [
-    "CellCodes",
-    "Margins",
-    "RowCodes",
-    "SeenCells",
-    "add_up_cells",
-    "count_cells",
-    "smallest",
-    "sorted_apart",
-]
-
 SeenCells: TypeAlias = list[tuple[pa.Array, CountArray]]
 """Of each column its values, and how many records have the missing cell and each of them."""
 
 
 class Margins(NamedTuple):
-    """How frequent the cells of each column are.
+    """How frequent the cells of each column are."""
 
-    frame : Frame, rows with counts; which cells stand beside each other says nothing
-    places : tuple by column of int64 (n_rows,), which of the column's cells each row has
-    """
-
-    frame: Frame
-    places: tuple[CountArray, ...]
+    frame: Frame  # rows with counts; which cells stand beside each other says nothing
+    places: tuple[CountArray, ...]  # by column (n_rows,), which of the column's cells each row has
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CellCodes:
-    """The distinct cells of some columns, by which further ones are coded; it pickles.
-
-    Attributes
-    ----------
-    names : tuple of str
-        Of the columns.
-    cells : tuple of polars.Series
-        Of each column its distinct cells, without a name: the missing one, then the others in order.
-    known : tuple by column of (Values, ndarray of int64)
-        By which further cells are coded, and which of the column's cells each of their codes is.
-    is_text : bool
-    dialect : Dialect
-        How they were read.
-    """
+    """The distinct cells of some columns, by which further ones are coded; it pickles."""
 
     names: tuple[str, ...]
-    cells: tuple[pl.Series, ...] = field(repr=False)
+    cells: tuple[pl.Series, ...] = field(repr=False)  # of each column, the missing one, then others in order
+    # by column, what codes further cells, and which of the column's cells each code is
     known: tuple[tuple[Values, CountArray], ...] = field(repr=False)
     is_text: bool
     dialect: Dialect = field(repr=False)
@@ -90,13 +62,7 @@ class CellCodes:
         return list(map(len, self.cells))
 
     def places(self, batch: pa.Table) -> Iterator[CountArray]:
-        """Yield which of its cells each column of a batch has, whose columns are in order.
-
-        Raises
-        ------
-        InputError
-            There is a cell that was not seen.
-        """
+        """Yield which of its cells each column of a batch, in order, has; InputError where one was not seen."""
         for (column, known), cells in zip(self.known, batch.columns, strict=True):
             codes, places = column.code(cells, grow=False)
             yield known[codes][places]
@@ -116,30 +82,15 @@ class CellCodes:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RowCodes:
-    """Some columns of every record.
-
-    Attributes
-    ----------
-    source : Scan
-    cells : CellCodes
-        Of the columns.
-    codes : tuple of ndarray of uint8, uint16 or uint32, shape (n_records,)
-        Of each column, which of its cells a record has.
-    """
+    """Some columns of every record."""
 
     source: Scan = field(repr=False)
     cells: CellCodes = field(repr=False)
-    codes: tuple[NDArray[Any], ...] = field(repr=False)
+    codes: tuple[NDArray[Any], ...] = field(repr=False)  # (n_records,) each: which of its cells
 
     @classmethod
     def of(cls, source: Scan, names: Sequence[str]) -> RowCodes:
-        """Code some columns of a file or a folder, in one pass.
-
-        Raises
-        ------
-        ColumnError
-            A column does not exist, or its type cannot be grouped.
-        """
+        """Code some columns of a file or a folder, in one pass."""
         check_columns(names, source.columns, "columns")
         columns = [Values(name, source.schema[name]) for name in names]
         found: list[list[NDArray[Any]]] = [[] for _ in names]
@@ -173,11 +124,7 @@ class RowCodes:
 
 
 def sorted_apart(counts: Sequence[CountArray]) -> tuple[tuple[CountArray, ...], CountArray]:
-    """Return rows in which every place of every column is as frequent as it was counted, and their counts.
-
-    Each column is sorted by itself: a row for every run in which none of them changes. Which places stand beside each
-    other says nothing.
-    """
+    """Return rows, and counts, in which every place of every column, sorted by itself, is as frequent as counted."""
     ends = [np.cumsum(of_column) for of_column in counts]
     until = np.unique(np.concatenate(ends))
     until = until[until > 0]

@@ -16,8 +16,6 @@ from urllib.parse import unquote
 
 from hushtable.errors import InputError
 
-__all__ = ["Source", "check_secrets", "located"]
-
 _DATABASES: Final = {"postgresql": "PostgreSQL", "postgres": "PostgreSQL", "sqlite": "SQLite", "duckdb": "DuckDB"}
 _OBJECTS: Final = ("s3", "s3a", "gs", "gcs", "az", "azure", "abfs", "abfss", "adl")
 _SCHEME: Final = re.compile(rf"({'|'.join((*_DATABASES, *_OBJECTS))}):(/*)", re.IGNORECASE)
@@ -38,18 +36,7 @@ _HOW: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Source(os.PathLike[str]):
-    """A table that has a URL; commands take it as they take a path.
-
-    Attributes
-    ----------
-    url : str
-
-    Examples
-    --------
-    >>> source = Source("postgresql://ann@db.example.org/clinic?table=public.people")
-    >>> source.program, source.names, str(source)
-    ('PostgreSQL', ('public', 'people'), 'postgresql://db.example.org/clinic?table=public.people')
-    """
+    """A table that has a URL; commands take it as they take a path."""
 
     url: str = field(repr=False)
 
@@ -107,13 +94,7 @@ class Source(os.PathLike[str]):
 
     @property
     def query(self) -> str:
-        """What the database is asked.
-
-        Raises
-        ------
-        InputError
-            The URL is not understood.
-        """
+        """What the database is asked."""
         kind, text = self._asked
         assert self.program is not None
         if self.file is not None and self._others:
@@ -153,7 +134,7 @@ class Source(os.PathLike[str]):
 
     @property
     def _asked(self) -> tuple[str, str]:
-        """Return ``table`` or ``query``, and its text; a query goes to the end, so that it may hold any character.
+        """Return ``table`` or ``query``, and its text, which goes to the end, so that it may hold any character.
 
         A query that holds a space was typed, and its percent signs are SQL's own.
         """
@@ -175,18 +156,7 @@ class Source(os.PathLike[str]):
 
 
 def located(given: str | os.PathLike[str]) -> Path | Source:
-    """Return what a path or a URL names; a path as `pathlib` has it.
-
-    Raises
-    ------
-    InputError
-        The URL holds a password, or went through `pathlib`, which drops one of its slashes.
-
-    Examples
-    --------
-    >>> located("sqlite:///people.db?table=people"), located("people.csv").suffix
-    (sqlite:///people.db?table=people, '.csv')
-    """
+    """Return what a path or a URL names; InputError where a URL holds a password, or lost a slash to `pathlib`."""
     if isinstance(given, Source):
         given.check()
         return given
@@ -216,12 +186,7 @@ def quoted(name: str) -> str:
 
 
 def check_secrets(given: Iterable[Any]) -> None:
-    """Raise InputError where a URL among texts holds a password, a key or a token; no part of it is told.
-
-    Examples
-    --------
-    >>> check_secrets(["people.csv", "postgresql://ann@host/db?table=people"])
-    """
+    """Raise InputError where a URL among texts holds a password, a key or a token; no part of it is told."""
     for text in given:
         found = _ANY.search(text) if isinstance(text, str) else None
         if found is None:

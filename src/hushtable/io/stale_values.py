@@ -12,23 +12,11 @@ import polars as pl
 from hushtable.columns import without_categories
 from hushtable.io.frames import Frame
 
-__all__ = ["without_remnants"]
-
 
 def without_remnants(frame: Frame, *, rows_are_gone: bool) -> Frame:
-    """Return a frame that remembers nothing of what was removed from it.
+    """Return a frame that remembers nothing of what was removed from it; columns keep their types.
 
-    Parameters
-    ----------
-    frame : Frame
-    rows_are_gone : bool
-        Whether rows were removed, so that any column may remember them. Else only what is
-        said of the whole table goes: a schema's metadata, pandas' ``attrs``.
-
-    Notes
-    -----
-    Columns keep their types, with the categories in use. Categories inside lists and
-    structs become text.
+    Categories in lists and structs become text. Where no rows are gone, only metadata and pandas' ``attrs`` go.
     """
     native: Any = frame.native
     backend = frame.data.implementation

@@ -1,8 +1,6 @@
 """Files of statistics programs (SPSS, Stata, SAS): cells, and what the file says of its variables.
 
-A variable has a label ("Age in years"), labels of values, declared missing values, a format, a measure level. Declared
-missing values stay the codes that they are, and are read as missing. Of a file's own label, notes and attributes
-nothing is read: nobody could say what they tell.
+Declared missing values stay the codes that they are, and are read as missing. A file's own label and notes stay unread.
 """
 
 from __future__ import annotations
@@ -17,18 +15,6 @@ from typing import Any, Final, Literal
 import polars as pl
 
 from hushtable.errors import ColumnError, InputError, listed
-
-__all__ = [
-    "READERS",
-    "WRITERS",
-    "Variable",
-    "check_statistics",
-    "measures",
-    "program_of",
-    "published",
-    "read_statistics",
-    "write_statistics",
-]
 
 _NUMBERS: Final = 2**53  # whole numbers up to here are exact
 _INT32: Final = 2_147_483_600  # Stata's largest are missing values
@@ -76,34 +62,16 @@ LabelledCode = float | str
 
 @dataclass(frozen=True, slots=True)
 class Variable:
-    """What a file says of a variable.
+    """What a file says of a variable."""
 
-    Attributes
-    ----------
-    label : str
-        What the variable is, in words; empty where nothing is said.
-    values : mapping of code to str
-        What codes mean; a whole number is told as one.
-    missing : tuple of code or (low, high)
-        Codes that are declared missing: single ones, and ranges with both ends. ``.a`` to ``.z`` of Stata and SAS are
-        those texts.
-    format : str
-        How the program shows a number: ``F8.2``, ``%9.0g``.
-    measure : str
-        ``nominal``, ``ordinal``, ``scale``, or ``unknown``.
-    is_number : bool
-        Whether the program holds numbers.
-    program : str
-        Whose file said so: ``spss``, ``stata`` or ``sas``. Formats are that program's.
-    """
-
-    label: str = ""
-    values: Mapping[LabelledCode, str] = field(default_factory=dict, repr=False)
+    label: str = ""  # what the variable is, in words; empty where nothing is said
+    values: Mapping[LabelledCode, str] = field(default_factory=dict, repr=False)  # what codes mean
+    # codes that are declared missing: single ones, and ranges with both ends; ``.a`` to ``.z`` are texts
     missing: tuple[LabelledCode | tuple[LabelledCode, LabelledCode], ...] = field(default=(), repr=False)
-    format: str = ""
-    measure: str = "unknown"
-    is_number: bool = False
-    program: str = ""
+    format: str = ""  # how the program shows a number: ``F8.2``, ``%9.0g``
+    measure: str = "unknown"  # ``nominal``, ``ordinal``, ``scale``, or ``unknown``
+    is_number: bool = False  # whether the program holds numbers
+    program: str = ""  # whose file said so: ``spss``, ``stata`` or ``sas``; formats are that program's
 
     def is_missing(self, code: LabelledCode) -> bool:
         """Tell whether a code is declared missing."""
@@ -134,11 +102,6 @@ def read_statistics(path: Path, raw: bytes) -> tuple[pl.DataFrame, dict[str, Var
 
     Whole numbers are whole, however the program holds them; an empty text is missing. A column of numbers with tagged
     missing values (``.a``) is text, in which these are texts. A date or time that is declared missing is missing.
-
-    Raises
-    ------
-    InputError
-        It is no such file, or pyreadstat is not installed.
     """
     library = _library()
     read, program = getattr(library, READERS[path.suffix.lower()]), PROGRAMS[path.suffix.lower()]
@@ -254,19 +217,9 @@ _FORMS: Final = {
 def published(
     variables: Mapping[str, Variable], cells: Callable[[str], pl.Series], forms: Mapping[str, Collection[str]]
 ) -> dict[str, Variable]:
-    """Return what may be said of the variables of a release.
+    """Return what may be said of the variables of a release, of which ``cells`` returns a column.
 
-    A label of a value stays where somebody still has it. Columns that were rewritten say what their cells mean, and
-    have neither format nor missing values.
-
-    Parameters
-    ----------
-    variables : mapping of column to Variable
-        Of the source.
-    cells : callable
-        From a column's name to what is published of it.
-    forms : mapping of column to collection of str
-        Columns that were rewritten, and the forms of their cells.
+    A label of a value stays where somebody still has it; rewritten columns say what the ``forms`` of their cells mean.
     """
     found = {}
     for name, variable in variables.items():
@@ -287,14 +240,7 @@ def program_of(path: Path) -> str | None:
 
 
 def measures(columns: Mapping[str, pl.Series], kinds: Mapping[str, str | None]) -> dict[str, Variable]:
-    """Return the measure levels of columns that no file of a statistics program says anything of.
-
-    Examples
-    --------
-    >>> cells = {"age": pl.Series([31, 52]), "pain": pl.Series(["low", "high"])}
-    >>> {name: each.measure for name, each in measures(cells, {"pain": "ordered"}).items()}
-    {'age': 'scale', 'pain': 'ordinal'}
-    """
+    """Return the measure levels of columns that no file of a statistics program says anything of."""
     found = {}
     for name, column in columns.items():
         is_number = not isinstance(column.dtype, (pl.String, pl.Categorical, pl.Enum, pl.Null))
@@ -350,13 +296,7 @@ def check_statistics(path: Path, columns: Mapping[str, pl.Series]) -> None:
 
 
 def write_statistics(cells: pl.DataFrame, path: Path, variables: Mapping[str, Variable]) -> None:
-    """Write a table, with what is said of its variables where their columns still hold what it speaks of.
-
-    Raises
-    ------
-    InputError
-        The program has no such cells.
-    """
+    """Write a table, with what is said of its variables where their columns still hold what it speaks of."""
     library, program = _library(), WRITERS[path.suffix.lower()]
     columns = [_writable(cells[name], variables.get(name), program) for name in cells.columns]
     types = {column.name: column.dtype for column in columns}
@@ -427,12 +367,8 @@ def _labels(dtype: pl.DataType, variable: Variable, program: str) -> dict[Labell
         return {}
     labels: dict[LabelledCode, str] = {}
     for code, text in variable.values.items():
-        if is_text:
-            labels[_code(code)] = _cut(text, _VALUE_LABEL)
-        elif isinstance(code, str):
-            labels[code.removeprefix(".")] = _cut(text, _VALUE_LABEL)
-        else:
-            labels[code] = _cut(text, _VALUE_LABEL)
+        known = code.removeprefix(".") if isinstance(code, str) else code
+        labels[_code(code) if is_text else known] = _cut(text, _VALUE_LABEL)
     return labels
 
 

@@ -1,16 +1,9 @@
 # mypy: allow-untyped-calls
 """Where compiled kernels are kept and how they are loaded: the one place that knows private names of numba.
 
-numba keeps a kernel beside its source, or in the user's cache folder where that cannot be written, for as long as the
-file of the kernel stays the same. Four things differ here:
-
-- a kernel holds while *all* kernels stay the same, since others are compiled into it, and so do the settings of the
-  compiler, which checks indices or does not;
-- what lies beside the source is read even where nothing can be written there, as in an image that was warmed up;
-- where nothing can be written at all, kernels are compiled and not kept;
-- a kernel is loaded without what only a compiler needs, which takes a third of a second in each process.
-
-A numba without these names keeps and loads kernels in its own way: slower, with the same results.
+Other than numba's own: a kernel holds while *all* kernels and the compiler's settings stay the same, since kernels are
+compiled into one another; what lies beside the source is read where nothing can be written, as in a warmed image; a
+kernel is loaded without what only a compiler needs, which takes a third of a second in each process.
 """
 
 from __future__ import annotations
@@ -22,8 +15,6 @@ from pathlib import Path
 from typing import Any
 
 from numba import config
-
-__all__ = ["cached"]
 
 try:
     from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile, InTreeCacheLocator
@@ -99,13 +90,7 @@ def _all_kernels() -> str:
 
 
 def cached(compiled: Any) -> Any:
-    """Keep what a kernel is compiled to for later processes.
-
-    Parameters
-    ----------
-    compiled : dispatcher of numba
-        Or a plain function, where nothing is compiled.
-    """
+    """Keep what a kernel is compiled to for later processes; where nothing is compiled, return the function."""
     if KernelCache is not None and hasattr(compiled, "_cache"):
         compiled._cache = KernelCache(compiled.py_func)
     elif hasattr(compiled, "enable_caching"):

@@ -1,11 +1,6 @@
-"""The one place that says how kernels are compiled.
+"""The one place that says how kernels are compiled: lazily, without signatures, and cached on disk.
 
-Compilation is lazy, without explicit signatures, and cached on disk beside the
-source (or in the user's cache folder where that is not writable), so that only
-the first run of a machine pays for it. No fast math: a result may not depend
-on how the compiler orders a sum.
-
-Arrays of records: one argument of a kernel instead of many, and what is looked at together lies side by side.
+No fast math: a result may not depend on how the compiler orders a sum.
 """
 
 from __future__ import annotations
@@ -18,8 +13,6 @@ import numba
 import numpy as np
 
 from hushtable.kernels._cache import cached
-
-__all__ = ["QUESTION", "asked", "bare", "inlined", "inner", "jit", "record"]
 
 # The option has an underscore, and numba's own kernels use it; its authors name it for this purpose (issue 2345).
 _BARE: Final = {"nogil": True, "_nrt": False, "error_model": "numpy"}
@@ -35,10 +28,9 @@ def jit(kernel: KernelT) -> KernelT:
 
 
 def bare(kernel: KernelT) -> KernelT:
-    """Compile a kernel that allocates no array: without reference counts on those that it is given.
+    """Compile a kernel that allocates no array: without reference counts, where no division by zero raises.
 
-    Every call of a kernel by another one counts all arrays of its records up and down, atomically: of small kernels
-    that take many records this is most of the time, and much of the compiler's. A division by zero raises nothing.
+    Counting all arrays of a call's records up and down, atomically, is most of the time of small kernels.
     """
     return cast("KernelT", cached(_njit(**_BARE)(kernel)))
 

@@ -1,8 +1,4 @@
-"""Annealing over the classes of many rows: rows move to classes near them or change places, classes split and dissolve.
-
-Whatever is tried, a bar is drawn first that its change of the loss must stay under, which is Metropolis' rule; so most
-of what is tried ends in a few columns.
-"""
+"""Annealing over the classes of many rows, by Metropolis' rule: rows move or swap, classes split or dissolve."""
 
 from __future__ import annotations
 
@@ -18,8 +14,6 @@ from hushtable.kernels.class_costs import CostedClasses, Space, changed_share, e
 from hushtable.kernels.park_miller import MODULUS, draw
 from hushtable.kernels.regroup import Check, JudgedBlock
 
-__all__ = ["Near", "Schedule", "adopt", "anneal", "run"]
-
 _N_SWAPS = 6
 _N_HOMES = 24
 _MOST_PARTED = 4_096  # rows
@@ -27,32 +21,21 @@ _N_COUNTS = 5
 
 
 class Near(NamedTuple):
-    """Which rows lie near one another.
+    """Which rows lie near one another."""
 
-    rows : int32 (n_distinct, n_near), distinct rows, the nearest first; -1 after the last
-    distinct : int32 (n_rows,), the distinct row of every row
-    offsets : int64 (n_distinct + 1,), the rows of a distinct one follow one another
-    """
-
-    rows: CodeArray
-    distinct: CodeArray
-    offsets: CountArray
+    rows: CodeArray  # (n_distinct, n_near), distinct rows, the nearest first; -1 after the last
+    distinct: CodeArray  # (n_rows,), the distinct row of every row
+    offsets: CountArray  # (n_distinct + 1,), the rows of a distinct one follow one another
 
 
 class Schedule(NamedTuple):
-    """Random state, and a part of the annealing.
+    """Random state, and a part of the annealing."""
 
-    state : int64 (1,), 1 to 2^31 - 2
-    n_steps : how many changes to try
-    hot, cold : the temperatures of the first and the last step, in cells
-    share_big : the share of steps that split or dissolve a class
-    """
-
-    state: CountArray
-    n_steps: int
-    hot: float
-    cold: float
-    share_big: float
+    state: CountArray  # (1,), 1 to 2^31 - 2
+    n_steps: int  # how many changes to try
+    hot: float  # temperature of the first step, in cells
+    cold: float  # of the last one
+    share_big: float  # of the steps, those that split or dissolve a class
 
 
 @inner
@@ -143,10 +126,7 @@ def _try_exchange(
 def _try_split(
     space: Space, classes: CostedClasses, limits: tuple[int, int], judged: JudgedBlock | None, row: int, bar: float
 ) -> bool:
-    """Split the class of a row: it begins one part, the farthest from it the other, and all others go where it is dear.
-
-    The change is undone where it does not stay under the bar.
-    """
+    """Split the class of a row by distance to it and to the row farthest from it, unless that goes above the bar."""
     label, min_size = int(classes.rows[row].label), limits[0]
     n_rows = int(classes.of[label].n_rows)
     if n_rows < 2 * min_size or n_rows > _MOST_PARTED or classes.free[0] == 0:
@@ -248,10 +228,7 @@ def _try_dissolve(
 
 
 def adopt(space: Space, classes: CostedClasses, check: Check, rows: CountArray) -> int:
-    """Give rows that are in no class each to the class that grows least; return how many found one.
-
-    It ends at the first row that no class may have.
-    """
+    """Give rows in no class to the classes that grow least, up to the first that none may have; return how many."""
     return int(_adopt(space, classes, (check.min_size, check.room), check.judged, rows))
 
 

@@ -1,7 +1,4 @@
-"""Persons whose published rows could be some known records, looked up through an index; rows that lie near one.
-
-Also how many rows satisfy each of many queries: conjunctions of ranges of codes.
-"""
+"""Persons whose rows could be some known records, looked up through an index; rows near one; rows of queries."""
 
 from __future__ import annotations
 
@@ -13,8 +10,6 @@ from numpy.typing import NDArray
 from hushtable._types import CodeArray, CountArray
 from hushtable.kernels._jit import bare, inner, jit
 from hushtable.kernels.rows import ByteArray
-
-__all__ = ["LookedUp", "RoughRows", "Sought", "count_candidates", "count_matches", "count_near"]
 
 
 @bare
@@ -28,13 +23,10 @@ def count_matches(
     counts: CountArray,
     last: CountArray,
 ) -> None:
-    """Count the rows that each query selects, up to one more than a limit.
+    """Count the rows that each query selects, up to one more than a limit; ``last`` is the last one counted, or -1.
 
-    codes : int32 (n_columns, n_rows), -1 is missing
-    columns, lows, highs : int32 (n_queries, n_conditions), a column, and the first and last code that it may have
-    negated : bool (n_queries, n_conditions), the column must have another code
-    counts : int64 (n_queries,), out
-    last : int64 (n_queries,), out, the last row that was counted; -1 where there is none
+    A condition, of (n_queries, n_conditions), is a column and the codes that it may have or, ``negated``, must not
+    have.
     """
     n_queries, n_conditions = columns.shape
     for query in range(n_queries):
@@ -58,36 +50,22 @@ def count_matches(
 
 
 class LookedUp(NamedTuple):
-    """Published rows, those of a person side by side.
+    """Published rows, those of a person side by side."""
 
-    cells : int32 (n_rows, n_columns), which cell of `runs` each is
-    runs : int64 (n_cells, 3), the places that a cell stands for, from one to below another, and where its bytes begin:
-        -1 where it stands for all of the run
-    bits : uint8, 1 at the places of a run that a cell stands for
-    persons : int32 (n_rows,)
-    starts : int64 (n_persons + 1,), where the rows of a person begin
-    order : int32 (n_rows,), rows in the order of the index
-    """
-
-    cells: CodeArray
-    runs: CountArray
-    bits: ByteArray
+    cells: CodeArray  # (n_rows, n_columns), which cell of `runs` each is
+    runs: CountArray  # (n_cells, 3), places from one to below another, and where its bytes begin, -1: all of them
+    bits: ByteArray  # 1 at the places of a run that a cell stands for
     persons: CodeArray
-    starts: CountArray
-    order: CodeArray
+    starts: CountArray  # (n_persons + 1,), where the rows of a person begin
+    order: CodeArray  # rows in the order of the index
 
 
 class Sought(NamedTuple):
-    """Known records, those of a trial side by side.
+    """Known records, those of a trial side by side."""
 
-    places : int64 (n_records, n_columns, 3), what is known of each value, as in `LookedUp.runs`
-    windows : int64 (n_records, n_windows, 2), the runs of the index that hold every row which may be the record
-    starts : int64 (n_trials + 1,), where the records of a trial begin
-    """
-
-    places: CountArray
-    windows: CountArray
-    starts: CountArray
+    places: CountArray  # (n_records, n_columns, 3), what is known of each value, as in `LookedUp.runs`
+    windows: CountArray  # (n_records, n_windows, 2), the runs of the index that hold every row which may be the record
+    starts: CountArray  # (n_trials + 1,), where the records of a trial begin
 
 
 @inner
@@ -118,10 +96,7 @@ def _fits(looked: LookedUp, row: int, places: CountArray, record: int) -> bool:
 
 @inner
 def _has_all(looked: LookedUp, person: int, places: CountArray, run: tuple[int, int], room: CountArray) -> bool:
-    """Tell whether a person has a row of their own for each of some known records: a matching that grows by paths.
-
-    room : int64 (3, n), the row that each record has, who was asked before it, and who is asked next
-    """
+    """Tell whether a person has a row of their own for each of some known records: a matching that grows by paths."""
     first, last = run
     n = last - first
     for i in range(n):
@@ -161,13 +136,7 @@ def _has_all(looked: LookedUp, person: int, places: CountArray, run: tuple[int, 
 
 @jit
 def count_candidates(looked: LookedUp, asked: Sought, enough: int, counts: CountArray, first: CodeArray) -> None:
-    """Count the persons who may have all the known records of each trial, up to ``enough``.
-
-    Of a trial, the first record is looked up in the index, and whoever it finds is asked for the others.
-
-    counts : int64 (n_trials,), the persons
-    first : int32 (n_trials,), one of them; -1 where there is none
-    """
+    """Count the persons who may have all known records of each trial, up to ``enough``; ``first`` is one, or -1."""
     n_persons, n_trials = looked.starts.size - 1, asked.starts.size - 1
     seen = np.full(n_persons, -1, dtype=np.int32)
     most = 1
@@ -195,28 +164,19 @@ def count_candidates(looked: LookedUp, asked: Sought, enough: int, counts: Count
 
 
 class RoughRows(NamedTuple):
-    """Distinct rows in the order of the columns that are known exactly, then of one that is known roughly.
+    """Distinct rows in the order of the columns that are known exactly, then of one that is known roughly."""
 
-    codes : int32 (n_columns, n_rows), the columns that are known roughly; -1 is missing
-    low, high : int32 (n_columns, n_rows), the codes that are as near as is tolerated, from one to below another
-    starts, ends : int64 (n_rows,), the rows that agree on all columns that are known exactly
-    counts : int64 (n_rows,), records of each row
-    """
-
-    codes: CodeArray
-    low: CodeArray
-    high: CodeArray
-    starts: CountArray
-    ends: CountArray
+    codes: CodeArray  # (n_columns, n_rows), the columns that are known roughly; -1 is missing
+    low: CodeArray  # (n_columns, n_rows), the codes that are as near as is tolerated, from this one
+    high: CodeArray  # to below this one
+    starts: CountArray  # (n_rows,), where the rows begin that agree on all columns that are known exactly
+    ends: CountArray  # where they end
     counts: CountArray
 
 
 @jit
 def count_near(near: RoughRows, enough: int, out: CountArray) -> None:
-    """Count the records that every row could be taken for, its own among them, up to ``enough``.
-
-    out : int64 (n_rows,)
-    """
+    """Count the records that every row could be taken for, its own among them, up to ``enough``."""
     n_columns, n_rows = near.codes.shape
     first = near.codes[0]
     begin = end = 0

@@ -1,8 +1,7 @@
 """What classes cost from the places that they span, and what they would cost with other rows: one row at a time.
 
-A row has a place in every column; 0 is the missing value. A class keeps, of an ordered column, its two lowest and its
-two highest places, so that what it spans without any one row takes no look at the others; of a set column it keeps
-which places occur, and which occur twice.
+A row has a place in every column; 0 is the missing value. A class keeps the two lowest and two highest places of an
+ordered column, so that what it spans without a row takes no look at others, and which places of others occur (twice).
 """
 
 from __future__ import annotations
@@ -14,25 +13,6 @@ from numpy.typing import NDArray
 
 from hushtable._types import CodeArray, CountArray, FloatArray
 from hushtable.kernels._jit import bare, inner, record
-
-__all__ = [
-    "CLASS",
-    "COLUMN",
-    "KIND_SET",
-    "KIND_SPAN",
-    "KIND_TABLE",
-    "KIND_TREE",
-    "ROW",
-    "CostedClasses",
-    "Space",
-    "changed_share",
-    "enter",
-    "leave",
-    "pair_cost",
-    "run_cost",
-    "settle",
-    "settle_all",
-]
 
 KIND_TABLE, KIND_SPAN, KIND_TREE, KIND_SET = 0, 1, 2, 3
 _NONE = 2**31 - 1
@@ -61,42 +41,25 @@ ROW: Final = record(
 
 
 class Space(NamedTuple):
-    """Rows, and what runs of places cost.
+    """Rows, and what runs of places cost."""
 
-    codes : int32 (n_rows, n_columns)
-    columns : COLUMN (n_columns,)
-    table : float32, entry ``begin + low * n_places + high`` of a column of few places
-    positions : float64, entry ``begin + place`` of an ordered column of many
-    nodes : int32 (n_levels, n_entries), of a tree of many places
-    prices : float64 (n_levels, n_entries), what the lowest node over several places costs that is first theirs there
-    """
-
-    codes: CodeArray
-    columns: NDArray[Any]
-    table: NDArray[np.float32]
-    positions: FloatArray
-    nodes: CodeArray
-    prices: FloatArray
+    codes: CodeArray  # (n_rows, n_columns)
+    columns: NDArray[Any]  # COLUMN (n_columns,)
+    table: NDArray[np.float32]  # entry ``begin + low * n_places + high`` of a column of few places
+    positions: FloatArray  # entry ``begin + place`` of an ordered column of many
+    nodes: CodeArray  # (n_levels, n_entries), of a tree of many places
+    prices: FloatArray  # (n_levels, n_entries), of the lowest node over several places that is first theirs there
 
 
 class CostedClasses(NamedTuple):
-    """Classes under change.
+    """Classes under change."""
 
-    of : CLASS (n_slots,)
-    rows : ROW (n_rows,)
-    ends : int32 (n_slots, n_columns, 4), the lowest place, the next, the next to highest and the highest one; of a
-        set column how many places occur
-    bits : uint64 (n_slots, n_words, 2), the places of set columns that occur, and those that occur twice
-    free : int64 (n_slots + 1,), how many slots are free, then which
-    mixed : int32 (1, n_rows), scratch: the rows of a class
-    """
-
-    of: NDArray[Any]
-    rows: NDArray[Any]
-    ends: CodeArray
-    bits: CountArray
-    free: CountArray
-    mixed: CodeArray
+    of: NDArray[Any]  # CLASS (n_slots,)
+    rows: NDArray[Any]  # ROW (n_rows,)
+    ends: CodeArray  # (n_slots, n_columns, 4), two lowest and two highest places; of sets how many occur
+    bits: CountArray  # (n_slots, n_words, 2), the places of set columns that occur, and those that occur twice
+    free: CountArray  # (n_slots + 1,), how many slots are free, then which
+    mixed: CodeArray  # (1, n_rows), scratch: the rows of a class
 
 
 @inner

@@ -12,35 +12,6 @@ from hushtable._types import BoolArray, CodeArray, CountArray
 from hushtable.kernels._jit import bare, inlined, inner, jit, record
 from hushtable.kernels.rows import Rows, tally
 
-__all__ = [
-    "AXIS",
-    "COLUMN",
-    "ENTRY",
-    "HALF",
-    "LETTER",
-    "LEVEL",
-    "N_EXPONENTS",
-    "PLACE",
-    "ROUNDER",
-    "WHOLE",
-    "Axes",
-    "Profile",
-    "add_up",
-    "class_codes",
-    "class_ranges",
-    "class_values",
-    "cut_level",
-    "foresee",
-    "known_ranges",
-    "may_cut",
-    "preference",
-    "price_prefixes",
-    "profile",
-    "settle",
-    "share_of",
-    "sort_profile",
-]
-
 
 @jit
 def class_ranges(labels: CodeArray, codes: CodeArray, n_classes: int) -> tuple[CodeArray, CodeArray]:
@@ -59,10 +30,7 @@ def class_ranges(labels: CodeArray, codes: CodeArray, n_classes: int) -> tuple[C
 def known_ranges(
     labels: CodeArray, codes: CodeArray, place: CodeArray, low: CodeArray, high: CodeArray, has_missing: BoolArray
 ) -> None:
-    """Set the first and the last known place of every class, from 0 (-1 for none), and whether it misses some.
-
-    place : int32 (n_codes + 1,), the place of the missing value, always 0, and of every code
-    """
+    """Set the first and the last known place of every class, from 0 (-1 for none), and whether it misses some."""
     low[:], high[:], has_missing[:] = 2**31 - 1, -1, False
     for row in range(labels.size):
         label, at = labels[row], place[codes[row] + 1] - 1
@@ -79,10 +47,7 @@ def known_ranges(
 
 @jit
 def class_codes(labels: CodeArray, codes: CodeArray, n_codes: int, n_classes: int) -> tuple[CountArray, CodeArray]:
-    """Return the distinct codes of every class: c has ``codes[offsets[c]:offsets[c + 1]]``, ascending.
-
-    n_codes : at most 63, so that a word tells with the missing value which ones there are
-    """
+    """Return the distinct codes (at most 63) of every class: c has ``codes[offsets[c]:offsets[c + 1]]``, ascending."""
     held = np.zeros(n_classes, np.uint64)
     for row in range(labels.size):
         if labels[row] >= 0:
@@ -108,11 +73,7 @@ def class_codes(labels: CodeArray, codes: CodeArray, n_codes: int, n_classes: in
 def class_values(
     offsets: CountArray, rows: CodeArray, codes: CodeArray, counts: CountArray, n_codes: int
 ) -> tuple[CountArray, CodeArray, CountArray]:
-    """Return the sparse class-by-value histogram of a column.
-
-    Class c holds ``codes[offsets[c]:offsets[c + 1]]``, ascending, that many records each;
-    rows that count 0 hold nothing.
-    """
+    """Return the sparse class-by-value histogram of a column, codes ascending; rows that count 0 hold nothing."""
     n_classes = offsets.size - 1
     found_offsets = np.zeros(n_classes + 1, np.int64)
     found_codes = np.empty(rows.size, np.int32)
@@ -136,12 +97,9 @@ def class_values(
 
 @inner
 def settle(records: CountArray, codes: CodeArray, counts: CountArray) -> None:
-    """Put the codes of a class in order, and set how many records each has.
+    """Put the codes of a class in order, and set how many records each has; ``records`` is 0 everywhere afterwards.
 
-    records : int64 (n_codes + 1,), of the missing value and every code; 0 everywhere afterwards
-
-    Where a class holds many of all codes these are looked through, else its own are sorted: by Shell's sort, which few
-    codes suit, and which compiles in a tenth of the time of numpy's.
+    Many codes are looked through; few are sorted by Shell's sort, which compiles in a tenth of the time of numpy's.
     """
     n_held, place = codes.size, 0
     if _MANY * n_held > records.size:
@@ -174,10 +132,7 @@ HALF = 26  # bits of the lower part of a mantissa of 53, so that 2^36 of either 
 
 @bare
 def add_up(bits: NDArray[np.uint64], sums: CountArray) -> None:
-    """Add the mantissas of finite floats, given as bits, to the sums of their exponents.
-
-    sums : int64 (N_EXPONENTS, 2), of the lower and upper part of the mantissas
-    """
+    """Add the mantissas of finite floats, given as bits, to the lower and upper sums of their exponents."""
     for i in range(bits.size):
         exponent = np.int64(bits[i] >> np.uint64(52)) & (N_EXPONENTS - 1)
         mantissa = np.int64(bits[i] & np.uint64(2**52 - 1))
@@ -222,16 +177,11 @@ LEVEL: Final = record(
 
 
 class Axes(NamedTuple):
-    """What the codes of each column are worth.
+    """What the codes of each column are worth."""
 
-    columns : AXIS (n_columns,)
-    places : PLACE (n_entries,), entry ``begin`` + shifted code of a column
-    levels : LEVEL (n_levels, n_entries), of trees and of round units
-    """
-
-    columns: NDArray[Any]
-    places: NDArray[Any]
-    levels: NDArray[Any]
+    columns: NDArray[Any]  # AXIS (n_columns,)
+    places: NDArray[Any]  # PLACE (n_entries,), entry ``begin`` + shifted code of a column
+    levels: NDArray[Any]  # LEVEL (n_levels, n_entries), of trees and of round units
 
 
 @inlined
@@ -242,11 +192,7 @@ def _start(axes: Axes, level: int, entry: int) -> float:
 
 @inlined
 def share_of(axes: Axes, j: int, low: int, high: int, n_units: int, n_chars: int, listed: int) -> float:
-    """Return what a class costs, from its lowest and highest code, and from what a list of it would hold.
-
-    That is the share of the column that it publishes, and something for the length of a list. Without units
-    it is not listed.
-    """
+    """Return the share of a column that a class publishes, and something for the length of a list."""
     axis = axes.columns[j]
     is_short = 0 < n_units <= axis.most_units and n_chars <= axis.most_chars
     if not axis.is_ordered:
@@ -283,9 +229,7 @@ def share_of(axes: Axes, j: int, low: int, high: int, n_units: int, n_chars: int
 def price_prefixes(axes: Axes, j: int, entries: NDArray[Any], from_end: bool) -> None:
     """Set what the first entry of a column's profile costs, the first two, and so on; or the last, the last two.
 
-    entries : `hushtable.kernels.class_profile.ENTRY`, of the column alone; those of a unit come together
-
-    This is `share_of`, written out: here levels and units are found by going on from the prefix before.
+    This is `share_of`, written out: levels and units, whose entries come together, go on from the prefix before.
     """
     axis = axes.columns[j]
     begin = axis.begin
@@ -363,28 +307,19 @@ COLUMN: Final = record(
 
 
 class Profile(NamedTuple):
-    """What one class holds.
+    """What one class holds."""
 
-    columns : COLUMN (n_columns,)
-    entries : ENTRY (all codes,), at each column's begin
-    bins : int64 (all codes,), zero between uses
-    counted : uint64 (2, n_columns), the columns that vary, and where they begin
-    """
-
-    columns: NDArray[Any]
-    entries: NDArray[Any]
-    bins: CountArray
-    counted: CountArray
+    columns: NDArray[Any]  # COLUMN (n_columns,)
+    entries: NDArray[Any]  # ENTRY (all codes,), at each column's begin
+    bins: CountArray  # (all codes,), zero between uses
+    counted: CountArray  # uint64 (2, n_columns), the columns that vary, and where they begin
 
 
 @inner
 def profile(rows: Rows, axes: Axes, held: Profile, start: int, end: int, bounds: CountArray) -> None:
-    """List the codes of all columns of a run of rows by code.
+    """List the codes of all columns of a run of rows by code, and tighten the bounds between which they lie.
 
-    bounds : int64 (2 * n_columns,), between which codes each column lies; is tightened
-
-    A column is counted in bins where its codes lie close together, and
-    sorted where there are far more codes than rows, which touches less memory.
+    Codes are counted in bins where they lie close together, else sorted, which touches less memory.
     """
     n_counted = 0
     for j in range(axes.columns.size):
@@ -523,9 +458,9 @@ def _price(axes: Axes, held: Profile, j: int) -> None:
 def foresee(axes: Axes, held: Profile, j: int, min_size: int) -> None:
     """Lower the prices of a hierarchical column's prefixes, and of what follows them, by what later cuts will gain.
 
-    A run of several children still publishes the node over all of them, so that the first cuts between them
-    gain nothing. What cutting all children apart will gain, of those that are large enough for a class, is
-    therefore credited to the cuts that lead there, in proportion to the entropy of the children they take away.
+    A run of several children publishes the node over them, so that the first cuts between them gain nothing: what
+    cutting all apart will gain is credited to the cuts that lead there, in proportion to the entropy of the children
+    they take.
     """
     begin, n_codes, level = axes.columns[j].begin, held.columns[j].n_codes, held.columns[j].level
     entries = held.entries[begin : begin + n_codes]

@@ -1,7 +1,4 @@
-"""What a set of rows costs when all of them publish one candidate value in every column.
-
-The cheapest partition of a few rows, as a shortest path over the subsets that are still free.
-"""
+"""What rows cost that publish one candidate value in every column, and the cheapest partition of a few rows."""
 
 from __future__ import annotations
 
@@ -12,20 +9,6 @@ from numpy.typing import NDArray
 
 from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray
 from hushtable.kernels._jit import bare, inner, jit, record
-
-__all__ = [
-    "COLUMN",
-    "NODE",
-    "TIES",
-    "Costs",
-    "block_costs",
-    "cell_cost",
-    "cheapest_partitions",
-    "nearest",
-    "optimal_blocks",
-    "pair_costs",
-    "subset_costs",
-]
 
 COLUMN: Final = record(
     ("begin", np.int64),  # its places follow from here on
@@ -42,18 +25,12 @@ NODE: Final = record(
 class Costs(NamedTuple):
     """The cheapest common candidate of the values from one place to another, in every column.
 
-    A row's value in a column is its *place*: 0 is the missing value. Leaves of a hierarchy stand in
-    the order of its branches, so that the candidates that two places share are those that
-    every place between them shares.
-
-    columns : COLUMN (n_columns,)
-    positions : float64 (n_places,), of a span column, times its weight
-    nodes : NODE (n_levels, n_places)
+    Place 0 is missing; leaves stand in the order of branches, so that what two share, all between them share.
     """
 
-    columns: NDArray[Any]
-    positions: FloatArray
-    nodes: NDArray[Any]
+    columns: NDArray[Any]  # COLUMN (n_columns,)
+    positions: FloatArray  # (n_places,), of a span column, times its weight
+    nodes: NDArray[Any]  # NODE (n_levels, n_places)
 
 
 @inner
@@ -104,11 +81,7 @@ def nearest(
     begin: int = 0,
     end: int = 2**31 - 1,
 ) -> None:
-    """Find for the rows ``begin`` to ``end`` - 1 the others that each is made equal to most cheaply, cheapest first.
-
-    near : int32 (n_rows, n_near), out
-    distances : float64 (n_rows, n_near), out
-    """
+    """Find for the rows ``begin`` to ``end`` - 1 the others that each is made equal to most cheaply, cheapest first."""
     n_rows, n_columns = places.shape
     for a in range(begin, min(end, n_rows)):
         n_found = 0
@@ -188,15 +161,9 @@ def cheapest_partitions(
 ) -> tuple[CountArray, int, int, int]:
     """Find the cheapest partition of every subset into blocks; return blocks, and what was settled, pruned, looked up.
 
-    A subset's partition takes the block that holds its lowest row first, so that the order of
-    the blocks is not tried.
-
-    first, second : float64 (n_subsets,), what a block costs, and what decides among equals
-    is_block : bool (n_subsets,)
-    value, again : float64 (n_subsets,), out, the two costs of the best partition; inf where there is none
-    ways : float64 (n_subsets,), out, partitions of the same first cost (a float: there may be very many)
-
-    The block of a subset's best partition that holds its lowest row comes back as int64 (n_subsets,).
+    Blocks come by their lowest row, and the first is returned. ``second`` decides among equals; ``value`` and ``again``
+    are both costs of the best, inf where there is none, ``ways`` how many have the same first cost (as floats: very
+    many).
     """
     n_subsets = first.size
     blocks = np.zeros(n_subsets, np.int64)

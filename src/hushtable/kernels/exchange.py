@@ -1,10 +1,7 @@
 """Move rows between neighbouring classes, or swap two of them, while that lowers the loss.
 
-Classes are numbered depth first by the search, so that neighbours in number are
-neighbours in space. The rows of a class are a linked list. What a class spans is
-kept as its lowest and highest code of every ordered column and as a bit set of
-every other one. Neither round ends nor lists are looked at: what is gained in the
-end, whoever knows what is published has to ask.
+Neighbours in number, which is depth first, are neighbours in space. Rows of a class are a linked list. Neither round
+ends nor lists are looked at: whoever knows what is published asks what is gained.
 """
 
 from __future__ import annotations
@@ -18,49 +15,30 @@ from hushtable.kernels._jit import bare, inner
 from hushtable.kernels.class_profile import Axes, cut_level
 from hushtable.kernels.judge import Rules, passes
 
-__all__ = ["ClassScratch", "ExchangedClasses", "RowPoints", "span_all", "sweep"]
-
 ENOUGH = 1e-9  # a lower gain may be rounding
 
 
 class RowPoints(NamedTuple):
-    """The distinct rows.
+    """The distinct rows."""
 
-    codes : int32 (n_rows, n_columns), shifted by one, a row's codes side by side
-    counts : int64 (n_rows,)
-    sensitive : int32 (n_sensitive, n_rows), shifted by one
-    population : int64 (n_rows,), records of the population; empty where no rule asks.
-        With a population a row's count may be 0.
-    """
-
-    codes: CodeArray
-    counts: CountArray
-    sensitive: CodeArray
-    population: CountArray
+    codes: CodeArray  # (n_rows, n_columns), shifted by one, a row's codes side by side
+    counts: CountArray  # with a population, a row's may be 0
+    sensitive: CodeArray  # (n_sensitive, n_rows), shifted by one
+    population: CountArray  # (n_rows,), its records; empty where no rule asks
 
 
 class ExchangedClasses(NamedTuple):
-    """Classes under change.
+    """Classes under change."""
 
-    first : int32 (n_classes,), a row of each class
-    next_ : int32 (n_rows,), the next row of the same class; -1 after the last
-    sizes : int64 (n_classes,), records
-    low, high : int32 (n_classes, n_columns)
-    bits : uint64 (n_classes, n_words), the codes of unordered columns
-    words : int64 (n_columns + 1,), column j owns words words[j] to words[j + 1]
-    shares : float64 (n_classes,), weighted sum over columns
-    without : float64 (n_rows,), the share of a row's class without it
-    """
-
-    first: CodeArray
-    next_: CodeArray
-    sizes: CountArray
-    low: CodeArray
+    first: CodeArray  # a row of each class
+    next_: CodeArray  # (n_rows,), the next row of the same class; -1 after the last
+    sizes: CountArray  # records
+    low: CodeArray  # (n_classes, n_columns)
     high: CodeArray
-    bits: CountArray
-    words: CountArray
-    shares: FloatArray
-    without: FloatArray
+    bits: CountArray  # (n_classes, n_words), the codes of unordered columns
+    words: CountArray  # (n_columns + 1,), column j owns words words[j] to words[j + 1]
+    shares: FloatArray  # (n_classes,), weighted sum over columns
+    without: FloatArray  # (n_rows,), the share of a row's class without it
 
 
 class ClassScratch(NamedTuple):
@@ -97,10 +75,7 @@ def sweep(
     window: int,
     sources: tuple[int, int],
 ) -> float:
-    """Take every row of some classes once to where it costs least among the neighbours; return what was gained.
-
-    sources : the first class and the one after the last
-    """
+    """Take every row of a run of classes once to where it costs least among the neighbours; return what was gained."""
     total = 0.0
     for source in range(sources[0], min(sources[1], classes.sizes.size)):
         row = classes.first[source]
@@ -182,9 +157,8 @@ def _best_swap(
 ) -> tuple[float, int]:
     """Find the row of the target whose exchange for ours gains most; 0 and -1 where none gains more than the best.
 
-    ``rest`` is what the source spans without our row, so that a partner's share there takes no
-    look at its rows. What the target would span is looked at only where a bound lets the swap win:
-    a span grows by our row at least as much without the partner as with it.
+    What the target would span is looked at only where a bound lets the swap win: a span grows by our row at least as
+    much without the partner as with it. ``rest`` is what the source spans without our row.
     """
     source, row, target, min_size = swap
     growth, best = known
@@ -293,10 +267,7 @@ def _grow_neighbours(
     freed: float,
     targets: tuple[int, int],
 ) -> None:
-    """Set how much the share of each target grows by one more row, or something past what is freed.
-
-    All of them in one call, because a call hands over more than thirty arrays.
-    """
+    """Set how much the share of each target grows by one more row, or something past what is freed; all in one call."""
     first, last = targets
     for target in range(first, last):
         limit = freed / classes.sizes[target]

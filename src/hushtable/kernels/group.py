@@ -1,7 +1,4 @@
-"""Partition refinement: rows get dense class labels, one column at a time.
-
-Where keys stand among known ones: a table with open addressing.
-"""
+"""Partition refinement, one column at a time, and where keys stand among known ones: a table with open addressing."""
 
 from __future__ import annotations
 
@@ -11,8 +8,6 @@ from numpy.typing import NDArray
 from hushtable._types import CodeArray, CountArray
 from hushtable.kernels._jit import inner, jit
 
-__all__ = ["class_sizes", "distinct_rows", "fill", "find", "first_rows", "refine", "rows_by_class"]
-
 _BLOCK = 1024  # rows whose keys are made together
 _N_SLOTS = 2**16  # at first
 _SPREAD, _OTHER, _HALF = np.uint64(0x9E3779B1), np.uint64(0x85EBCA6B), np.uint64(0xFFFFFFFF)
@@ -20,12 +15,9 @@ _SPREAD, _OTHER, _HALF = np.uint64(0x9E3779B1), np.uint64(0x85EBCA6B), np.uint64
 
 @jit
 def refine(labels: CodeArray, n_classes: int, codes: CodeArray, n_codes: int, out: CodeArray) -> int:
-    """Split every class by a column's codes; return the number of classes.
+    """Split every class by a column's codes, of which -1 is one; return the number of classes, by first appearance.
 
-    Labels are dense and ordered by first appearance. Code -1 is a value of its own;
-    rows with label -1 stay in no class.
-    The key of a row is its class and its code only (classes were made dense before),
-    so it fits 64 bits whatever the number of columns.
+    A key is a class and a code only, so that it fits 64 bits whatever the number of columns.
     """
     n_rows = labels.size
     width = n_codes + 1
@@ -85,14 +77,10 @@ def _refine_by_hash(labels: CodeArray, codes: CodeArray, width: int, out: CodeAr
 def distinct_rows(
     codes: CodeArray, widths: CountArray, counts: CountArray, labels: CodeArray, first: CodeArray, sizes: CountArray
 ) -> int:
-    """Group the rows that are equal in all columns; return how many differ.
+    """Group the rows that are equal in all columns, by first appearance; return how many differ.
 
-    codes : int32 (n_columns, n_rows), -1 is a value of its own
-    widths : int64 (n_columns,), codes of each and one more, whose product fits 63 bits: a row is one number
-    labels, first, sizes : (n_rows,), to be set: the group of each row, and the first row and the records of each group
-
-    Labels are by first appearance. Open addressing; at most half of the slots are used, and there are no more than
-    four for a distinct row, so that few of them stay in the cache.
+    A row is one number of 63 bits; at most half of the slots are used, and four for a distinct row: few stay in the
+    cache.
     """
     n_columns, n_rows = codes.shape
     keys, block = np.empty(n_rows, np.uint64), np.empty(_BLOCK, np.uint64)
@@ -178,10 +166,7 @@ _SPREAD, _OTHER, _HALF = np.uint64(0x9E3779B1), np.uint64(0x85EBCA6B), np.uint64
 
 @jit
 def fill(keys: CountArray, slots: CodeArray) -> None:
-    """Put different keys into a table.
-
-    ``keys`` is int64 (n,); ``slots`` int32, a power of 2 of them and more than n, all -1: takes the place of a key.
-    """
+    """Put the places of different keys into a table: ``slots``, a power of 2 of them and more than keys, all -1."""
     last = np.uint64(slots.size - 1)
     for place in range(keys.size):
         slot = _first(keys[place]) & last
@@ -192,10 +177,7 @@ def fill(keys: CountArray, slots: CodeArray) -> None:
 
 @jit
 def find(keys: CountArray, slots: CodeArray, wanted: CountArray, out: CodeArray) -> int:
-    """Look keys up in a table that `fill` made; return how many are not there.
-
-    ``wanted`` is int64 (n_wanted,); ``out`` int32 (n_wanted,) takes the place of each in ``keys``, or -1.
-    """
+    """Look up the places of wanted keys, or -1, in a table that `fill` made; return how many are not there."""
     last = np.uint64(slots.size - 1)
     n_missing = 0
     for i in range(wanted.size):

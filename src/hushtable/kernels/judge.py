@@ -1,8 +1,4 @@
-"""A privacy model's rule, applied to one class inside a cut.
-
-The formulas are those of the models' ``passes``, one class at a time; a test holds
-the two together.
-"""
+"""A privacy model's rule, applied to one class inside a cut; a test holds the formulas to those of ``passes``."""
 
 from __future__ import annotations
 
@@ -30,31 +26,20 @@ from hushtable._types import (
 )
 from hushtable.kernels._jit import asked, bare, inner
 
-__all__ = ["BY_NUMBERS", "Rules", "passes"]
-
 BY_NUMBERS: Final = frozenset({RULE_SIZE, RULE_DISTINCT, RULE_POPULATION, RULE_PRESENCE, RULE_OWN})
 """Rules that need no code of their own for how many records of each value a class holds."""
 
 
 class Rules(NamedTuple):
-    """The rules of all models, one entry each; what follows ``thresholds`` may be left out where no rule reads it.
+    """The rules of all models, one entry each; what follows ``thresholds`` may be left out where no rule reads it."""
 
-    kinds : int64 (n_rules,), the RULE constants
-    columns : int64 (n_rules,), the row of the sensitive counts; 0 where a rule needs none
-    thresholds : float64 (n_rules,)
-    seconds : float64 (n_rules,), the other parameter
-    n_values : int64 (n_rules,), no value from this entry on occurs in the whole
-    tables : float64 (n_rules, n_table_rows, widest), None where no rule looks at single counts: those are not compiled
-    own : int64 (1,), the address of a function that judges by models without a rule; None where every model has one
-    """
-
-    kinds: CountArray
-    columns: CountArray
+    kinds: CountArray  # the RULE constants
+    columns: CountArray  # the row of the sensitive counts; 0 where a rule needs none
     thresholds: FloatArray
-    seconds: FloatArray = np.empty(0)
-    n_values: CountArray = np.empty(0, dtype=np.int64)
-    tables: FloatArray | None = None
-    own: CountArray | None = None
+    seconds: FloatArray = np.empty(0)  # the other parameter
+    n_values: CountArray = np.empty(0, dtype=np.int64)  # no value from this entry on occurs in the whole
+    tables: FloatArray | None = None  # (n_rules, n_table_rows, widest); None, not compiled: no single counts
+    own: CountArray | None = None  # (1,), the address of a function that judges by models without a rule
 
     def scratch(self) -> FloatArray:
         """Return room for the nodes of a level."""
@@ -63,13 +48,7 @@ class Rules(NamedTuple):
 
 @bare
 def passes(rules: Rules, size: int, population: int, held: CountArray, n_held: CountArray, nodes: FloatArray) -> bool:
-    """Tell whether a class of ``size`` records, at least 1, satisfies every rule.
-
-    population : records of the population in the class; any number where no rule asks
-    held : int64 (n_sensitive, widest), records of each value, entry code + 1
-    n_held : int64 (n_sensitive,), distinct known values
-    nodes : float64 (widest,), scratch
-    """
+    """Tell whether a class of ``size`` records, at least 1, satisfies every rule; entries of ``held`` are codes + 1."""
     for i in range(rules.kinds.size):
         kind, threshold = rules.kinds[i], rules.thresholds[i]
         if kind == RULE_SIZE:

@@ -1,79 +1,49 @@
 """Keys: a depth-first search for all minimal column sets that tell rows apart, exactly or but for a few.
 
-What no key can miss is *evidence*: a set of columns of which every key holds at least one. Two rows give the
-columns in which they differ; a column set that is too coarse gives all other columns. Keys are the minimal sets that
-hit all evidence. The search builds those from the evidence that it has, asks the rows about each, and draws new
-evidence from the partition of a set that does not tell them apart (HPIValid: Birnick, Bläsius, Friedrich, Naumann,
-Papenbrock, Schirneck, PVLDB 13(11), 2020; hitting sets: Murakami, Uno, Discrete Applied Mathematics 170, 2014).
+What no key can miss is *evidence*: a set of columns of which every key holds at least one. Two rows give the columns in
+which they differ; a column set that is too coarse gives all other columns. Keys are the minimal sets that hit all
+evidence. The search builds those, asks the rows about each, and draws new evidence from the partition of a set that
+does not tell them apart (HPIValid: Birnick, Bläsius, Friedrich, Naumann, Papenbrock, Schirneck, PVLDB 13(11), 2020;
+hitting sets: Murakami, Uno, Discrete Applied Mathematics 170, 2014).
 
-A set that hits all evidence, and of which each column is the only one to hit some of it, is minimal for sure: without
-that column it misses evidence. A branch whose column loses that can be left although more evidence may come: all sets
-without the column were searched in an earlier branch. This needs the branches one after the other.
-
-Sets of columns are words of 64 bits, as many as it takes.
+A set that hits all evidence, and of which each column is the only one to hit some of it, is minimal for sure. A branch
+whose column loses that is left although more evidence may come: an earlier branch searched all sets without it.
 """
 
 from __future__ import annotations
 
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hushtable._types import BoolArray, CodeArray, CountArray
 from hushtable.kernels._jit import inner, jit
+from hushtable.kernels.evidence import (
+    FEW_PAIRS,
+    ColumnWords,
+    KeyCodes,
+    KeyRows,
+    draw_pairs,
+    minimal_sets,
+    n_bits,
+    n_drawn,
+    random_below,
+    set_difference,
+    split_classes,
+)
 
-__all__ = ["KeyCodes", "KeyRows", "KeyRules", "figures", "first_evidence", "greedy", "search"]
-
-ColumnWords = NDArray[np.uint64]
-KeyCodes = NDArray[np.signedinteger[Any]]
-
-_FEW_PAIRS: Final = 400
-"""So many pairs of rows all become evidence: then a set's whole subtree needs no other."""
 _LISTED_PAIRS: Final = 1 << 13
 """So many pairs of rows are kept as the columns in which they differ: to sift them is faster than to split classes."""
-_SAMPLED_ROWS: Final = 1 << 13
-_EXPONENT: Final = 0.3  # of the pairs of a partition: how many of them are drawn (HPIValid)
 _ONE: Final = np.uint64(1)
 
 
-class KeyRows(NamedTuple):
-    """Rows by column and by row, and how many codes each column has.
-
-    codes : int16 or int32 (n_columns, n_rows), -1 is missing;  cells : of the same type (n_rows, n_columns), the same
-    widths : int64 (n_columns,), codes of each column, missing counted
-    """
-
-    codes: KeyCodes
-    cells: KeyCodes
-    widths: CountArray
-
-
 class KeyRules(NamedTuple):
-    """What a key is.
+    """What a key is."""
 
-    by_pairs : whether pairs of rows that agree are counted, else the rows that are not alone
-    most : how many of them a key may leave
-    max_size : the most columns of a key
-    seed : of the pairs that are drawn
-    """
-
-    by_pairs: bool
-    most: int
-    max_size: int
-    seed: int
-
-
-@inner
-def _n_bits(word: np.uint64) -> int:
-    word = word - ((word >> _ONE) & np.uint64(0x5555555555555555))
-    word = (word & np.uint64(0x3333333333333333)) + ((word >> np.uint64(2)) & np.uint64(0x3333333333333333))
-    word = (word + (word >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
-    # Sums of bytes by shifts: a product would run over, of which Python warns without compilation.
-    word = word + (word >> np.uint64(8))
-    word = word + (word >> np.uint64(16))
-    word = word + (word >> np.uint64(32))
-    return int(np.int64(word & np.uint64(127)))
+    by_pairs: bool  # whether pairs of rows that agree are counted, else the rows that are not alone
+    most: int  # how many of them a key may leave
+    max_size: int  # the most columns of a key
+    seed: int  # of the pairs that are drawn
 
 
 @inner
@@ -99,227 +69,43 @@ def _more_codes(codes: CodeArray, needed: int) -> CodeArray:
     return grown
 
 
-@inner
-def _split(
-    codes: KeyCodes,
-    members: CodeArray,
-    ends: CodeArray,
-    at: tuple[int, int, int, int],
-    bins: CodeArray,
-    touched: CodeArray,
-) -> tuple[int, int, int]:
-    """Split classes of two rows or more by one column; write what still has two rows or more behind them.
-
-    at : where members begin and end, where the ends of classes begin and end
-    bins : int32, as long as the column is wide, 0 between uses
-
-    Returns where the new members and the new ends end, and the pairs of rows that share a class.
-    """
-    begin, filled, first_end, last_end = at
-    n_ends, pairs = last_end, 0
-    for c in range(first_end, last_end):
-        end = ends[c]
-        if end - begin == 2:
-            a, b = members[begin], members[begin + 1]
-            if codes[a] == codes[b]:
-                members[filled], members[filled + 1] = a, b
-                filled += 2
-                ends[n_ends] = filled
-                n_ends += 1
-                pairs += 1
-            begin = end
-            continue
-        n_touched = 0
-        for i in range(begin, end):
-            code = codes[members[i]] + 1
-            if bins[code] == 0:
-                touched[n_touched] = code
-                n_touched += 1
-            bins[code] += 1
-        for t in range(n_touched):
-            size = int(bins[touched[t]])
-            if size == 1:
-                bins[touched[t]] = -1
-            else:
-                bins[touched[t]] = filled
-                filled += size
-                ends[n_ends] = filled
-                n_ends += 1
-                pairs += size * (size - 1) // 2
-        for i in range(begin, end):
-            row = members[i]
-            code = codes[row] + 1
-            place = bins[code]
-            if place >= 0:
-                members[place] = row
-                bins[code] = place + 1
-        for t in range(n_touched):
-            bins[touched[t]] = 0
-        begin = end
-    return filled, n_ends, pairs
-
-
-@inner
-def _difference(cells: KeyCodes, a: int, b: int, out: ColumnWords, n: int) -> None:
-    for w in range(out.shape[1]):
-        word = np.uint64(0)
-        for j in range(64 * w, min(64 * w + 64, cells.shape[1])):
-            word |= np.uint64(cells[a, j] != cells[b, j]) << np.uint64(j & 63)
-        out[n, w] = word
-
-
-@inner
-def _random(state: ColumnWords, below: int) -> int:
-    x = state[0]
-    x ^= x << np.uint64(13)
-    x ^= x >> np.uint64(7)
-    x ^= x << np.uint64(17)
-    state[0] = x
-    return int(np.int64((x >> np.uint64(11)) % np.uint64(below)))
-
-
-@jit
-def _n_drawn(pairs: int) -> int:
-    return int(np.float64(pairs) ** _EXPONENT) + 1
-
-
-@jit
-def _draw(
-    cells: KeyCodes, members: CodeArray, ends: CodeArray, at: tuple[int, int, int, int], pairs: int, state: ColumnWords
-) -> ColumnWords:
-    """Return the minimal difference sets of some pairs of rows that share a class, or of all where they are few."""
-    begin, _, first_end, last_end = at
-    n_words = (cells.shape[1] + 63) // 64
-    n = 0
-    if pairs <= _FEW_PAIRS:
-        drawn = np.zeros((pairs, n_words), np.uint64)
-        for c in range(first_end, last_end):
-            for i in range(begin, ends[c]):
-                for k in range(i + 1, ends[c]):
-                    _difference(cells, members[i], members[k], drawn, n)
-                    n += 1
-            begin = ends[c]
-        return _minimal(drawn)
-    drawn = np.zeros((_n_drawn(pairs), n_words), np.uint64)
-    n_classes = last_end - first_end
-    for n in range(len(drawn)):
-        # A class of every size has its turn: large ones differ in few columns, small ones in others.
-        c = first_end + _random(state, n_classes)
-        start = begin if c == first_end else ends[c - 1]
-        size = ends[c] - start
-        i = _random(state, size)
-        k = (i + 1 + _random(state, size - 1)) % size
-        _difference(cells, members[start + i], members[start + k], drawn, n)
-    return _minimal(drawn)
-
-
-@jit
-def _minimal(sets: ColumnWords) -> ColumnWords:
-    """Return the sets that hold no other one, the smallest first; each once, and none that is empty."""
-    n, n_words = sets.shape
-    sizes = np.zeros(n, np.int64)
-    for i in range(n):
-        for w in range(n_words):
-            sizes[i] += _n_bits(sets[i, w])
-    kept = np.empty_like(sets)
-    n_kept = 0
-    for i in np.argsort(sizes):
-        if sizes[i] == 0:
-            continue
-        is_new = True
-        for k in range(n_kept):
-            holds = True
-            for w in range(n_words):
-                if kept[k, w] & ~sets[i, w]:
-                    holds = False
-                    break
-            if holds:
-                is_new = False
-                break
-        if is_new:
-            kept[n_kept] = sets[i]
-            n_kept += 1
-    return kept[:n_kept].copy()
-
-
-@jit
-def first_evidence(rows: KeyRows, seed: int) -> ColumnWords:
-    """Return difference sets of pairs that agree in a column, for every column, from evenly spaced rows."""
-    n_columns, n_rows = rows.codes.shape
-    step = (n_rows + _SAMPLED_ROWS - 1) // _SAMPLED_ROWS
-    state = np.array([seed * 2 + 0x9E3779B97F4A7C1], dtype=np.uint64)
-    bins = np.zeros(rows.widths.max() + 1, np.int32)
-    n_sampled = (n_rows + step - 1) // step
-    touched = np.empty(min(rows.widths.max(), n_rows) + 1, np.int32)
-    members, ends = np.empty(2 * n_sampled, np.int32), np.empty(n_sampled + 2, np.int32)
-    evidence = np.zeros((0, (n_columns + 63) // 64), np.uint64)
-    for j in range(n_columns):
-        members[:n_sampled] = np.arange(0, n_rows, step)
-        ends[0] = n_sampled
-        filled, n_ends, pairs = _split(rows.codes[j], members, ends, (0, n_sampled, 0, 1), bins, touched)
-        if pairs > 0:
-            drawn = _draw(rows.cells, members, ends, (n_sampled, filled, 1, n_ends), pairs, state)
-            evidence = np.concatenate((evidence, drawn))
-    return _minimal(evidence)
-
-
 class _KeyWalk(NamedTuple):
-    """Where the search is. Each row is a level: the column set on the way down that has so many columns.
+    """Where the search is. Each row is a level: the column set on the way down that has so many columns."""
 
-    path : the column that each level adds;  chosen : words of the level's columns
-    free : words of the columns that may still be added;  todo : those that are added in turn
-    n_todo, n_done : how many of them there are, and how many were begun;  is_open : whether they were counted
-    shared : words, by column of the set: the columns that are in all evidence that it alone hits
-    """
-
-    path: CountArray
-    chosen: ColumnWords
-    free: ColumnWords
-    todo: CountArray
-    n_todo: CountArray
-    n_done: CountArray
-    is_open: BoolArray
-    shared: ColumnWords
+    path: CountArray  # the column that each level adds
+    chosen: ColumnWords  # the level's columns
+    free: ColumnWords  # the columns that may still be added
+    todo: CountArray  # those that are added in turn
+    n_todo: CountArray  # how many of them there are
+    n_done: CountArray  # how many were begun
+    is_open: BoolArray  # whether they were counted
+    shared: ColumnWords  # by column of the set: the columns that are in all evidence that it alone hits
 
 
 class _Alive(NamedTuple):
-    """The evidence that a level hits once or not at all, level behind level.
-
-    sets : words;  owners : the column that hits it, or -1
-    ends : where each level begins, and the last one ends;  folded : how much of all evidence a level knows
-    common : words, by level: the columns that hit all evidence that the level does not hit
-    best : by level: which evidence it does not hit and has the fewest free columns, or -1;  fewest : how many
-    """
+    """The evidence that a level hits once or not at all, level behind level."""
 
     sets: ColumnWords
-    owners: CodeArray
-    ends: CountArray
-    folded: CountArray
-    common: ColumnWords
-    best: CountArray
-    fewest: CountArray
+    owners: CodeArray  # the column that hits it, or -1
+    ends: CountArray  # where each level begins, and the last one ends
+    folded: CountArray  # how much of all evidence a level knows
+    common: ColumnWords  # by level: the columns that hit all evidence that the level does not hit
+    best: CountArray  # by level: which evidence it does not hit and has the fewest free columns, or -1
+    fewest: CountArray  # how many
 
 
 class _Agreeing(NamedTuple):
-    """The rows that agree on a level's columns: as classes while they are many, then as pairs of rows.
+    """The rows that agree on a level's columns: as classes while they are many, then as pairs of rows."""
 
-    members, ends : rows, and where their classes end, level behind level
-    member_ends, end_ends : where those of each level begin;  pairs : how many pairs of rows agree on a level
-    differences : words, pairs of rows as the columns in which they differ, level behind level
-    difference_ends : where those of each level begin
-    settling : words, by level: the columns in which all its pairs differ
-    known : int64 (2,), the last level that is known, and the first one that is known as pairs
-    """
-
-    members: CodeArray
-    ends: CodeArray
-    member_ends: CountArray
+    members: CodeArray  # rows, level behind level
+    ends: CodeArray  # where their classes end
+    member_ends: CountArray  # where those of each level begin
     end_ends: CountArray
-    pairs: CountArray
-    differences: ColumnWords
-    difference_ends: CountArray
-    settling: ColumnWords
-    known: CountArray
+    pairs: CountArray  # how many pairs of rows agree on a level
+    differences: ColumnWords  # pairs of rows as the columns in which they differ, level behind level
+    difference_ends: CountArray  # where those of each level begin
+    settling: ColumnWords  # by level: the columns in which all its pairs differ
+    known: CountArray  # (2,), the last level that is known, and the first one that is known as pairs
 
 
 @jit
@@ -328,12 +114,9 @@ def search(
 ) -> tuple[ColumnWords, CountArray, ColumnWords, bool, bool]:
     """Find all minimal keys of at most so many columns, given evidence.
 
-    pulse : int64 (3,), sets looked at, the number at which to stop, and the first columns done
-
-    Returns
-    -------
-    The keys as words; for each its pairs of rows that agree and its rows that are not alone; the evidence with what
-    was added; whether larger keys may exist; whether the search came to its end.
+    Returns the keys as words; for each its pairs of rows that agree and its rows that are not alone; the evidence with
+    what was added; whether larger keys may exist; whether the search came to its end. ``pulse`` is (3,): sets looked
+    at, the number at which to stop, and the first columns done.
     """
     n_columns, n_rows = rows.codes.shape
     n_words = (n_columns + 63) // 64
@@ -488,7 +271,7 @@ def _note(alive: _Alive, walk: _KeyWalk, level: int, e: int) -> None:
     n_free = 0
     for w in range(alive.sets.shape[1]):
         alive.common[level, w] &= alive.sets[e, w]
-        n_free += _n_bits(alive.sets[e, w] & walk.free[level, w])
+        n_free += n_bits(alive.sets[e, w] & walk.free[level, w])
     if n_free < alive.fewest[level]:
         alive.best[level], alive.fewest[level] = e, n_free
 
@@ -500,7 +283,7 @@ def _fold(alive: _Alive, log: ColumnWords, n_log: int, walk: _KeyWalk, level: in
     for e in range(alive.folded[level], n_log):
         n_hits = 0
         for w in range(log.shape[1]):
-            n_hits += _n_bits(log[e, w] & walk.chosen[level, w])
+            n_hits += n_bits(log[e, w] & walk.chosen[level, w])
         if n_hits > 1:
             continue
         owner = -1
@@ -530,8 +313,7 @@ def _more_alive(alive: _Alive, needed: int) -> _Alive:
 def _open(walk: _KeyWalk, alive: _Alive, level: int, is_last: bool) -> bool:
     """Write which columns are added to a level's set in turn; return whether one was left out that may be of a key.
 
-    One of the evidence that is not hit must be hit: its free columns, but for those that would leave a column of the
-    set with nothing to hit alone.
+    They are free columns of one evidence that is not hit, but for those that leave another column nothing to hit alone.
     """
     free, shared = walk.free, walk.shared
     n_words = free.shape[1]
@@ -615,7 +397,7 @@ def _refine(
         if known[1] > last:
             at = _place(agreeing, last)
             agreeing = _more_members(agreeing, at)
-            agreeing.member_ends[last + 2], agreeing.end_ends[last + 2], agreeing.pairs[last + 1] = _split(
+            agreeing.member_ends[last + 2], agreeing.end_ends[last + 2], agreeing.pairs[last + 1] = split_classes(
                 rows.codes[column], agreeing.members, agreeing.ends, at, bins, touched
             )
             known[1] = len(agreeing.pairs)
@@ -684,7 +466,7 @@ def _list(agreeing: _Agreeing, cells: KeyCodes, level: int) -> None:
     for c in range(agreeing.end_ends[level], agreeing.end_ends[level + 1]):
         for i in range(begin, ends[c]):
             for k in range(i + 1, ends[c]):
-                _difference(cells, members[i], members[k], differences, n)
+                set_difference(cells, members[i], members[k], differences, n)
                 n += 1
         begin = ends[c]
     agreeing.difference_ends[level], agreeing.difference_ends[level + 1] = 0, n
@@ -722,15 +504,15 @@ def _drawn_at(agreeing: _Agreeing, cells: KeyCodes, level: int, state: ColumnWor
     """Return the minimal difference sets of some pairs of rows that agree on a level, or of all where they are few."""
     n_pairs = agreeing.pairs[level]
     if level < agreeing.known[1]:
-        return _draw(cells, agreeing.members, agreeing.ends, _place(agreeing, level), n_pairs, state)
+        return draw_pairs(cells, agreeing.members, agreeing.ends, _place(agreeing, level), n_pairs, state)
     begin = agreeing.difference_ends[level]
     pairs = agreeing.differences[begin : begin + n_pairs]
-    if n_pairs <= _FEW_PAIRS:
-        return _minimal(pairs)
-    drawn = np.empty((_n_drawn(n_pairs), pairs.shape[1]), np.uint64)
+    if n_pairs <= FEW_PAIRS:
+        return minimal_sets(pairs)
+    drawn = np.empty((n_drawn(n_pairs), pairs.shape[1]), np.uint64)
     for n in range(len(drawn)):
-        drawn[n] = pairs[_random(state, n_pairs)]
-    return _minimal(drawn)
+        drawn[n] = pairs[random_below(state, n_pairs)]
+    return minimal_sets(drawn)
 
 
 @jit
@@ -750,7 +532,7 @@ def _outside(
         if chosen[j >> 6] & _bit(j):
             continue
         agreeing = _more_members(agreeing, at)
-        to, n_ends, n_pairs = _split(rows.codes[j], agreeing.members, agreeing.ends, at, bins, touched)
+        to, n_ends, n_pairs = split_classes(rows.codes[j], agreeing.members, agreeing.ends, at, bins, touched)
         if (n_pairs if rules.by_pairs else to - at[1]) > rules.most:
             at = (at[1], to, at[3], n_ends)
         else:
@@ -760,11 +542,7 @@ def _outside(
 
 @jit
 def figures(rows: KeyRows, rules: KeyRules, columns: CountArray) -> tuple[int, int, int]:
-    """Add columns one by one until they are a key.
-
-    Returns how many columns that took, all of them if they are none; how many pairs of rows agree in these, and how
-    many rows are not alone.
-    """
+    """Add columns one by one until they are a key; return how many, pairs of rows that agree, and rows not alone."""
     n_rows = rows.codes.shape[1]
     members, ends = np.empty(2 * n_rows, np.int32), np.empty(2 + n_rows, np.int32)
     bins = np.zeros(rows.widths.max() + 1, np.int32)
@@ -775,7 +553,7 @@ def figures(rows: KeyRows, rules: KeyRules, columns: CountArray) -> tuple[int, i
     for column in columns:
         if (pairs if rules.by_pairs else n) <= rules.most:
             break
-        to, last, pairs = _split(rows.codes[column], members, ends, (0, n, 0, n_ends), bins, touched)
+        to, last, pairs = split_classes(rows.codes[column], members, ends, (0, n, 0, n_ends), bins, touched)
         n, n_ends = _keep_last(members, ends, (n, to, n_ends, last))
         n_used += 1
     return n_used, pairs, n
@@ -806,10 +584,10 @@ def greedy(codes: CodeArray, widths: CountArray) -> CountArray:
     for i in range(n_columns):
         fewest, best = -1, i
         for k in range(i, n_columns):
-            _, _, pairs = _split(codes[order[k]], members, ends, (0, n, 0, n_ends), bins, touched)
+            _, _, pairs = split_classes(codes[order[k]], members, ends, (0, n, 0, n_ends), bins, touched)
             if fewest < 0 or pairs < fewest:
                 fewest, best = pairs, k
         order[i], order[best] = order[best], order[i]
-        to, last, _ = _split(codes[order[i]], members, ends, (0, n, 0, n_ends), bins, touched)
+        to, last, _ = split_classes(codes[order[i]], members, ends, (0, n, 0, n_ends), bins, touched)
         n, n_ends = _keep_last(members, ends, (n, to, n_ends, last))
     return order

@@ -1,7 +1,4 @@
-"""The nearest rows of every row, found block by block: those that a class of two with it costs least.
-
-Also the nearest rows of another table, by the sum of the differences of numbers and of unequal categories.
-"""
+"""The nearest rows of every row, block by block: in a class of two with it; and the nearest rows of another table."""
 
 from __future__ import annotations
 
@@ -12,16 +9,10 @@ from hushtable._types import CodeArray, CountArray, FloatArray
 from hushtable.kernels._jit import bare, inner
 from hushtable.kernels.class_costs import KIND_SET, Space, pair_cost, run_cost
 
-__all__ = ["fill_bounds", "nearest", "nearest_rows", "share_nearest", "take_apart"]
-
 
 @bare
 def fill_bounds(space: Space, entries: CountArray, n_block: int, bounds: NDArray[np.float32]) -> None:
-    """Set what any place costs at least beside a place that a block of rows holds.
-
-    entries : int64 (n_columns + 1,), where the places of each column begin in the bounds; a column of none is left out
-    bounds : float32 (n_blocks, n_entries), out
-    """
+    """Set what any place costs at least beside a place that a block of rows holds: (n_blocks, n_entries)."""
     n_rows = space.codes.shape[0]
     for block in range(bounds.shape[0]):
         for j in range(space.columns.size):
@@ -56,13 +47,9 @@ def nearest(
     near: CodeArray,
     costs: FloatArray,
 ) -> None:
-    """Find the nearest rows of some rows, nearest first; -1 after the last.
+    """Find the nearest rows (n_rows, n_near) of some rows, nearest first; -1 after the last. A double is near itself.
 
-    counts : int64 (n_rows,), how often each occurs; one that occurs twice is near itself
-    entries, bounds : as `fill_bounds` has them
-    limits : rows in a block, how many blocks are looked at on either side, the first row and the one after the last
-    near : int32 (n_rows, n_near), out
-    costs : float64 (n_rows, n_near), out
+    ``limits`` are the rows in a block, how many blocks are looked at on either side, and the run of rows.
     """
     n_rows, n_near = near.shape
     n_block, n_sides, begin, end = limits
@@ -121,13 +108,7 @@ def _triple_cost(space: Space, one: int, two: int, three: int) -> float:
 
 @bare
 def take_apart(space: Space, following: CodeArray, labels: CodeArray, ring: CodeArray, edges: FloatArray) -> int:
-    """Make classes of two and three rows from rings; return how many.
-
-    following : int32 (n_rows,), the row after each in its ring, never the row itself
-    labels : int32 (n_rows,), out; all -1 on entry
-    ring : int32 (n_rows,), scratch
-    edges : float64 (n_rows,), scratch
-    """
+    """Make classes of two and three rows from rings, in which each row has a following one; return how many."""
     n_classes = 0
     for row in range(following.size):
         if labels[row] >= 0:
@@ -168,11 +149,9 @@ def take_apart(space: Space, following: CodeArray, labels: CodeArray, ring: Code
 
 @inner
 def _row_distance(one: FloatArray, other: FloatArray, n_numbers: int, enough: float) -> float:
-    """Return how far two rows are apart, or anything from `enough` on.
+    """Return how far two rows are apart, or anything from `enough` on; a cell that only one of them has says nothing.
 
-    A cell that only one of them has says nothing. So that a row of few cells is not near to everybody, one more column
-    is imagined in which they differ, and the mean of the compared cells is scaled to all: of rows without gaps it is
-    the sum of their differences.
+    The mean of the compared cells and an imagined one that differs is scaled to all: few cells make no row near to all.
     """
     apart = 0.0
     n_compared = 0
@@ -196,12 +175,10 @@ def _row_distance(one: FloatArray, other: FloatArray, n_numbers: int, enough: fl
 def nearest_rows(
     targets: FloatArray, candidates: FloatArray, n_numbers: int, near: CountArray, distances: FloatArray
 ) -> None:
-    """Find the nearest candidates of every target, nearest first, of equally near ones the first.
+    """Find the nearest candidates of every target, nearest first, of equally near ones the first; NaN is missing.
 
-    targets, candidates : float64 (n_rows, n_columns), NaN is missing; the first columns are numbers, scaled
-    n_numbers : how many columns are numbers; two of the others differ by 0 or 1
-    near : int64 (n_targets, n_near), out; n_near is at most the number of candidates
-    distances : float64 (n_targets, n_near), out
+    The first columns are numbers, scaled; two cells of the others differ by 0 or 1. There are n_near candidates at
+    least.
     """
     n_near = near.shape[1]
     for target in range(targets.shape[0]):
@@ -232,13 +209,7 @@ def share_nearest(
     tied: CountArray,
     shares: FloatArray,
 ) -> None:
-    """Count for every candidate the targets that it is nearest to; equally near records share a target.
-
-    targets, candidates, n_numbers : as `nearest_rows` has them
-    counts : int64 (n_candidates,), records that each candidate stands for
-    tied : int64 (n_candidates,), scratch
-    shares : float64 (n_candidates,), out; zeros on entry
-    """
+    """Count for every candidate the targets that it is nearest to; equally near records share a target."""
     for target in range(targets.shape[0]):
         least = np.inf
         n_tied, n_records = 0, 0

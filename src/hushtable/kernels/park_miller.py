@@ -7,8 +7,6 @@ from typing import Final
 from hushtable._types import CountArray
 from hushtable.kernels._jit import inner
 
-__all__ = ["MODULUS", "draw"]
-
 MODULUS: Final = 2_147_483_647
 _FACTOR: Final = 48_271
 
@@ -17,10 +15,6 @@ _FACTOR: Final = 48_271
 def draw(state: CountArray) -> int:
     """Return a random number from 1 to 2^31 - 2, which is the next state.
 
-    state : int64 (1,), 1 to 2^31 - 2
-
-    Notes
-    -----
     The factor of Park, Miller, Stockmeyer, "Technical correspondence", CACM 36 (7), 1993, and not that of 1988.
     """
     state[0] = state[0] * _FACTOR % MODULUS

@@ -1,7 +1,6 @@
 """Cuts that are chosen in one place and counted in many: where the rows of a class lie in parts, on other machines.
 
-Each part counts its rows on the left side of every cut that may be the best, and those counts add up. Cuts are ranked
-and compared by the functions of `hushtable.kernels.split`, so that the same one is made as over all rows.
+Each part counts its rows on the left of every cut that may be the best; the same cut is made as over all rows.
 """
 
 from __future__ import annotations
@@ -27,8 +26,6 @@ from hushtable.kernels.split import (
     varying_columns,
 )
 
-__all__ = ["Sides", "best_of_marked", "rank", "tally_left"]
-
 
 @bare
 def rank(
@@ -43,10 +40,7 @@ def rank(
 ) -> int:
     """Choose the cuts of one class that are worth a closer look, and return how many: of the median rule, the best.
 
-    They are the first of ``work.choice.cuts``, and what the class holds is in ``work.held``.
-
-    rows : rows with counts of which each column, together with the sensitive values, is what the class holds
-    bounds : int64 (2 * n_columns,), between which codes each column lies; is tightened
+    They are the first of ``work.choice.cuts``, and what the class holds is in ``work.held``; bounds are tightened.
     """
     size = 0
     for i in range(rows.order.size):
@@ -64,10 +58,7 @@ def rank(
 
 @bare
 def best_of_marked(axes: Axes, held: Profile, choice: Choice, n_cuts: int, marks: ByteArray, size: int) -> int:
-    """Return the one of several ranked cuts that gains most in all columns, where others looked at the rows.
-
-    marks : uint8 (ceil(n_cuts / N_TOGETHER), n_entries), the sides on which each code occurs, two bits a cut
-    """
+    """Return the one of ranked cuts that gains most in all columns, by marks of the sides of codes, two bits a cut."""
     n_varying = varying_columns(axes, held)
     varying = held.counted[:, :n_varying]
     best, most = 0, -1.0
@@ -84,31 +75,19 @@ def best_of_marked(axes: Axes, held: Profile, choice: Choice, n_cuts: int, marks
 
 
 class Sides(NamedTuple):
-    """Cuts of several classes whose left sides are counted.
+    """Cuts of several classes whose left sides are counted."""
 
-    columns : int32 (n_classes, n_cuts), which column each cuts; -1 where a class has no more cuts
-    starts : int64 (n_classes, n_cuts), where what it says of each code of its column begins
-    goes_left : uint8, 1 where a code goes left
-    begins : int64 (n_columns + 1,), where the entries of each column begin
-    """
-
-    columns: CodeArray
-    starts: CountArray
-    goes_left: ByteArray
-    begins: CountArray
+    columns: CodeArray  # (n_classes, n_cuts), which column each cuts; -1 where a class has no more cuts
+    starts: CountArray  # (n_classes, n_cuts), where what it says of each code of its column begins
+    goes_left: ByteArray  # 1 where a code goes left
+    begins: CountArray  # (n_columns + 1,), where the entries of each column begin
 
 
 @bare
 def tally_left(
     codes: NDArray[Any], class_of_row: CodeArray, kinds: CodeArray, sides: Sides, counts: CountArray
 ) -> None:
-    """Add rows, one record each, to what the left sides of cuts hold.
-
-    codes : uint8 or uint32 (n_rows, width), shifted by one
-    class_of_row : int32 (n_rows,), -1 for a class that is not counted
-    kinds : int32 (n_rows,), which combination of sensitive values a row has
-    counts : int64 (n_classes, n_cuts, n_entries, n_kinds), is added to
-    """
+    """Add rows, one record each, to what the left sides of cuts hold; a class of -1 is not counted."""
     n_columns = sides.begins.size - 1
     for i in range(class_of_row.size):
         label, kind = class_of_row[i], kinds[i]

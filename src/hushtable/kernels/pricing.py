@@ -11,8 +11,6 @@ from hushtable._types import CodeArray, CountArray, FloatArray
 from hushtable.kernels._jit import bare, inner, record
 from hushtable.kernels.cost import Costs, cell_cost
 
-__all__ = ["BlockStack", "FoundBlocks", "Wanted", "new_stack", "price"]
-
 DEPTH: Final = record(
     ("row", np.int64),  # that joined here
     ("paid", np.float64),  # the sum of the duals of the rows so far
@@ -29,56 +27,34 @@ LISTED: Final = record(
 
 
 class Wanted(NamedTuple):
-    """Which blocks are looked for.
+    """Which blocks are looked for."""
 
-    k : blocks hold k to 2 k - 1 rows
-    duals : float64 (n_rows,), what each row pays
-    least : float64 (n_rows,), what a row costs at least in any block
-    below : the reduced cost from which on a block is of no use
-    is_all : whether all blocks below are wanted, else for every first row ever better ones
-    most_nodes : where to pause
-    """
-
-    k: int
-    duals: FloatArray
-    least: FloatArray
-    below: float
-    is_all: bool
-    most_nodes: int
+    k: int  # blocks hold k to 2 k - 1 rows
+    duals: FloatArray  # (n_rows,), what each row pays
+    least: FloatArray  # (n_rows,), what a row costs at least in any block
+    below: float  # the reduced cost from which on a block is of no use
+    is_all: bool  # whether all blocks below are wanted, else for every first row ever better ones
+    most_nodes: int  # where to pause
 
 
 class FoundBlocks(NamedTuple):
-    """Blocks found.
+    """Blocks found."""
 
-    rows : int32 (room, 2 k - 1), -1 past the last one
-    reduced : float64 (room,), the reduced costs
-    best : float64 (n_rows,), of every first row, the least reduced cost found, at most 0
-    counts : int64 (3,), blocks found, nodes, and branches cut by the bound
-    """
-
-    rows: CodeArray
-    reduced: FloatArray
-    best: FloatArray
-    counts: CountArray
+    rows: CodeArray  # (room, 2 k - 1), -1 past the last one
+    reduced: FloatArray  # (room,), the reduced costs
+    best: FloatArray  # (n_rows,), of every first row, the least reduced cost found, at most 0
+    counts: CountArray  # (3,), blocks found, nodes, and branches cut by the bound
 
 
 class BlockStack(NamedTuple):
-    """How far a search has come: a block under way, row after row, and what may join it at each depth.
+    """How far a search has come: a block under way, row after row, and what may join it at each depth."""
 
-    cursor : int64 (2,), the first row of the blocks under way, and their depth, -1 where none is begun
-    limit : float64 (1,), the reduced cost that the first row's next block has to go below
-    depths : DEPTH (2 k - 1,)
-    spans : int32 (2 k - 1, 2, n_columns), the lowest and highest places of the rows so far
-    listed : LISTED (2 k - 1, n_rows), the rows that may join
-    top : float64 (2 k - 1,), scratch
-    """
-
-    cursor: CountArray
-    limit: FloatArray
-    depths: NDArray[Any]
-    spans: CodeArray
-    listed: NDArray[Any]
-    top: FloatArray
+    cursor: CountArray  # (2,), the first row of the blocks under way, and their depth, -1 where none is begun
+    limit: FloatArray  # (1,), the reduced cost that the first row's next block has to go below
+    depths: NDArray[Any]  # DEPTH (2 k - 1,)
+    spans: CodeArray  # (2 k - 1, 2, n_columns), the lowest and highest places of the rows so far
+    listed: NDArray[Any]  # LISTED (2 k - 1, n_rows), the rows that may join
+    top: FloatArray  # (2 k - 1,), scratch
 
 
 def new_stack(n_rows: int, n_columns: int, k: int) -> BlockStack:
@@ -96,10 +72,9 @@ def new_stack(n_rows: int, n_columns: int, k: int) -> BlockStack:
 
 @bare
 def price(places: CodeArray, costs: Costs, wanted: Wanted, stack: BlockStack, found: FoundBlocks) -> bool:
-    """Search the blocks of every first row; tell whether all were, or it paused: ``found`` is full, or nodes are out.
+    """Search the blocks of every first row, on from ``stack``; tell whether all were, or it paused for room or nodes.
 
-    A block costs each of its rows what all of them cost together, so that its reduced cost is a sum
-    over rows of (cost - dual), and a cost only rises when rows join. Goes on where ``stack`` was left.
+    A block costs each of its rows what all cost together: a reduced cost is a sum over rows, and only rises with rows.
     """
     n_rows, n_columns = places.shape
     depths, spans, listed, cursor = stack.depths, stack.spans, stack.listed, stack.cursor

@@ -14,8 +14,6 @@ from hushtable.kernels._jit import bare, inner, record
 from hushtable.kernels.cost import Costs, cell_cost
 from hushtable.kernels.park_miller import draw
 
-__all__ = ["BLOCK", "ROW", "Blocks", "Check", "DrawSchedule", "JudgedBlock", "anneal", "new_blocks"]
-
 _N_COUNTS = 5
 _MOST_PARTED = 4_096  # rows; parting takes the square of them
 
@@ -32,31 +30,19 @@ BLOCK: Final = record(
 
 
 class Blocks(NamedTuple):
-    """A partition that changes.
+    """A partition that changes."""
 
-    rows : ROW (n_rows,)
-    blocks : BLOCK (n_blocks,)
-    members : int32 (n_blocks, room)
-    free : int64 (n_blocks + 1,), how many blocks are free, then which
-    mixed : int32 (2 * room,), scratch: the rows of two blocks
-    """
-
-    rows: NDArray[Any]
-    blocks: NDArray[Any]
-    members: CodeArray
-    free: CountArray
-    mixed: CodeArray
+    rows: NDArray[Any]  # ROW (n_rows,)
+    blocks: NDArray[Any]  # BLOCK (n_blocks,)
+    members: CodeArray  # (n_blocks, room)
+    free: CountArray  # (n_blocks + 1,), how many blocks are free, then which
+    mixed: CodeArray  # (2 * room,), scratch: the rows of two blocks
 
 
 class JudgedBlock(NamedTuple):
-    """What rules look at besides the number of rows, and scratch for it.
+    """What rules look at besides the number of rows, and scratch for it, as `judge.passes` takes it."""
 
-    sensitive : int32 (n_sensitive, n_rows), codes + 1
-    rules : the models' rules
-    held, n_held, nodes : scratch, as `hushtable.kernels.judge.passes` takes them
-    """
-
-    sensitive: CodeArray
+    sensitive: CodeArray  # (n_sensitive, n_rows), codes + 1
     rules: judge.Rules
     held: CountArray
     n_held: CountArray
@@ -64,43 +50,27 @@ class JudgedBlock(NamedTuple):
 
 
 class Check(NamedTuple):
-    """What every block satisfies.
+    """What every block satisfies."""
 
-    min_size : the least size
-    room : the largest size
-    judged : what else, None where the size decides
-    """
-
-    min_size: int
-    room: int
-    judged: JudgedBlock | None
+    min_size: int  # the least size
+    room: int  # the largest size
+    judged: JudgedBlock | None  # what else, None where the size decides
 
 
 class DrawSchedule(NamedTuple):
-    """Random state and schedule.
+    """Random state and schedule."""
 
-    state : int64 (1,), 1 to 2^31 - 2
-    n_steps : how many changes to try
-    hot, cold : the temperatures of the first and last step, in weighted cells
-    share_big : the share of steps that merge or split
-    most : how many rows and counts of blocks may be looked at, about, before it pauses
-    idle : how many could be looked at in the time of an idle step
-    """
-
-    state: CountArray
-    n_steps: int
-    hot: float
-    cold: float
-    share_big: float
-    most: int = 2**62
-    idle: int = 16
+    state: CountArray  # (1,), 1 to 2^31 - 2
+    n_steps: int  # how many changes to try
+    hot: float  # temperature of the first step, in weighted cells
+    cold: float  # of the last one
+    share_big: float  # of the steps, those that merge or split
+    most: int = 2**62  # how many rows and counts of blocks may be looked at, about, before it pauses
+    idle: int = 16  # how many could be looked at in the time of an idle step
 
 
 def new_blocks(labels: CodeArray, values: FloatArray, room: int) -> Blocks:
-    """Return a partition as blocks of at most ``room`` rows; those past the last label are free.
-
-    values : float64 (n_blocks,), what all rows of a block cost
-    """
+    """Return a partition as blocks of at most ``room`` rows that cost ``values``; those past the labels are free."""
     sizes = np.bincount(labels, minlength=len(values))
     order = np.argsort(labels, kind="stable")
     rows, blocks = np.empty(len(labels), dtype=ROW), np.zeros(len(values), dtype=BLOCK)
@@ -188,10 +158,7 @@ def _try_exchange(
     temperature: float,
     state: CountArray,
 ) -> float:
-    """Move a row to another block, or swap it with the row in a slot there; return the change, 0 where none is made.
-
-    change : the row, the block, and the slot or -1
-    """
+    """Move a row to another block, or swap it with the row in a slot there; return the change, 0 where none is made."""
     row, to, place = change
     block, slot = blocks.rows[row].block, blocks.rows[row].slot
     other = int(blocks.members[to, place]) if place >= 0 else -1
@@ -231,10 +198,7 @@ def _try_exchange(
 def _part(
     places: CodeArray, costs: Costs, blocks: Blocks, limits: tuple[int, int], n_rows: int, pair: tuple[int, int]
 ) -> None:
-    """Part the mixed rows among two blocks: the first row begins one, the dearest beside it the other.
-
-    limits : the least and the largest size of a block
-    """
+    """Part the mixed rows among two blocks: the first row begins one, the dearest beside it the other."""
     min_size, room = limits
     rows = blocks.mixed
     _put(blocks, int(rows[0]), pair[0])
@@ -336,12 +300,7 @@ def _try_regroup(
 def anneal(
     places: CodeArray, costs: Costs, near: CodeArray, blocks: Blocks, check: Check, draws: DrawSchedule
 ) -> CountArray:
-    """Change a partition step by step; return steps, moves, swaps, merges and splits that were taken, each.
-
-    Pauses where it has looked at enough.
-
-    near : int32 (n_rows, n_near), the rows that each row is made equal to most cheaply
-    """
+    """Change a partition step by step until it has looked at enough; return steps, moves, swaps, merges and splits."""
     counts = np.zeros(_N_COUNTS, dtype=np.int64)
     if check.judged is not None:
         draws = draws._replace(idle=draws.idle + check.judged.held.size)

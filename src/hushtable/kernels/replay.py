@@ -1,7 +1,6 @@
 """A tree of cuts, replayed: the cells that it leaves, a column's codes cut as its classes were; the rows in them.
 
-A tree is its nodes in depth-first order, left child first: the cut column of
-each (-1: a finished class) and its left side's codes, a run of ``members``.
+A tree is its nodes in depth-first order, left first: cut column (-1: a finished class) and left codes, in ``members``.
 """
 
 from __future__ import annotations
@@ -14,8 +13,6 @@ from numpy.typing import NDArray
 from hushtable._types import BoolArray, CodeArray, CountArray
 from hushtable.kernels._jit import inner, jit, record
 from hushtable.kernels.rows import BLOCK, U64
-
-__all__ = ["NODE", "WORD", "cell_ranges", "cell_sets", "signposts", "walk"]
 
 UNSEEN: Final = np.int32(2**31 - 1)  # above all codes, and in no set
 
@@ -64,11 +61,8 @@ def cell_sets(
 ) -> tuple[CountArray, CodeArray]:
     """Return the codes of every class's cell in a categorical column, ascending, class after class.
 
-    domain : int32, ascending, the codes that rows have, at least one
-
-    The cell of a class is a run of one permutation of the domain: a cut permutes the
-    run of its node, and what happens inside a left child's run leaves the set of
-    codes in its parent's and its sibling's runs as it was.
+    The cell of a class is a run of one permutation of the domain: a cut permutes the run of its node, and what happens
+    inside a left child's run leaves the codes in its parent's and its sibling's runs as they were.
     """
     offsets = np.zeros(n_classes + 1, np.int64)
     codes = np.empty(max(1024, 4 * n_classes), np.int32)
@@ -116,12 +110,9 @@ def cell_sets(
 def signposts(
     columns: CodeArray, starts: CountArray, members: CodeArray, is_ordered: BoolArray
 ) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return the nodes of a tree as a row that walks down it asks them: NODE and WORD.
+    """Return the nodes of a tree as a row that walks down it asks them: NODE and WORD, of codes shifted by one.
 
-    A set is as many words as its codes need, and never more than it has codes, however many the column has.
-
-    members, and with them what is returned : shifted by one here, 0 is missing
-    is_ordered : bool (n_columns,), where all codes up to the left side's last go left
+    A set is as many words as its codes need. Of an ordered column all codes up to the left side's last go left.
     """
     nodes, words = np.zeros(columns.size, NODE), np.zeros(members.size, WORD)
     stack = np.empty(columns.size + 1, np.int32)
@@ -182,13 +173,9 @@ def walk(
     out: CodeArray,
     run: tuple[int, int],
 ) -> None:
-    """Write the finished class into whose cell each of a run of rows falls.
+    """Write the finished class into whose cell each of a run of rows falls, by nodes and words of `signposts`.
 
-    nodes, words : as `signposts` returns them
-    codes : int32 (n_table_columns, n_rows), -1 is missing
-    columns : int64 (n_columns,), which of them the tree cuts
-    places, begins : int32, int64 (n_columns + 1,), the shifted codes of the tree by the table's, column after column,
-        and where they begin; a code of the table beyond them has none, and goes right at every cut
+    ``places``, from ``begins`` on, are the tree's codes by the table's; a code beyond them goes right at every cut.
     """
     block = np.empty((BLOCK, columns.size), np.int32)
     start, end = run

@@ -1,7 +1,4 @@
-"""Roll-ups: the classes of a node of a lattice, from the classes of a node below it.
-
-Full-domain passes over rows that are left over: which of them are in groups that are large enough.
-"""
+"""Roll-ups: the classes of a node of a lattice, from those of a node below it; passes over rows that are left over."""
 
 from __future__ import annotations
 
@@ -16,40 +13,19 @@ from hushtable.kernels._jit import bare, jit
 from hushtable.kernels.class_profile import settle
 from hushtable.kernels.regroup import JudgedBlock
 
-__all__ = [
-    "Groups",
-    "add_up",
-    "group_by_address",
-    "group_by_hash",
-    "judge_groups",
-    "merge_values",
-    "node_keys",
-    "roll_up",
-]
-
-
 _MIX = 0x9E3779B97F4A7C15
 
 
 class Groups(NamedTuple):
-    """Groups of distinct rows.
+    """Groups of distinct rows."""
 
-    rows : int64 (n_rows,), which of all distinct rows
-    slots : int32 (n_rows,), the slot of each row
-    held : int64 (n_slots,), records of each slot
-    offsets : int64 (n_distinct + 1,), and
-    records : int32 (n_records,), the records of every distinct row
-    first : int32 (n_slots,), scratch
-    after : int32 (n_rows,), scratch
-    """
-
-    rows: CountArray
-    slots: CodeArray
-    held: CountArray
-    offsets: CountArray
+    rows: CountArray  # which of all distinct rows
+    slots: CodeArray  # (n_rows,), the slot of each row
+    held: CountArray  # (n_slots,), records of each slot
+    offsets: CountArray  # (n_distinct + 1,), where the records of every distinct row begin
     records: CodeArray
-    first: CodeArray
-    after: CodeArray
+    first: CodeArray  # (n_slots,), scratch
+    after: CodeArray  # (n_rows,), scratch
 
 
 @bare
@@ -64,14 +40,7 @@ def roll_up(
 ) -> int:
     """Group rows by their nodes of some levels; return how many records are in groups of the least size or more.
 
-    Rows whose nodes differ may come to share a group where their keys of 64 bits do; that makes it wider, no more.
-
-    nodes : int32 (n_levels of all columns, n_rows)
-    levels : int64 (n_columns,), which of them
-    counts : int64 (n_rows,), records of each row
-    keys : uint64 (n_slots,), scratch; a power of 2, at least twice the rows
-    held : int64 (n_slots,), out: records of each slot
-    slots : int32 (n_rows,), out: the slot of each row
+    Rows whose keys of 64 bits are equal by chance make a group wider, no more. There are twice as many slots as rows.
     """
     last = np.uint64(keys.size - 1)
     held[:] = 0
@@ -128,14 +97,7 @@ _SPREAD, _OTHER, _HALF = np.uint64(0x9E3779B1), np.uint64(0x85EBCA6B), np.uint64
 
 @bare
 def node_keys(codes: CodeArray, rows: CodeArray, picked: CountArray, table: CountArray, keys: CountArray) -> None:
-    """Add to the key of every row the nodes of its values.
-
-    codes : int32 (n, n_columns), code + 1 of every row
-    rows : int32 (n_rows,), whose keys are asked for
-    picked : int64 (n_picked,), the columns that count
-    table : int64 (n_picked, widest), the node of every code, times what makes the sum a number of its own
-    keys : int64 (n_rows,), what is added to
-    """
+    """Add to the key of every row the nodes of its values, times what makes the sum a number of its own."""
     for i in range(rows.size):
         row, key = np.uint64(rows[i]), keys[i]
         for j in range(picked.size):
@@ -153,11 +115,9 @@ def group_by_address(
     first: CodeArray,
     sizes: CountArray,
 ) -> int:
-    """Group equal keys, all below the number of slots; return how many differ.
+    """Group equal keys, all below the number of slots, by first appearance; return how many differ.
 
-    slots : int32, all below ``stamp``, which lets them be used again without being cleared
-    labels : int32 (n,), to be set: the group of every key, by first appearance
-    first, sizes : (n,), to be set: the place of the first key of every group, and its records
+    Slots are all below ``stamp``, which lets them be used again without being cleared.
     """
     n_found = 0
     for i in range(keys.size):
@@ -209,13 +169,7 @@ def group_by_hash(
 def add_up(
     codes: CodeArray, rows: CodeArray, counts: CountArray, chosen: BoolArray, table: FloatArray, sums: FloatArray
 ) -> None:
-    """Add what the chosen classes cost in every column.
-
-    codes : int32 (n, n_columns), code + 1 of every row
-    rows, counts, chosen : (n_classes,), a row of every class, its records, whether it counts
-    table : float64 (n_columns, widest), the cost of every code
-    sums : float64 (n_columns,), what is added to
-    """
+    """Add what the chosen classes cost in every column, by a row and the records of each; codes are shifted by one."""
     for i in range(rows.size):
         if chosen[i]:
             row, count = np.uint64(rows[i]), float(counts[i])
@@ -227,14 +181,7 @@ def add_up(
 def merge_values(
     offsets: CountArray, classes: CodeArray, held_offsets: CountArray, held: CodeArray, counts: CountArray, n_codes: int
 ) -> tuple[CountArray, CodeArray, CountArray]:
-    """Return the sparse class-by-value histogram of groups of classes.
-
-    offsets, classes : group g has ``classes[offsets[g]:offsets[g + 1]]``
-    held_offsets, held, counts : class c holds ``held[held_offsets[c]:held_offsets[c + 1]]``, so many records each
-    n_codes : values, the missing one (-1) apart
-
-    As `hushtable.kernels.class_profile.class_values`: ascending codes.
-    """
+    """Return the sparse class-by-value histogram of groups of classes, as `class_profile.class_values` does."""
     n_groups = offsets.size - 1
     found_offsets = np.zeros(n_groups + 1, np.int64)
     found = np.empty(held.size, np.int32)

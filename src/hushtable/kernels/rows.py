@@ -1,7 +1,6 @@
 """Rows of a table, class by class, packed into words: what a search counts, marks and moves.
 
-The rows of a class lie side by side, so that whatever looks at them goes through memory in order; a cut moves them.
-Cuts are chosen from what these kernels tally, not from rows.
+The rows of a class lie side by side in memory; a cut moves them, and is chosen from what is tallied here.
 """
 
 from __future__ import annotations
@@ -14,8 +13,6 @@ from numpy.typing import NDArray
 from hushtable._types import CodeArray, CountArray
 from hushtable.kernels._jit import inner, jit
 
-__all__ = ["BLOCK", "ByteArray", "Rows", "mark", "part", "put", "tally"]
-
 ByteArray = NDArray[np.uint8]
 
 U64 = np.uint64  # of an index: a signed one is checked for being negative, which takes longer than what is done with it
@@ -24,18 +21,12 @@ BLOCK = 1024  # rows that are looked at column by column before the next ones ar
 
 
 class Rows(NamedTuple):
-    """Distinct rows, class by class.
+    """Distinct rows, class by class."""
 
-    words : int64 (n_rows, n_words), the codes of a row, and where rows are not one record each, how many it is
-    codes : uint8 or uint32, the same memory; codes are shifted by one
-    order : int32 (n_rows,), which row of the table each is
-    is_weighted : whether the last word is the records; with a population a row may have none
-    """
-
-    words: CountArray
-    codes: NDArray[Any]
-    order: CodeArray
-    is_weighted: bool
+    words: CountArray  # (n_rows, n_words), the codes of a row, and where rows are not one record each, how many it is
+    codes: NDArray[Any]  # uint8 or uint32, the same memory; codes are shifted by one
+    order: CodeArray  # (n_rows,), which row of the table each is
+    is_weighted: bool  # whether the last word is the records; with a population a row may have none
 
 
 @jit
@@ -47,12 +38,7 @@ def put(
     out: NDArray[Any],
     run: tuple[int, int],
 ) -> None:
-    """Write the places of some rows side by side.
-
-    codes : int32 (n_table_columns, n_rows), -1 is missing
-    columns, begins : int64 (n_columns,), which of them, and where the places of their missing value and codes begin
-    out : uint8 or uint32 (n_rows, width)
-    """
+    """Write the places of some rows side by side; those of a column's missing value and codes begin at ``begins``."""
     start, end = run
     for first in range(start, end, BLOCK):
         for c in range(columns.size):
@@ -63,10 +49,7 @@ def put(
 
 @inner
 def tally(rows: Rows, start: int, end: int, columns: CountArray, bins: CountArray) -> None:
-    """Add the records of a run of rows to the bins of the codes of some columns.
-
-    columns : uint64 (2, n), the columns, and where their bins begin; -1 marks codes that only rows without records have
-    """
+    """Add the records of a run of rows to bins of some columns' codes; -1 marks codes of rows without records."""
     codes, n = rows.codes, columns.shape[1]
     last_word = rows.words.shape[1] - 1
     for first in range(U64(start), U64(end), U64(BLOCK)):
@@ -108,12 +91,9 @@ def mark(
     block: ByteArray,
     marks: ByteArray,
 ) -> None:
-    """Mark codes with the sides of several cuts that they occur on, a bit each.
+    """Mark codes with the sides of several cuts that they occur on, a bit each; ``columns`` as in `tally`.
 
-    columns : columns that are cut, and columns to mark, both as in `tally`
-    sides : at every entry of a column that is cut, the left sides (bits 0, 2, 4, 6) to which its cuts send it
-    all_sides : the bits of all sides; the right one of a cut is the bit after its left one
-    block : room for the sides of some rows
+    ``sides`` are the left ones (bits 0, 2, 4, 6) to which cuts send each entry; the right one is the bit after.
     """
     codes, (cut, varying) = rows.codes, columns
     for first in range(U64(start), U64(end), U64(BLOCK)):
@@ -149,9 +129,7 @@ def part(
 ) -> int:
     """Move the rows of a run so that those on the left come first; both sides keep their order. Return the middle.
 
-    goes_left : 1 at every code of the column that goes left
-    dealt : a code of the right side, and how many of its first rows go left too
-    spare : room for as many rows
+    ``dealt`` is a code of the right side, and how many of its first rows go left too.
     """
     words, order, n_words = rows.words, rows.order, rows.words.shape[1]
     code_dealt, n_to_deal = dealt

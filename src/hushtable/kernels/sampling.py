@@ -1,11 +1,7 @@
 """Who is alone with one target, in each of many draws of targets at once: a bit of a word says of each draw.
 
-A draw is some of the targets. Whether a probe is alone among the probes does not depend on
-the draw, so that one walk over column sets serves 64 of them. Nothing is lost to its pruning:
-a class goes when none of its probes equals, in any draw in which it was not yet a hit, a
-target there. The others' rows stay, for they still count against being alone.
-
-What walks over column sets share: the rows, what is found, and how far a walk has come.
+Whether a probe is alone among probes does not depend on the draw, so that one walk serves 64. A class goes when none of
+its probes equals, in any draw without a hit, a target there; other rows stay, as they count against being alone.
 """
 
 from __future__ import annotations
@@ -18,18 +14,6 @@ from numpy.typing import NDArray
 from hushtable._types import BoolArray, CodeArray, CountArray
 from hushtable.kernels._jit import bare, inner, record
 
-__all__ = [
-    "NO_ROOM",
-    "OVER",
-    "FoundSets",
-    "WalkGrid",
-    "WalkStack",
-    "new_stack",
-    "next_column",
-    "walk_draws",
-    "with_more_room",
-]
-
 OVER, NO_ROOM = -1, -2
 
 _LEVEL: Final = record(
@@ -40,48 +24,32 @@ _LEVEL: Final = record(
 
 
 class WalkGrid(NamedTuple):
-    """The rows to walk over.
+    """The rows to walk over; a row counts as a probe or target 0 times, once, or 2 for more."""
 
-    ``codes`` is int32 (n_columns, n_rows), columns in the order of the walk;
-    ``widths`` int64 (n_columns,), one more than the largest code; ``probes`` and
-    ``targets`` int8 (n_rows,), how often the row counts as either: 0, 1, or 2 for
-    more; ``allowed`` bool (max_size + 1,), the sizes asked for.
-    """
-
-    codes: CodeArray
-    widths: CountArray
+    codes: CodeArray  # (n_columns, n_rows), columns in the order of the walk
+    widths: CountArray  # (n_columns,), one more than the largest code
     probes: NDArray[np.int8]
     targets: NDArray[np.int8]
-    allowed: BoolArray
+    allowed: BoolArray  # (max_size + 1,), the sizes asked for
     missing_matches: bool
 
 
 class FoundSets(NamedTuple):
-    """Per row the first smallest column set so far.
+    """Per row the first smallest column set so far."""
 
-    ``sizes`` int32 (n_rows,), one more than the largest size where there is none;
-    ``paths`` int16 (n_rows, max_size), ascending columns; ``mates`` int32 (n_rows,),
-    the target that equals the row there.
-    """
-
-    sizes: CodeArray
-    paths: NDArray[np.int16]
-    mates: CodeArray
+    sizes: CodeArray  # one more than the largest size where there is none
+    paths: NDArray[np.int16]  # (n_rows, max_size), ascending columns
+    mates: CodeArray  # the target that equals the row there
 
 
 class WalkStack(NamedTuple):
-    """How far a walk has come: the classes of no column (level 0) down to those of the column set at hand.
+    """How far a walk has come: the classes of no column (level 0) down to those of the column set at hand."""
 
-    ``rows`` int32 (room,), class by class and level by level; ``starts`` int64, where each class
-    begins in ``rows``, and after those of a level where its last one ends; ``levels`` a record
-    (max_size + 1,); ``path`` int16 (max_size,), the columns; ``size`` int64 (1,), how many.
-    """
-
-    rows: CodeArray
-    starts: CountArray
-    levels: NDArray[Any]
-    path: NDArray[np.int16]
-    size: CountArray
+    rows: CodeArray  # (room,), class by class and level by level
+    starts: CountArray  # where each class begins in ``rows``, and after those of a level where its last one ends
+    levels: NDArray[Any]  # a record (max_size + 1,)
+    path: NDArray[np.int16]  # (max_size,), the columns
+    size: CountArray  # (1,), how many
 
 
 def new_stack(n_rows: int, max_size: int) -> WalkStack:
@@ -102,10 +70,7 @@ def with_more_room(stack: WalkStack) -> WalkStack:
 
 @inner
 def next_column(stack: WalkStack, n_columns: int) -> int:
-    """Return the column to split the classes at hand by, going back to fewer columns where none is left.
-
-    That is OVER after the last one, and NO_ROOM while the stack could not hold the rows of its last level once more.
-    """
+    """Return the column to split the classes at hand by, going back where none is left; OVER, or NO_ROOM."""
     while stack.size[0] >= 0:
         level = stack.levels[stack.size[0]]
         column = level.next_column
@@ -131,24 +96,18 @@ _KEY: Final = record(
 
 
 class _Draws(NamedTuple):
-    """The targets of each draw, the hits found, and scratch.
+    """The targets of each draw, the hits found, and scratch."""
 
-    ``drawn`` and ``hit`` are int64 (n_rows,), bits of draws; ``keys`` a record (widest,), all 0
-    between uses; ``touched`` int32 (n_rows,), the codes that a class holds.
-    """
-
-    drawn: NDArray[np.int64]
-    hit: NDArray[np.int64]
-    keys: NDArray[Any]
-    touched: CodeArray
+    drawn: NDArray[np.int64]  # (n_rows,), bits of draws
+    hit: NDArray[np.int64]  # (n_rows,), bits of draws
+    keys: NDArray[Any]  # a record (widest,), all 0 between uses
+    touched: CodeArray  # (n_rows,), the codes that a class holds
 
 
 def walk_draws(grid: WalkGrid, drawn: NDArray[np.int64], hit: NDArray[np.int64], pulse: CountArray) -> None:
     """Mark the draws in which each probe is, on some column set, alone and equal to exactly one target.
 
-    ``drawn`` and ``hit`` are int64 (n_rows,), a bit for every draw: which rows are targets in
-    it, and, found here, which probes are hits. A row is a probe or a target, not both. ``pulse`` as in
-    `hushtable.kernels.uniques.walk`.
+    ``drawn`` (targets) and ``hit`` have a bit for every draw. ``pulse`` as in `hushtable.kernels.uniques.walk`.
     """
     stack = new_stack(grid.codes.shape[1], len(grid.allowed) - 1)
     draws = _Draws(drawn, hit, np.zeros(grid.widths.max(), dtype=_KEY), np.empty(len(drawn), dtype=np.int32))
@@ -175,10 +134,7 @@ def _walk(grid: WalkGrid, draws: _Draws, stack: WalkStack, pulse: CountArray) ->
 
 @inner
 def _split(grid: WalkGrid, draws: _Draws, stack: WalkStack, column: int, size: int) -> None:
-    """Split the classes before a column set's last column by it, and mark the hits.
-
-    What is worth going on with is the stack's next level.
-    """
+    """Split the classes before a column set's last column by it, mark the hits, and keep the rest as the next level."""
     codes = grid.codes[column]
     lowest = -1 if grid.missing_matches else 0
     goes_on = size < grid.allowed.size - 1

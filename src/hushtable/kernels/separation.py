@@ -1,13 +1,9 @@
-"""The class that its members' prices exceed most, by branch and bound.
+"""The class that its members' prices exceed most, by branch and bound; and prices that no class of k records exceeds.
 
-A class is bounded by its box: the lowest and highest place of every ordered column (0, the missing
-value, is the lowest, and nothing joins it for less than the whole column), the set of places of every
-other one. A node of the search says what the box holds at least, and what it holds at most. A class of
-share s pays s for each member, so it exceeds its cost by the sum of price - s; a member whose
-cells lie outside the least box makes the share grow by what they add, so for every threshold the best
-members below it, each paying the threshold, bound what a class can exceed.
-
-Prices of rows that no class of k records exceeds its cost by: made feasible, and made higher.
+A class is bounded by its box: the lowest and highest place of every ordered column (0, the missing value, takes the
+whole column with it), the set of places of every other one. A node says what the box holds at least and at most. A
+class of share s exceeds its cost by the sum of price - s; a member outside the least box makes the share grow, so for
+every threshold the best members below it, each paying the threshold, bound what a class can exceed.
 """
 
 from __future__ import annotations
@@ -20,18 +16,6 @@ from numpy.typing import NDArray
 from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray
 from hushtable.kernels._jit import bare, inner, record
 from hushtable.kernels.spacing import SpacedRows, apart, cost
-
-__all__ = [
-    "ENOUGH",
-    "NODE",
-    "N_BUCKETS",
-    "SearchLimits",
-    "SeparationScratch",
-    "certify",
-    "gather",
-    "raise_prices",
-    "search",
-]
 
 NODE: Final = record(
     ("parent", np.int32),
@@ -49,14 +33,10 @@ N_BUCKETS = 128
 
 
 class SearchLimits(NamedTuple):
-    """How large classes are, and how far a search goes.
+    """How large classes are, and how far a search goes."""
 
-    k : records of a class, at least
-    n_nodes : nodes of the search for one row, at most
-    """
-
-    k: int
-    n_nodes: int
+    k: int  # records of a class, at least
+    n_nodes: int  # nodes of the search for one row, at most
 
 
 class SeparationScratch(NamedTuple):
@@ -91,10 +71,7 @@ class SeparationScratch(NamedTuple):
 def gather(
     rows: SpacedRows, scratch: SeparationScratch, prices: FloatArray, rank: CountArray, a: int, limit: float
 ) -> None:
-    """Set as candidates the other copies of a row and the rows nearer than a limit that come before it.
-
-    rank : int64 (n_rows,), or empty: rows come by price, and of equal prices by number
-    """
+    """Set as candidates the other copies of a row and the rows nearer than a limit that come before it."""
     n = 0
     if rows.counts[a] > 1:
         scratch.rows[0], scratch.copies[0] = a, rows.counts[a] - 1
@@ -268,11 +245,7 @@ def _fill(
     until: float,
     goal: float,
 ) -> tuple[float, float, float, int]:
-    """Return the best bound over thresholds, its threshold, the last threshold above a goal, and the size of the heap.
-
-    start : the least share, and how many candidates there are
-    until : the last threshold looked at; the heap then holds the members
-    """
+    """Return the best bound over thresholds, its threshold, the last one above a goal, and the size of the heap."""
     least, n = start
     k, size, records, total = limits.k, 0, 1, own
     best, best_at, last_at = -np.inf, -1.0, -1.0
@@ -373,10 +346,7 @@ def _look(
     node: int,
     known: tuple[float, float],
 ) -> float:
-    """Bound a node, and say what its children decide; return the best value known.
-
-    known : the best value so far, or a goal, and a limit of shares above which no class is better
-    """
+    """Bound a node, and say what its children decide; return the best value known."""
     goal, limit = known
     own = prices[a]
     _begin(rows, scratch, a)
@@ -422,10 +392,9 @@ def search(
     limits: SearchLimits,
     known: tuple[float, float],
 ) -> tuple[float, float]:
-    """Return what no class of the candidates with a row exceeds, and the best value found.
+    """Return what no class of the candidates with a row exceeds, and the best value found; its members are ``best``.
 
-    known : a goal, and a limit of shares. Below the goal nothing is looked for. The members of the best class but
-    one copy of the row itself are left in ``best``; there are none where nothing was found.
+    ``known`` is a goal, below which nothing is looked for, and a limit of shares. ``best`` lacks one copy of the row.
     """
     nodes = scratch.nodes
     goal, limit = known
@@ -472,10 +441,7 @@ def certify(
 ) -> None:
     """Lower prices, in an order, until no class of the rows up to the end of a run exceeds its cost.
 
-    A class belongs to its member that comes last, so that all others have their final price.
-
-    prices : of rows of k records 0 or less
-    order : int64 (n_rows,), rows by rising price;  rank : int64 (n_rows,), the place of each in it
+    A class belongs to its member that comes last, so that others have their final price: 0 or less for k records.
     """
     for i in range(run[0], run[1]):
         a = order[i]

@@ -1,7 +1,6 @@
 """How far rows lie apart, by what a class of two publishes: the nearest ones, and pairs that cost too little.
 
-Rows come in an order in which those that are equal in the columns that tell most apart follow one another:
-a run of them that is too far away is passed over at once.
+Rows that are equal in the columns that tell most apart follow one another: a far run is passed over at once.
 """
 
 from __future__ import annotations
@@ -13,30 +12,18 @@ import numpy as np
 from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray
 from hushtable.kernels._jit import bare, inner
 
-__all__ = ["SpacedRows", "apart", "cost", "dear_pairs", "nearest", "neighbours"]
-
 
 class SpacedRows(NamedTuple):
-    """The distinct rows, and how far their places lie apart.
+    """The distinct rows, and how far their places lie apart."""
 
-    places : int32 (n_rows, n_columns), 0 is missing
-    counts : int64 (n_rows,)
-    is_ordered : bool (n_columns,)
-    positions : float64 (n_columns, most places), for ordered columns
-    unit : float64 (n_columns,), the share of one value of an unordered column
-    begins : int64 (n_columns + 1,), where the flags of an unordered column's places begin
-    starts : int64 (n_groups + 1,), where runs of rows begin that are equal in the leading columns
-    n_leading : how many columns lead
-    """
-
-    places: CodeArray
+    places: CodeArray  # (n_rows, n_columns), 0 is missing
     counts: CountArray
     is_ordered: BoolArray
-    positions: FloatArray
-    unit: FloatArray
-    begins: CountArray
-    starts: CountArray
-    n_leading: int
+    positions: FloatArray  # (n_columns, most places), for ordered columns
+    unit: FloatArray  # (n_columns,), the share of one value of an unordered column
+    begins: CountArray  # (n_columns + 1,), where the flags of an unordered column's places begin
+    starts: CountArray  # (n_groups + 1,), where runs of rows begin that are equal in the leading columns
+    n_leading: int  # how many columns lead
 
 
 @inner
@@ -63,10 +50,7 @@ def apart(rows: SpacedRows, a: int, b: int, columns: tuple[int, int], total: flo
 def nearest(
     rows: SpacedRows, k: int, kept: CodeArray, distances: FloatArray, run: tuple[int, int], out: FloatArray
 ) -> None:
-    """Set each row's summed share with the farthest of its k nearest records, itself among them.
-
-    kept : int32 (k,) and distances : float64 (k,) are written on
-    """
+    """Set each row's summed share with the farthest of its k nearest records, itself among them."""
     lead, n_columns = rows.n_leading, rows.unit.size
     n_groups = rows.starts.size - 1
     for row in range(run[0], run[1]):
@@ -103,10 +87,7 @@ def nearest(
 
 @bare
 def neighbours(rows: SpacedRows, found: CodeArray, distances: FloatArray, run: tuple[int, int]) -> None:
-    """Set the nearest other rows, and how far they are; -1 and inf where there are not so many.
-
-    found : int32 (n_rows, n_nearest);  distances : float64 (n_rows, n_nearest), rising
-    """
+    """Set the nearest other rows (n_rows, n_nearest), and how far they are; -1 and inf where there are not so many."""
     lead, n_columns, last = rows.n_leading, rows.unit.size, found.shape[1] - 1
     for row in range(run[0], run[1]):
         own = np.searchsorted(rows.starts, row, side="right") - 1
@@ -133,10 +114,7 @@ def neighbours(rows: SpacedRows, found: CodeArray, distances: FloatArray, run: t
 def dear_pairs(
     rows: SpacedRows, prices: FloatArray, margin: float, run: tuple[int, int], pairs: CodeArray, distances: FloatArray
 ) -> int:
-    """Set the pairs whose prices exceed what they cost, and how far they lie apart; return how many there are.
-
-    pairs : int32 (most pairs, 2);  what exceeds it is counted, and not kept
-    """
+    """Set the pairs whose prices exceed their cost, as many as have room, and their distance; return how many."""
     lead, n_columns = rows.n_leading, rows.unit.size
     n = 0
     for row in range(run[0], run[1]):

@@ -1,7 +1,4 @@
-"""Strict Mondrian: cut a class in two where that pays most, until no cut is allowable.
-
-Which cut pays most is chosen from profiles; which of two best cuts, from what they leave on either side.
-"""
+"""Strict Mondrian: cut a class in two where that pays most, by profiles and what is left on either side."""
 
 from __future__ import annotations
 
@@ -15,7 +12,7 @@ from hushtable._types import CodeArray, CountArray, FloatArray
 from hushtable.kernels._jit import bare, inner, record
 from hushtable.kernels.class_profile import (
     ROUNDER,
-    Axes,
+    Axes as Axes,
     Profile,
     foresee,
     may_cut,
@@ -25,59 +22,22 @@ from hushtable.kernels.class_profile import (
     sort_profile,
 )
 from hushtable.kernels.judge import Rules, passes
-from hushtable.kernels.rows import ByteArray, Rows, mark, part
-
-__all__ = [
-    "CUT",
-    "DONE",
-    "NEEDS_ROOM",
-    "N_TOGETHER",
-    "PAUSED",
-    "Axes",
-    "Choice",
-    "CutNode",
-    "JudgedCut",
-    "Options",
-    "Rows",
-    "SplitTree",
-    "Work",
-    "best_by_gain",
-    "best_by_median",
-    "best_together",
-    "both_pass",
-    "end_sweep",
-    "finish",
-    "grow",
-    "rank_by_gain",
-    "varying_columns",
-]
+from hushtable.kernels.rows import ByteArray, Rows as Rows, mark, part
 
 
 class JudgedCut(NamedTuple):
-    """What rules look at besides the number of records, and scratch for it.
-
-    rules : Rules
-    sensitive : int32 (n_sensitive, n_table_rows), shifted by one, in the table's order
-    population : int64 (n_table_rows,), records of the population, in the table's order; empty where no rule asks
-    held : int64 (2, n_sensitive, widest), records of each sensitive value, left and right
-    n_held : int64 (2, n_sensitive), distinct known values, left and right
-    people : int64 (2,), records of the population, left and right
-    order : int32 (n_rows,), rows of a class by the profile of a column
-    places : int32 (widest column,), the place of a code in that profile
-    moved : int64 (1,), how many of those rows are on the left; -1 between columns
-    nodes : float64 (widest table of a rule,), as `hushtable.kernels.judge.passes` takes it
-    """
+    """What rules look at besides the number of records, and scratch for it, left and right."""
 
     rules: Rules
-    sensitive: CodeArray
-    population: CountArray
-    held: CountArray
-    n_held: CountArray
-    people: CountArray
-    order: CodeArray
-    places: CodeArray
-    moved: CountArray
-    nodes: FloatArray
+    sensitive: CodeArray  # (n_sensitive, n_table_rows), shifted by one, in the table's order
+    population: CountArray  # (n_table_rows,), its records, in the table's order; empty where no rule asks
+    held: CountArray  # (2, n_sensitive, widest), records of each sensitive value
+    n_held: CountArray  # (2, n_sensitive), distinct known values
+    people: CountArray  # (2,), records of the population
+    order: CodeArray  # (n_rows,), rows of a class by the profile of a column
+    places: CodeArray  # (widest column,), the place of a code in that profile
+    moved: CountArray  # (1,), how many of those rows are on the left; -1 between columns
+    nodes: FloatArray  # (widest table of a rule,), as `hushtable.kernels.judge.passes` takes it
 
 
 class CutNode(NamedTuple):
@@ -99,12 +59,7 @@ def both_pass(
     n_whole: int,
     n_left: int,
 ) -> bool:
-    """Tell whether both sides of a cut of column j satisfy every rule; of a column, shorter cuts come first.
-
-    entries : the profile of the column
-    length, n_whole : how many of them go left, and their records
-    n_left : records that go left, the first rows of the next entry included
-    """
+    """Tell whether both sides of a cut of column j satisfy every rule; of a column, shorter cuts come first."""
     if judged.moved[0] < 0:
         _begin(rows, judged, entries, node, j)
     until = n_left - n_whole
@@ -189,34 +144,22 @@ CUT: Final = record(
 
 
 class Choice(NamedTuple):
-    """The best cuts so far, and what is looked at to compare them.
+    """The best cuts so far, and what is looked at to compare them."""
 
-    cuts : CUT (n_rescored,), falling
-    spans : int64 (n_columns, 5, 8), lowest and highest code, units, characters and shares listed, on both sides of
-        four cuts
-    marks, sides : uint8 (all codes,), zero between uses
-    block : uint8 (BLOCK,)
-    cut_columns : uint64 (2, 4), columns that are cut, and where they begin
-    """
-
-    cuts: NDArray[Any]
-    spans: CountArray
-    marks: ByteArray
-    sides: ByteArray
-    block: ByteArray
-    cut_columns: CountArray
+    cuts: NDArray[Any]  # CUT (n_rescored,), falling
+    spans: CountArray  # (n_columns, 5, 8): ends, units, characters and shares listed, on both sides of four cuts
+    marks: ByteArray  # (all codes,), zero between uses
+    sides: ByteArray  # (all codes,), zero between uses
+    block: ByteArray  # (BLOCK,)
+    cut_columns: CountArray  # uint64 (2, 4), columns that are cut, and where they begin
 
 
 class Options(NamedTuple):
-    """What to look for, and for how long.
+    """What to look for, and for how long."""
 
-    min_size : records that every class needs
-    n_nodes, n_rows : after so many classes, or classes of so many rows, a search pauses
-    """
-
-    min_size: int
-    n_nodes: int = 2**62
-    n_rows: int = 2**62
+    min_size: int  # records that every class needs
+    n_nodes: int = 2**62  # after so many classes a search pauses
+    n_rows: int = 2**62  # after classes of so many rows, too
 
 
 @inner
@@ -383,12 +326,7 @@ def _send(axes: Axes, held: Profile, choice: Choice, first: int, last: int) -> i
 
 @inner
 def _span_sides(axes: Axes, j: int, entries: NDArray[Any], marks: ByteArray, spans: CountArray, n_sides: int) -> None:
-    """Set what a column spans on each side, from its marks, and forget those.
-
-    entries, marks, spans : the column's
-
-    All eight bits are looked at, whether or not so many sides are asked: loops of eight without a branch.
-    """
+    """Set what a column spans on each of eight sides, asked for or not, from its marks, and forget those."""
     axis, n_codes, all_sides = axes.columns[j], entries.size, (1 << n_sides) - 1
     places = axes.places[axis.begin :]
     low, high, n_units, n_chars, listed = spans[0], spans[1], spans[2], spans[3], spans[4]
@@ -443,10 +381,7 @@ def _span_sides(axes: Axes, j: int, entries: NDArray[Any], marks: ByteArray, spa
 
 @inner
 def _gain_of_all(axes: Axes, held: Profile, spans: CountArray, cut: Any, together: int, size: int) -> float:
-    """Return what a cut gains in all columns, not only in its own; per bit where its own has a hierarchy.
-
-    together : which of the cuts whose sides were marked together it is
-    """
+    """Return what a cut, one of those marked ``together``, gains in all columns; per bit if its own has a hierarchy."""
     n_left = cut.n_left
     n_right = size - n_left
     total = 0.0
@@ -481,8 +416,7 @@ def best_by_median(
 ) -> int:
     """Take the widest column that has an allowable cut, and of its cuts the one nearest the median.
 
-    deals_ties : relaxed Mondrian, which cuts exactly in two halves and deals the records that hold the median to
-        both sides; rows count 1
+    Relaxed Mondrian (``deals_ties``) halves exactly and deals the records of the median to both sides; rows count 1.
     """
     size, cut = node.size, choice.cuts[0]
     tried_width, tried = math.inf, -1
@@ -538,33 +472,22 @@ STACKED, NODES, LEAVES, MEMBERS = 0, 1, 2, 3
 
 
 class SplitTree(NamedTuple):
-    """The cuts in depth-first order, left child first; column -1 is a finished class.
+    """The cuts in depth-first order, left child first; column -1 is a finished class."""
 
-    columns, lengths : int32 (n_nodes,), the cut column and its left side's length in ``members``
-    members : int32, the left sides' shifted codes, one after the other
-    leaf_starts : int32 (n_classes + 1,), runs of rows
-    cursor : int64 (4,), counters
-    """
-
-    columns: CodeArray
-    lengths: CodeArray
-    members: CodeArray
-    leaf_starts: CodeArray
-    cursor: CountArray
+    columns: CodeArray  # (n_nodes,), the cut column
+    lengths: CodeArray  # (n_nodes,), its left side's length in ``members``
+    members: CodeArray  # the left sides' shifted codes, one after the other
+    leaf_starts: CodeArray  # (n_classes + 1,), runs of rows
+    cursor: CountArray  # (4,), counters
 
 
 class Work(NamedTuple):
-    """Scratch of a search; nothing in it outlives a class but the stack.
+    """Scratch of a search; nothing in it outlives a class but the stack."""
 
-    stack : int64 (capacity, 3 + 2 * n_columns), runs of rows still to be cut: start, end, records, and between which
-        codes each column lies
-    spare : Rows, room for one class
-    """
-
-    stack: CountArray
+    stack: CountArray  # (capacity, 3 + 2 * n_columns), runs to be cut: start, end, records, and each column's bounds
     held: Profile
     choice: Choice
-    spare: Rows
+    spare: Rows  # room for one class
 
 
 @bare
@@ -578,13 +501,10 @@ def grow(
     work: Work,
     tree: SplitTree,
 ) -> int:
-    """Settle classes until none is left or it is time to pause; tell why it stopped.
+    """Settle classes until none is left or it is time to pause; return DONE, PAUSED or NEEDS_ROOM.
 
-    judged : None where the records of a class say all
-    by_gain, deals_ties : one of them is None. True is the gain rule; the other one says of the median rule what
-        `best_by_median` asks. What is None is not compiled.
-
-    Returns DONE, PAUSED or NEEDS_ROOM.
+    None is not compiled: ``judged`` where records say all; one of ``by_gain`` (True is the gain rule) and
+    ``deals_ties``.
     """
     cursor, stack, cuts, spare = tree.cursor, work.stack, work.choice.cuts, work.spare
     last = cursor[NODES] + options.n_nodes

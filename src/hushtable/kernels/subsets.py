@@ -1,9 +1,7 @@
 """Class sizes of many column sets: a walk through the lattice of subsets, splitting classes one column at a time.
 
-A class of one row stays one whatever column comes next, so a level of the walk keeps
-only the rows of classes that can still be split: the deeper, the fewer. (TANE calls
-these stripped partitions: Huhtala, Kärkkäinen, Porkka, Toivonen, The Computer
-Journal 42(2), 1999.)
+A level keeps the rows of classes that can still be split. (TANE's stripped partitions: Huhtala, Kärkkäinen, Porkka,
+Toivonen, The Computer Journal 42(2), 1999.)
 """
 
 from __future__ import annotations
@@ -16,40 +14,29 @@ from hushtable._types import CodeArray, CountArray
 from hushtable.kernels._jit import jit
 from hushtable.kernels.group import refine
 
-__all__ = ["N_FIGURES", "Levels", "measure", "walk"]
-
 N_FIGURES = 3
 """Figures of a column set: classes, pairs of records that share a class, records of the smallest class."""
 
 
 class Levels(NamedTuple):
-    """Scratch: the partitions from no column (level 0) down to the column set at hand.
+    """Scratch: the partitions from no column (level 0) down to the column set at hand."""
 
-    rows : int32 (n_levels, n_rows), the rows of classes of two rows or more, class by class
-    ends : int32 (n_levels, n_rows // 2 + 1), where each of those classes ends in ``rows``
-    tally : int64 (n_levels, 7): 0 the classes in ``rows``; 1 classes of one row, 2 their pairs
-        of records and 3 the records of the smallest; 4, 5 and 6 the figures of all classes
-    bins : int64 (2, at least the widest column + 1), rows and records of each code; zero between uses
-    touched : int32, as long as the bins, the codes that a class holds
-    held : int32 (n_rows,), the codes of the class that is split
-    """
-
-    rows: CodeArray
-    ends: CodeArray
+    rows: CodeArray  # (n_levels, n_rows), the rows of classes of two rows or more, class by class
+    ends: CodeArray  # (n_levels, n_rows // 2 + 1), where each of those classes ends in ``rows``
+    # (n_levels, 7): 0 the classes in ``rows``; 1 classes of one row, 2 their pairs of records and 3 the records of the
+    # smallest; 4, 5 and 6 the figures of all classes
     tally: CountArray
-    bins: CountArray
-    touched: CodeArray
-    held: CodeArray
+    bins: CountArray  # (2, at least the widest column + 1), rows and records of each code; zero between uses
+    touched: CodeArray  # as long as the bins, the codes that a class holds
+    held: CodeArray  # (n_rows,), the codes of the class that is split
 
 
 @jit
 def measure(codes: CodeArray, widths: CountArray, counts: CountArray, columns: CountArray, levels: Levels) -> int:
     """Split by some columns, widest first; return the level that holds the partition and its figures.
 
-    widths : int64 (n_columns,), codes of each column, missing not counted
-
-    While the classes are few, labels by direct address are the cheapest way to split.
-    They start with the narrow columns, or with one that leaves most rows alone.
+    While the classes are few, labels by direct address are cheapest: narrow columns first, or one that leaves most
+    alone.
     """
     n_rows = counts.size
     labels, relabelled = np.zeros(n_rows, np.int32), np.empty(n_rows, np.int32)
@@ -118,12 +105,7 @@ def _start(labels: CodeArray, n_classes: int, counts: CountArray, levels: Levels
 def walk(
     codes: CodeArray, counts: CountArray, bits: CountArray, prefix: CountArray, levels: Levels, out: CountArray
 ) -> None:
-    """Measure every union of a prefix and any later columns; ``out[mask]`` are its figures.
-
-    bits : int64 (n_columns,), what each column adds to the mask
-    prefix : int64, columns that all sets hold; the last entry is the first column that may be added
-    out : int64 (n_masks, N_FIGURES)
-    """
+    """Measure every union of a prefix, which ends with the first column that may be added, and later columns."""
     n_columns = bits.size
     base = prefix.size - 1
     _start(np.zeros(counts.size, np.int32), 1, counts, levels)

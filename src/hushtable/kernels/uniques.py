@@ -1,21 +1,11 @@
 """Who is alone on which columns: a walk over column sets, with every row leaving as early as it can.
 
-Rows are *probes* (the records that might single someone out), *targets* (the
-records they might single out), or both. A probe is alone on a column set when no
-other probe equals it there and exactly one target does. The walk is depth-first;
-a column set's children add one later column. Nothing is lost to its prunings:
-
-- a class without a target never has one on a superset: it goes;
-- a class with one probe and one target is a hit, and of no more use below, except
-  at sizes that are not asked for;
-- a class none of whose probes can still improve goes. The others' rows stay in it,
-  for they still count against being alone;
-- a small class is settled on the spot, for the whole subtree, from the rows that
-  agree with each probe column by column (bits of one word).
-
-A small class settled on the spot: for each of its probes the smallest superset on which it is alone.
-
-The whole subtree at once: the rows that agree with a probe on a column are bits of one word.
+Rows are *probes* (the records that might single someone out), *targets* (the records they might single out), or both. A
+probe is alone on a column set when no other probe equals it there and exactly one target does. The walk is depth-first;
+a column set's children add one later column. Nothing is lost to its prunings: a class without a target goes; a class
+with one probe and one target is a hit, and of no more use below, except at sizes that are not asked for; a class none
+of whose probes can still improve goes, but the others' rows stay, for they still count against being alone; a small
+class is settled on the spot, for the whole subtree: the rows that agree with a probe on a column are bits of one word.
 """
 
 from __future__ import annotations
@@ -30,27 +20,13 @@ from hushtable.kernels._jit import bare, inner, record
 from hushtable.kernels.sampling import (
     NO_ROOM,
     OVER,
-    FoundSets,
-    WalkGrid,
+    FoundSets as FoundSets,
+    WalkGrid as WalkGrid,
     WalkStack,
     new_stack,
     next_column,
     with_more_room,
 )
-
-__all__ = [
-    "LARGEST",
-    "FoundSets",
-    "Settling",
-    "WalkGrid",
-    "minimal_only",
-    "new_settling",
-    "settle",
-    "walk",
-    "walk_all",
-    "walk_all_on",
-    "walk_on",
-]
 
 LARGEST: Final = 48
 """Rows of a class that is settled on the spot; a word of bits bounds it by 62."""
@@ -86,10 +62,7 @@ def settle(
     pulse: CountArray,
     scratch: Settling,
 ) -> None:
-    """Find the first smallest superset, by later columns only, on which each probe of a small class is alone.
-
-    Looks at the classes whose first row is the part's, until it is told to stop.
-    """
+    """Find the first smallest superset, by later columns only, on which each probe of a small class is alone."""
     part, n_parts = whose
     max_size, size = grid.allowed.size - 1, path.size
     first = int(path[size - 1]) + 1
@@ -163,9 +136,7 @@ def _smallest_addition(
 ) -> tuple[int, int]:
     """Find the fewest columns, first in order, on which a probe of a class is alone; return how many, and its target.
 
-    ``bits`` of the probe itself, of all probes, targets, and targets of more than one record. ``allowed`` says of
-    0, 1, 2, ... more columns whether they make a size asked for. 0 columns where there are none, or where it is
-    told to stop.
+    ``bits`` of the probe, of all probes, targets, and targets of more than one record. 0 columns where there are none.
     """
     n_columns = columns.size - 1
     itself, probe_bits, target_bits, heavy_bits = bits
@@ -217,18 +188,13 @@ _KEY: Final = record(
 
 
 class _Split(NamedTuple):
-    """What comes of a split besides classes to go on with, and scratch for it.
+    """What comes of a split besides classes to go on with, and scratch for it."""
 
-    ``keys`` a record (widest,), all 0 between uses; ``touched`` int32 (n_rows,), the codes that a
-    class holds; ``small`` int32 (n_rows,) and ``small_starts`` int64 (n_rows + 1,), the small
-    classes; ``hits`` int32 (2, n_rows), probes and their targets.
-    """
-
-    keys: NDArray[Any]
-    touched: CodeArray
-    small: CodeArray
-    small_starts: CountArray
-    hits: CodeArray
+    keys: NDArray[Any]  # a record (widest,), all 0 between uses
+    touched: CodeArray  # (n_rows,), the codes that a class holds
+    small: CodeArray  # (n_rows,), the small classes
+    small_starts: CountArray  # (n_rows + 1,), where they begin
+    hits: CodeArray  # (2, n_rows), probes and their targets
 
 
 class _Log(NamedTuple):
@@ -253,15 +219,12 @@ def _new_split(grid: WalkGrid) -> _Split:
 def walk(
     grid: WalkGrid, found: FoundSets, pulse: CountArray, seen: FloatArray, below: FloatArray, part: int, n_parts: int
 ) -> None:
-    """Find every probe's first smallest column set, of each size in the order of the walk.
+    """Find every probe's first smallest column set, of each size in the order of the walk; of n_parts branches, one.
 
-    Of the branches below every first column, only every n_parts-th is walked.
-    ``pulse`` is where others look in: the sets looked at so far, the number at which
-    to stop (it may be lowered meanwhile), the first column, and the first columns whose
-    small classes are settled. ``seen`` is float64 (n_columns, max_size + 1), all 0: per
-    first column, how many sets of each size were walked, and at 0 how many of the
-    largest size were left because nothing can come of them. ``below[k, m]`` is how many
-    sets of k columns m columns have.
+    ``pulse`` is where others look in: sets looked at, the number at which to stop (it may be lowered), the first
+    column, and first columns settled. ``seen`` (n_columns, max_size + 1) is set to how many sets of each size were
+    walked, at 0 to how many of the largest were left without a loss. ``below[k, m]`` is how many sets of k columns m
+    columns have.
     """
     n_columns = len(grid.codes)
     stack, split = new_stack(grid.codes.shape[1], len(grid.allowed) - 1), _new_split(grid)
@@ -327,11 +290,7 @@ def walk_on(
 
 
 def walk_all(grid: WalkGrid, pulse: CountArray, seen: FloatArray) -> tuple[CodeArray, CodeArray, NDArray[np.int16]]:
-    """Return row, target and column set of every hit that no earlier columns of its set make.
-
-    The sets hold -1 after their last column. All minimal sets are among them;
-    `minimal_only` finds which. ``pulse`` and ``seen`` as in `walk`, but that nothing is counted as left.
-    """
+    """Return row, target and set of every hit that no earlier columns of its set make; `minimal_only` sifts them."""
     n_rows, max_size = grid.codes.shape[1], len(grid.allowed) - 1
     stack, split = new_stack(n_rows, max_size), _new_split(grid)
     sizes = np.full(n_rows, max_size + 1, dtype=np.int32)
@@ -382,10 +341,7 @@ def walk_all_on(
 
 
 def minimal_only(offsets: CountArray, paths: NDArray[np.int16], n_columns: int) -> BoolArray:
-    """Say which sets contain no other set of the same row.
-
-    The sets of row r are ``paths[offsets[r]:offsets[r + 1]]``, smaller sets first.
-    """
+    """Say which sets contain no other set of the same row: ``paths[offsets[r]:offsets[r + 1]]``, smaller sets first."""
     is_minimal = np.ones(len(paths), dtype=np.bool_)
     _drop_larger(offsets, paths, np.zeros(n_columns, dtype=np.bool_), is_minimal)
     return is_minimal
@@ -430,10 +386,7 @@ def _next_allowed(allowed: BoolArray, size: int) -> int:
 def _split(
     grid: WalkGrid, sizes: CodeArray, column: int, size: int, stack: WalkStack, split: _Split, largest_small: int
 ) -> tuple[int, int]:
-    """Split the classes before a column set's last column by it; return how many are small, and how many hits.
-
-    What is worth going on with is the stack's next level. ``sizes`` are those found so far.
-    """
+    """Split the classes before a column set's last column by it; return how many are small, and how many hits."""
     codes = grid.codes[column]
     lowest = -1 if grid.missing_matches else 0
     needed = _next_allowed(grid.allowed, size)

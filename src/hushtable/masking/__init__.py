@@ -1,8 +1,8 @@
 """Independence masking: A made exactly independent of clusters of B with few stars, C untouched.
 
 In come a table and columns in the roles A, B and C; out goes a `MaskedRelease` with its claim. Rows are clustered
-(`clusters`), dealt to types (`dealing`), and matched with the fewest stars (`search`). This hides a correlation, not
-people, so it knows no privacy model.
+(`independence`), dealt to types (`dealing`), and matched with the fewest stars (`search`). This hides a correlation,
+not people, so it knows no privacy model.
 """
 
 import lazy_loader

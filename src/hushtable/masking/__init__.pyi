@@ -1,2 +1,3 @@
-from .independence import mask_dependence as mask_dependence, masking_tradeoff as masking_tradeoff
-from .release import MaskedRelease as MaskedRelease, MaskingTradeoff as MaskingTradeoff
+from .independence import mask_dependence as mask_dependence
+from .release import MaskedRelease as MaskedRelease
+from .tradeoff import MaskingTradeoff as MaskingTradeoff, masking_tradeoff as masking_tradeoff

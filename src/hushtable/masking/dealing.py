@@ -1,8 +1,7 @@
 """Dealings: records of equal-sized clusters dealt into groups of one from each, by counts of equal records.
 
-Independence masking is such a dealing (`hushtable.masking.search`): a group publishes
-the cells on which all its records agree and stars elsewhere. Records that agree on every
-column of A are one *type*, so that a dealing is as large as its types, not as its records.
+A group publishes the cells on which all its records agree and stars elsewhere. Records that agree on every column of A
+are one *type*, so that a dealing is as large as its types, not as its records.
 """
 
 from __future__ import annotations
@@ -15,40 +14,16 @@ import numpy as np
 
 from hushtable._types import CodeArray, CountArray, FloatArray, frozen
 
-__all__ = [
-    "STAR",
-    "Dealing",
-    "Types",
-    "aligned",
-    "dealt_in_runs",
-    "greedy",
-    "joined",
-    "kept_cells",
-    "patterns",
-    "subsets",
-]
-
-STAR = -1
-"""The code of a cell that agrees with no other, and of a masked one."""
+STAR = -1  # the code of a cell that agrees with no other, and of a masked one
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Types:
-    """The distinct A vectors, and how many records of each every cluster holds.
+    """The distinct A vectors, and how many records of each every cluster holds."""
 
-    Attributes
-    ----------
-    values : ndarray of int32, shape (n_types, n_columns)
-        -1 agrees with nothing.
-    supply : ndarray of int64, shape (n_clusters, n_types)
-        Every row has the same sum.
-    weights : ndarray of float64, shape (n_columns,)
-        What one star costs, 0 or more.
-    """
-
-    values: CodeArray
-    supply: CountArray
-    weights: FloatArray
+    values: CodeArray  # (n_types, n_columns); -1 agrees with nothing
+    supply: CountArray  # (n_clusters, n_types); every row has the same sum
+    weights: FloatArray  # what a star in each column costs, 0 or more
 
     def __post_init__(self) -> None:
         for array in (self.values, self.supply, self.weights):
@@ -67,18 +42,10 @@ class Types:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Dealing:
-    """Groups of one record from each cluster.
+    """Groups of one record from each cluster."""
 
-    Attributes
-    ----------
-    members : ndarray of int32, shape (n_distinct, n_clusters)
-        The type of the record that each cluster gives.
-    counts : ndarray of int64, shape (n_distinct,)
-        How many groups have these members.
-    """
-
-    members: CodeArray
-    counts: CountArray
+    members: CodeArray  # (n_distinct, n_clusters): the type of the record that each cluster gives
+    counts: CountArray  # how many groups have these members
 
     def __post_init__(self) -> None:
         frozen(self.members)
@@ -98,19 +65,7 @@ class Dealing:
 
 
 def patterns(types: Types, dealing: Dealing, without: int | None = None) -> CodeArray:
-    """Return the cells on which the members of every group agree, `STAR` elsewhere.
-
-    Parameters
-    ----------
-    types : Types
-    dealing : Dealing
-    without : int, optional
-        A cluster whose members are not asked.
-
-    Returns
-    -------
-    cells : ndarray of int32, shape (n_distinct, n_columns)
-    """
+    """Return the cells on which the members of every group agree, perhaps without one cluster, and `STAR` elsewhere."""
     asked = [cluster for cluster in range(types.n_clusters) if cluster != without]
     cells = types.values[dealing.members[:, asked[0]]]
     for cluster in asked[1:]:
@@ -135,39 +90,32 @@ def kept_cells(values: CodeArray, columns: Sequence[int]) -> CodeArray:
     return labels
 
 
-def greedy(types: Types, rng: np.random.Generator | None = None) -> Dealing:
+def poorest_counts(supply: CountArray, labels: CodeArray) -> CountArray:
+    """Count the groups that each label can give: what the poorest cluster holds of it; -1 is no label."""
+    n_labels = int(labels.max(initial=-1)) + 1
+    named = labels >= 0
+    held = [np.bincount(labels[named], weights=row[named], minlength=n_labels) for row in supply]
+    return np.asarray(np.min(held, axis=0), dtype=np.int64)
+
+
+def greedy(types: Types) -> Dealing:
     """Deal together records that agree on much, the most agreeing sets of columns first.
 
-    Parameters
-    ----------
-    types : Types
-    rng : Generator, optional
-        Shuffles what is left open: the order of equally heavy sets of columns, and which
-        of several types is dealt. Without it the set that deals most comes first.
-
-    Notes
-    -----
-    O(2^d n_types n_clusters). Its first step deals as many groups without a star as any
-    dealing can. Every other group costs at least u in any dealing and at most u d here: the
-    cost is at most d times the least. With weights that ratio is their sum over the
-    smallest of them; with a weight of 0 there is none.
+    O(2^d n_types n_clusters). Its first step deals as many groups without a star as any dealing can. Every other group
+    costs at least u in any dealing and at most u d here: the cost is at most d times the least. With weights that ratio
+    is their sum over the smallest; with a weight of 0 there is none.
     """
     left = types.supply.copy()
-    order = np.arange(len(types.values)) if rng is None else rng.permutation(len(types.values))
     by_weight: dict[float, list[tuple[int, ...]]] = {}
     for columns in subsets(len(types.weights)):
         by_weight.setdefault(round(float(types.weights[list(columns)].sum()), 9), []).append(columns)
     parts = []
     for weight in sorted(by_weight, reverse=True):
-        labels = {columns: kept_cells(types.values, columns)[order] for columns in by_weight[weight]}
-        if rng is None:
-            chosen = sorted(labels, key=lambda columns: -int(_dealt(left[:, order], labels[columns]).sum()))
-        else:
-            chosen = [list(labels)[place] for place in rng.permutation(len(labels))]
-        for columns in chosen:
-            part, taken = _deal(left[:, order], labels[columns])
-            left[:, order] -= taken
-            parts.append(Dealing(order[part.members].astype(np.int32), part.counts))
+        labels = [kept_cells(types.values, columns) for columns in by_weight[weight]]
+        for each in sorted(labels, key=lambda each: -int(poorest_counts(left, each).sum())):
+            part, taken = _deal(left, each)
+            left -= taken
+            parts.append(part)
     return joined(parts)
 
 
@@ -182,41 +130,15 @@ def joined(parts: Sequence[Dealing]) -> Dealing:
 
 
 def aligned(runs: Sequence[CountArray]) -> tuple[list[CountArray], CountArray]:
-    """Lay rows of runs side by side, and cut them wherever one of them begins a new run.
-
-    Parameters
-    ----------
-    runs : sequence of ndarray of int64
-        The lengths of each row's runs, 0 or more; all rows have the same sum.
-
-    Returns
-    -------
-    places : list of ndarray
-        For every row, the run that each piece lies in.
-    lengths : ndarray of int64, shape (n_pieces,)
-
-    Examples
-    --------
-    >>> places, lengths = aligned([np.array([2, 3]), np.array([4, 1])])
-    >>> [each.tolist() for each in places], lengths.tolist()
-    ([[0, 1, 1], [0, 0, 1]], [2, 2, 1])
-    """
+    """Cut rows of runs, of one total length, wherever one begins a new run; return runs by row and lengths."""
     ends = [np.cumsum(lengths) for lengths in runs]
     cuts = np.unique(np.concatenate([[0], *ends]))
     return [np.searchsorted(each, cuts[:-1], side="right") for each in ends], np.diff(cuts)
 
 
-def _dealt(left: CountArray, labels: CodeArray) -> CountArray:
-    """Count the groups that each label can give: what the poorest cluster holds of it."""
-    n_labels = int(labels.max(initial=-1)) + 1
-    named = labels >= 0
-    held = [np.bincount(labels[named], weights=row[named], minlength=n_labels) for row in left]
-    return np.asarray(np.min(held, axis=0), dtype=np.int64)
-
-
 def _deal(left: CountArray, labels: CodeArray) -> tuple[Dealing, CountArray]:
     """Deal as many groups of one label as there are; return them and what was taken of every type."""
-    wanted = _dealt(left, labels)
+    wanted = poorest_counts(left, labels)
     by_label = np.argsort(labels, kind="stable")
     by_label = by_label[np.searchsorted(labels[by_label], 0) :]
     starts = np.searchsorted(labels[by_label], np.arange(len(wanted)))

@@ -13,6 +13,7 @@ from hushtable.columns import SUPPRESSED, Column, ColumnSpec, check_specs
 from hushtable.errors import (
     ColumnError,
     InputError,
+    check_choice,
     check_columns,
     check_type,
     check_whole,
@@ -21,30 +22,13 @@ from hushtable.errors import (
 )
 from hushtable.io import Frame, drafts
 from hushtable.masking import kept as measures
+from hushtable.masking.amounts import by_amount
 from hushtable.masking.dealing import STAR, Dealing, Types, patterns
-from hushtable.masking.release import (
-    PUBLISHED,
-    MaskedRelease,
-    MaskingTradeoff,
-    Publish,
-    TradeoffPoint,
-    by_amount,
-    evidence,
-)
+from hushtable.masking.release import PUBLISHED, MaskedRelease, Publish, evidence
 from hushtable.masking.search import METHODS, Masking, MaskingMethod, mask, settle_ties
 from hushtable.quality import check_weights
 from hushtable.search import Budget, Trace, check_budget, check_memory
 from hushtable.tables import Table, opened
-
-__all__ = [
-    "CLUSTERINGS",
-    "Clustering",
-    "RowDistance",
-    "equal_clusters",
-    "given_clusters",
-    "mask_dependence",
-    "masking_tradeoff",
-]
 
 RowDistance = Callable[[tuple[Any, ...], tuple[Any, ...]], float]
 Clustering = Literal["auto", "runs", "median", "kmeans"] | RowDistance | Sequence[Any]
@@ -55,23 +39,7 @@ _ASSIGNED = 2_000  # records that an assignment still places in about a second
 
 
 def equal_clusters(table: Table, n_clusters: int, clustering: str | RowDistance, rng: np.random.Generator) -> CodeArray:
-    """Label every row of a table with one of equally large clusters.
-
-    Parameters
-    ----------
-    table : Table
-        The B columns; as many rows as a multiple of the clusters.
-    n_clusters : int
-    clustering : {"auto", "runs", "median", "kmeans"} or callable
-        As in `hushtable.mask_dependence`.
-    rng : Generator
-        Breaks ties, so that the order of the rows does not.
-
-    Returns
-    -------
-    labels : ndarray of int32, shape (n_rows,)
-        From 0; of one ordered column in its order.
-    """
+    """Label every row of a table of B columns with one of equally large clusters, of one ordered column in order."""
     # Rows are shuffled once: every stable sort below then breaks ties at random.
     shuffled = rng.permutation(table.n_rows)
     if callable(clustering):
@@ -85,7 +53,8 @@ def equal_clusters(table: Table, n_clusters: int, clustering: str | RowDistance,
         points = np.array(
             [_positions(column, codes[shuffled]) for column, codes in zip(table.columns, table.codes, strict=True)]
         )
-        clusters = _cut(np.arange(table.n_rows), n_clusters, lambda rows: points[_widest(points, rows), rows])
+        # By the widest column of the rows at hand.
+        clusters = _cut(np.arange(table.n_rows), n_clusters, lambda rows: max(points[:, rows], key=np.ptp))
         if clustering == "kmeans":
             clusters = _around_means(_coordinates(table.take(shuffled), points), clusters, n_clusters)
     labels = np.empty(table.n_rows, dtype=np.int32)
@@ -123,10 +92,6 @@ def _positions(column: Column, codes: CodeArray) -> FloatArray:
     rank = np.empty(len(counts))
     rank[np.argsort(-counts, kind="stable")] = np.arange(len(counts))
     return np.asarray(rank[codes + 1] / max(1, len(counts) - 1))
-
-
-def _widest(points: FloatArray, rows: CountArray) -> int:
-    return int(np.argmax([np.ptp(column[rows]) for column in points]))
 
 
 def _cut(rows: CountArray, n_clusters: int, keys: Callable[[CountArray], FloatArray]) -> CountArray:
@@ -255,10 +220,9 @@ def mask_dependence(
 ) -> MaskedRelease:
     """Hide the correlation of A with B completely, with the fewest stars.
 
-    B is cut into clusters of equal size. A cells are masked until every vector of A is equally
-    frequent in every cluster. The masked table is released with the cluster's number
-    instead of B, and the clusters' B values apart from it. This hides a correlation, not people:
-    a record is as recognisable as its other cells make it.
+    B is cut into clusters of equal size. A cells are masked until every vector of A is equally frequent in every
+    cluster. The masked table is released with the cluster's number instead of B, and the clusters' B values apart from
+    it. This hides a correlation, not people: a record is as recognisable as its other cells make it.
 
     Parameters
     ----------
@@ -269,27 +233,22 @@ def mask_dependence(
     b : sequence of str
         Columns from which A shall be independent; they are replaced by the cluster.
     clusters : int
-        How many, from 2 to the number of records. More keep more of what B says of C, and cost
-        more stars.
+        How many, from 2 to the number of records. More keep more of what B says of C, and cost more stars.
     c : sequence of str, optional
-        Columns that stay as they are; all others when not given. What is in none of the three is
-        left out.
+        Columns that stay as they are; all others when not given. What is in none of the three is left out.
     clustering : {"auto", "runs", "median", "kmeans"}, callable, or sequence
-        ``"runs"``: one column, in its order, in equal runs. ``"median"``: cut at the middle of the
-        widest column, again and again. ``"kmeans"``: from there on towards the nearest
-        means with room. A distance function of two tuples of B cells: cut between two far
-        records, again and again. Or the cluster of every record, in sizes that differ by 1 at
-        most. ``"auto"`` is runs for one ordered column, else median.
+        ``"runs"``: one column, in its order, in equal runs. ``"median"``: cut at the middle of the widest column, again
+        and again. ``"kmeans"``: from there on towards the nearest means with room. A distance function of two tuples of
+        B cells: cut between two far records, again and again. Or the cluster of every record, in sizes that differ by 1
+        at most. ``"auto"`` is runs for one ordered column, else median.
     method : {"auto", "exact", "greedy", "pivot"}
-        ``"exact"`` solves an integer programme over distinct A vectors, which does not grow with
-        the records: the fewest stars, where it ends. ``"greedy"`` deals together records that
-        agree on most: at most d times the fewest stars for d columns of A; with weights, the sum
-        of the weights over the smallest times; no ratio with a weight of 0. ``"pivot"``
-        matches every cluster with one of them: at most u - 1 times the least for u clusters,
-        whatever the weights. Both go on to put back one cluster after another at least
-        cost. ``"auto"`` is exact where the programme is small, else its linear relaxation
-        rounded down, or, where that is too large too, the better of greedy and of the
-        relaxation of the most promising patterns.
+        ``"exact"`` solves an integer programme over distinct A vectors, which does not grow with the records: the
+        fewest stars, where it ends. ``"greedy"`` deals together records that agree on most: at most d times the fewest
+        stars for d columns of A; with weights, the sum of the weights over the smallest times; no ratio with a weight
+        of 0. ``"pivot"`` matches every cluster with one of them: at most u - 1 times the least for u clusters, whatever
+        the weights. Both go on to put back one cluster after another at least cost. ``"auto"`` is exact where the
+        programme is small, else its linear relaxation rounded down, or, where that is too large too, the better of
+        greedy and of the relaxation of the most promising patterns.
     weights : mapping of column to float, optional
         What a star in a column of A costs, 0 or more; 1 where none is given.
     label : str
@@ -301,9 +260,8 @@ def mask_dependence(
         stars are needed. The clusters then depend on A, which the result says: where B has
         ties at a border, who is on which side of it tells something of A.
     publish : {"tuples", "columns", "bins"}
-        What of B is published apart from the table. Whole tuples can be people; the columns one by
-        one, with how often each value occurs; or those in bins of round numbers, without a
-        cluster's exact ends.
+        What of B is published apart from the table. Whole tuples can be people; the columns one by one, with how often
+        each value occurs; or those in bins of round numbers, without a cluster's exact ends.
     specs : mapping of column to ColumnSpec, optional
         Kinds and orders of columns where the data do not say.
     budget : Budget, optional
@@ -320,16 +278,14 @@ def mask_dependence(
     ColumnError
         A column does not exist or is in two of A, B and C.
     InputError
-        Too few or too many clusters, a constant B, a literal ``*`` in A, or an argument that is
-        none of the allowed.
+        Too few or too many clusters, a constant B, a literal ``*`` in A, or an argument that is none of the allowed.
 
     Notes
     -----
-    Tao, Pei, Li, Xiao, Yi, Xing, "Correlation hiding by independence masking", ICDE 2010,
-    section IV. The note only announces its algorithms. Independence of a label that is equally
-    frequent everywhere says that every vector of A is equally frequent under every label, so
-    that masking is dealing: groups of one record per cluster, which keep the cells that all
-    agree on. Records beyond a multiple of the clusters are removed at random.
+    Tao, Pei, Li, Xiao, Yi, Xing, "Correlation hiding by independence masking", ICDE 2010, section IV. The note only
+    announces its algorithms. Independence of a label that is equally frequent everywhere says that every vector of A is
+    equally frequent under every label, so that masking is dealing: groups of one record per cluster, which keep the
+    cells that all agree on. Records beyond a multiple of the clusters are removed at random.
 
     Examples
     --------
@@ -366,7 +322,9 @@ def mask_dependence(
 
     rng = np.random.default_rng(seed)
     is_ours = isinstance(clustering, str)
-    of_b, amounts = by_amount(table.select(b), tuple(name for name in b if is_ours and name not in _told(specs)))
+    # Somebody who said what a column is wants no other reading of it.
+    declared = [name for name, spec in (specs or {}).items() if spec.kind is not None or spec.order is not None]
+    of_b, amounts = by_amount(table.select(b), tuple(name for name in b if is_ours and name not in declared))
     kept, labels = _clustered(of_b, clusters, clustering, rng)
     table = table.take(kept)
     distinct, of_record = table.select(a).collapse()
@@ -398,77 +356,6 @@ def mask_dependence(
         amounts=amounts,
         clustered_as_text=tuple(each.name for each in of_b.columns if is_ours and not each.is_ordered),
     )
-
-
-def masking_tradeoff(
-    data: Any,
-    *,
-    a: Sequence[str],
-    b: Sequence[str],
-    clusters: Sequence[int],
-    c: Sequence[str] | None = None,
-    clustering: Clustering = "auto",
-    method: MaskingMethod = "auto",
-    weights: Mapping[str, float] | None = None,
-    missing: Missing = "category",
-    optimise_ties: bool = False,
-    specs: Mapping[str, ColumnSpec] | None = None,
-    budget: Budget | None = None,
-    seed: int = 0,
-) -> MaskingTradeoff:
-    """Measure, for several numbers of clusters, the stars they cost and what they keep of B's say on C.
-
-    Parameters
-    ----------
-    data : path, dataframe or Table
-    a, b, c : sequence of str
-        As in `mask_dependence`.
-    clusters : sequence of int
-        For instance ``range(2, 21)``.
-    clustering, method, weights, missing, optimise_ties, specs, seed
-        As in `mask_dependence`.
-    budget : Budget, optional
-        Of each number of clusters.
-
-    Examples
-    --------
-    >>> import hushtable as ht
-    >>> people = ht.datasets.people(200)
-    >>> curve = masking_tradeoff(people, a=["sex"], b=["income"], c=["education"], clusters=[2, 4])
-    >>> [point.clusters for point in curve.points]
-    [2, 4]
-    """
-    source = opened(data)
-    points, notes = [], tuple[str, ...]()
-    for n_clusters in clusters:
-        release = mask_dependence(
-            source,
-            a=a,
-            b=b,
-            clusters=n_clusters,
-            c=c,
-            clustering=clustering,
-            method=method,
-            weights=weights,
-            missing=missing,
-            optimise_ties=optimise_ties,
-            specs=specs,
-            budget=budget,
-            seed=seed,
-        )
-        notes = release.notes
-        pairs = [pair for pair in release.pairs() if pair.kind == "BC"]
-        points.append(
-            TradeoffPoint(
-                n_clusters,
-                release.n_stars,
-                release.share_kept,
-                release.trace.gap or 0.0,
-                float(np.mean([pair.before for pair in pairs])) if pairs else 0.0,
-                float(np.mean([pair.after for pair in pairs])) if pairs else 0.0,
-            )
-        )
-    return MaskingTradeoff(tuple(a), tuple(b), tuple(points), notes)
 
 
 def _trace(found: Masking, method: str, clusters: int, seed: int, seconds: float) -> Trace:
@@ -517,11 +404,6 @@ def _check_no_sets(specs: Mapping[str, ColumnSpec] | None) -> None:
         )
 
 
-def _told(specs: Mapping[str, ColumnSpec] | None) -> list[str]:
-    """Return the columns of which somebody said what they are."""
-    return [name for name, spec in (specs or {}).items() if spec.kind is not None or spec.order is not None]
-
-
 def _check_arguments(
     a: Sequence[str],
     method: str,
@@ -531,13 +413,9 @@ def _check_arguments(
     optimise_ties: bool,
     clustering: Clustering,
 ) -> None:
-    for name, given, allowed in (
-        ("method", method, METHODS),
-        ("missing", missing, ("category", "worst")),
-        ("publish", publish, PUBLISHED),
-    ):
-        if given not in allowed:
-            raise InputError(f"{name} = {given!r}.", hint=f"choose one of {allowed}.")
+    check_choice("method", method, METHODS)
+    check_choice("missing", missing, ("category", "worst"))
+    check_choice("publish", publish, PUBLISHED)
     if isinstance(clustering, str) and clustering not in CLUSTERINGS:
         raise InputError(f"clustering = {clustering!r}.", hint=f"choose one of {CLUSTERINGS}, a distance, or labels.")
     if optimise_ties and not (isinstance(clustering, str) and clustering in ("auto", "runs")):

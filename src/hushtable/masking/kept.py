@@ -14,24 +14,6 @@ from hushtable.columns import Column
 from hushtable.io import frames
 from hushtable.tables import Table
 
-__all__ = [
-    "AssociationRule",
-    "AssociationRules",
-    "Dependence",
-    "Guess",
-    "Pair",
-    "association_rules",
-    "binned_codes",
-    "binned_texts",
-    "dependence",
-    "entropy",
-    "guess_masked",
-    "kept_pairs",
-    "mutual_information",
-    "normalized_mutual_information",
-    "warnings_of",
-]
-
 _STAR: Final = -2
 _FIGURES: Final = tuple(f"{name}_{when}" for name in ("support", "confidence", "lift") for when in ("before", "after"))
 _BINS: Final = 20
@@ -40,19 +22,10 @@ _ALARMING: Final = 0.25  # share of the hidden mutual information that a guess g
 
 @dataclass(frozen=True, slots=True)
 class Dependence:
-    """How far two columns are from independent.
+    """How far two columns are from independent."""
 
-    Attributes
-    ----------
-    mutual_information : float
-        In bits, 0 where independent.
-    chi_square : float
-        Pearson's statistic, 0 where independent.
-    degrees_of_freedom : int
-    """
-
-    mutual_information: float
-    chi_square: float
+    mutual_information: float  # in bits, 0 where independent
+    chi_square: float  # Pearson's statistic, 0 where independent
     degrees_of_freedom: int
 
 
@@ -60,51 +33,30 @@ class Dependence:
 class Pair:
     """What two columns say of one another, before and after.
 
-    Attributes
-    ----------
-    kind : {"A", "AC", "BC"}
-        The source's name for the correlation.
-    first, second : str
-    before, after : float
-        Normalised mutual information, in [0, 1]: both in bits over the geometric mean of the entropies of the original
-        columns, so that their ratio is the share of bits that is kept.
-    n_after : int
-        Records that publish both cells, on which ``after`` stands; on a few it is high by chance alone.
+    It is the normalised mutual information, in [0, 1]: both in bits over the geometric mean of the entropies of the
+    original columns, so that their ratio is the share of bits that is kept.
     """
 
-    kind: str
+    kind: str  # the source's name for the correlation: "A", "AC" or "BC"
     first: str
     second: str
     before: float
     after: float
-    n_after: int
+    n_after: int  # records that publish both cells; on a few of them `after` is high by chance alone
 
 
 @dataclass(frozen=True, slots=True)
 class AssociationRule:
-    """An association rule: a record that holds one cell holds another.
-
-    Attributes
-    ----------
-    given, given_value : str
-        Column and value of the first cell; long orders are binned, and a bin is named by its ends.
-    then, then_value : str
-        Of the second.
-    support, confidence, lift : tuple of float
-        Before and after: the share of records that hold both cells, the share of those with the first that hold the
-        second, and that over the second's share of all records. 0 where no record publishes a cell.
-    is_before, is_after : bool
-        Whether the rule reaches the asked support and confidence.
-    """
+    """An association rule, from one cell to another; figures are (before, after), 0 where a cell is unpublished."""
 
     given: str
-    given_value: str = field(repr=False)
+    given_value: str = field(repr=False)  # long orders are binned, and a bin is named by its ends
     then: str
     then_value: str = field(repr=False)
-    support: tuple[float, float]
-    confidence: tuple[float, float]
-    lift: tuple[float, float]
-    is_before: bool
+    support: tuple[float, float]  # the share of records that hold both cells
+    confidence: tuple[float, float]  # the share of those with the first that hold the second
+    lift: tuple[float, float]  # the confidence over the second's share of all records
+    is_before: bool  # the rule reaches the asked support and confidence
     is_after: bool
 
     def to_dict(self) -> dict[str, Any]:
@@ -118,28 +70,14 @@ class AssociationRule:
 
 @dataclass(frozen=True, slots=True)
 class AssociationRules:
-    """Association rules from one cell to another, with a column of A on either side.
+    """Association rules from one cell to another, with a column of A on either side."""
 
-    Attributes
-    ----------
-    support, confidence : float
-        What a rule needs, in [0, 1].
-    n_before : int
-        Rules of the original.
-    n_kept : int
-        Those of them that the masked table still has.
-    n_new : int
-        Rules that only the masked table has.
-    rules : tuple of Rule
-        All of them, those with the highest support before first.
-    """
-
-    support: float
-    confidence: float
-    n_before: int
-    n_kept: int
-    n_new: int
-    rules: tuple[AssociationRule, ...] = field(default=(), repr=False)
+    support: float  # what a rule needs, in [0, 1]
+    confidence: float  # what a rule needs, in [0, 1]
+    n_before: int  # rules of the original
+    n_kept: int  # those of them that the masked table still has
+    n_new: int  # rules that only the masked table has
+    rules: tuple[AssociationRule, ...] = field(default=(), repr=False)  # those with the highest support before first
 
     def to_frame(self, source: str = "polars") -> Any:
         """Return a row for every rule, as a dataframe of a library: internal, as it holds cells of the table."""
@@ -150,25 +88,13 @@ class AssociationRules:
 
 @dataclass(frozen=True, slots=True)
 class Guess:
-    """What the columns of C, published as they are, give back of a masked column.
-
-    Attributes
-    ----------
-    column : str
-    n_masked : int
-        Its masked cells.
-    right_rate : float
-        Share of them that a guess from C gets right, in [0, 1].
-    hidden, restored : float
-        Mutual information with the label, in bits: of the original column, and of the
-        published one with its masked cells guessed.
-    """
+    """What the columns of C, published as they are, give back of a masked column."""
 
     column: str
     n_masked: int
-    right_rate: float
-    hidden: float
-    restored: float
+    right_rate: float  # share of the masked cells that a guess from C gets right, in [0, 1]
+    hidden: float  # mutual information of the original column with the label, in bits
+    restored: float  # that of the published column with its masked cells guessed
 
     @property
     def restored_rate(self) -> float:
@@ -181,44 +107,55 @@ class Guess:
 
 
 def dependence(first: CodeArray, second: CodeArray) -> Dependence:
-    """Measure how far two coded columns are from independent.
-
-    Examples
-    --------
-    >>> dependence(np.array([0, 0, 1, 1]), np.array([0, 0, 1, 1]))
-    Dependence(mutual_information=1.0, chi_square=4.0, degrees_of_freedom=1)
-    """
-    held, ours, theirs = _contingency(first, second)
-    n_records = max(1, len(first))
-    expected = ours[held.rows] * theirs[held.columns] / n_records
+    """Measure how far two coded columns are from independent."""
+    held = _CountedPairs.of(first, second)
+    expected = held.ours[held.rows] * held.theirs[held.columns] / held.n_records
     # The sum over empty cells of (0 - expected)^2 / expected is what the others' expectations leave.
-    chi_square = float(((held.counts - expected) ** 2 / expected).sum() + n_records - expected.sum())
-    freedom = max(0, int((ours > 0).sum()) - 1) * max(0, int((theirs > 0).sum()) - 1)
+    chi_square = float(((held.counts - expected) ** 2 / expected).sum() + held.n_records - expected.sum())
+    freedom = max(0, int((held.ours > 0).sum()) - 1) * max(0, int((held.theirs > 0).sum()) - 1)
     return Dependence(mutual_information(first, second), max(0.0, chi_square), freedom)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _PairedCells:
+class _CountedPairs:
+    """How many records hold a cell of one column, of another, and of both; places are two higher than codes."""
+
+    n_records: int
     rows: CountArray
     columns: CountArray
     counts: CountArray
+    ours: CountArray
+    theirs: CountArray
 
+    @classmethod
+    def of(cls, first: CodeArray, second: CodeArray) -> _CountedPairs:
+        # From -2, the star, on; -1 is a missing cell.
+        width = int(second.max(initial=-1)) + 3
+        pairs, counts = np.unique((first.astype(np.int64) + 2) * width + second + 2, return_counts=True)
+        ours, theirs = np.bincount(first + 2), np.bincount(second + 2)
+        return cls(max(1, len(first)), pairs // width, pairs % width, counts, ours, theirs)
 
-def _contingency(first: CodeArray, second: CodeArray) -> tuple[_PairedCells, CountArray, CountArray]:
-    # From -2, the star, on; -1 is a missing cell.
-    width = int(second.max(initial=-1)) + 3
-    pairs, counts = np.unique((first.astype(np.int64) + 2) * width + second + 2, return_counts=True)
-    cells = _PairedCells(pairs // width, pairs % width, counts)
-    return cells, np.bincount(first + 2), np.bincount(second + 2)
+    def rules(self, support: float, confidence: float) -> set[tuple[int, int]]:
+        """Return the pairs of codes that reach a support and a confidence; a star and a missing cell are in none."""
+        reached = (self.counts >= support * self.n_records) & (self.rows > 1) & (self.columns > 1)
+        reached &= self.counts >= confidence * self.ours[self.rows]
+        return set(zip((self.rows[reached] - 2).tolist(), (self.columns[reached] - 2).tolist(), strict=True))
+
+    def figures(self, one: int, two: int) -> tuple[float, float, float]:
+        """Return support, confidence and lift of a rule; 0 where no record publishes both cells."""
+        n = int(self.counts[(self.rows == one + 2) & (self.columns == two + 2)].sum())
+        if not n:
+            return 0.0, 0.0, 0.0
+        of_ours = n / int(self.ours[one + 2])
+        return n / self.n_records, of_ours, of_ours * self.n_records / int(self.theirs[two + 2])
 
 
 def mutual_information(first: CodeArray, second: CodeArray) -> float:
     """Return the mutual information of two coded columns in bits; -1 and -2 are values."""
-    cells, ours, theirs = _contingency(first, second)
-    n_records = max(1, len(first))
+    held = _CountedPairs.of(first, second)
     # Whole numbers first: their ratio is exactly 1 in independent columns.
-    ratio = (cells.counts * n_records) / (ours[cells.rows] * theirs[cells.columns])
-    return max(0.0, float((cells.counts * np.log2(ratio)).sum() / n_records))
+    ratio = (held.counts * held.n_records) / (held.ours[held.rows] * held.theirs[held.columns])
+    return max(0.0, float((held.counts * np.log2(ratio)).sum() / held.n_records))
 
 
 def entropy(codes: CodeArray) -> float:
@@ -228,13 +165,7 @@ def entropy(codes: CodeArray) -> float:
 
 
 def normalized_mutual_information(first: CodeArray, second: CodeArray) -> float:
-    """Return the mutual information over the geometric mean of both entropies, in [0, 1].
-
-    Examples
-    --------
-    >>> normalized_mutual_information(np.array([0, 0, 1, 1]), np.array([1, 1, 0, 0]))
-    1.0
-    """
+    """Return the mutual information over the geometric mean of both entropies, in [0, 1]."""
     return _normalize(mutual_information(first, second), first, second)
 
 
@@ -244,32 +175,32 @@ def _normalize(bits: float, first: CodeArray, second: CodeArray) -> float:
     return min(1.0, bits / scale) if scale > 0 else 0.0
 
 
-def binned_codes(table: Table, name: str, n_bins: int = _BINS) -> CodeArray:
+def binned_codes(table: Table, name: str) -> CodeArray:
     """Return a column's codes, those of an ordered column with many values in bins of nearly equal frequency."""
     column = table.column(name)
     codes: CodeArray = table.codes[table.index(name)]
-    if not _is_binned(column, n_bins):
+    if not _is_binned(column):
         return codes
     counts = np.bincount(codes[codes >= 0], minlength=column.n_values)
     before = np.cumsum(counts) - counts
-    bins = (before * n_bins // max(1, int(counts.sum()))).astype(np.int32)
+    bins = (before * _BINS // max(1, int(counts.sum()))).astype(np.int32)
     return np.asarray(np.append(bins, np.int32(-1))[codes], dtype=np.int32)
 
 
-def binned_texts(table: Table, name: str, n_bins: int = _BINS) -> list[str]:
+def binned_texts(table: Table, name: str) -> list[str]:
     """Name the codes of `binned_codes`: a value, or the first and last value of a bin."""
     column = table.column(name)
     texts = column.texts()
-    if not _is_binned(column, n_bins):
+    if not _is_binned(column):
         return texts
-    bins, codes = binned_codes(table, name, n_bins), table.codes[table.index(name)]
+    bins, codes = binned_codes(table, name), table.codes[table.index(name)]
     members = [codes[bins == number] for number in range(int(bins.max(initial=-1)) + 1)]
     ends = [(texts[codes.min()], texts[codes.max()]) if len(codes) else ("", "") for codes in members]
     return [first if first == last else f"[{first}, {last}]" for first, last in ends]
 
 
-def _is_binned(column: Column, n_bins: int) -> bool:
-    return column.is_ordered and column.n_values > n_bins
+def _is_binned(column: Column) -> bool:
+    return column.is_ordered and column.n_values > _BINS
 
 
 def kept_pairs(
@@ -278,32 +209,17 @@ def kept_pairs(
     c: Mapping[str, CodeArray],
     labels: CodeArray,
 ) -> tuple[Pair, ...]:
-    """Compare what pairs of columns say of one another before and after masking.
+    """Compare what pairs of columns say of one another before and after masking; codes are binned, stars -2.
 
-    Parameters
-    ----------
-    a : mapping of column to (codes, codes)
-        The original cells and the published ones, -2 where masked.
-    b, c : mapping of column to codes
-        Binned where there are many values.
-    labels : ndarray of int32, shape (n_rows,)
-        The cluster, which is what is left of B.
-
-    Notes
-    -----
-    A star is no value: taken for one, it would make columns that are starred together seem to say something
-    of one another. B and C themselves are published as they are: those correlations are kept whole.
+    A star taken for a value would make columns that are starred together seem to say something of one another. B and C
+    are published as they are: those correlations are kept whole.
     """
     published = {
         **a,
         **{name: (codes, labels) for name, codes in b.items()},
         **{n: (codes, codes) for n, codes in c.items()},
     }
-    kinds = {
-        "A": combinations(a, 2),
-        "AC": product(a, c),
-        "BC": product(b, c),
-    }
+    kinds = {"A": combinations(a, 2), "AC": product(a, c), "BC": product(b, c)}
     return tuple(_pair(kind, one, two, published) for kind, names in kinds.items() for one, two in names)
 
 
@@ -322,64 +238,21 @@ def association_rules(
     support: float,
     confidence: float,
 ) -> AssociationRules:
-    """Find the rules "this cell, therefore that cell" before and after masking; a star takes part in none.
-
-    Parameters
-    ----------
-    a : mapping of column to (codes, codes)
-        The original cells and the published ones, -2 where masked.
-    c : mapping of column to codes
-    texts : mapping of column to sequence of str
-        What the codes of every column mean.
-    support, confidence : float
-    """
+    """Find the rules "this cell, therefore that cell" before and after masking; a star (-2) takes part in none."""
     cells = {**a, **{name: (codes, codes) for name, codes in c.items()}}
-    pairs = [*combinations(a, 2), *((one, two) for one in a for two in c)]
     found = []
-    for one, two in pairs:
-        for given, then in ((one, two), (two, one)):
+    for pair_of_columns in (*combinations(a, 2), *product(a, c)):
+        for given, then in (pair_of_columns, pair_of_columns[::-1]):
             before, after = (_CountedPairs.of(cells[given][at], cells[then][at]) for at in (0, 1))
             at = [counted.rules(support, confidence) for counted in (before, after)]
             for pair in sorted({*at[0], *at[1]}):
                 one_text, other_text = texts[given][pair[0]], texts[then][pair[1]]
-                first, later = before.figures(*pair), after.figures(*pair)
-                figures = [(first[i], later[i]) for i in range(3)]
+                support_, confidence_, lift = zip(before.figures(*pair), after.figures(*pair), strict=True)
                 is_in = (pair in at[0], pair in at[1])
-                found.append(
-                    AssociationRule(given, one_text, then, other_text, figures[0], figures[1], figures[2], *is_in)
-                )
+                found.append(AssociationRule(given, one_text, then, other_text, support_, confidence_, lift, *is_in))
     found.sort(key=lambda rule: -rule.support[0])
     n_before, n_kept = sum(rule.is_before for rule in found), sum(rule.is_before and rule.is_after for rule in found)
     return AssociationRules(support, confidence, n_before, n_kept, len(found) - n_before, tuple(found))
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _CountedPairs:
-    """How many records hold a cell of one column, of another, and of both; places are two higher than codes."""
-
-    n_records: int
-    both: _PairedCells
-    ours: CountArray
-    theirs: CountArray
-
-    @classmethod
-    def of(cls, first: CodeArray, second: CodeArray) -> _CountedPairs:
-        return cls(max(1, len(first)), *_contingency(first, second))
-
-    def rules(self, support: float, confidence: float) -> set[tuple[int, int]]:
-        """Return the pairs of codes that reach a support and a confidence; a star and a missing cell are in none."""
-        cells = self.both
-        reached = (cells.counts >= support * self.n_records) & (cells.rows > 1) & (cells.columns > 1)
-        reached &= cells.counts >= confidence * self.ours[cells.rows]
-        return set(zip((cells.rows[reached] - 2).tolist(), (cells.columns[reached] - 2).tolist(), strict=True))
-
-    def figures(self, one: int, two: int) -> tuple[float, float, float]:
-        """Return support, confidence and lift of a rule; 0 where no record publishes both cells."""
-        n = int(self.both.counts[(self.both.rows == one + 2) & (self.both.columns == two + 2)].sum())
-        if not n:
-            return 0.0, 0.0, 0.0
-        of_ours = n / int(self.ours[one + 2])
-        return n / self.n_records, of_ours, of_ours * self.n_records / int(self.theirs[two + 2])
 
 
 def guess_masked(
@@ -387,21 +260,8 @@ def guess_masked(
 ) -> tuple[Guess, ...]:
     """Guess the masked cells of every column from C, as a reader of the published table could.
 
-    Parameters
-    ----------
-    names : sequence of str, shape (n_columns,)
-    raw : ndarray of int32, shape (n_columns, n_rows)
-        The original cells, which judge the guesses.
-    masked : ndarray of bool, shape (n_columns, n_rows)
-    evidence : sequence of ndarray of int32, shape (n_rows,)
-        The columns of C.
-    labels : ndarray of int32, shape (n_rows,)
-
-    Notes
-    -----
-    Naive Bayes, taught by the records whose cell is published, with one added to every
-    count: O(n d) for each column of C and value of A. It is a weak reader; a stronger one gets
-    back more.
+    Naive Bayes, taught by the records whose cell is published, with one added to every count: O(n d) for each column of
+    C and value of A. It is a weak reader; a stronger one gets back more.
     """
     guesses = []
     for name, codes, hidden in zip(names, raw, masked, strict=True):

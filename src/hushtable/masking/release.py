@@ -1,145 +1,25 @@
-"""MaskedRelease: what independence masking returns.
-
-Texts that are numbers with a unit ("25k", "4 %", "€ 1,200"): read as amounts where all leave no doubt.
-"""
+"""What independence masking returns: a masked table, its claim, and how it came about."""
 
 from __future__ import annotations
 
 import contextlib
-import re
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, Final, Literal
 
 import numpy as np
 
-from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray, frozen
+from hushtable._types import BoolArray, CodeArray, CountArray, frozen
 from hushtable.claims import Independence, Verdict
-from hushtable.columns import (
-    SUPPRESSED,
-    Column,
-    ColumnSpec,
-    canonical,
-    doubts,
-    escaped,
-    found,
-    from_texts,
-    integers,
-    strings,
-)
+from hushtable.columns import SUPPRESSED, Column, ColumnSpec, escaped, from_texts, integers, strings
 from hushtable.errors import ColumnError
 from hushtable.io import Frame, Writing, frames
 from hushtable.masking import kept as measures
-from hushtable.plots import charts
+from hushtable.masking.amounts import by_amount
 from hushtable.release import Destination, Edition, Rewritten, TableContent, write
 from hushtable.search import Trace
 from hushtable.tables import Table
-
-__all__ = [
-    "PUBLISHED",
-    "MaskedRelease",
-    "MaskingTradeoff",
-    "Publish",
-    "TradeoffPoint",
-    "by_amount",
-    "evidence",
-    "read_amounts",
-]
-
-_TIMES: Final[Mapping[str, float]] = MappingProxyType(
-    {"": 1.0}
-    | dict.fromkeys(("k", "K", "tsd", "Tsd", "Tsd."), 1e3)
-    | dict.fromkeys(("M", "Mio", "Mio.", "mio", "Mill.", "million"), 1e6)
-    | dict.fromkeys(("bn", "Mrd", "Mrd.", "mrd", "billion"), 1e9)
-)
-"""What units of different cells say beside one another; `m` may be a metre, `B` a byte: they stand alone only."""
-
-_CURRENCY: Final = r"[$€£¥₹₩₽]|[A-Z]{3}"
-_AMOUNT: Final = re.compile(
-    rf"(?P<before>(?:{_CURRENCY})?) ?(?P<number>[+-]?[0-9](?:[0-9.,' \u00a0\u202f]*[0-9])?)"
-    rf"[ \u00a0]?(?P<unit>[^\W\d_]{{0,10}}\.?|%|‰|°C?|[$€£¥₹₩₽])[ \u00a0]?(?P<after>(?:{_CURRENCY})?)"
-)
-
-
-def by_amount(table: Table, names: tuple[str, ...]) -> tuple[Table, tuple[str, ...]]:
-    """Return a table in which columns of text that are amounts are numbers, and which these are.
-
-    Parameters
-    ----------
-    table : Table
-    names : tuple of str
-        The columns that may be read so.
-    """
-    columns: list[Column] = []
-    codes: list[CodeArray] = []
-    read = []
-    for column, of_rows in zip(table.columns, table.codes, strict=True):
-        amounts = read_amounts(column) if column.name in names else None
-        if amounts is None:
-            columns.append(column)
-            codes.append(of_rows)
-        else:
-            columns.append(amounts[0])
-            codes.append(np.append(amounts[1], np.int32(-1))[of_rows])
-            read.append(column.name)
-    return replace(table, columns=tuple(columns), codes=np.array(codes, dtype=np.int32)), tuple(read)
-
-
-def read_amounts(column: Column) -> tuple[Column, CodeArray] | None:
-    """Read the values of a category as amounts; None where they are not all numbers with units that fit together.
-
-    Returns
-    -------
-    column : Column
-        Of numbers.
-    codes : ndarray of int32, shape (n_values,)
-        The code of each value.
-
-    Examples
-    --------
-    >>> incomes, codes = read_amounts(from_texts("income", ["25k", "4k", "900", "1.2M"])[0])
-    >>> incomes.texts()
-    ['900', '4000', '25000', '1200000']
-    >>> read_amounts(from_texts("length", ["5 m", "2 km"])[0]) is None
-    True
-    """
-    if column.kind != "category" or not column.n_values:
-        return None
-    matches = [_AMOUNT.fullmatch(text.strip()) for text in column.values.tolist()]
-    if not all(matches):
-        return None
-    parts = [match.groupdict() for match in matches if match]
-    units = {part["unit"] for part in parts}
-    if any(len({part[end] for part in parts}) > 1 for end in ("before", "after")):
-        return None
-    if len(units) > 1 and not units <= _TIMES.keys():
-        return None
-    times = np.array([_TIMES.get(part["unit"], 1.0) for part in parts])
-    readings = [numbers * times for numbers in _numbers([part["number"] for part in parts])]
-    # By a point or a comma: where one reading is a thousand times the other everywhere, they agree on what counts.
-    if not readings or any(
-        not np.allclose(each / np.abs(each).max(), readings[0] / np.abs(readings[0]).max()) for each in readings
-    ):
-        return None
-    values, codes = np.unique(readings[0], return_inverse=True)
-    return Column(column.name, "decimal", values), codes.ravel().astype(np.int32)
-
-
-def _numbers(cells: list[str]) -> list[FloatArray]:
-    """Return the numbers of texts, in every way that their marks may be read; none where a text is no number."""
-    texts = strings("", cells)
-    marks = doubts(texts, ColumnSpec(), points_may_group=True)[1]
-    specs = [ColumnSpec(decimal=decimal, thousands=thousands) for decimal, thousands in marks]
-    read = []
-    for spec in specs or [found(texts, ColumnSpec())]:
-        numbers, places = from_texts("", canonical(texts, spec).to_list())
-        if numbers.kind not in ("integer", "decimal") or not numbers.values.any():
-            return []
-        read.append(numbers.values.astype(np.float64)[places])
-    return read
-
 
 Publish = Literal["tuples", "columns", "bins"]
 PUBLISHED: Final = ("tuples", "columns", "bins")
@@ -367,7 +247,8 @@ class MaskedRelease:
         """Compare what pairs of columns say of one another before and after; long orders are binned."""
         of_b = self._of_b()
         b = {name: measures.binned_codes(of_b, name) for name in self.b}
-        return measures.kept_pairs(self._a_codes(), b, self._c_codes(), self.labels)
+        c = evidence(self.source, self.c, self.specs, self.kept)
+        return measures.kept_pairs(self._a_codes(), b, c, self.labels)
 
     def rules(self, *, support: float = 0.01, confidence: float = 0.5) -> measures.AssociationRules:
         """Find the association rules between A and C, and within A, before and after masking.
@@ -447,9 +328,6 @@ class MaskedRelease:
             for name, stars in zip(self.a, self.stars, strict=True)
         }
 
-    def _c_codes(self) -> dict[str, CodeArray]:
-        return evidence(self.source, self.c, self.specs, self.kept)
-
     def _values(self, like: Frame) -> Frame:
         b = self.table.select(self.b)
         if self.publish == "tuples":
@@ -486,18 +364,14 @@ def _tables(
 
 def _counted(b: Table, labels: CodeArray, label: str, *, in_bins: bool) -> list[Any]:
     """List how often every value of every column occurs in every cluster."""
-    clusters: list[int] = []
-    columns: list[str] = []
-    values: list[str | None] = []
-    counts: list[int] = []
+    rows: list[tuple[int, str, str | None, int]] = []
     for column, codes in zip(b.columns, b.codes, strict=True):
         texts, place_of = _bins(column) if in_bins else (column.texts(), np.arange(column.n_values))
-        places = np.append(place_of, len(texts))[codes]
-        pairs, n_records = np.unique(labels.astype(np.int64) * (len(texts) + 1) + places, return_counts=True)
-        clusters += (pairs // (len(texts) + 1) + 1).tolist()
-        columns += [column.name] * len(pairs)
-        values += [[*texts, None][place] for place in (pairs % (len(texts) + 1)).tolist()]
-        counts += n_records.tolist()
+        shown, places = [*texts, None], np.append(place_of, len(texts))[codes]
+        pairs, n_records = np.unique(np.stack((labels, places)), axis=1, return_counts=True)
+        for cluster, place, n in zip(*pairs.tolist(), n_records.tolist(), strict=True):
+            rows.append((cluster + 1, column.name, shown[place], n))
+    clusters, columns, values, counts = zip(*rows, strict=True)
     return [
         integers(label, np.array(clusters, dtype=np.int64)),
         strings("column", columns),
@@ -519,83 +393,3 @@ def _bins(column: Column) -> tuple[list[str], CountArray]:
     numbers = np.floor(values / width).astype(np.int64)
     distinct, place = np.unique(numbers, return_inverse=True)
     return [between(f"{at * width:.12g}", f"{(at + 1) * width:.12g}") for at in distinct.tolist()], place.ravel()
-
-
-@dataclass(frozen=True, slots=True)
-class TradeoffPoint:
-    """What one number of clusters costs and keeps.
-
-    Attributes
-    ----------
-    clusters : int
-    n_stars : int
-    share_kept : float
-        Share of A cells that are published.
-    gap : float
-        Of the stars, to the best bound.
-    bc_before, bc_after : float
-        Mean normalised mutual information of the columns of B, and of the cluster, with those of C.
-    """
-
-    clusters: int
-    n_stars: int
-    share_kept: float
-    gap: float
-    bc_before: float
-    bc_after: float
-
-
-@dataclass(frozen=True, slots=True)
-class MaskingTradeoff:
-    """Stars against kept correlation, by the number of clusters.
-
-    Attributes
-    ----------
-    a, b : tuple of str
-    points : tuple of TradeoffPoint
-        In the order asked for.
-    notes : tuple of str
-        How text in B was clustered.
-    """
-
-    a: tuple[str, ...]
-    b: tuple[str, ...]
-    points: tuple[TradeoffPoint, ...]
-    notes: tuple[str, ...] = ()
-
-    def plot(self, *, ax: Any = None) -> Any:
-        """Draw the curve; return the matplotlib axes.
-
-        Parameters
-        ----------
-        ax : matplotlib axes, optional
-            A figure of its own when not given; a notebook shows it.
-        """
-        return charts.tradeoff(
-            np.array([point.clusters for point in self.points]),
-            np.array([point.n_stars for point in self.points]),
-            np.array([point.bc_after for point in self.points]),
-            label="correlation of the cluster and C",
-            ax=ax,
-        )
-
-    def to_frame(self, source: str = "polars") -> Any:
-        """Return a row for every number of clusters, as a dataframe of a library."""
-        names = [each.name for each in fields(TradeoffPoint)]
-        return frames.assemble({name: [getattr(point, name) for point in self.points] for name in names}, source)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the curve as plain values."""
-        points = [asdict(point) for point in self.points]
-        return {"a": list(self.a), "b": list(self.b), "points": points, "notes": list(self.notes)}
-
-    def _repr_html_(self) -> str:
-        rows = "".join(
-            f"<tr><td>{point.clusters}</td><td>{point.n_stars}</td><td>{point.share_kept:.3f}</td>"
-            f"<td>{point.bc_after:.4f}</td></tr>"
-            for point in self.points
-        )
-        return (
-            "<table><tr><th>clusters</th><th>stars</th><th>cells kept</th>"
-            f"<th>correlation of cluster and C</th></tr>{rows}</table>{escaped('; '.join(self.notes))}"
-        )

@@ -1,11 +1,4 @@
-"""The fewest stars that make A independent of equal-sized clusters: how the search is done, and how good it is.
-
-One cluster dealt to groups at least cost: an assignment of its records to what groups publish.
-
-The integer programme over types, published cells and counts does not grow with the records.
-
-Which of several records with the same B cells goes to which cluster, where a border of clusters parts them.
-"""
+"""The fewest stars that make A independent of equal-sized clusters: an integer programme over types, not records."""
 
 from __future__ import annotations
 
@@ -29,22 +22,10 @@ from hushtable.masking.dealing import (
     joined,
     kept_cells,
     patterns,
+    poorest_counts,
     subsets,
 )
 from hushtable.search import Budget, check_memory, solver
-
-__all__ = [
-    "METHODS",
-    "Masking",
-    "MaskingMethod",
-    "Programme",
-    "agreement_bound",
-    "descend",
-    "floor_of",
-    "mask",
-    "pivot",
-    "settle_ties",
-]
 
 _HINT = "choose method='greedy', or fewer columns a: their sets double with each."
 
@@ -53,29 +34,17 @@ _HINT = "choose method='greedy', or fewer columns a: their sets double with each
 class Programme:
     """How many groups publish which cells, and which types give each of them.
 
-    Attributes
-    ----------
-    types : Types
-    kept : ndarray of float64, shape (n_patterns,)
-        The weight of the cells that a pattern publishes.
-    room : ndarray of int64, shape (n_patterns,)
-        What the poorest cluster holds of it: more groups cannot publish it.
-    cluster, member, pattern : ndarray of int64, shape (n_edges,)
-        Whose records of which type could publish which pattern.
-
-    Notes
-    -----
-    A pattern is a set of columns and the cells published there. Every cluster is a
-    transport from its types to the patterns, and all clusters serve the same demand.
-    Given a whole demand, a transport has a whole solution: only the demand is integer.
+    A pattern is a set of columns and the cells published there. Every cluster is a transport from its types to the
+    patterns, and all serve the same demand. Given a whole demand, a transport has a whole solution: only that is
+    integer.
     """
 
     types: Types
-    kept: FloatArray
-    room: CountArray
-    cluster: CountArray
-    member: CountArray
-    pattern: CountArray
+    kept: FloatArray  # the weight of the cells that a pattern publishes
+    room: CountArray  # what the poorest cluster holds of it: more groups cannot publish it
+    cluster: CountArray  # by edge: whose records
+    member: CountArray  # of which type
+    pattern: CountArray  # could publish which pattern
 
     @classmethod
     def of(cls, types: Types) -> Programme:
@@ -86,10 +55,7 @@ class Programme:
         n_patterns = 0
         for columns in subsets(len(types.weights))[:-1]:
             labels = kept_cells(types.values, columns)
-            named = labels >= 0
-            width = int(labels.max(initial=-1)) + 1
-            held = [np.bincount(labels[named], weights=row[named], minlength=width) for row in types.supply]
-            least = np.min(held, axis=0).astype(np.int64)
+            least = poorest_counts(types.supply, labels)
             shared = least > 0
             numbers = np.append(np.where(shared, np.cumsum(shared) - 1 + n_patterns, -1), -1)
             owners.append(numbers[labels])
@@ -131,10 +97,7 @@ class Programme:
         return self.types.n_clusters * (float(self.types.weights.sum()) * self.types.n_groups - kept)
 
     def relaxed(self, seconds: float | None = None) -> tuple[FloatArray, float] | None:
-        """Return how many groups, in fractions, publish every pattern, and a floor under the cost of all dealings.
-
-        None where the time ended first.
-        """
+        """Return how many groups, in fractions, publish each pattern, and a floor under all costs; None: time ended."""
         matrix, right = self.limits()
         solution = solver.linprog(
             self.objective(), A_ub=matrix, b_ub=right, bounds=(0, None), method="highs-ds", options=_within(seconds)
@@ -234,11 +197,8 @@ _RECORDS = 1_000  # a cost matrix of this many rows is solved in a blink; past i
 def pivot(types: Types, cluster: int) -> tuple[Dealing, float]:
     """Match every cluster to one of them at least cost; return the dealing and a floor under the cost of all.
 
-    Notes
-    -----
-    A group hides no more than what its members differ in from the pivot's, cell by cell,
-    and no dealing costs less than the dearest of these matchings times the number of clusters:
-    by the triangle inequality the cost is at most u - 1 times the least, whatever the weights.
+    A group hides no more than what its members differ in from the pivot's, cell by cell, and no dealing costs less than
+    the dearest of these matchings times the number of clusters: the cost is at most u - 1 times the least.
     """
     ours = types.supply[cluster]
     columns, runs = [], []
@@ -291,9 +251,8 @@ def _match(
 ) -> tuple[CountArray, CountArray, CountArray]:
     """Match what groups publish with types so that the least weight of published cells is lost.
 
-    Patterns that publish every column get their own type first, which costs nothing later: by
-    the triangle inequality the partners that two equal ones leave can be matched at no more
-    than what they cost apart.
+    Patterns that publish every column get their own type first, which costs nothing later: by the triangle inequality
+    the partners that two equal ones leave can be matched at no more than what they cost apart.
     """
     own = _equal_rows(cells, values)
     full = np.flatnonzero(own >= 0)
@@ -369,26 +328,13 @@ _FUZZ = 2e-6  # how far below the truth a floor may be that was computed with fr
 
 @dataclass(frozen=True, slots=True)
 class Masking:
-    """A dealing, and what is known of the best one.
-
-    Attributes
-    ----------
-    dealing : Dealing
-    cost : float
-        Stars, each times its column's weight.
-    bound : float
-        No dealing costs less.
-    n_nodes : int
-        Programmes and nodes of the integer solver settled.
-    complete : bool
-        False where a budget ended the search.
-    """
+    """A dealing, and what is known of the best one."""
 
     dealing: Dealing
-    cost: float
-    bound: float
-    n_nodes: int
-    complete: bool
+    cost: float  # stars, each times its column's weight
+    bound: float  # no dealing costs less
+    n_nodes: int  # programmes and nodes of the integer solver settled
+    complete: bool  # False where a budget ended the search
 
     @property
     def optimal(self) -> bool:
@@ -397,22 +343,10 @@ class Masking:
 
 
 def mask(types: Types, method: MaskingMethod, budget: Budget) -> Masking:
-    """Deal the records of equal-sized clusters into groups with few stars.
-
-    Parameters
-    ----------
-    types : Types
-    method : {"auto", "exact", "greedy", "pivot"}
-        As in `hushtable.mask_dependence`.
-    budget : Budget
-    """
+    """Deal the records of equal-sized clusters into groups with few stars; methods are those of `mask_dependence`."""
     search = _MaskSearch(types, budget, time.perf_counter())
-    dealing, bound, n_nodes, complete = {
-        "auto": search.auto,
-        "exact": search.exact,
-        "greedy": search.greedy,
-        "pivot": search.pivot,
-    }[method]()
+    by_method = {"auto": search.auto, "exact": search.exact, "greedy": search.greedy, "pivot": search.pivot}
+    dealing, bound, n_nodes, complete = by_method[method]()
     bound = max(bound, agreement_bound(types))
     return Masking(dealing, dealing.cost(types), bound, n_nodes, complete)
 
@@ -420,11 +354,8 @@ def mask(types: Types, method: MaskingMethod, budget: Budget) -> Masking:
 def agreement_bound(types: Types) -> float:
     """Return a cost that no dealing goes below: what sets of columns could be kept at most, put together.
 
-    Notes
-    -----
-    A linear programme over the 2^d sets of columns: the groups that keep at least the columns
-    of a set are no more than the sum, over the cells there, of what the poorest cluster
-    holds. It contains the bound by the groups without a star and the bounds by single columns.
+    A linear programme over the 2^d sets of columns: at most as many groups keep a set as the poorest cluster holds of
+    its cells, summed. It contains the bound by the groups without a star and the bounds by single columns.
     """
     n_columns = len(types.weights)
     if n_columns > _AGREEING:
@@ -451,11 +382,7 @@ def _simple_bound(types: Types) -> float:
 
 def _room(types: Types, columns: Sequence[int]) -> int:
     """Return how many groups could keep these columns: over the cells there, what the poorest cluster holds."""
-    labels = kept_cells(types.values, columns)
-    named = labels >= 0
-    width = int(labels.max(initial=-1)) + 1
-    held = [np.bincount(labels[named], row[named], width) for row in types.supply]
-    return int(np.min(held, axis=0).sum())
+    return int(poorest_counts(types.supply, kept_cells(types.values, columns)).sum())
 
 
 Outcome = tuple[Dealing, float, int, bool]
@@ -481,9 +408,9 @@ class _MaskSearch:
             return self._solved(programme)
         best = greedy(self.types)
         is_whole = programme.n_edges <= _RELAXED
-        relaxed = (
-            programme if is_whole else (programme := programme.thinned(_worth_keeping(programme.n_edges)))
-        ).relaxed(self.left())
+        if not is_whole:
+            programme = programme.thinned(_THINNED if programme.n_edges <= 4 * _THINNED else _THINNED_MUCH)
+        relaxed = programme.relaxed(self.left())
         if relaxed is None:
             return best, 0.0, 0, False
         best = self._better(best, programme.realised(_whole(relaxed[0])))
@@ -532,10 +459,6 @@ def _meets(cost: float, bound: float) -> bool:
     return cost <= bound * (1 + _FUZZ)
 
 
-def _worth_keeping(n_edges: int) -> int:
-    return _THINNED if n_edges <= 4 * _THINNED else _THINNED_MUCH
-
-
 def _whole(groups: FloatArray) -> CountArray:
     return np.asarray(np.floor(groups + 1e-6), dtype=np.int64)
 
@@ -546,29 +469,10 @@ _MOST = 60_000  # edges of the programme
 def settle_ties(
     tie_of: CodeArray, labels: CodeArray, type_of: CodeArray, types: Types, rng: np.random.Generator
 ) -> CodeArray:
-    """Deal the records of every parted tie anew, so that few stars are needed.
+    """Deal the records of every parted tie (equal B cells) anew, so that few stars are needed.
 
-    Parameters
-    ----------
-    tie_of : ndarray of int32, shape (n_records,)
-        Records with equal B cells are of one tie.
-    labels : ndarray of int32, shape (n_records,)
-        Clusters in the order of B.
-    type_of : ndarray of int32, shape (n_records,)
-    types : Types
-        With the supply of these clusters.
-    rng : Generator
-
-    Raises
-    ------
-    InputError
-        There are too many types for the programme.
-
-    Notes
-    -----
-    The programme of masking, relaxed, with one more choice: how many records of a type and a
-    tie each cluster takes. What it takes in fractions is rounded down, and whoever has room takes
-    the rest: near the least number of stars over all ways to settle the ties, not proven.
+    The programme of masking, relaxed, with one more choice: how many records of a type and a tie each cluster takes.
+    What it takes in fractions is rounded down, and whoever has room takes the rest: near the fewest stars, not proven.
     """
     n_clusters = types.n_clusters
     pairs = np.unique(tie_of.astype(np.int64) * n_clusters + labels)

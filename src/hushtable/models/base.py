@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, ClassVar, Final, Protocol, runtime_checkable
@@ -12,21 +13,6 @@ import numpy as np
 from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray
 from hushtable.errors import ModelError
 from hushtable.models import entries
-
-__all__ = [
-    "NO_GROUNDS",
-    "ClassStats",
-    "Ground",
-    "Histogram",
-    "Matching",
-    "Needs",
-    "OneSensitive",
-    "PrivacyModel",
-    "Rule",
-    "RuledModel",
-    "describe",
-    "model_to_dict",
-]
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +79,11 @@ class Histogram:
             highest[filled] = np.maximum.reduceat(entries, self.offsets[:-1][filled])
         return highest
 
+    def entropies(self, log: Callable[[Any], Any]) -> FloatArray:
+        """Return the Shannon entropy of every class, by a logarithm of numpy; 0 where a class has no entry."""
+        records = np.maximum(self.summed(self.counts), 1)
+        return np.asarray(log(records) - self.summed(self.counts * log(self.counts)) / records)
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Ground:
@@ -103,13 +94,8 @@ class Ground:
     is_ordered : bool
         Whether the order of the codes means something.
     levels : ndarray of int32, shape (n_levels, n_values + 1), optional
-        A hierarchy: the node that holds a value, entry ``code + 1``, at every level;
-        level 0 holds the leaves, the last level one node. Levels are nested.
-
-    Raises
-    ------
-    ModelError
-        The last level has more than one node.
+        A hierarchy: the node that holds a value, entry ``code + 1``, at every level; level 0 holds the leaves, the last
+        level one node. Levels are nested.
     """
 
     is_ordered: bool = False
@@ -128,19 +114,11 @@ NO_GROUNDS: Final[Mapping[str, Ground]] = MappingProxyType({})
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Matching:
-    """Which published rows may have come from which original rows.
+    """Which published rows may have come from which original rows."""
 
-    Attributes
-    ----------
-    n_published, n_original : int
-        Rows of either table.
-    published, original : ndarray of int64, shape (n_edges,)
-        Pairs of rows whose cells agree in every quasi-identifier: the published
-        ones cover the original ones.
-    """
-
-    n_published: int
+    n_published: int  # rows
     n_original: int
+    # (n_edges,), pairs of rows whose cells agree in every quasi-identifier: the published ones cover the original ones
     published: CountArray = field(repr=False)
     original: CountArray = field(repr=False)
 
@@ -251,19 +229,75 @@ class RuledModel(PrivacyModel, Protocol):
         ...
 
 
-class OneSensitive:
+@dataclass(frozen=True, slots=True)
+class ParameterBounds:
+    """Which finite numbers a parameter may be."""
+
+    least: float = -math.inf
+    above: float = -math.inf
+    most: float = math.inf
+    is_whole: bool = False
+
+    def check(self, model: str, parameter: str, number: Any) -> Any:
+        """Return a number within the bounds as a plain one; raise ModelError for anything else."""
+        kinds = (int, np.integer) if self.is_whole else (int, float, np.integer, np.floating)
+        is_number = (
+            isinstance(number, kinds) and not isinstance(number, bool) and (self.is_whole or math.isfinite(number))
+        )
+        if not is_number or not (self.above < number and self.least <= number <= self.most):
+            raise ModelError(f"{model} was given {parameter} = {number!r}.", hint=f"{parameter} is {self._words()}.")
+        return number.item() if isinstance(number, np.generic) else number
+
+    def _words(self) -> str:
+        if self.is_whole:
+            return f"a whole number, {self.least:g} or more (2 or more protects)"
+        bounds = (("above", self.above), ("at least", self.least), ("at most", self.most))
+        return "a finite number, " + " and ".join(f"{word} {bound:g}" for word, bound in bounds if math.isfinite(bound))
+
+
+WHOLE: Final = ParameterBounds(least=1, is_whole=True)
+
+
+class BoundedModel:
+    """What models share: that their parameters are checked, and what most of them say of themselves."""
+
+    __slots__ = ()
+
+    name: ClassVar[str]
+    monotone_coarsening: ClassVar[bool] = True
+    monotone_suppression: ClassVar[bool] = True
+    _bounds: ClassVar[Mapping[str, ParameterBounds]] = MappingProxyType({})
+
+    def __post_init__(self) -> None:
+        for parameter, bounds in self._bounds.items():
+            object.__setattr__(self, parameter, bounds.check(self.name, parameter, getattr(self, parameter)))
+
+
+class OneSensitive(BoundedModel):
     """What models of one sensitive column share."""
 
     __slots__ = ()
 
     sensitive: str
 
+    higher_is_safer: ClassVar[bool] = False
     _compares_with_whole: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        BoundedModel.__post_init__(self)
+        if not isinstance(self.sensitive, str) or not self.sensitive:
+            problem = f"{self.name} was given sensitive = {self.sensitive!r}."
+            raise ModelError(problem, hint="name the one column it looks at.")
 
     @property
     def needs(self) -> Needs:
         """The histogram of the one sensitive column."""
         return Needs(sensitive=(self.sensitive,), reference=self._compares_with_whole)
+
+    @property
+    def min_size(self) -> int:
+        """1 where a class of one record may pass, or what it takes is not known here."""
+        return 1
 
 
 def model_to_dict(model: PrivacyModel) -> dict[str, Any]:

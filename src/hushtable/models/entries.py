@@ -23,35 +23,29 @@ from typing import Any, Final, TypeVar
 from hushtable.errors import InputError, listed, nearest, with_hint
 from hushtable.models import plugins
 
-__all__ = ["Registry", "given", "read", "register", "write"]
-
 _NOTHING: Final[Mapping[str, Any]] = {}
 
 KindT = TypeVar("KindT")
+NewT = TypeVar("NewT")
 
 
 class Registry(MutableMapping[str, KindT]):
-    """Classes by their names; those that only their places are known of are imported when they are asked for.
+    """Classes of one kind by their names, and what an entry makes of them.
 
-    Parameters
-    ----------
-    places : mapping of name to str or class
-        ``"package.module.Class"``.
-    group : str, optional
-        Of the entry points where other packages have more: see `hushtable.models.plugins`.
-    needs : sequence of str
-        What a class of another package has to have.
-
-    Examples
-    --------
-    >>> found = Registry({"half": "fractions.Fraction"})
-    >>> found["half"](1, 2)
-    Fraction(1, 2)
+    A class may be given as its place, ``"package.module.Class"``: it is imported when it is asked for. ``group`` names
+    the entry points where other packages have more (`hushtable.models.plugins`), and ``needs`` what these must have.
     """
 
-    def __init__(self, places: Mapping[str, Any], group: str = "", needs: Sequence[str] = ("name",)) -> None:
+    def __init__(
+        self,
+        places: Mapping[str, Any],
+        what: str,
+        group: str = "",
+        needs: Sequence[str] = ("name",),
+        error: type[InputError] = InputError,
+    ) -> None:
         self._kinds: dict[str, Any] = dict(places)
-        self._group, self._needs = group, needs
+        self._what, self._group, self._needs, self._error = what, group, needs, error
 
     def __getitem__(self, name: str) -> KindT:
         kind = self._kinds[name]
@@ -74,14 +68,21 @@ class Registry(MutableMapping[str, KindT]):
     def __len__(self) -> int:
         return len(self._kinds)
 
-    def find(self, name: str) -> bool:
-        """Tell whether there is something of that name; what another package has is imported, and stays.
+    def register(self, kind: NewT) -> NewT:
+        """Make a class known by its ``name`` to policies, the command and calls; usable as a decorator.
 
         Raises
         ------
         InputError
-            It may not be imported here, or it is not what it has to be.
+            Another class has that name.
         """
+        new: Any = kind
+        if self.setdefault(new.name, new) is not new:
+            raise InputError(f"there is a {self._what} {new.name!r} already.", hint="give this one another name.")
+        return kind
+
+    def find(self, name: str) -> bool:
+        """Tell whether there is something of that name; what another package has is imported, and stays."""
         if name not in self._kinds and self._group and name in plugins.installed(self._group):
             self._kinds[name] = plugins.load(self._group, name, self._needs)
         return name in self._kinds
@@ -90,71 +91,63 @@ class Registry(MutableMapping[str, KindT]):
         """Tell whether there is something of that name that may be used where a file names it."""
         return name in self._kinds or (plugins.named(name) and self.find(name))
 
+    def read(self, entry: Any, *, nested: Mapping[str, Callable[[Any], Any]] = _NOTHING) -> Any:
+        """Make what an entry names; `nested` reads the options that are entries themselves."""
+        name, options = self._parts(entry)
+        kind: Any = self[name]
+        known = _options(kind)
+        if not isinstance(options, Mapping):
+            if not known:
+                raise self._error(f"{name} was given {options!r}.", hint="it has no options.")
+            options = {known[0]: options}
+        unknown = [option for option in options if option not in known]
+        if unknown:
+            raise self._error(_misnamed(f"{self._what} {name!r} has no option {unknown[0]!r}", str(unknown[0]), known))
+        asked = {option: nested[option](value) if option in nested else value for option, value in options.items()}
+        try:
+            return kind(**asked)
+        except TypeError:
+            lacking = [option for option in _needed(kind) if option not in asked]
+            problem = f"lacks {listed(lacking)}" if lacking else "was given options of the wrong type"
+            raise self._error(
+                f"{self._what} {name!r} {problem}.", hint=f"its options are: {', '.join(known) or 'none'}."
+            ) from None
 
-def read(
-    entry: Any,
-    kinds: Mapping[str, Callable[..., Any]],
-    what: str,
-    *,
-    error: type[InputError] = InputError,
-    nested: Mapping[str, Callable[[Any], Any]] = _NOTHING,
-) -> Any:
-    """Make what an entry names.
+    def take(self, asked: Any, protocol: type, *, nested: Mapping[str, Callable[[Any], Any]] = _NOTHING) -> Any:
+        """Return what a Python caller passes: an object as it is, a name or an entry as what it makes."""
+        if isinstance(asked, (str, Mapping)):
+            return self.read(asked, nested=nested)
+        if inspect.isclass(asked):
+            problem = f"a {self._what} was given as the class {asked.__name__}."
+            raise InputError(problem, hint=f"call it: {asked.__name__}(...).")
+        if not isinstance(asked, protocol):
+            raise InputError(
+                f"a {self._what} was given as {type(asked).__name__}.",
+                hint=f"pass a name among {listed(self, limit=20)}, or an object with options.",
+            )
+        return asked
 
-    Parameters
-    ----------
-    entry : str or mapping
-    kinds : mapping of name to class
-    what : str
-        What is made, for messages: ``"model"``.
-    error : type of InputError
-    nested : mapping of option to callable
-        How options are read that are entries themselves.
+    def _parts(self, entry: Any) -> tuple[str, Any]:
+        """Return the name of an entry and its options."""
+        if isinstance(entry, str):
+            name, options = entry, _NOTHING
+        elif isinstance(entry, Mapping) and len(entry) == 1:
+            ((name, options),) = entry.items()
+        else:
+            n_names = f" holds {len(entry)} names" if isinstance(entry, Mapping) else f" is a {type(entry).__name__}"
+            raise self._error(f"a {self._what} entry{n_names}.", hint=f"write one, as `{self._example()}`.")
+        if not self.find(name):
+            raise self._error(_misnamed(f"unknown {self._what} {name!r}", str(name), self))
+        return name, _NOTHING if options is None else options
 
-    Raises
-    ------
-    InputError
-        Of the type asked for: an unknown name or option, or options that do not fit.
-
-    Examples
-    --------
-    >>> from dataclasses import dataclass
-    >>> @dataclass
-    ... class Cut:
-    ...     width: int = 1
-    >>> read({"cut": {"width": 3}}, {"cut": Cut}, "rule"), read("cut", {"cut": Cut}, "rule")
-    (Cut(width=3), Cut(width=1))
-    """
-    name, options = _parts(entry, kinds, what, error)
-    kind = kinds[name]
-    if not isinstance(options, Mapping):
-        names = _options(kind)
-        if not names:
-            raise error(f"{name} was given {options!r}.", hint="it has no options.")
-        options = {names[0]: options}
-    unknown = [option for option in options if option not in _options(kind)]
-    if unknown:
-        raise error(_misnamed(f"{what} {name!r} has no option {unknown[0]!r}", str(unknown[0]), _options(kind)))
-    asked = {option: nested[option](value) if option in nested else value for option, value in options.items()}
-    try:
-        return kind(**asked)
-    except TypeError:
-        lacking = [option for option in _needed(kind) if option not in asked]
-        problem = f"lacks {listed(lacking)}" if lacking else "was given options of the wrong type"
-        raise error(
-            f"{what} {name!r} {problem}.", hint=f"its options are: {', '.join(_options(kind)) or 'none'}."
-        ) from None
+    def _example(self) -> str:
+        name = next(iter(self))
+        options = _options(self[name])
+        return f"{name}: {{{options[0]}: ...}}" if options else name
 
 
 def write(made: Any, *, sparse: bool = True) -> dict[str, Any]:
-    """Return what `read` would make this of, as plain values.
-
-    Parameters
-    ----------
-    made : an object of a class with a ``name``
-    sparse : bool
-        Leave out options at their defaults.
-    """
+    """Return what a registry would make this of, as plain values, without options at their defaults where sparse."""
     written = {}
     for field in dataclasses.fields(made):
         value = getattr(made, field.name)
@@ -164,68 +157,10 @@ def write(made: Any, *, sparse: bool = True) -> dict[str, Any]:
     return {made.name: written}
 
 
-def given(
-    asked: Any,
-    kinds: Mapping[str, Callable[..., Any]],
-    protocol: type,
-    what: str,
-    *,
-    nested: Mapping[str, Callable[[Any], Any]] = _NOTHING,
-) -> Any:
-    """Return what a Python caller passes: an object as it is, a name or an entry as what it makes.
-
-    Raises
-    ------
-    InputError
-        It is a class instead of an object of it, or something else.
-    """
-    if isinstance(asked, (str, Mapping)):
-        return read(asked, kinds, what, nested=nested)
-    if inspect.isclass(asked):
-        raise InputError(f"a {what} was given as the class {asked.__name__}.", hint=f"call it: {asked.__name__}(...).")
-    if not isinstance(asked, protocol):
-        raise InputError(
-            f"a {what} was given as {type(asked).__name__}.",
-            hint=f"pass a name among {listed(kinds, limit=20)}, or an object with options.",
-        )
-    return asked
-
-
-def register(kind: Any, kinds: MutableMapping[str, Any], what: str) -> None:
-    """Make a class with a ``name`` one of those that an entry may name.
-
-    Raises
-    ------
-    InputError
-        Another class has that name.
-    """
-    if kinds.setdefault(kind.name, kind) is not kind:
-        raise InputError(f"there is a {what} {kind.name!r} already.", hint="give this one another name.")
-
-
-def _parts(entry: Any, kinds: Mapping[str, Any], what: str, error: type[InputError]) -> tuple[str, Any]:
-    if isinstance(entry, str):
-        name, options = entry, _NOTHING
-    elif isinstance(entry, Mapping) and len(entry) == 1:
-        ((name, options),) = entry.items()
-    else:
-        n_names = f" holds {len(entry)} names" if isinstance(entry, Mapping) else f" is a {type(entry).__name__}"
-        raise error(f"a {what} entry{n_names}.", hint=f"write one, as `{_example(kinds)}`.")
-    if not (kinds.find(name) if isinstance(kinds, Registry) else name in kinds):
-        raise error(_misnamed(f"unknown {what} {name!r}", str(name), kinds))
-    return name, _NOTHING if options is None else options
-
-
 def _misnamed(problem: str, name: str, known: Any) -> str:
     near = nearest(name, known)
     hint = "" if near is None else f"did you mean {near!r}? "
     return with_hint(f"{problem}.", f"{hint}known: {', '.join(known) or 'none'}.")
-
-
-def _example(kinds: Mapping[str, Any]) -> str:
-    name = next(iter(kinds))
-    options = _options(kinds[name])
-    return f"{name}: {{{options[0]}: ...}}" if options else name
 
 
 def _options(kind: Any) -> list[str]:

@@ -1,18 +1,16 @@
-"""Models of persons with several records, which a published column links.
+"""Models of persons with several records, which a published column links: they judge multisets of published records.
 
-They judge the history of a person: the multiset of the published records under one pseudonym. What a class has to
-satisfy follows from it: whoever hides among k histories hides among k persons in every class of a record.
+What a class has to satisfy follows: whoever hides among k histories hides among k persons in every class of a record.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import ClassVar
 
-from hushtable.models.base import Needs
-from hushtable.models.identity import CrowdModel, check_whole
-
-__all__ = ["HistoryModel", "KMAnonymity", "LinkedKAnonymity"]
+from hushtable.models.base import WHOLE, Needs
+from hushtable.models.identity import CrowdModel
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,15 +34,10 @@ class LinkedKAnonymity(HistoryModel):
 
     Notes
     -----
-    The published records under one pseudonym are a multiset of rows of quasi-identifiers. Nergiz, Clifton, Nergiz,
-    "Multirelational k-anonymity", ICDE 2007, and Gong et al., "Anonymizing 1:M microdata with high utility",
+    The published records under one pseudonym are a multiset of rows of quasi-identifiers. Nergiz, Clifton,
+    Nergiz, "Multirelational k-anonymity", ICDE 2007, and Gong et al., "Anonymizing 1:M microdata with high utility",
     Knowledge-Based Systems 115, 2017, ask the same of the records of one person, who is a row of a table of its own
-    there. Here the published column of pseudonyms is that table.
-
-    Examples
-    --------
-    >>> LinkedKAnonymity(5).k
-    5
+    there: here the published column of pseudonyms is that table.
     """
 
     name: ClassVar[str] = "linked-k-anonymity"
@@ -66,17 +59,9 @@ class KMAnonymity(HistoryModel):
     Terrovitis, Mamoulis, Kalnis, "Privacy-preserving anonymization of set-valued data", VLDB 2008, of records instead
     of items, as Mohammed, Fung, Debbabi, "Walking in the crowd", CIKM 2009, bound what is known of a trajectory. The
     papers know sets; here every known record needs a row of its own, as a person may have the same record twice.
-
-    Examples
-    --------
-    >>> KMAnonymity(5, m=2).m
-    2
     """
 
     m: int
 
     name: ClassVar[str] = "km-anonymity"
-
-    def __post_init__(self) -> None:
-        CrowdModel.__post_init__(self)
-        object.__setattr__(self, "m", check_whole(self.name, "m", self.m))
+    _bounds = MappingProxyType({"k": WHOLE, "m": WHOLE})

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from types import MappingProxyType
+from typing import ClassVar
 
 import numpy as np
 
@@ -20,30 +20,27 @@ from hushtable._types import (
     FloatArray,
 )
 from hushtable.errors import ModelError
-from hushtable.models.base import NO_GROUNDS, ClassStats, Ground, Needs, OneSensitive, Rule
-
-__all__ = ["AlphaKAnonymity", "DeltaPresence", "KAnonymity", "KMap"]
+from hushtable.models.base import (
+    NO_GROUNDS,
+    WHOLE,
+    BoundedModel,
+    ClassStats,
+    Ground,
+    Needs,
+    OneSensitive,
+    ParameterBounds,
+    Rule,
+)
 
 
 @dataclass(frozen=True, slots=True)
-class KModel:
-    """What models of one threshold k have in common: of how many a person is one.
-
-    Parameters
-    ----------
-    k : int
-        At least 1.
-    """
+class KModel(BoundedModel):
+    """What models of one threshold k have in common: of how many a person is one."""
 
     k: int
 
-    name: ClassVar[str]
-    monotone_coarsening: ClassVar[bool] = True
-    monotone_suppression: ClassVar[bool] = True
     higher_is_safer: ClassVar[bool] = True
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "k", check_whole(self.name, "k", self.k))
+    _bounds = MappingProxyType({"k": WHOLE})
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,14 +74,13 @@ class KAnonymity(CrowdModel):
     Parameters
     ----------
     k : int
-        At least 1. Regulators' thresholds are integers here: a risk of at most
-        0.09 asks for k = 12, because 1/11 is above it.
+        At least 1. Regulators' thresholds are integers here: a risk of at most 0.09 asks for k = 12, because 1/11 is
+        above it.
 
     Notes
     -----
-    Sweeney, "k-anonymity: a model for protecting privacy", IJUFKS 10(5), 2002.
-    Merging classes and suppressing others keeps it. A missing value is a value
-    of its own. Says nothing of what the records of a class have in common.
+    Sweeney, "k-anonymity: a model for protecting privacy", IJUFKS 10(5), 2002. Merging classes and suppressing others
+    keeps it. A missing value is a value of its own. Says nothing of what the records of a class have in common.
 
     Examples
     --------
@@ -111,12 +107,10 @@ class AlphaKAnonymity(OneSensitive):
 
     Notes
     -----
-    Wong, Li, Fu, Wang, "(alpha, k)-anonymity: an enhanced k-anonymity model for
-    privacy preserving data publishing", KDD 2006, section 2. No reference
-    distribution. The paper bounds one value or all of them: here all, but for the
-    missing value, which counts in the size and is never too frequent. Merging
-    classes keeps it, because a share of a union lies between the shares of its
-    parts; suppressing other classes does too.
+    Wong, Li, Fu, Wang, "(alpha, k)-anonymity: an enhanced k-anonymity model for privacy preserving data
+    publishing", KDD 2006, section 2. The paper bounds one value or all of them: here all, but for the missing value,
+    which counts in the size and is never too frequent. Merging classes keeps it, because a share of a union lies
+    between the shares of its parts; so does suppressing others.
 
     Examples
     --------
@@ -126,8 +120,6 @@ class AlphaKAnonymity(OneSensitive):
     >>> stats = ClassStats(np.array([4, 4]), {"salary": two})
     >>> AlphaKAnonymity(0.5, 4, "salary").measure(stats).tolist()
     [0.75, 0.5]
-    >>> AlphaKAnonymity(0.5, 4, "salary").passes(stats).tolist()
-    [False, True]
     """
 
     alpha: float
@@ -135,16 +127,7 @@ class AlphaKAnonymity(OneSensitive):
     sensitive: str
 
     name: ClassVar[str] = "alpha-k-anonymity"
-    monotone_coarsening: ClassVar[bool] = True
-    monotone_suppression: ClassVar[bool] = True
-    higher_is_safer: ClassVar[bool] = False
-
-    def __post_init__(self) -> None:
-        object.__setattr__(
-            self, "alpha", check_number("(alpha, k)-anonymity", "alpha", self.alpha, above=0.0, most=1.0)
-        )
-        object.__setattr__(self, "k", check_whole("(alpha, k)-anonymity", "k", self.k))
-        check_sensitive("(alpha, k)-anonymity", self.sensitive)
+    _bounds = MappingProxyType({"alpha": ParameterBounds(above=0, most=1), "k": WHOLE})
 
     @property
     def min_size(self) -> int:
@@ -177,10 +160,9 @@ class KMap(KModel):
 
     Notes
     -----
-    Sweeney, "Computational disclosure control", PhD thesis, MIT 2001, section 5.3;
-    El Emam, Dankar, "Protecting privacy using k-anonymity", JAMIA 15(5), 2008. The
-    population is counted, not estimated. A class without records passes: nobody in
-    it is published. Merging classes and suppressing others keeps it.
+    Sweeney, "Computational disclosure control", PhD thesis, MIT 2001, section 5.3; El Emam, Dankar,
+    "Protecting privacy using k-anonymity", JAMIA 15(5), 2008. The population is counted, not estimated. A class
+    without records passes: nobody in it is published. Merging classes and suppressing others keeps it.
 
     Examples
     --------
@@ -211,7 +193,7 @@ class KMap(KModel):
 
 
 @dataclass(frozen=True, slots=True)
-class DeltaPresence:
+class DeltaPresence(BoundedModel):
     """Of the population of every class, between a share ``low`` and a share ``high`` is in the table.
 
     Parameters
@@ -221,12 +203,10 @@ class DeltaPresence:
 
     Notes
     -----
-    Nergiz, Atzori, Clifton, "Hiding the presence of individuals from shared
-    databases", SIGMOD 2007, definition 3. A class that holds population and no
-    record has the share 0: who is in it is known to be absent. So suppressing a
-    class breaks the model where low is above 0; merging classes keeps it. A class
-    with more records than population has a share above 1 and fails, as the table
-    is then no part of the population; one that holds neither passes.
+    Nergiz, Atzori, Clifton, "Hiding the presence of individuals from shared databases", SIGMOD 2007, definition 3. A
+    class that holds population and no record has the share 0: who is in it is known to be absent. So suppressing a
+    class breaks the model where low is above 0; merging classes keeps it. A class with more records than population
+    has a share above 1 and fails, as the table is then no part of the population; one that holds neither passes.
 
     Examples
     --------
@@ -234,22 +214,19 @@ class DeltaPresence:
     >>> stats = ClassStats(np.array([1, 3, 0]), population=np.array([4, 3, 2]))
     >>> DeltaPresence(0.1, 0.5).measure(stats).tolist()
     [0.25, 1.0, 0.0]
-    >>> DeltaPresence(0.1, 0.5).passes(stats).tolist()
-    [True, False, False]
     """
 
     low: float
     high: float
 
     name: ClassVar[str] = "delta-presence"
-    monotone_coarsening: ClassVar[bool] = True
     monotone_suppression: ClassVar[bool] = False
     higher_is_safer: ClassVar[bool] = False
     needs = Needs(population=True)
+    _bounds = MappingProxyType({"low": ParameterBounds(least=0, most=1), "high": ParameterBounds(least=0, most=1)})
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "low", check_number("delta-presence", "low", self.low, least=0.0, most=1.0))
-        object.__setattr__(self, "high", check_number("delta-presence", "high", self.high, least=0.0, most=1.0))
+        BoundedModel.__post_init__(self)
         if self.low > self.high:
             raise ModelError(
                 f"delta-presence was given low = {self.low!r} and high = {self.high!r}.", hint="low is at most high."
@@ -284,43 +261,3 @@ def population_of(stats: ClassStats) -> CountArray:
             "a model needs a population, but none was counted.", hint="pass population=, or drop that model."
         )
     return stats.population
-
-
-def check_sensitive(model: str, column: object) -> None:
-    """Raise ModelError unless a sensitive column was named."""
-    if not isinstance(column, str) or not column:
-        raise ModelError(f"{model} was given sensitive = {column!r}.", hint="name the one column it looks at.")
-
-
-def check_number(
-    model: str,
-    parameter: str,
-    number: object,
-    *,
-    above: float = -math.inf,
-    least: float = -math.inf,
-    most: float = math.inf,
-) -> Any:
-    """Return a parameter that is a finite number within its bounds as a plain one; raise ModelError for any other."""
-    is_number = isinstance(number, (int, float, np.integer, np.floating)) and not isinstance(number, bool)
-    if not is_number or not (math.isfinite(number) and above < number and least <= number <= most):  # type: ignore[arg-type, operator]
-        bounds = [
-            f"{word} {bound:g}"
-            for word, bound in (("above", above), ("at least", least), ("at most", most))
-            if math.isfinite(bound)
-        ]
-        raise ModelError(
-            f"{model} was given {parameter} = {number!r}.",
-            hint=f"{parameter} is a finite number, {' and '.join(bounds)}.",
-        )
-    return number.item() if isinstance(number, np.generic) else number
-
-
-def check_whole(model: str, parameter: str, number: object) -> int:
-    """Return a parameter that is a whole number of at least 1 as a plain int; raise ModelError for any other."""
-    if isinstance(number, bool) or not isinstance(number, (int, np.integer)) or number < 1:
-        raise ModelError(
-            f"{model} was given {parameter} = {number!r}.",
-            hint=f"{parameter} is a whole number, 1 or more (2 or more protects).",
-        )
-    return int(number)

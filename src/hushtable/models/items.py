@@ -3,16 +3,10 @@
 What an attacker learns of a set is that a person has an item. So a model is asked item by item: of a column that says
 for every record whether it holds the item (``held``, else missing), as if that were the sensitive column.
 
-=====================================  ===================================================================
-model                                  what it asks of a class
-=====================================  ===================================================================
-(alpha, k)-anonymity                   no item is held by more than a share alpha of the records
-distinct l-diversity, l = 2            no item is held by every record that has an item, and some record has
-                                       one
-t-closeness                            the share that holds an item differs by at most t from the whole's
-beta-likeness, delta-disclosure        neither those who hold an item nor those who do not gain too much;
-                                       their shares are about those of the whole
-=====================================  ===================================================================
+- (alpha, k)-anonymity: no item is held by more than a share alpha of the records.
+- distinct l-diversity, l = 2: no item is held by every record that has an item, and some record has one.
+- t-closeness: the share that holds an item differs by at most t from the whole's.
+- beta-likeness, delta-disclosure: neither those who hold an item nor those who do not gain too much.
 
 Having no item is one more item to all but the first, as a missing value is a value to what compares with the whole.
 Of a column in which no cell has more than one item, distinct l-diversity is the usual one: two values.
@@ -28,47 +22,18 @@ from hushtable.models.attribute import BetaLikeness, DeltaDisclosure, DistinctLD
 from hushtable.models.base import PrivacyModel, describe
 from hushtable.models.identity import AlphaKAnonymity
 
-__all__ = ["ItemQuestion", "question_of_items"]
-
 
 class ItemQuestion(NamedTuple):
-    """What a model asks of every item.
+    """What a model asks of every item."""
 
-    Attributes
-    ----------
-    model : PrivacyModel
-        Of a column with one value.
-    of_holders : bool
-        Whether the records that hold the item have that value, or those that have items and not this one.
-    asks_of_none : bool
-        Whether it is asked of a further item that exactly those hold who have none.
-    """
-
-    model: PrivacyModel
+    model: PrivacyModel  # of a column with one value
+    # Whether the records that hold the item have that value, or those that have items and not this one
     of_holders: bool
-    asks_of_none: bool
+    asks_of_none: bool  # whether it is asked of a further item that exactly those hold who have none
 
 
 def question_of_items(model: PrivacyModel, column: str) -> ItemQuestion:
-    """Return what a model of a column of sets asks of every item.
-
-    Parameters
-    ----------
-    model : PrivacyModel
-        Of the sensitive column that holds sets.
-    column : str
-        The name of the column that stands for the item.
-
-    Raises
-    ------
-    ModelError
-        The model has no meaning for sets.
-
-    Examples
-    --------
-    >>> question_of_items(AlphaKAnonymity(0.5, 5, "ill"), "item")
-    ItemQuestion(model=AlphaKAnonymity(alpha=0.5, k=5, sensitive='item'), of_holders=True, asks_of_none=False)
-    """
+    """Return what a model of a column of sets asks of every item, as a model of the column of that name."""
     # A model of another package may be derived from one of these and mean something else.
     kind = type(model)
     if isinstance(model, DistinctLDiversity) and kind is DistinctLDiversity and model.l == 2:

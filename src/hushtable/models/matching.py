@@ -1,13 +1,13 @@
 """Matching notions: how many rows of one table a row of the other may belong to.
 
-They compare published rows with the *original* rows, so that a published file alone cannot show
-them. **They are not k-anonymity**: every published row may be unique, and someone who knows of
-a person more than the quasi-identifiers, or whose cells were kept, links as well as before.
-Every k-anonymous release satisfies all of them.
+They compare published rows with the *original* rows, so that a published file alone cannot show them. **They are not
+k-anonymity**: every published row may be unique, and someone who knows of a person more than the quasi-identifiers, or
+whose cells were kept, links as well as before. Every k-anonymous release satisfies all of them.
 
-A published row *covers* an original one where each of its cells does: the same value, a label
-above it, an interval that holds it, or ``*``. A *match* is such a pair that is part of some way to
-give every published row one original row of its own.
+A published row *covers* an original one where each of its cells does: the same value, a label above it, an interval
+that holds it, or ``*``. A *match* is such a pair that is part of some way to give every published row one original
+row of its own. Unless another source is named, the notions are those of Gionis, Mazza, Tassa, "k-anonymization
+revisited", ICDE 2008, section 4, with anonymity in the place of matching.
 """
 
 from __future__ import annotations
@@ -23,18 +23,10 @@ from hushtable.errors import InputError, ModelError
 from hushtable.models.base import NO_GROUNDS, ClassStats, Ground, Matching, Needs, Rule
 from hushtable.models.identity import KModel
 
-__all__ = ["Global1K", "GlobalK1", "Match1K", "MatchK1", "MatchKK", "MatchingNotion", "matches"]
-
 
 @dataclass(frozen=True, slots=True)
 class MatchingNotion(KModel):
-    """What the matching notions have in common.
-
-    Parameters
-    ----------
-    k : int
-        At least 1.
-    """
+    """What the matching notions have in common."""
 
     monotone_suppression: ClassVar[bool] = False
     needs = Needs(original=True)
@@ -73,14 +65,12 @@ class MatchingNotion(KModel):
 class Match1K(MatchingNotion):
     """Every original row is covered by at least k published rows; not k-anonymity.
 
+    (1,k)-anonymity of Gionis, Mazza, Tassa, ICDE 2008, section 4.
+
     Parameters
     ----------
     k : int
         At least 1.
-
-    Notes
-    -----
-    (1,k)-anonymity of Gionis, Mazza, Tassa, "k-anonymization revisited", ICDE 2008, section 4.
     """
 
     name: ClassVar[str] = "(1,k)-matching"
@@ -91,14 +81,12 @@ class Match1K(MatchingNotion):
 class MatchK1(MatchingNotion):
     """Every published row covers at least k original rows; not k-anonymity.
 
+    (k,1)-anonymity of Gionis, Mazza, Tassa, ICDE 2008, section 4.
+
     Parameters
     ----------
     k : int
         At least 1.
-
-    Notes
-    -----
-    (k,1)-anonymity of Gionis, Mazza, Tassa, "k-anonymization revisited", ICDE 2008, section 4.
     """
 
     name: ClassVar[str] = "(k,1)-matching"
@@ -109,14 +97,12 @@ class MatchK1(MatchingNotion):
 class MatchKK(MatchingNotion):
     """Every published row covers at least k original rows and the other way round; not k-anonymity.
 
+    (k,k)-anonymity of Gionis, Mazza, Tassa, ICDE 2008, section 4.
+
     Parameters
     ----------
     k : int
         At least 1.
-
-    Notes
-    -----
-    (k,k)-anonymity of Gionis, Mazza, Tassa, "k-anonymization revisited", ICDE 2008, section 4.
     """
 
     name: ClassVar[str] = "(k,k)-matching"
@@ -127,15 +113,12 @@ class MatchKK(MatchingNotion):
 class Global1K(MatchingNotion):
     """Every original row has at least k matches among the published rows; not k-anonymity.
 
+    It protects a person whose whole table an attacker knows. (Gionis et al., ICDE 2008, section 4.)
+
     Parameters
     ----------
     k : int
         At least 1.
-
-    Notes
-    -----
-    Global (1,k)-anonymity of Gionis, Mazza, Tassa, "k-anonymization revisited", ICDE 2008,
-    section 4: what protects a person whose whole table an adversary knows.
     """
 
     name: ClassVar[str] = "global-(1,k)-matching"
@@ -147,15 +130,12 @@ class Global1K(MatchingNotion):
 class GlobalK1(MatchingNotion):
     """Every published row has at least k matches among the original rows; not k-anonymity.
 
+    MG-GA enforces it as k-anonymity. From k = 3 on, a person may have fewer than k published rows to hide in.
+
     Parameters
     ----------
     k : int
         At least 1.
-
-    Notes
-    -----
-    The notion that MG-GA enforces as k-anonymity: global (1,k)-anonymity counted on the other
-    side. From k = 3 on, a person may have fewer than k published rows to hide in.
     """
 
     name: ClassVar[str] = "global-(k,1)-matching"
@@ -166,16 +146,9 @@ class GlobalK1(MatchingNotion):
 def matches(pairs: Matching) -> Matching:
     """Return the pairs that are part of some perfect matching; none where there is no perfect matching.
 
-    Parameters
-    ----------
-    pairs : Matching
-
-    Notes
-    -----
-    One perfect matching (Hopcroft and Karp), then strong components: a pair is part of some perfect
-    matching if and only if its published row and the one matched to its original row lie in
-    one component of the graph "may take the original row of". O(edges * sqrt(rows)), where
-    trying all matchings takes up to n! steps.
+    One perfect matching (Hopcroft and Karp), then strong components: a pair is part of some perfect matching if and
+    only if its published row and the one matched to its original row lie in one component of the graph "may take the
+    original row of". O(edges * sqrt(rows)), where trying all matchings takes up to n! steps.
     """
     from scipy.sparse import csr_matrix
     from scipy.sparse.csgraph import connected_components, maximum_bipartite_matching

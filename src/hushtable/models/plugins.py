@@ -64,20 +64,7 @@ def named(name: str) -> bool:
 
 
 def load(group: str, name: str, needs: Collection[str]) -> Any:
-    """Import what a package brings.
-
-    Parameters
-    ----------
-    group, name : str
-        An entry of `installed`.
-    needs : collection of str
-        Attributes that it has to have.
-
-    Raises
-    ------
-    InputError
-        It may not be imported here, it cannot be imported, or it lacks something; the message names its package.
-    """
+    """Import what a package brings; InputError names the package where it may not, cannot, or lacks what it needs."""
     entry = installed(group)[name]
     who = f"the plug-in {name!r} of {_package(entry)}"
     if not may_load(name):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 from hushtable.errors import InputError, ModelError, VerificationError
 from hushtable.models import entries, plugins
@@ -19,8 +19,6 @@ from hushtable.models.base import PrivacyModel
 from hushtable.models.histories import KMAnonymity, LinkedKAnonymity
 from hushtable.models.identity import AlphaKAnonymity, DeltaPresence, KAnonymity, KMap
 from hushtable.models.matching import Global1K, GlobalK1, Match1K, MatchK1, MatchKK
-
-__all__ = ["MODELS", "claimed", "from_dict", "models_in", "register"]
 
 MODELS: Final[entries.Registry[type[Any]]] = entries.Registry(
     {
@@ -45,24 +43,14 @@ MODELS: Final[entries.Registry[type[Any]]] = entries.Registry(
             KMAnonymity,
         )
     },
+    "privacy model",
     "models",
     [name for name in dir(PrivacyModel) if not name.startswith("_")] + ["name", *PrivacyModel.__annotations__],
+    ModelError,
 )
 """Every model by the name that a policy writes it by."""
 
-ModelT = TypeVar("ModelT")
-
-
-def register(model: type[ModelT]) -> type[ModelT]:
-    """Make a model known by its name to `hushtable.anonymize`, policies and `verify`; usable as a decorator.
-
-    Raises
-    ------
-    InputError
-        Another model has that name.
-    """
-    entries.register(model, MODELS, "privacy model")
-    return model
+register = MODELS.register
 
 
 def from_dict(entry: str | Mapping[str, Any]) -> PrivacyModel:
@@ -77,18 +65,12 @@ def from_dict(entry: str | Mapping[str, Any]) -> PrivacyModel:
     >>> from_dict({"t-closeness": {"t": 0.2, "sensitive": "salary"}})
     TCloseness(t=0.2, sensitive='salary', ground='auto')
     """
-    made: PrivacyModel = entries.read(entry, MODELS, "privacy model", error=ModelError)
+    made: PrivacyModel = MODELS.read(entry)
     return made
 
 
 def claimed(names: Iterable[Any]) -> tuple[PrivacyModel, ...]:
-    """Make the models that a manifest names: those of hushtable, and those that somebody has registered or named.
-
-    Raises
-    ------
-    VerificationError
-        One is known to nobody here, so that the claim cannot be judged.
-    """
+    """Make the models that a manifest names: those of hushtable, and those that somebody has registered or named."""
     found = []
     for entry in names:
         name = next(iter(entry), None) if isinstance(entry, Mapping) else entry
@@ -107,14 +89,8 @@ def claimed(names: Iterable[Any]) -> tuple[PrivacyModel, ...]:
 
 
 def models_in(given: Any) -> tuple[PrivacyModel, ...]:
-    """Return the models that a caller passed, each as an object or as a policy writes it.
-
-    Raises
-    ------
-    InputError
-        One model alone, a class instead of an object of it, or something else.
-    """
+    """Return the models that a caller passed, each as an object or as a policy writes it."""
     if isinstance(given, (str, Mapping)) or not isinstance(given, Iterable):
         shown = type(given).__name__ if not isinstance(given, str) else repr(given)
         raise InputError(f"models = {shown} is one model.", hint="pass a list: models=[KAnonymity(5)].")
-    return tuple(entries.given(model, MODELS, PrivacyModel, "privacy model") for model in given)
+    return tuple(MODELS.take(model, PrivacyModel) for model in given)

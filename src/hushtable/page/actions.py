@@ -13,8 +13,6 @@ from hushtable.page.ladders import with_group, with_name, write_ladder
 from hushtable.policy import ComparedRun, Policy, plain_yaml, policy_of_run
 from hushtable.wording import LANGUAGES
 
-__all__ = ["ACTIONS", "OWN_CUTS", "RULES", "FormFields"]
-
 OWN_CUTS: Final = "cuts"
 RULES: Final[Mapping[str, str]] = {
     OWN_CUTS: "",

@@ -39,8 +39,6 @@ from hushtable.risk.assess import assess
 from hushtable.tables import Table
 from hushtable.wording import LANGUAGES, use_language
 
-__all__ = ["FEWEST_PEOPLE", "CodedCells", "Desk", "FirstLook", "PolicyOutcome", "SignedRelease"]
-
 FEWEST_PEOPLE: Final = 5
 """How many people must share a cell that is shown, where the policy asks for fewer."""
 

@@ -12,8 +12,6 @@ from typing import Any
 from hushtable._types import Progress
 from hushtable.errors import HushError
 
-__all__ = ["Jobs", "PageJob", "StoppedError"]
-
 
 class StoppedError(Exception):
     """Somebody stopped the job."""

@@ -13,8 +13,6 @@ from hushtable.errors import InputError
 from hushtable.hierarchy import Hierarchy
 from hushtable.io import drafts
 
-__all__ = ["FOLDER", "with_group", "with_name", "write_ladder"]
-
 FOLDER: Final = "hierarchies"
 _UNSAFE: Final = re.compile(r"[^A-Za-z0-9]+")
 _LONGEST: Final = 200  # characters of a label

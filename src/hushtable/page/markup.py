@@ -7,8 +7,6 @@ from typing import Final
 
 from hushtable.columns import escaped
 
-__all__ = ["Html", "joined", "tag", "without_styles"]
-
 _VOID: Final = frozenset({"br", "hr", "input", "link", "meta", "rect"})
 
 

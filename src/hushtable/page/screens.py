@@ -19,8 +19,6 @@ from hushtable.policy import MEANINGS, ComparedRun
 from hushtable.reporting import Quantity, SharedText
 from hushtable.wording import LANGUAGES
 
-__all__ = ["SCREENS", "page"]
-
 SCREENS: Final[Mapping[str, str]] = {
     "columns": "Columns",
     "groups": "Groups",

@@ -33,8 +33,6 @@ from hushtable.page.words import PageWords
 from hushtable.reporting import page_style
 from hushtable.wording import preferred_language, use_language
 
-__all__ = ["IDLE_SECONDS", "PageServer"]
-
 IDLE_SECONDS: Final = 30 * 60.0
 """After so long without a request that somebody made, and without a job, the server ends."""
 

@@ -9,8 +9,6 @@ from typing import Final
 from hushtable.errors import InputError
 from hushtable.io import drafts, read_text
 
-__all__ = ["PolicyVersions"]
-
 _AT: Final = "at"
 _LARGEST: Final = 1_000_000  # characters, as of a policy
 

@@ -7,8 +7,6 @@ from typing import Any, Final
 
 from hushtable.wording import LANGUAGES, translate
 
-__all__ = ["PageWords"]
-
 _MEANT: Final[Mapping[str, str]] = {
     "rule cuts": "its own cuts",
     "rule auto": "found from its values",

@@ -5,8 +5,7 @@ Attacks on a synthetic table have the names that PETsARD has for them.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Final, Literal
 
@@ -16,8 +15,18 @@ from hushtable.claims import Classes
 from hushtable.errors import InputError
 from hushtable.io import Frame, frames
 from hushtable.pipeline.modules import Names
-from hushtable.pipeline.results import Columns, Evaluation, Evaluator, NamedFiles, Tables, read_beside
-from hushtable.policy import LimitedFigure, MisplacedError, failures
+from hushtable.pipeline.results import (
+    Columns,
+    ComparingEvaluator,
+    Evaluation,
+    Evaluator,
+    NamedFiles,
+    Tables,
+    broken_limits,
+    entries_of,
+    read_beside,
+)
+from hushtable.policy import MisplacedError
 from hushtable.release import manifest
 from hushtable.risk import (
     Attack,
@@ -36,19 +45,6 @@ from hushtable.risk import (
     unicity,
 )
 
-__all__ = [
-    "AttackEvaluator",
-    "CopiesEvaluator",
-    "FigureEvaluator",
-    "InferenceEvaluator",
-    "JoinRiskEvaluator",
-    "LinkEvaluator",
-    "LinkabilityEvaluator",
-    "SinglingOutEvaluator",
-    "SyntheticAttackEvaluator",
-    "UnicityEvaluator",
-]
-
 ToleranceEntry = str | float
 
 
@@ -59,10 +55,12 @@ class _Attacker(Evaluator):
     """What is found, in words."""
 
     def failures(self, found: Evaluation) -> list[str]:
-        """Say which limits do not hold. An unknown figure fails its limit."""
-        known = {name: found.figures.get(name) for name in self.limit}
-        told = {name: LimitedFigure(math.nan if value is None else value, self.what) for name, value in known.items()}
-        return [each["because"] for each in failures(told, self.limit)]
+        """Say which limits do not hold."""
+        return broken_limits(self.limit, found.figures, self.what)
+
+
+def _columns_of(rows: Sequence[Mapping[str, Any]]) -> Columns:
+    return {name: [row[name] for row in rows] for name in rows[0]} if rows else {}
 
 
 def _specs_and_hierarchies(tables: Tables) -> dict[str, Any]:
@@ -90,21 +88,15 @@ class UnicityEvaluator(_Attacker):
         original = tables.protected or (tables.people if tables.is_made else None)
         found = unicity(
             tables.current,
-            person=self.person,
-            item=self.item if isinstance(self.item, str) else list(self.item),
-            known=self.known,
-            tolerance=self.tolerance,
             original=original,
-            n_trials=self.n_trials,
-            few=self.few,
             seed=seed,
+            **entries_of(self, "person", "item", "known", "tolerance", "n_trials", "few"),
             **_specs_and_hierarchies(tables),
         )
         rows = [each.to_dict() for each in found.known]
-        details: Columns = {name: [row[name] for row in rows] for name in rows[0]}
         most = max(rows, key=lambda row: row["rate"])
         totals = {"n_records": found.n_records, "n_persons": found.n_persons, **most}
-        return Evaluation.of({"global": {name: [each] for name, each in totals.items()}, "details": details})
+        return Evaluation.of_figures(totals, {"details": _columns_of(rows)})
 
 
 class LinkEvaluator(_Attacker):
@@ -138,21 +130,15 @@ class LinkEvaluator(_Attacker):
         found = link(
             tables.current,
             outside,
-            on=self.columns if isinstance(self.columns, dict) else list(self.columns),
-            tolerance=self.tolerance,
-            truth=self.truth,
+            on=self.columns,
             control=control,
-            few=self.few,
+            **entries_of(self, "tolerance", "truth", "few"),
             **_specs_and_hierarchies(tables),
         )
-        sides = {"outside": found.found, **({"control": found.control} if found.control else {})}
-        rows = {what: each.to_dict() for what, each in sides.items()}
-        details: Columns = {
-            "table": list(rows),
-            **{name: [row[name] for row in rows.values()] for name in rows["outside"]},
-        }
-        totals = {**rows["outside"], "excess": found.excess, "excess_interval": found.excess_interval}
-        return Evaluation.of({"global": {name: [each] for name, each in totals.items()}, "details": details})
+        sides = {"outside": found.found, "control": found.control}
+        rows = [{"table": what, **each.to_dict()} for what, each in sides.items() if each is not None]
+        totals = {**found.found.to_dict(), "excess": found.excess, "excess_interval": found.excess_interval}
+        return Evaluation.of_figures(totals, {"details": _columns_of(rows)})
 
 
 class JoinRiskEvaluator(_Attacker):
@@ -173,10 +159,8 @@ class JoinRiskEvaluator(_Attacker):
     def evaluate(self, tables: Tables, files: NamedFiles, seed: int, wanted: Collection[str]) -> Evaluation:
         """Join both."""
         other = frames.read(files.find(self.other))
-        told = join_risk(
-            tables.current, other, on=list(self.columns), truth=self.truth, **_specs_and_hierarchies(tables)
-        ).to_dict()
-        return Evaluation.of({"global": {name: [each] for name, each in told.items()}})
+        found = join_risk(tables.current, other, on=self.columns, truth=self.truth, **_specs_and_hierarchies(tables))
+        return Evaluation.of_figures(found.to_dict())
 
 
 class AttackEvaluator(_Attacker):
@@ -200,30 +184,27 @@ class AttackEvaluator(_Attacker):
         earlier: Frame | None = None if self.earlier is None else frames.read(files.find(self.earlier))
         found = attack_written(tables.current, claim, earlier, original=tables.protected, seed=seed)
         rows = [each.to_dict() for each in found.attacks]
-        names = [name for name in rows[0] if name != "witnesses"] if rows else []
+        for row in rows:
+            del row["witnesses"]
+        totals = {
+            "n_attacks": len({row["name"] for row in rows}),
+            "n_fell": len(found.fell),
+            "fell": ", ".join(found.fell),
+            "n_untried": len(found.untried),
+        }
         untried: Columns = {"attack": list(found.untried), "why": list(found.untried.values())}
-        return Evaluation.of(
-            {
-                "global": {
-                    "n_attacks": [len({row["name"] for row in rows})],
-                    "n_fell": [len(found.fell)],
-                    "fell": [", ".join(found.fell)],
-                    "n_untried": [len(found.untried)],
-                },
-                "details": {name: [row[name] for row in rows] for name in names} or untried,
-            }
-        )
+        return Evaluation.of_figures(totals, {"details": _columns_of(rows) or untried})
 
 
 _BEYOND_REACH: Final = "beside this control a copy shows no more"
 
 
-def _is_within_reach(limit: float, most: float | None) -> bool:
-    """Tell whether what a copy shows is above a limit; None is not known."""
-    return most is not None and most > limit
+def _doubts(limits: Mapping[str, float], most: float | None) -> dict[str, str]:
+    """Say of limits that what a copy shows is not above them, or not known."""
+    return {name: _BEYOND_REACH for name, limit in limits.items() if most is None or most <= limit}
 
 
-class SyntheticAttackEvaluator(Evaluator):
+class SyntheticAttackEvaluator(ComparingEvaluator):
     """An attack against its control: `hushtable.singling_out`, `hushtable.linkability`, `hushtable.inference`.
 
     Its global report has the names of PETsARD 1.6.0.
@@ -232,52 +213,32 @@ class SyntheticAttackEvaluator(Evaluator):
     figures = ("risk", "risk_CI_top", "attack_rate")
 
     n_attacks: int = Field(default=2000, ge=1, strict=True)
-    control: str | None = None
     n_jobs: Any = None
-
-    def inputs(self, files: NamedFiles) -> tuple[Path, ...]:
-        """Return the control's file."""
-        return () if self.control is None else (files.find(self.control),)
 
     def evaluate(self, tables: Tables, files: NamedFiles, seed: int, wanted: Collection[str]) -> Evaluation:
         """Attack the people, and those who were kept out."""
         tables.check_made()
-        control = tables.control if self.control is None else read_beside(files.find(self.control), tables.people)
-        found = self.attack(
-            tables.people,
-            tables.current,
-            control=None if control is None else control.drop(tables.removed),
-            n_attacks=self.n_attacks,
-            seed=seed,
-        )
-        figures: dict[str, list[Any]] = {"risk": [found.risk.value]}
-        figures |= {"risk_CI_btm": [found.risk.low], "risk_CI_top": [found.risk.high]}
+        control = self.kept_out(tables, files)
+        found = self.attack(tables.people, tables.current, control=control, n_attacks=self.n_attacks, seed=seed)
+        risk = found.risk
+        figures: dict[str, Any] = {"risk": risk.value, "risk_CI_btm": risk.low, "risk_CI_top": risk.high}
         for name in ("attack", "baseline", "control"):
             rate = found.rates.get(name)
-            figures[f"{name}_rate"] = [None if rate is None else rate.value]
-            figures[f"{name}_rate_err"] = [None if rate is None else (rate.high - rate.low) / 2]
-        return Evaluation.of({"global": figures}, {"most": found.most})
+            figures[f"{name}_rate"] = None if rate is None else rate.value
+            figures[f"{name}_rate_err"] = None if rate is None else (rate.high - rate.low) / 2
+        return Evaluation.of_figures(figures, judged={"most": found.most})
 
     def failures(self, found: Evaluation) -> list[str]:
-        """Say which limits do not hold; a figure that is not known holds none."""
-        known = {name: found.figures[name] for name in self.limit}
-        most = found.judged["most"]
-        doubts = {
-            name: _BEYOND_REACH if name != "attack_rate" and not _is_within_reach(limit, most) else ""
-            for name, limit in self.limit.items()
-        }
-        figures = {
-            name: LimitedFigure(math.nan if each is None else each, "of an attack", doubts[name])
-            for name, each in known.items()
-        }
-        return [each["because"] for each in failures(figures, self.limit)]
+        """Say which limits do not hold."""
+        doubts = {**_doubts(self.limit, found.judged["most"]), "attack_rate": ""}
+        return broken_limits(self.limit, found.figures, "of an attack", doubts)
 
     def attack(self, original: Frame, made: Frame, **options: Any) -> Attack:
         """Make the attack."""
         raise NotImplementedError
 
 
-class FigureEvaluator(Evaluator):
+class FigureEvaluator(ComparingEvaluator):
     """A figure of distance or attribution: `hushtable.dcr`, `nndr`, `tcap`, `rapid`."""
 
     figures = ("value", "high")
@@ -287,7 +248,6 @@ class FigureEvaluator(Evaluator):
     keys: Names | None = None
     n_records: int = Field(default=2000, ge=1, strict=True)
     threshold: float = Field(default=0.3, ge=0, lt=1)
-    control: str | None = None
 
     @model_validator(mode="after")
     def _has_effect(self) -> FigureEvaluator:
@@ -305,33 +265,18 @@ class FigureEvaluator(Evaluator):
             raise MisplacedError(msg, (min(named),))
         return self
 
-    def inputs(self, files: NamedFiles) -> tuple[Path, ...]:
-        """Return the control's file."""
-        return () if self.control is None else (files.find(self.control),)
-
     def evaluate(self, tables: Tables, files: NamedFiles, seed: int, wanted: Collection[str]) -> Evaluation:
         """Measure it on the people, and on those who were kept out."""
         tables.check_made()
-        control = tables.control if self.control is None else read_beside(files.find(self.control), tables.people)
-        control = None if control is None else control.drop(tables.removed)
-        found = self._measured(tables.people, tables.current, control, seed)
+        found = self._measured(tables.people, tables.current, self.kept_out(tables, files), seed)
         shown = {"value": found.value, "low": found.low, "high": found.high, "n_records": found.n_records}
-        columns = {name: [cell] for name, cell in (shown | dict(found.figures)).items()}
-        return Evaluation.of({"global": columns}, {"most": 1.0 if found.reach is None else found.reach.most})
+        most = 1.0 if found.reach is None else found.reach.most
+        return Evaluation.of_figures(shown | dict(found.figures), judged={"most": most})
 
     def failures(self, found: Evaluation) -> list[str]:
-        """Say which limits do not hold; a figure that is not known holds none."""
-        known = {name: found.figures[name] for name in self.limit}
-        most = found.judged["most"]
-        figures = {
-            name: LimitedFigure(
-                math.nan if each is None else each,
-                f"of {self.method}",
-                "" if _is_within_reach(self.limit[name], most) else _BEYOND_REACH,
-            )
-            for name, each in known.items()
-        }
-        return [each["because"] for each in failures(figures, self.limit)]
+        """Say which limits do not hold."""
+        doubts = _doubts(self.limit, found.judged["most"])
+        return broken_limits(self.limit, found.figures, f"of {self.method}", doubts)
 
     def _measured(self, people: Frame, made: Frame, control: Frame | None, seed: int) -> PrivacyFigure:
         if self.method in ("dcr", "nndr"):
@@ -343,31 +288,19 @@ class FigureEvaluator(Evaluator):
         return rapid(people, made, target=target, keys=self.keys, control=control, threshold=self.threshold, seed=seed)
 
 
-class CopiesEvaluator(Evaluator):
+class CopiesEvaluator(_Attacker, ComparingEvaluator):
     """People who stand in the synthetic table as they are: `hushtable.count_copies`."""
 
     figures = ("n_copied", "n_unique_copied", "share")
+    what = "of people who are copied"
 
     method: Literal["copies"]
-    control: str | None = None
-
-    def inputs(self, files: NamedFiles) -> tuple[Path, ...]:
-        """Return the control's file."""
-        return () if self.control is None else (files.find(self.control),)
 
     def evaluate(self, tables: Tables, files: NamedFiles, seed: int, wanted: Collection[str]) -> Evaluation:
         """Count them, and those of the control."""
         tables.check_made()
-        control = tables.control if self.control is None else read_beside(files.find(self.control), tables.people)
-        found = count_copies(
-            tables.people, tables.current, control=None if control is None else control.drop(tables.removed)
-        )
-        return Evaluation.of({"global": {name: [count] for name, count in found.to_dict().items()}})
-
-    def failures(self, found: Evaluation) -> list[str]:
-        """Say which limits do not hold."""
-        figures = {name: LimitedFigure(found.figures[name], "of people who are copied") for name in self.limit}
-        return [each["because"] for each in failures(figures, self.limit)]
+        found = count_copies(tables.people, tables.current, control=self.kept_out(tables, files))
+        return Evaluation.of_figures(found.to_dict())
 
 
 class SinglingOutEvaluator(SyntheticAttackEvaluator):
@@ -380,9 +313,7 @@ class SinglingOutEvaluator(SyntheticAttackEvaluator):
 
     def attack(self, original: Frame, made: Frame, **options: Any) -> Attack:
         """Make the attack."""
-        return singling_out(
-            original, made, n_cols=self.n_cols, mode=self.mode, max_attempts=self.max_attempts, **options
-        )
+        return singling_out(original, made, **entries_of(self, "n_cols", "mode", "max_attempts"), **options)
 
 
 class LinkabilityEvaluator(SyntheticAttackEvaluator):

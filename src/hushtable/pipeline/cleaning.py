@@ -8,7 +8,7 @@ scaler changes.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, Final, Literal, NamedTuple
 
 import numpy as np
@@ -19,8 +19,6 @@ from hushtable.errors import ColumnError, check_columns
 from hushtable.io import Frame
 from hushtable.policy import MisplacedError, Record
 from hushtable.tables import Table
-
-__all__ = ["Cleaning", "cleaned", "is_incomplete", "is_outlier"]
 
 _SPREADS: Final = 1.5  # interquartile ranges beyond the quartiles
 _DEVIATIONS: Final = 3.0
@@ -46,22 +44,13 @@ _CleaningStep = Literal["missing", "outlier", "encoder", "scaler", "discretizing
 
 
 class Cleaning(Record):
-    """What is asked before or after a synthesis.
+    """What is asked before or after a synthesis, of all columns or of some.
 
-    Attributes
-    ----------
-    method : "default"
-        Changes nothing.
-    sequence : tuple of str
-        Steps by their own defaults, which change nothing either.
-    config : dict
-        The entries below, one deeper.
-    missing, outlier, encoder, scaler, discretizing : str or dict of column to str
-        What is done to all columns, or to some.
+    ``config`` holds the entries below it, one deeper.
     """
 
-    method: Literal["default"] = "default"
-    sequence: tuple[_CleaningStep, ...] = ()
+    method: Literal["default"] = "default"  # changes nothing
+    sequence: tuple[_CleaningStep, ...] = ()  # steps by their own defaults, which change nothing
     config: dict[_CleaningStep, Any] = Field(default_factory=dict)
     missing: str | dict[str, Any] | None = None
     outlier: str | dict[str, Any] | None = None
@@ -122,13 +111,7 @@ def _word(given: Any) -> str | None:
 
 
 def cleaned(frame: Frame, asked: Cleaning) -> tuple[Frame, dict[str, int]]:
-    """Return the rows that stay, and how many each step left out.
-
-    Raises
-    ------
-    ColumnError
-        A column that is named does not exist, or an outlier is sought among texts.
-    """
+    """Return the rows that stay, and how many each step left out."""
     counts = {}
     for step, is_left_out in (("missing", is_incomplete), ("outlier", is_outlier)):
         by_column = {name: word for name, word in asked.asked(step).items() if word is not None}
@@ -165,7 +148,7 @@ def is_outlier(frame: Frame, by_column: Mapping[str | None, str]) -> BoolArray:
         present = codes >= 0
         values = column.values[codes[present]].astype(np.float64)
         if len(values):
-            far[present] |= _FAR[by_column.get(name, by_column.get(None, ""))](values)
+            far[present] |= _is_far(values, by_column.get(name, by_column.get(None, "")))
     return far
 
 
@@ -175,14 +158,9 @@ def _columns(frame: Frame, by_column: Mapping[str | None, str]) -> list[str]:
     return list(frame.columns) if None in by_column else named
 
 
-def _beyond_fences(values: FloatArray) -> BoolArray:
+def _is_far(values: FloatArray, word: str) -> BoolArray:
+    if word == "zscore":
+        return np.asarray(np.abs(values - values.mean()) > _DEVIATIONS * values.std())
     low, high = np.quantile(values, [0.25, 0.75])
     reach = _SPREADS * (high - low)
     return np.asarray((values < low - reach) | (values > high + reach))
-
-
-def _far_from_mean(values: FloatArray) -> BoolArray:
-    return np.asarray(np.abs(values - values.mean()) > _DEVIATIONS * values.std())
-
-
-_FAR: Final[Mapping[str, Callable[[FloatArray], BoolArray]]] = {"iqr": _beyond_fences, "zscore": _far_from_mean}

@@ -1,15 +1,11 @@
 """Rules that the rows of a synthetic table keep to; rows that do not are left out, and others drawn for them.
 
-All rules are conditions (`hushtable.pipeline.expressions`): ``delete`` of ``nan_groups`` asks for a cell that is
-there, ``erase`` and ``nan_if_condition`` say where one becomes missing, a field combination asks for something where
-something else holds. They go in this order: rows are deleted, cells changed in the order of the file, then all
-other rules are asked of what the cells have become.
+All rules are conditions (`hushtable.pipeline.expressions`). Rows are deleted, cells changed in the order of the file,
+then all other rules are asked of what the cells have become.
 
-Which rows an expression holds of: cells are compared by their values, as their column is read.
-
-A comparison with a missing cell neither holds nor fails, and what needs it does not hold; ``IS`` and ``IS NOT``
-always have an answer: a missing cell is ``pd.NA`` and nothing else. (PETsARD leaves it to pandas, by which ``!=``
-holds of a missing cell in most columns.)
+A comparison with a missing cell neither holds nor fails, and what needs it does not hold; ``IS`` and ``IS NOT`` always
+have an answer: a missing cell is ``pd.NA`` and nothing else. (PETsARD leaves it to pandas, by which ``!=`` holds of a
+missing cell in most columns.)
 """
 
 from __future__ import annotations
@@ -18,7 +14,7 @@ import ast
 import datetime as dt
 import math
 import operator
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Any, Final, NamedTuple, NoReturn
@@ -50,9 +46,7 @@ from hushtable.pipeline.expressions import (
 from hushtable.pipeline.modules import Constraining
 from hushtable.tables import Table
 
-__all__ = ["HOLDS", "Change", "CodedRows", "Constraints", "Demand", "check_named", "constrained", "holding", "rules_of"]
-
-HOLDS: Final[Mapping[Kind, str]] = {
+_HOLDS: Final[Mapping[Kind, str]] = {
     "integer": "numbers",
     "decimal": "numbers",
     "date": "dates",
@@ -79,34 +73,20 @@ _ULP: Final = float(np.finfo(np.float64).eps)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class CodedRows:
+class _CodedRows:
     """Coded rows, and how the texts of their columns are spelled."""
 
     table: Table
     specs: Mapping[str, ColumnSpec]
 
     @classmethod
-    def of(cls, frame: Frame, names: Sequence[str]) -> CodedRows:
+    def of(cls, frame: Frame, names: Sequence[str]) -> _CodedRows:
         """Code some columns of a frame."""
         return cls(Table.encode(frame, names), {name: frame.spec(name) for name in names})
 
 
-def holding(condition: Condition, rows: CodedRows, name: str) -> BoolArray:
-    """Tell of every row whether a condition holds.
-
-    Parameters
-    ----------
-    condition : Condition
-    rows : CodedRows
-        With every column that it names.
-    name : str
-        What messages call it.
-
-    Raises
-    ------
-    ColumnError
-        What cannot be compared is: texts by their order, numbers with dates ...
-    """
+def _holding(condition: Condition, rows: _CodedRows, name: str) -> BoolArray:
+    """Tell of every row whether a condition holds; ColumnError, behind a name, for what cannot be compared."""
     try:
         return _judged(condition, rows).holds
     except ColumnError as error:
@@ -120,33 +100,24 @@ class _Truth(NamedTuple):
     fails: BoolArray
 
 
-def _judged(condition: Condition, rows: CodedRows) -> _Truth:
+def _judged(condition: Condition, rows: _CodedRows) -> _Truth:
     match condition:
         case Every(parts):
-            return reduce(_both, (_judged(part, rows) for part in parts))
+            holds, fails = zip(*(_judged(part, rows) for part in parts), strict=True)
+            return _Truth(np.all(holds, axis=0), np.any(fails, axis=0))
         case Some(parts):
-            return reduce(_either, (_judged(part, rows) for part in parts))
+            holds, fails = zip(*(_judged(part, rows) for part in parts), strict=True)
+            return _Truth(np.any(holds, axis=0), np.all(fails, axis=0))
         case BothOrNeither(left, right, is_same):
-            same = _alike(_judged(left, rows), _judged(right, rows))
-            return same if is_same else _Truth(same.fails, same.holds)
+            one, other = _judged(left, rows), _judged(right, rows)
+            same = one.holds & other.holds | one.fails & other.fails
+            differ = one.holds & other.fails | one.fails & other.holds
+            return _Truth(same, differ) if is_same else _Truth(differ, same)
         case ComparedOperands():
             return _compared(condition, rows)
 
 
-def _both(one: _Truth, other: _Truth) -> _Truth:
-    return _Truth(one.holds & other.holds, one.fails | other.fails)
-
-
-def _either(one: _Truth, other: _Truth) -> _Truth:
-    return _Truth(one.holds | other.holds, one.fails & other.fails)
-
-
-def _alike(one: _Truth, other: _Truth) -> _Truth:
-    same = one.holds & other.holds | one.fails & other.fails
-    return _Truth(same, one.holds & other.fails | one.fails & other.holds)
-
-
-def _compared(comparison: ComparedOperands, rows: CodedRows) -> _Truth:
+def _compared(comparison: ComparedOperands, rows: _CodedRows) -> _Truth:
     """Compare the distinct values where there is one column, and the rows where there are several."""
     names = columns_of(comparison)
     codes = {name: rows.table.codes[rows.table.index(name)] for name in names}
@@ -160,31 +131,17 @@ def _compared(comparison: ComparedOperands, rows: CodedRows) -> _Truth:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _ComparedSide:
-    """One side of a comparison.
-
-    Attributes
-    ----------
-    values : ndarray, shape (n,), or one value
-    present : ndarray of bool, shape (n,), or one
-    holds : {"numbers", "dates", "texts"} or None
-        What the values are; None where there are none.
-    name : str
-        What messages call it.
-    spec : ColumnSpec
-        How its texts are spelled.
-    slack : ndarray of float, shape (n,), or one, optional
-        How far rounding may have moved a sum.
-    """
+    """One side of a comparison: arrays of shape (n,), or one value."""
 
     values: Any
     present: Any
-    holds: str | None
-    name: str
-    spec: ColumnSpec = _PLAIN
-    slack: Any = None
+    holds: str | None  # as `_HOLDS`; None where there are no values
+    name: str  # what messages call it
+    spec: ColumnSpec = _PLAIN  # how its texts are spelled
+    slack: Any = None  # how far rounding may have moved a sum
 
 
-def _truth(comparison: ComparedOperands, rows: CodedRows, codes: Mapping[str, CodeArray]) -> _Truth:
+def _truth(comparison: ComparedOperands, rows: _CodedRows, codes: Mapping[str, CodeArray]) -> _Truth:
     left, sign, right = comparison.left, comparison.sign, comparison.right
     if isinstance(left, Value):
         other = _side(right, rows, codes)
@@ -224,14 +181,14 @@ def _slack(sides: Sequence[_ComparedSide]) -> Any:
     return sum(side.slack for side in sides if side.slack is not None)
 
 
-def _side(operand: Operand, rows: CodedRows, codes: Mapping[str, CodeArray]) -> _ComparedSide:
+def _side(operand: Operand, rows: _CodedRows, codes: Mapping[str, CodeArray]) -> _ComparedSide:
     match operand:
         case CellOf(name):
             column = rows.table.column(name)
             present, called = codes[name] >= 0, f"column {name!r}"
             if not column.n_values:
                 return _ComparedSide(np.zeros(len(present)), present, None, called)
-            return _ComparedSide(column.values[codes[name]], present, HOLDS[column.kind], called, rows.specs[name])
+            return _ComparedSide(column.values[codes[name]], present, _HOLDS[column.kind], called, rows.specs[name])
         case Sum(added, taken):
             return _total([_side(each, rows, codes) for each in added], [_side(each, rows, codes) for each in taken])
         case NumberLiteral(value):
@@ -244,14 +201,11 @@ def _total(added: Sequence[_ComparedSide], taken: Sequence[_ComparedSide]) -> _C
     for term in terms:
         if term.holds not in ("numbers", None):
             raise ColumnError(f"{term.name} holds {term.holds}, which cannot be added.", hint="add numbers only.")
-    values = _sum(np.float64(each.values) for each in added) - _sum(np.float64(each.values) for each in taken)
-    size = _sum(np.abs(np.float64(each.values)) for each in terms)
+    numbers: list[Any] = [np.float64(term.values) for term in terms]
+    values = sum(numbers[: len(added)]) - sum(numbers[len(added) :])
+    size = sum(map(np.abs, numbers))
     present = reduce(operator.and_, (each.present for each in terms))
     return _ComparedSide(values, present, "numbers", "a sum", slack=_slack(terms) + len(terms) * _ULP * size)
-
-
-def _sum(values: Iterable[Any]) -> Any:
-    return sum(values)
 
 
 def _beside(value: Value, other: _ComparedSide, sign: str) -> _ComparedSide:
@@ -314,19 +268,9 @@ _LONGEST_TUPLE: Final = 10_000  # characters; Python's own reader takes a while 
 
 @dataclass(frozen=True, slots=True)
 class Demand:
-    """What a rule asks of rows.
+    """What a rule asks of rows: one stays if the condition holds, or the premise does not."""
 
-    Attributes
-    ----------
-    name : str
-        What messages call the rule: ``"field_constraints 2"``.
-    condition : Condition
-        A row stays if it holds.
-    premise : Condition, optional
-        Or if this does not.
-    """
-
-    name: str
+    name: str  # what messages call the rule: "field_constraints 2"
     condition: Condition
     premise: Condition | None = None
 
@@ -339,17 +283,7 @@ class Demand:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What becomes of cells.
-
-    Attributes
-    ----------
-    name : str
-    target : str
-        The column whose cells change.
-    where : Condition
-    source : str, optional
-        The column whose cells they take; else they become missing.
-    """
+    """What becomes of the cells of a target: those of a source, or missing."""
 
     name: str
     target: str
@@ -364,29 +298,13 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Constraints:
-    """What a Constrainer asks.
+    """What a Constrainer asks."""
 
-    Attributes
-    ----------
-    deletions : tuple of Demand
-        Asked before any cell changes.
-    changes : tuple of Change
-        In their order.
-    demands : tuple of Demand
-        Asked of what the cells have become.
-    target_rows : int, optional
-        How many rows there shall be.
-    sampling_ratio : float
-        How many rows are drawn for each that is lacking.
-    max_trials : int
-        How often.
-    """
-
-    deletions: tuple[Demand, ...] = ()
+    deletions: tuple[Demand, ...] = ()  # asked before any cell changes
     changes: tuple[Change, ...] = ()
-    demands: tuple[Demand, ...] = ()
-    target_rows: int | None = None
-    sampling_ratio: float = 10.0
+    demands: tuple[Demand, ...] = ()  # asked of what the cells have become
+    target_rows: int | None = None  # how many rows there shall be
+    sampling_ratio: float = 10.0  # rows drawn for each that is lacking
     max_trials: int = 300
 
     @property
@@ -396,13 +314,7 @@ class Constraints:
 
 
 def rules_of(asked: Constraining) -> Constraints:
-    """Read the rules of a Constrainer; no table is needed for that.
-
-    Raises
-    ------
-    PipelineError
-        One does not say what it must: which, where, and what was expected.
-    """
+    """Read the rules of a Constrainer, which needs no table; PipelineError says which is wrong, and how."""
     groups = [each for column, given in asked.nan_groups.items() for each in _read_group(column, given)]
     texts = {f"field_constraints {place}": text for place, text in enumerate(asked.field_constraints, 1)}
     constraints = [Demand(name, read(text, name)) for name, text in texts.items()]
@@ -428,34 +340,11 @@ def check_named(rules: Constraints, columns: Sequence[str]) -> None:
 def constrained(
     frame: Frame, rules: Constraints, redraw: Callable[[int, int], Frame] | None
 ) -> tuple[Frame, dict[str, int]]:
-    """Return the rows that keep to rules, after the changes that these ask for.
+    """Return the rows that keep to rules after the changes that these ask for, and counts of what was left out.
 
-    Parameters
-    ----------
-    frame : Frame
-    rules : Constraints
-    redraw : callable, optional
-        Draws another table like this one, by the number of its rows and that of the trial, from 1.
-
-    Returns
-    -------
-    frame : Frame
-        Of ``target_rows`` rows, the first that were found, where that is asked; cells that did not change are
-        as they were.
-    counts : dict
-        ``rows_left_out``: rows that do not keep to the rules, of all that were drawn; ``n_trials``.
-
-    Raises
-    ------
-    ColumnError
-        A rule names a column that does not exist, or compares or copies what cannot be.
-    InputError
-        Fewer rows than ``target_rows`` keep to the rules.
-
-    Notes
-    -----
-    PETsARD draws ``sampling_ratio`` times all rows that are asked for in every trial, drops rows that it has already,
-    returns a random choice, and fewer rows than asked with a warning.
+    ``redraw`` draws another table like this one, by the number of its rows and that of the trial, from 1. PETsARD draws
+    ``sampling_ratio`` times all rows that are asked for in every trial, drops rows that it has already, returns a
+    random choice, and fewer rows than asked with a warning.
     """
     check_named(rules, frame.columns)
     known = _settled(frame, rules)
@@ -478,12 +367,12 @@ def _lacking(rules: Constraints, lacking: int, n_trials: int | None) -> InputErr
     n_rows = rules.target_rows or 0
     found = f"{n_rows - lacking} of {n_rows} rows keep to the rules"
     if n_trials is None:
-        hint = "leave target_rows out: this table cannot be drawn again."
-        return InputError(f"{found}.", hint=hint)
-    hint = (
-        "raise max_trials or sampling_ratio, ask for fewer rows (target_rows), or look at rules that few rows keep to."
+        return InputError(f"{found}.", hint="leave target_rows out: this table cannot be drawn again.")
+    return InputError(
+        f"{found} after {n_trials} trials.",
+        hint="raise max_trials or sampling_ratio, ask for fewer rows (target_rows), or look at rules that few rows "
+        "keep to.",
     )
-    return InputError(f"{found} after {n_trials} trials.", hint=hint)
 
 
 def _settled(frame: Frame, rules: Constraints) -> Frame:
@@ -494,7 +383,7 @@ def _settled(frame: Frame, rules: Constraints) -> Frame:
     """
     known = frame.learned()
     names = dict.fromkeys(name for rule in rules.all for name in rule.columns)
-    columns = CodedRows.of(known, tuple(names)).table.columns
+    columns = _CodedRows.of(known, tuple(names)).table.columns
     texts = [column.name for column in columns if column.kind == "category" and column.n_values]
     return known.told({name: ColumnSpec("category") for name in texts})
 
@@ -508,29 +397,26 @@ def _keeping(frame: Frame, rules: Constraints) -> Frame:
 
 def _left(frame: Frame, demands: Sequence[Demand]) -> Frame:
     """Return the rows that are as all demands have them."""
-    rows = CodedRows.of(frame, tuple(dict.fromkeys(name for demand in demands for name in demand.columns)))
+    rows = _CodedRows.of(frame, tuple(dict.fromkeys(name for demand in demands for name in demand.columns)))
     stays = np.ones(frame.n_rows, dtype=np.bool_)
     for demand in demands:
-        held = holding(demand.condition, rows, demand.name)
-        stays &= held if demand.premise is None else held | ~holding(demand.premise, rows, demand.name)
+        held = _holding(demand.condition, rows, demand.name)
+        stays &= held if demand.premise is None else held | ~_holding(demand.premise, rows, demand.name)
     return frame if stays.all() else frame.take(np.flatnonzero(stays))
 
 
 def _changed(frame: Frame, change: Change) -> Frame:
-    rows = CodedRows.of(frame, change.columns)
-    where = holding(change.where, rows, change.name)
+    rows = _CodedRows.of(frame, change.columns)
+    where = _holding(change.where, rows, change.name)
     if not where.any():
         return frame
     if change.source is None:
         return frame.with_columns({change.target: replaced(frame.column(change.target), where)})
-    return _copied(frame, change, rows, where)
-
-
-def _copied(frame: Frame, change: Change, rows: CodedRows, where: BoolArray) -> Frame:
-    assert change.source is not None, "only a copy has one"
     source, target = (rows.table.column(name) for name in (change.source, change.target))
     given, taking = frame.column(source.name), frame.column(target.name)
-    is_alike = HOLDS[source.kind] == HOLDS[target.kind] and _spelling(rows, source.name) == _spelling(rows, target.name)
+    is_alike = _HOLDS[source.kind] == _HOLDS[target.kind] and _spelling(rows, source.name) == _spelling(
+        rows, target.name
+    )
     if (target.n_values and not is_alike) or taking.dtype != given.dtype:
         raise ColumnError(
             f"{change.name}: cells of column {source.name!r} cannot be copied into {target.name!r}: "
@@ -540,7 +426,7 @@ def _copied(frame: Frame, change: Change, rows: CodedRows, where: BoolArray) -> 
     return frame.with_columns({target.name: replaced(taking, where, given)})
 
 
-def _spelling(rows: CodedRows, name: str) -> tuple[str | None, int | None, str, str | None]:
+def _spelling(rows: _CodedRows, name: str) -> tuple[str | None, int | None, str, str | None]:
     spec = rows.specs[name]
     return spec.format, spec.latest_year, spec.decimal or ".", spec.thousands
 
@@ -587,10 +473,8 @@ def _read_targets(column: str, action: str, related: Any, name: str) -> Iterator
         if action == "erase":
             yield Change(name, target, is_missing)
         else:
-            is_lacking = ComparedOperands(CellOf(target), "IS", NoCell())
-            yield Change(
-                name, target, Every((ComparedOperands(CellOf(column), "IS NOT", NoCell()), is_lacking)), column
-            )
+            is_there = ComparedOperands(CellOf(column), "IS NOT", NoCell())
+            yield Change(name, target, Every((is_there, ComparedOperands(CellOf(target), "IS", NoCell()))), column)
 
 
 def _read_conditions(column: str, related: Any, name: str) -> Iterator[Change]:

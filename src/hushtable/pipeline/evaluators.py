@@ -30,8 +30,17 @@ from hushtable.pipeline.attackers import (
     UnicityEvaluator,
 )
 from hushtable.pipeline.modules import Names
-from hushtable.pipeline.results import Columns, Evaluation, Evaluator, NamedFiles, Tables, read_beside
-from hushtable.policy import LimitedFigure, MisplacedError, Policy, failures, keys_figures, mpuccs_figures
+from hushtable.pipeline.results import (
+    Columns,
+    ComparingEvaluator,
+    Evaluation,
+    Evaluator as Evaluator,
+    NamedFiles,
+    Tables,
+    broken_limits,
+    entries_of,
+)
+from hushtable.policy import MisplacedError, Policy, failures, keys_figures, mpuccs_figures
 from hushtable.quality import diagnosis
 from hushtable.quality.similarity import similarity
 from hushtable.release import manifest
@@ -39,16 +48,13 @@ from hushtable.risk import PETSARD_UNITS, encoded, minimal_keys, petsard_mpuccs
 from hushtable.risk.mpuccs import mpuccs
 from hushtable.tables import Joint, JointRows, Table, code_together
 
-__all__ = ["EVALUATORS", "Evaluator", "LearningEvaluator", "LeftOut"]
-
-
 _SEED: Final = 42  # PETsARD's, of every model
 _OF_ROWS: Final = 10  # a category of as many values as a tenth of the rows is left out
 _NUMBERS: Final = frozenset({"integer", "decimal"})
 _DATES: Final = frozenset({"date", "datetime"})
 
 
-class LearningEvaluator(Evaluator):
+class LearningEvaluator(ComparingEvaluator):
     """What models learn: PETsARD 1.6.0's mlutility, by the models, scores and names of figures that it has.
 
     Models are taught by the people and by the synthetic records, and tested on the control: R2 of regressions and the
@@ -61,7 +67,6 @@ class LearningEvaluator(Evaluator):
     method: Literal["mlutility-classification", "mlutility-regression", "mlutility-cluster"]
     target: str | None = None
     n_clusters: tuple[int, ...] = Field(default=(4, 5, 6), min_length=1)
-    control: str | None = None
 
     @model_validator(mode="after")
     def _has_effect(self) -> LearningEvaluator:
@@ -74,33 +79,27 @@ class LearningEvaluator(Evaluator):
             raise MisplacedError(msg, ("n_clusters",))
         return self
 
-    def inputs(self, files: NamedFiles) -> tuple[Path, ...]:
-        """Return the control's file."""
-        return () if self.control is None else (files.find(self.control),)
-
     def evaluate(self, tables: Tables, files: NamedFiles, seed: int, wanted: Collection[str]) -> Evaluation:
         """Teach each model twice, and test it on the control."""
         tables.check_made()
-        control = tables.control if self.control is None else read_beside(files.find(self.control), tables.people)
+        control = self.kept_out(tables, files)
         if control is None:
             raise InputError(
                 f"{self.method} needs people who were kept out, to test its models on.",
                 hint="add a Splitter, or name a table: control: FILE.",
             )
-        named = {"people": tables.people, "synthetic": tables.current, "control": control.drop(tables.removed)}
+        named = {"people": tables.people, "synthetic": tables.current, "control": control}
         known = _LearningTables.of(named, None if self.method == "mlutility-cluster" else self.target)
         scores = [self._scores(known, taught) for taught in ("people", "synthetic")]
         mean = [float(np.mean(each)) if each else math.nan for each in scores]
         spread = [float(np.std(each)) if each else math.nan for each in scores]
         figures = {"ori_mean": mean[0], "ori_std": spread[0], "syn_mean": mean[1], "syn_std": spread[1]}
         figures |= {"diff": mean[1] - mean[0]}
-        return Evaluation.of({"global": {name: [cell] for name, cell in figures.items()}}, {"loss": mean[0] - mean[1]})
+        return Evaluation.of_figures(figures, judged={"loss": mean[0] - mean[1]})
 
     def failures(self, found: Evaluation) -> list[str]:
-        """Say which limits do not hold: how much less synthetic records teach; what is not known holds none."""
-        loss = found.judged["loss"]
-        figure = LimitedFigure(math.nan if loss is None else loss, "how much less the synthetic records teach")
-        return [each["because"] for each in failures({"loss": figure}, self.limit)]
+        """Say which limits do not hold: how much less synthetic records teach."""
+        return broken_limits(self.limit, found.judged, "how much less the synthetic records teach")
 
     def _scores(self, known: _LearningTables, taught: str) -> list[float]:
         """Return what models that are taught by one table reach on the control; nothing where there is none."""
@@ -228,6 +227,9 @@ _SETTINGS: Final = (
     "config_datetime_precision",
 )
 
+_SHARED: Final = ("field_decay_factor", "renyi_alpha", "values")
+"""Options of `hushtable.mpuccs` and `hushtable.petsard_mpuccs`."""
+
 _LIMITED: Final = {
     "identification_rate": "rate",
     "weighted_identification_rate": "weighted",
@@ -239,7 +241,7 @@ _LIMITED: Final = {
 _JUDGED: Final = (*_TOTALS, "complete", "control", "config_deduplicate")
 
 
-class MpuccsEvaluator(Evaluator):
+class MpuccsEvaluator(ComparingEvaluator):
     """Who is singled out on which columns: `hushtable.mpuccs`, or what PETsARD 1.6.0 would report."""
 
     figures = tuple(_LIMITED)
@@ -252,7 +254,6 @@ class MpuccsEvaluator(Evaluator):
     numeric_precision: int | dict[str, int] | Literal["auto", "exact"] | None = None
     datetime_precision: str | dict[str, str] | None = None
     compat: Literal["petsard-1.6"] | None = None
-    control: str | None = None
     columns: Names | None = None
     deduplicate: bool = Field(default=False, strict=True)
     missing: Literal["category", "never"] = "category"
@@ -280,20 +281,12 @@ class MpuccsEvaluator(Evaluator):
             raise MisplacedError(msg, ("deduplicate",))
         return self
 
-    def inputs(self, files: NamedFiles) -> tuple[Path, ...]:
-        """Return the control's file."""
-        return () if self.control is None else (files.find(self.control),)
-
     def evaluate(self, tables: Tables, files: NamedFiles, seed: int, wanted: Collection[str]) -> Evaluation:
         """Count the records that are unique on few columns and equal one original there."""
         found = self._as_petsard(tables) if self.compat else self._exactly(tables, files, seed)
-        reports: dict[str, Columns] = {"global": {name: [cell] for name, cell in self._figures(found.summary).items()}}
-        if "details" in wanted:
-            reports["details"] = _columns(found.details)
-        if "tree" in wanted:
-            reports["tree"] = _columns(found.tree)
+        reports = {name: _columns(getattr(found, name)) for name in ("details", "tree") if name in wanted}
         judged = {name: found.summary[name] for name in _JUDGED if name in found.summary}
-        return Evaluation.of(reports, judged)
+        return Evaluation.of_figures(self._figures(found.summary), reports, judged)
 
     def failures(self, found: Evaluation) -> list[str]:
         """Say which limits do not hold, as the command's --fail-above does."""
@@ -301,27 +294,16 @@ class MpuccsEvaluator(Evaluator):
         return [each["because"] for each in failures(mpuccs_figures(found.judged, limits), limits)]
 
     def _exactly(self, tables: Tables, files: NamedFiles, seed: int) -> Any:
-        control = tables.control if self.control is None else read_beside(files.find(self.control), tables.people)
         made = tables.current if tables.is_made else None
-        if control is not None:
-            control = control.drop(tables.removed)
         return mpuccs(
             tables.people,
             made,
-            n_cols=self.n_cols,
-            columns=self.columns,
-            deduplicate=self.deduplicate,
-            control=None if made is None else control,
-            missing=self.missing,
+            control=None if made is None else self.kept_out(tables, files),
             numeric_precision=_precision(self.numeric_precision),
             datetime_precision=_unit(self.datetime_precision),
-            field_decay_factor=self.field_decay_factor,
-            renyi_alpha=self.renyi_alpha,
-            min_entropy_delta=self.min_entropy_delta,
-            values=self.values,
-            n_draws=self.n_draws,
-            n_permutations=self.n_permutations,
             seed=seed,
+            **entries_of(self, "n_cols", "columns", "deduplicate", "missing", "min_entropy_delta", *_SHARED),
+            **entries_of(self, "n_draws", "n_permutations"),
         )
 
     def _as_petsard(self, tables: Tables) -> Any:
@@ -339,11 +321,7 @@ class MpuccsEvaluator(Evaluator):
             made,
             n_cols=list(self.n_cols) if isinstance(self.n_cols, tuple) else self.n_cols,
             min_entropy_delta=self.min_entropy_delta or 0.0,
-            field_decay_factor=self.field_decay_factor,
-            renyi_alpha=self.renyi_alpha,
-            numeric_precision=self.numeric_precision,  # type: ignore[arg-type]  # checked by the callee
-            datetime_precision=self.datetime_precision,  # type: ignore[arg-type]  # no mapping, as just checked
-            values=self.values,
+            **entries_of(self, "numeric_precision", "datetime_precision", *_SHARED),
         )
 
     def _figures(self, summary: Mapping[str, Any]) -> dict[str, Any]:
@@ -390,22 +368,13 @@ class KeysEvaluator(Evaluator):
 
     def evaluate(self, tables: Tables, files: NamedFiles, seed: int, wanted: Collection[str]) -> Evaluation:
         """Find all minimal keys of at most so many columns."""
-        found = minimal_keys(
-            tables.current,
-            self.columns,
-            max_size=self.max_size,
-            error=self.error,
-            measure=self.measure,
-            rows=self.rows,
-            missing=self.missing,
-        )
+        asked = entries_of(self, "max_size", "error", "measure", "rows", "missing")
+        found = minimal_keys(tables.current, self.columns, **asked)
         summary = found.summary()
-        totals = {name: [summary[name]] for name in ("n_records", "n_rows", "max_size", "n_keys", "complete")}
-        fewest: Columns = {"fewest_columns": [min(found.n_by_size, default=None)]}
-        reports: dict[str, Columns] = {"global": {**totals, **fewest}}
-        if "details" in wanted:
-            reports["details"] = _columns(found.to_frame())
-        return Evaluation.of(reports, summary)
+        totals = {name: summary[name] for name in ("n_records", "n_rows", "max_size", "n_keys", "complete")}
+        totals["fewest_columns"] = min(found.n_by_size, default=None)
+        reports = {"details": _columns(found.to_frame())} if "details" in wanted else {}
+        return Evaluation.of_figures(totals, reports, summary)
 
     def failures(self, found: Evaluation) -> list[str]:
         """Say whether too many keys were found."""
@@ -448,7 +417,7 @@ class VerifyEvaluator(Evaluator):
             "n_classes": [failed[name].n_classes if name in failed else 0 for name in states],
             "n_records": [failed[name].n_records if name in failed else 0 for name in states],
         }
-        return Evaluation.of({"global": {name: [each] for name, each in totals.items()}, "details": details})
+        return Evaluation.of_figures(totals, {"details": details})
 
     def _verdict(self, tables: Tables, files: NamedFiles) -> Verdict:
         """Judge a table by a policy, by its manifest, or by both; where that compares, with what was protected."""
@@ -484,20 +453,18 @@ class SimilarityEvaluator(Evaluator):
         """Compare columns and pairs of columns."""
         tables.check_made()
         found = similarity(*encoded({"original": tables.people, "synthetic": tables.current}))
-        return Evaluation.of(
+        totals = {
+            "Score": found.score,
+            "Column Shapes": found.column_shapes,
+            "Column Pair Trends": found.column_pair_trends,
+        }
+        pairs = {"column1": [first for first, _ in found.pairs], "column2": [second for _, second in found.pairs]}
+        return Evaluation.of_figures(
+            totals,
             {
-                "global": {
-                    "Score": [found.score],
-                    "Column Shapes": [found.column_shapes],
-                    "Column Pair Trends": [found.column_pair_trends],
-                },
                 "columnwise": {"column": list(found.columns), **_scored("Column Shapes", found.columns.values())},
-                "pairwise": {
-                    "column1": [first for first, _ in found.pairs],
-                    "column2": [second for _, second in found.pairs],
-                    **_scored("Column Pair Trends", found.pairs.values()),
-                },
-            }
+                "pairwise": {**pairs, **_scored("Column Pair Trends", found.pairs.values())},
+            },
         )
 
 
@@ -511,16 +478,13 @@ class DiagnosisEvaluator(Evaluator):
         tables.check_made()
         read = read_alike([tables.people, tables.current])
         found = diagnosis(*(Table.encode(frame) for frame in read))
-        return Evaluation.of(
-            {
-                "global": {
-                    "Score": [found.score],
-                    "Data Validity": [found.data_validity],
-                    "Data Structure": [found.data_structure],
-                },
-                "columnwise": {"column": list(found.columns), **_scored("Data Validity", found.columns.values())},
-            }
-        )
+        columns = {"column": list(found.columns), **_scored("Data Validity", found.columns.values())}
+        totals = {
+            "Score": found.score,
+            "Data Validity": found.data_validity,
+            "Data Structure": found.data_structure,
+        }
+        return Evaluation.of_figures(totals, {"columnwise": columns})
 
 
 class LeftOut(Evaluator):

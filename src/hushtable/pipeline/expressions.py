@@ -30,25 +30,6 @@ from typing import Final, NamedTuple, NoReturn
 
 from hushtable.errors import PipelineError, listed
 
-__all__ = [
-    "BothOrNeither",
-    "CellOf",
-    "ComparedOperands",
-    "Condition",
-    "Day",
-    "Every",
-    "NoCell",
-    "NumberLiteral",
-    "Operand",
-    "Some",
-    "Sum",
-    "Text",
-    "Value",
-    "columns_of",
-    "number",
-    "read",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class CellOf:
@@ -173,26 +154,7 @@ _WHOLE: Final = re.compile(r"-?[0-9]{1,30}", re.ASCII)  # of thousands of digits
 
 
 def read(text: str, name: str) -> Condition:
-    """Read an expression.
-
-    Parameters
-    ----------
-    text : str
-    name : str
-        What messages call it: ``"field_constraints 2"``.
-
-    Raises
-    ------
-    PipelineError
-        It is none: at which character, and what was expected there.
-
-    Examples
-    --------
-    >>> read("age >= 18", "rule")
-    ComparedOperands(left=CellOf(name='age'), sign='>=', right=NumberLiteral(value=18))
-    >>> read("job IS pd.NA | `hours per week` < 40", "rule").parts[1]
-    ComparedOperands(left=CellOf(name='hours per week'), sign='<', right=NumberLiteral(value=40))
-    """
+    """Read an expression, which messages call by a name; PipelineError says at which character it is wrong."""
     return _ExpressionReader(text, name).whole()
 
 
@@ -308,9 +270,9 @@ class _ExpressionReader:
         at = self.token.at
         if self.sign() is not None:
             self.fail(at, "a second comparison in a row", "join two by &: 18 <= age & age <= 65")
-        if left.is_condition or right.is_condition:
+        if isinstance(left.node, Condition) or isinstance(right.node, Condition):
             return self.agreement(left, sign, right)
-        return self.compared(left, sign, right)
+        return self.compared(left.node, sign, right.node, (left.at, right.at))
 
     def sign(self) -> str | None:
         """Go past a sign of comparison, if there is one."""
@@ -338,19 +300,18 @@ class _ExpressionReader:
                 self.fail(part.at, "expected a comparison in parentheses", "for instance: (age < 18) == (job IS pd.NA)")
         return _Part(BothOrNeither(self.condition(left), self.condition(right), sign == "=="), left.at)
 
-    def compared(self, left: _Part, sign: str, right: _Part) -> _Part:
-        sides = [self.operand_of(left), self.operand_of(right)]
-        for side, part in zip(sides, (left, right), strict=True):
+    def compared(self, left: Operand, sign: str, right: Operand, places: tuple[int, int]) -> _Part:
+        sides = [left, right]
+        for side, at in zip(sides, places, strict=True):
             if isinstance(side, NoCell) and not sign.startswith("IS"):
-                self.fail(part.at, f"pd.NA goes with IS and IS NOT, not with {sign}", "for instance: job IS NOT pd.NA")
+                self.fail(at, f"pd.NA goes with IS and IS NOT, not with {sign}", "for instance: job IS NOT pd.NA")
         if not any(map(columns_of, sides)):
             text = next((place for place, side in enumerate(sides) if isinstance(side, Text)), None)
             if text is None:
-                self.fail(
-                    left.at, "expected a column on one side", "names that look like numbers are in backticks: `2020`"
-                )
+                hint = "names that look like numbers are in backticks: `2020`"
+                self.fail(places[0], "expected a column on one side", hint)
             sides[text] = _as_cell(sides[text])
-        return _Part(ComparedOperands(sides[0], sign, sides[1]), left.at)
+        return _Part(ComparedOperands(sides[0], sign, sides[1]), places[0])
 
     def sum(self) -> _Part:
         first = self.operand()
@@ -364,15 +325,9 @@ class _ExpressionReader:
         return _Part(Sum(tuple(map(self.term, added)), tuple(map(self.term, taken))), first.at)
 
     def term(self, part: _Part) -> Operand:
-        operand = _as_cell(self.operand_of(part))
-        if isinstance(operand, (Day, NoCell)):
+        if isinstance(part.node, (Condition, Day, NoCell)):
             self.fail(part.at, "expected a column or number to add", "for instance: net + tax <= gross")
-        return operand
-
-    def operand_of(self, part: _Part) -> Operand:
-        if isinstance(part.node, Condition):
-            self.fail(part.at, "expected a column or number to add", "for instance: net + tax <= gross")
-        return part.node
+        return _as_cell(part.node)
 
     def operand(self) -> _Part:
         token = self.token

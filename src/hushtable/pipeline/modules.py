@@ -15,27 +15,6 @@ from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 from hushtable.policy import Record
 from hushtable.synthesizers import installed
 
-__all__ = [
-    "GRANULARITIES",
-    "Constraining",
-    "Deep",
-    "Describing",
-    "Executor",
-    "FileReading",
-    "GivenSplit",
-    "GivenTable",
-    "Loading",
-    "OwnSynthesizer",
-    "Releasing",
-    "SaveData",
-    "SaveReport",
-    "SaveTiming",
-    "Schema",
-    "Splitting",
-    "Synthesis",
-    "several",
-]
-
 Granularity = Literal["global", "columnwise", "pairwise", "details", "tree"]
 GRANULARITIES: Final[tuple[str, ...]] = get_args(Granularity)
 Type = Literal["int", "integer", "float", "str", "string", "bool", "boolean", "datetime", "date", "category"]
@@ -273,23 +252,11 @@ class Constraining(Record):
 
 
 class Releasing(Record):
-    """Anonymizer: a release by a policy, whose entries stand here or in a file of their own.
-
-    Attributes
-    ----------
-    rules : Policy
-        The entries that stand here.
-    policy : str, optional
-        The file.
-    key_file : str, optional
-        Of pseudonyms.
-    external : bool
-        Whether the manifest is the one that goes with a published file.
-    """
+    """Anonymizer: a release by a policy, whose entries stand here (``rules``) or in a file of their own."""
 
     rules: Any = None
     policy: str | None = None
-    key_file: str | None = None
+    key_file: str | None = None  # of pseudonyms
     external: bool = Field(default=False, strict=True)
 
 

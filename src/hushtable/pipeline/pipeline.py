@@ -1,23 +1,7 @@
 """A whole experiment in one file: tables in, split, synthesized or protected, evaluated, reported.
 
-.. code-block:: yaml
-
-    Loader:
-      people: {filepath: people.csv}
-    Splitter:
-      fifth: {train_split_ratio: 0.8}
-    Synthesizer:
-      copula: {method: default}
-    Evaluator:
-      singling-out: {method: mpuccs, n_cols: [1, 2, 3], limit: {excess_risk: 0.05}}
-    Reporter:
-      tables: {method: save_data, source: Synthesizer}
-      figures: {method: save_report, granularity: [global, details]}
-
-Modules, parameters, products of experiments, names and columns of files are those of PETsARD 1.6.0, whose
-files are read as they are; docs/run.md says where we depart.
-
-A run: every step once, in the product's order, and the files at its end.
+Modules, parameters, products of experiments, names and columns of files are those of PETsARD 1.6.0, whose files are
+read as they are; docs/run.md says where we depart.
 """
 
 from __future__ import annotations
@@ -25,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import datetime as dt
 import os
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from time import perf_counter
@@ -43,8 +27,6 @@ from hushtable.pipeline.reports import ReportNaming, Timing
 from hushtable.pipeline.results import Columns, Evaluation, Tables
 from hushtable.pipeline.steps import Branch, Doing, Step, key_of, looked_at, made, product, seed_of
 from hushtable.policy import Record, plain_yaml
-
-__all__ = ["Pipeline", "PipelineRun", "carried_out"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -209,16 +191,13 @@ def _lines(done: _Done, step: Step) -> list[str]:
             f"{indent}{name.removeprefix(own)}: {count:,}" for name, count in counts.items() if name.startswith(own)
         ]
         lines += [
-            f"{indent}there is no column {name!r}{_near(name, frame.columns)}; what was said of it has no effect"
+            f"{indent}there is no column {name!r}{f' (did you mean {near!r}?)' if near else ''}; what was said of it "
+            "has no effect"
             for name in step.parameters.columns
             if name not in frame.columns
+            for near in [nearest(name, frame.columns)]
         ]
     return lines
-
-
-def _near(name: str, known: Sequence[str]) -> str:
-    near = nearest(name, known)
-    return "" if near is None else f" (did you mean {near!r}?)"
 
 
 def _naming(pipeline: Pipeline) -> ReportNaming:
@@ -292,10 +271,9 @@ def _reported(
             for name, step, what in reports.data_files(reporter, pipeline.steps, naming):
                 files |= _table(out / name, done.tables[step.path], step, what)
         else:
-            told, internal = _tables_of(reporter, naming, done)
-            found |= told
-            for name, columns in told.items():
-                files |= reports.of_columns(out / name, columns, is_internal=name in internal)
+            for name, columns, is_internal in _columns_of(reporter, naming, done):
+                found[name] = columns
+                files |= reports.of_columns(out / name, columns, is_internal=is_internal)
     if log is not None:
         files |= reports.of_text(log, "\n".join(done.lines) + "\n")
     return found, files
@@ -311,20 +289,17 @@ def _failures(done: _Done) -> tuple[str, ...]:
     )
 
 
-def _tables_of(reporter: Record, naming: ReportNaming, done: _Done) -> tuple[dict[str, Columns], set[str]]:
-    """Return the reports of a reporter, by the names of their files, and which of them are internal."""
+def _columns_of(reporter: Record, naming: ReportNaming, done: _Done) -> Iterator[tuple[str, Columns, bool]]:
+    """Yield the name of each report of a reporter, its columns, and whether it is internal."""
     if isinstance(reporter, SaveTiming):
-        return {reports.timing_name(reporter, naming): reports.timing(reporter, done.timings)}, set()
+        yield reports.timing_name(reporter, naming), reports.timing(reporter, done.timings), False
+        return
     assert isinstance(reporter, SaveReport), "there are three kinds of reporters"
-    told = {
-        reports.report_name(reporter, granularity, naming): reports.report(
-            reporter, granularity, done.found, done.tables
-        )
-        for granularity in reporter.granularity
-    }
-    # What is told of single columns and records holds values of people, or says who is singled out.
-    internal = {reports.report_name(reporter, each, naming) for each in reporter.granularity if each != "global"}
-    return {name: columns for name, columns in told.items() if columns is not None}, internal
+    for granularity in reporter.granularity:
+        columns = reports.report(reporter, granularity, done.found, done.tables)
+        if columns is not None:
+            # What is told of single columns and records holds values of people, or says who is singled out.
+            yield reports.report_name(reporter, granularity, naming), columns, granularity != "global"
 
 
 def _table(path: Path, tables: Tables, step: Step, what: str) -> reports.WrittenFiles:

@@ -34,8 +34,6 @@ from hushtable.pipeline.modules import (
 from hushtable.policy import Place, Policy, Record, fault_line, faults_of, no_such, plain_yaml
 from hushtable.synthesizers import METHODS, installed
 
-__all__ = ["STEPS", "experiments_of", "validated"]
-
 _DEEP: Final = ("sdv-single_table-ctgan", "sdv-single_table-copulagan", "sdv-single_table-tvae")
 STEPS: Final = (
     "Loader",
@@ -63,13 +61,7 @@ _NAME: Final = re.compile(r"(?!.*_\[[^\]]*\]$)[^/\\\x00-\x1f]+")
 
 
 def experiments_of(given: Any, name: str, tree: plain_yaml.YamlNode | None, folder: Path) -> dict[str, Any]:
-    """Read plain values as the entries of a pipeline: modules with their experiments, in the file's order.
-
-    Raises
-    ------
-    PipelineError
-        Every fault; with the tree of the file, with its line.
-    """
+    """Read plain values as the entries of a pipeline: modules with experiments; PipelineError lists every fault."""
     if not isinstance(given, Mapping) or not given:
         raise PipelineError(f"{name}: expected modules, such as Loader, each with experiments.", hint=_EXAMPLE)
     faults = _Faults(name, tree)

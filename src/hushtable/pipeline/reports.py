@@ -20,26 +20,6 @@ from hushtable.pipeline.results import Columns, Evaluation, Tables
 from hushtable.pipeline.steps import Branch, Step, full_name
 from hushtable.release import codebook_paths, manifest, renamed
 
-__all__ = [
-    "RECORD",
-    "File",
-    "ReportNaming",
-    "Timing",
-    "WrittenFiles",
-    "check",
-    "data_files",
-    "of_columns",
-    "of_frame",
-    "of_release",
-    "of_text",
-    "report",
-    "report_name",
-    "timing",
-    "timing_name",
-    "write",
-]
-
-
 RECORD: Final = ".hushtable_files.json"
 """In an output folder: what runs wrote there, by name, with its SHA-256."""
 
@@ -71,13 +51,7 @@ def of_text(path: Path, text: str, *, is_internal: bool = False) -> WrittenFiles
 
 
 def of_release(path: Path, release: Path, *, is_external: bool) -> WrittenFiles:
-    """Write a verified release as it is kept, with its manifest and codebook, under another name.
-
-    Raises
-    ------
-    VerificationError
-        It is not the file any more that was verified.
-    """
+    """Write a verified release as it is kept, with its manifest and codebook, under another name."""
     entries = manifest.read(release)
     manifest.check_hash(release, entries)
     told = json.dumps({**entries, "file": path.name}, indent=2, ensure_ascii=False) + "\n"
@@ -110,13 +84,7 @@ def check(paths: Sequence[Path], inputs: Sequence[Path], out: Path, *, overwrite
 
 
 def write(files: WrittenFiles, inputs: Sequence[Path], out: Path, *, overwrite: bool) -> tuple[Path, ...]:
-    """Write all of them, with a record of them for the next run.
-
-    Raises
-    ------
-    InputError
-        One of them cannot be written, or must not be.
-    """
+    """Write all of them, with a record of them for the next run."""
     paths = tuple(files)
     if not paths:
         return ()
@@ -156,17 +124,10 @@ _PER_UNIT: Final = {"seconds": 1.0, "minutes": 60.0, "hours": 3600.0, "days": 86
 
 @dataclass(frozen=True, slots=True)
 class ReportNaming:
-    """How files are named where a reporter does not say.
+    """How files are named where a reporter does not say."""
 
-    Attributes
-    ----------
-    strategy : {"traditional", "plain"}
-    varied : collection of str
-        Modules with several experiments: a plain name tells those only.
-    """
-
-    strategy: str
-    varied: frozenset[str]
+    strategy: str  # "traditional" or "plain"
+    varied: frozenset[str]  # modules with several experiments: a plain name tells those only
 
     def of(self, reporter: SaveData | SaveReport | SaveTiming) -> str:
         """Return how a reporter's files are named."""
@@ -175,22 +136,13 @@ class ReportNaming:
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """When a step was carried out.
-
-    Attributes
-    ----------
-    step : Step
-    start, end : str
-        ISO 8601.
-    seconds : float
-    status : {"completed", "reused"}
-    """
+    """When a step was carried out."""
 
     step: Step
-    start: str
+    start: str  # ISO 8601, as `end`
     end: str
     seconds: float
-    status: str
+    status: str  # "completed" or "reused"
 
 
 def data_files(reporter: SaveData, steps: Sequence[Step], naming: ReportNaming) -> Iterator[tuple[str, Step, str]]:

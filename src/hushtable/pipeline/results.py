@@ -15,9 +15,7 @@ from pydantic import Field, field_validator
 from hushtable.columns import finite
 from hushtable.errors import InputError
 from hushtable.io import Frame, frames
-from hushtable.policy import Record
-
-__all__ = ["Columns", "Evaluation", "Evaluator", "Limit", "NamedFiles", "Tables", "read_beside"]
+from hushtable.policy import LimitedFigure, Record, failures
 
 Columns = Mapping[str, Sequence[Any]]
 """A table of results: columns of one length, of plain values."""
@@ -115,6 +113,13 @@ class Evaluation:
         }
         return cls(plain, finite(judged))
 
+    @classmethod
+    def of_figures(
+        cls, figures: Mapping[str, Any], tables: Mapping[str, Columns] = _NOTHING, judged: Mapping[str, Any] = _NOTHING
+    ) -> Evaluation:
+        """Make one of figures of the whole, and of other tables."""
+        return cls.of({"global": {name: [cell] for name, cell in figures.items()}, **tables}, judged)
+
     @property
     def figures(self) -> dict[str, Any]:
         """The figures of the whole."""
@@ -180,6 +185,38 @@ class Evaluator(Record):
     def failures(self, found: Evaluation) -> list[str]:
         """Say what makes the run fail."""
         return []
+
+
+class ComparingEvaluator(Evaluator):
+    """Parameters of an evaluator that compares with people who were kept out: by a Splitter, or in a file."""
+
+    control: str | None = None
+
+    def inputs(self, files: NamedFiles) -> tuple[Path, ...]:
+        """Return the control's file."""
+        return () if self.control is None else (files.find(self.control),)
+
+    def kept_out(self, tables: Tables, files: NamedFiles) -> Frame | None:
+        """Return the people who were kept out, as far as they may be compared with `Tables.current`."""
+        control = tables.control if self.control is None else read_beside(files.find(self.control), tables.people)
+        return None if control is None else control.drop(tables.removed)
+
+
+def entries_of(parameters: Record, *names: str) -> dict[str, Any]:
+    """Return entries as options of a function that calls them the same."""
+    return {name: getattr(parameters, name) for name in names}
+
+
+def broken_limits(
+    limits: Mapping[str, float], figures: Mapping[str, Any], what: str, doubts: Mapping[str, str] = _NOTHING
+) -> list[str]:
+    """Say which limits figures do not hold, and what they are of; a figure that is not known holds none."""
+    known = {name: figures.get(name) for name in limits}
+    limited = {
+        name: LimitedFigure(math.nan if value is None else value, what, doubts.get(name, ""))
+        for name, value in known.items()
+    }
+    return [each["because"] for each in failures(limited, limits)]
 
 
 def read_beside(path: Path, original: Frame) -> Frame:

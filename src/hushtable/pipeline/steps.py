@@ -1,9 +1,4 @@
-"""What each module does: a function from the tables before it to the tables after it.
-
-Tables that a pipeline's file names: read once, with what the file says of their columns.
-
-The product of experiments: every step with its path, its seed, and the key under which its result is kept.
-"""
+"""What each module does: the product of experiments, and a function from the tables before a step to those after it."""
 
 from __future__ import annotations
 
@@ -47,22 +42,6 @@ from hushtable.release import codebook_paths, manifest, sha256
 from hushtable.synthesizers import METHODS, installed, synthesize_frame
 from hushtable.tables import Table, as_gate, persons_of, split_rows
 
-__all__ = [
-    "Branch",
-    "Doing",
-    "Step",
-    "files_of",
-    "full_name",
-    "key_of",
-    "load",
-    "looked_at",
-    "made",
-    "policy_of",
-    "product",
-    "seed_of",
-]
-
-
 Branch = tuple[tuple[str, str], ...]
 """A module and its experiment after another."""
 
@@ -72,20 +51,11 @@ _LOOKS: Final = ("Evaluator", "Describer")
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One experiment of one module, behind one line of experiments of those before.
+    """One experiment of one module, behind one line of experiments of those before."""
 
-    Attributes
-    ----------
-    path : tuple of (module, experiment)
-        What came before, and this one last.
-    parameters : Record
-    sample : int
-        Of a Splitter: which of its samples, from 0.
-    """
-
-    path: Branch
+    path: Branch  # what came before, and this one last
     parameters: Record
-    sample: int = 0
+    sample: int = 0  # of a Splitter: which of its samples, from 0
 
     @property
     def module(self) -> str:
@@ -154,23 +124,11 @@ def seed_of(seed: int, step: Step) -> int:
 
     All samples of a Splitter are drawn from one.
     """
-    return int.from_bytes(_digest([seed, step.parent, step.module, step.label]).digest()[:8], "big") >> 1
+    return _whole_of(_digest([seed, step.parent, step.module, step.label])) >> 1
 
 
 def key_of(step: Step, seed: int, content: Sequence[Path], wanted: Sequence[str], parent: str) -> str:
-    """Return the key of a step: a hash of all that its result depends on.
-
-    Parameters
-    ----------
-    step : Step
-    seed : int
-    content : sequence of path
-        The files that it reads; their bytes count, not their names.
-    wanted : sequence of str
-        The granularities that are asked of it.
-    parent : str
-        The key of the step before; empty for the first.
-    """
+    """Return the key of a step: a hash of all that its result depends on; bytes of files count, not names."""
     files = [sha256(path) for path in content]
     own = [_code(), _code_of(step.parameters), step.module, _plain(step.parameters), step.sample, seed_of(seed, step)]
     return str(_digest([*own, files, list(wanted), parent]).hexdigest())
@@ -187,6 +145,10 @@ def _plain(parameters: Record) -> Any:
 def _digest(parts: Any) -> Any:
     # The order of entries counts, and 1 is not "1".
     return hashlib.sha256(repr(parts).encode())
+
+
+def _whole_of(digest: Any) -> int:
+    return int.from_bytes(digest.digest()[:8], "big")
 
 
 def _code_of(parameters: Record) -> str:
@@ -224,22 +186,7 @@ _KINDS: Final[Mapping[str, Kind]] = {
 
 
 def load(filepath: str, files: NamedFiles, said: FileReading, like: Frame | None = None) -> Frame:
-    """Read a table.
-
-    Parameters
-    ----------
-    filepath : str
-    files : NamedFiles
-    said : FileReading
-        What a file says of its columns and cells.
-    like : Frame, optional
-        A table that was read before: what was said of its columns holds for this one too.
-
-    Raises
-    ------
-    InputError, ColumnError
-        The file cannot be read, or a column that is named is not in it.
-    """
+    """Read a table; what was said of the columns of another one, read before, holds for this one too."""
     of_all = () if isinstance(said.na_values, Mapping) else said.na_values
     marks = Dialect() if like is None else like.dialect.marks
     path, dialect = files.find(filepath), replace(marks, missing_values=(*marks.missing_values, *of_all))
@@ -320,29 +267,21 @@ _RELEASE: Final = "release.csv"
 
 @dataclass(frozen=True, slots=True)
 class Doing:
-    """What a step is given besides the tables.
-
-    Attributes
-    ----------
-    files : NamedFiles
-    store : Store
-    seed : int
-        The step's own.
-    key : str
-        Under which its result is kept.
-    """
+    """What a step is given besides the tables."""
 
     files: NamedFiles
     store: Store
-    seed: int
-    key: str
+    seed: int  # the step's own
+    key: str  # under which its result is kept
 
 
 def made(step: Step, before: Tables | None, doing: Doing) -> Tables:
     """Carry out a step that makes tables."""
     parameters = step.parameters
     if isinstance(parameters, Loading):
-        return _loaded(parameters, doing.files)
+        assert parameters.filepath is not None, "a download is refused before"
+        frame = load(parameters.filepath, doing.files, parameters)
+        return Tables(frame, frame)
     if isinstance(parameters, GivenSplit):
         return _given_split(parameters, before, doing.files)
     if isinstance(parameters, GivenTable):
@@ -371,15 +310,16 @@ def files_of(parameters: Record, files: NamedFiles) -> list[Path]:
     """Return the files that a step with these parameters reads."""
     if isinstance(parameters, Evaluator):
         return [*parameters.inputs(files)]
-    named: list[str | None] = []
+    named: list[str | Schema | None] = []
     if isinstance(parameters, GivenSplit):
-        schemas = (parameters.schema_.ori, parameters.schema_.control)
-        named += [parameters.filepath.ori, parameters.filepath.control, *map(_path_of, schemas)]
+        path, schema = parameters.filepath, parameters.schema_
+        named += [path.ori, path.control, schema.ori, schema.control]
     elif isinstance(parameters, (Loading, GivenTable)):
-        named += [parameters.filepath, _path_of(parameters.schema_)]
+        named += [parameters.filepath, parameters.schema_]
     elif isinstance(parameters, Releasing):
         named += [parameters.policy, parameters.key_file]
-    found = [files.find(each) for each in named if each is not None]
+    # A schema may stand in the pipeline's file itself.
+    found = [files.find(each) for each in named if isinstance(each, str)]
     if isinstance(parameters, Releasing):
         found += policy_of(parameters, files).inputs
     return found
@@ -391,16 +331,6 @@ def policy_of(parameters: Releasing, files: NamedFiles) -> Policy:
         return Policy.read(files.find(parameters.policy))
     rules: Policy = parameters.rules
     return rules
-
-
-def _path_of(schema: str | Schema | None) -> str | None:
-    return schema if isinstance(schema, str) else None
-
-
-def _loaded(parameters: Loading, files: NamedFiles) -> Tables:
-    assert parameters.filepath is not None, "a download is refused before"
-    frame = load(parameters.filepath, files, parameters)
-    return Tables(frame, frame)
 
 
 def _cleaning(before: Tables, parameters: Cleaning) -> Tables:
@@ -436,7 +366,9 @@ def _split(parameters: Splitting, before: Tables, sample: int, seed: int) -> Tab
     frame = before.current
     persons = None if parameters.person is None else persons_of(frame, parameters.person)
     given = parameters.random_state
-    rng = np.random.default_rng(seed if given is None else _seed_of(given))
+    if given is not None:
+        seed = given if type(given) is int and given >= 0 else _whole_of(_digest(given))
+    rng = np.random.default_rng(seed)
     train, control = _samples(parameters, frame.n_rows, rng, persons)[sample]
     original, kept_out = frame.take(train), frame.take(control)
     return replace(before, current=original, original=original, control=kept_out, redraw=None)
@@ -463,14 +395,10 @@ def _samples(
     return drawn
 
 
-def _seed_of(given: int | float | str) -> int:
-    if type(given) is int and given >= 0:
-        return given
-    return int.from_bytes(hashlib.sha256(repr(given).encode()).digest()[:8], "big")
-
-
 def _synthesized(parameters: Any, before: Tables, doing: Doing) -> Tables:
-    source, method = before.current, _method_of(parameters)
+    source, method = before.current, parameters.name
+    if isinstance(parameters, Synthesis) and parameters.values:
+        method = {method: {"values": parameters.values}}
 
     def draw(n: int, trial: int) -> Frame:
         return synthesize_frame(source, method, n, doing.seed + trial)
@@ -496,18 +424,13 @@ def _kept_table(source: Frame, doing: Doing) -> Frame | None:
         return None
 
 
-def _method_of(parameters: Synthesis | OwnSynthesizer) -> str | Mapping[str, Any]:
-    if isinstance(parameters, Synthesis) and parameters.values:
-        return {parameters.name: {"values": parameters.values}}
-    return parameters.name
-
-
 def _released(parameters: Releasing, before: Tables, doing: Doing) -> Tables:
     """Protect a table; what is published is read from the verified file, as anyone would."""
     path = doing.store.folder / doing.key / _RELEASE
     if not _is_whole(path, doing):
         rules = policy_of(parameters, doing.files)
-        release = rules.protect(before.current, key=_key_of(parameters, doing.files))
+        key = None if parameters.key_file is None else doing.files.find(parameters.key_file).read_bytes()
+        release = rules.protect(before.current, key=key)
         with doing.store.making(doing.key) as folder:
             release.write(folder / _RELEASE, external=parameters.external, policy=rules.to_dict())
     current = frames.read(path, dialect=manifest.dialect_of(path))
@@ -535,20 +458,12 @@ def _is_whole(release: Path, doing: Doing) -> bool:
     return codebook_paths(release)[1].is_file()
 
 
-def _key_of(parameters: Releasing, files: NamedFiles) -> bytes | None:
-    return None if parameters.key_file is None else files.find(parameters.key_file).read_bytes()
-
-
 def _described(frame: Frame) -> Evaluation:
     found = describe(Table.encode(frame))
     names = list(found.columns)
-    return Evaluation.of(
+    return Evaluation.of_figures(
+        {"row_count": found.n_rows, "col_count": found.n_columns, "na_count": found.n_incomplete},
         {
-            "global": {
-                "row_count": [found.n_rows],
-                "col_count": [found.n_columns],
-                "na_count": [found.n_incomplete],
-            },
             "columnwise": {
                 "column": names,
                 **{word: [getattr(found.columns[name], figure) for name in names] for figure, word in _FIGURES.items()},
@@ -558,7 +473,7 @@ def _described(frame: Frame) -> Evaluation:
                 "column2": [second for _, second in found.correlations],
                 "corr": list(found.correlations.values()),
             },
-        }
+        },
     )
 
 

@@ -20,8 +20,6 @@ from hushtable.io import is_full as is_full_disk
 if sys.platform != "win32":
     import fcntl
 
-__all__ = ["FOLDER", "Store", "clean"]
-
 FOLDER: Final = ".hushtable"
 _MARK: Final = "README.txt"
 _IGNORED: Final = ".gitignore"
@@ -34,15 +32,7 @@ _ENTRY: Final = re.compile(r"[0-9a-f]{64}|part-[0-9a-f]{16}")
 
 
 class Store:
-    """A folder of results, each whole or not there; of one run at a time.
-
-    Parameters
-    ----------
-    folder : path, optional
-        Where it is; None keeps nothing beyond this run.
-    fresh : bool
-        Make all anew.
-    """
+    """A folder of results, each whole or not there; of one run at a time. Without a folder nothing outlasts the run."""
 
     def __init__(self, folder: Path | None, *, fresh: bool = False) -> None:
         self.lasts = folder is not None
@@ -104,13 +94,7 @@ class Store:
 
 
 def clean(folder: Path) -> bool:
-    """Remove what is kept; say whether there was anything.
-
-    Raises
-    ------
-    InputError
-        The folder holds something else; nothing of that is removed.
-    """
+    """Remove what is kept; say whether there was anything. What the folder holds else is left, and an InputError."""
     if not folder.is_dir():
         return False
     _check_own(folder)

@@ -6,8 +6,6 @@ import sys
 from html import escape
 from typing import Any
 
-__all__ = ["ProgressBar"]
-
 
 class ProgressBar:
     """Shows in a notebook how far a search is; elsewhere it shows nothing.

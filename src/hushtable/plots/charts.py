@@ -1,13 +1,8 @@
 """Arrays to matplotlib axes: what every ``.plot()`` calls.
 
 Nothing here chooses a back end, opens a window, imports pyplot where nobody uses it or sets what other figures go by:
-without ``ax`` a figure is made, which ``ax.figure.savefig(path)`` writes. A notebook shows it below its cell, and
-``plt.show()`` in a program that imported pyplot. Plain lists do as well as arrays; a value of None is not shown.
-
-Series differ by hatch, dashes or marker, never by their colour alone.
-
-Names come from data, and are drawn as they are: none is read as mathematics, long ones end in "…". matplotlib's own
-font has no emoji and no Chinese: it warns when such a name is drawn, and draws a box.
+without ``ax`` a figure is made. Plain lists do as well as arrays; None is not shown. Series differ by hatch, dashes or
+marker, never by colour alone. Names come from data, and are drawn as they are: none is read as mathematics.
 """
 
 from __future__ import annotations
@@ -65,22 +60,9 @@ def class_sizes(
 ) -> Any:
     """Draw the share of the records in classes of every size, beside one another for every series; return the axes.
 
-    Parameters
-    ----------
-    bands : sequence of str
-        Sizes of classes, as `hushtable.risk.assessment` names them.
-    shares : mapping of str to sequence of float
-        For every series ("before", "after") the share of the records in each band, in [0, 1].
-    people : str
-        What the sizes count: "records", or "persons".
-    title : str
-    ax : matplotlib axes, optional
+    ``people`` is what the sizes count: "records", or "persons".
     """
-    axes = style.axes_of(ax, height=_height(len(shares)))
-    _grouped(axes, bands, shares)
-    style.percent(axes.yaxis)
-    style.dress(axes, title=title, xlabel=f"{people} in the class", ylabel="share of records", grid="y")
-    return axes
+    return distributions(bands, shares, label=f"{people} in the class", title=title, ax=ax)
 
 
 def risk_by_k(
@@ -93,16 +75,8 @@ def risk_by_k(
 ) -> Any:
     """Draw the share of the records in classes smaller than k, a stair for every series; return the axes.
 
-    Parameters
-    ----------
-    k : sequence of int
-        From 1 on, ascending; the axis is logarithmic. A stair keeps its height up to the next k.
-    shares : mapping of str to sequence of float
-        In [0, 1], for every k.
-    people : str
-        What k counts: "records", or "persons".
-    title : str
-    ax : matplotlib axes, optional
+    ``k`` ascends from 1; a stair keeps its height up to the next k. ``people`` is what k counts: "records", or
+    "persons".
     """
     axes = style.axes_of(ax, height=_height(len(shares)))
     _lines(axes, k, shares, drawstyle="steps-post")
@@ -119,26 +93,15 @@ def risk_by_k(
 
 
 def bars(names: Sequence[str], values: Sequence[float | None], *, label: str, title: str = "", ax: Any = None) -> Any:
-    """Draw a bar with its number for every name, the first at the top; return the axes.
-
-    A figure of its own grows with the number of names.
-    """
+    """Draw a bar with its number for every name, the first at the top; return the axes."""
     axes = style.axes_of(ax, height=max(_INCHES_HIGH, 1.0 + _INCHES_A_BAR * len(names)))
     lengths = style.numbers(values)
     places = np.flatnonzero(np.isfinite(lengths))
     axes.barh(places, lengths[places], height=0.7, color=PALETTE[0], edgecolor=INK, linewidth=EDGE)
-    size = style.text_size(axes)
+    small = {"textcoords": "offset points", "fontsize": style.text_size(axes)}
     for place, length in zip(places.tolist(), lengths[places].tolist(), strict=True):
-        side = 1 if length >= 0 else -1
-        axes.annotate(
-            style.told(length),
-            (length, place),
-            (3 * side, 0),
-            textcoords="offset points",
-            ha="left" if side > 0 else "right",
-            va="center",
-            fontsize=size,
-        )
+        side, ha = (3, "left") if length >= 0 else (-3, "right")
+        axes.annotate(style.told(length), (length, place), (side, 0), ha=ha, va="center", **small)
     style.name_ticks(axes, "y", names)
     axes.set_ylim(len(names) - 0.5, -0.5 if len(names) else 0.5)
     # Room for the number at the longest bar.
@@ -157,17 +120,9 @@ def by_size(
     axes.bar(places, heights[places], width=0.8, color=PALETTE[0], edgecolor=INK, linewidth=EDGE)
     texts = [style.told(height) for height in heights[places].tolist()]
     upright = len(sizes) * max(map(len, texts), default=0) > 42
+    how = {"textcoords": "offset points", "fontsize": style.text_size(axes), "rotation": 90 if upright else 0}
     for place, height, text in zip(places.tolist(), heights[places].tolist(), texts, strict=True):
-        axes.annotate(
-            text,
-            (place, height),
-            (0, 2),
-            textcoords="offset points",
-            ha="center",
-            va="bottom",
-            rotation=90 if upright else 0,
-            fontsize=style.text_size(axes),
-        )
+        axes.annotate(text, (place, height), (0, 2), ha="center", va="bottom", **how)
     style.name_ticks(axes, "x", [str(size) for size in sizes], rotation=0)
     axes.margins(y=0.3 if upright else 0.12)
     if len(sizes):
@@ -186,19 +141,7 @@ def distributions(
     title: str = "",
     ax: Any = None,
 ) -> Any:
-    """Draw how often values or bins occur, beside one another for every series; return the axes.
-
-    Parameters
-    ----------
-    places : sequence of str
-        The values or bins. Not all are named where they are many.
-    shares : mapping of str to sequence of float
-        For every series ("before", "after") the share of the records at each place, in [0, 1].
-    label : str
-        What the places are of: the column.
-    title : str
-    ax : matplotlib axes, optional
-    """
+    """Draw how often values or bins of a column occur, beside one another for every series; return the axes."""
     axes = style.axes_of(ax, height=_height(len(shares)))
     _grouped(axes, places, shares)
     style.percent(axes.yaxis)
@@ -240,22 +183,7 @@ def pareto(
     title: str = "",
     ax: Any = None,
 ) -> Any:
-    """Draw points, and on them those that no other betters in both coordinates; return the axes.
-
-    Parameters
-    ----------
-    points : array of float, shape (n_points, 2)
-    front : sequence of int
-        Which of them; joined by ascending first coordinate.
-    labels : tuple of two str
-        Of the coordinates.
-    title : str
-    ax : matplotlib axes, optional
-
-    Notes
-    -----
-    More than 2,000 points are a picture inside a vector file.
-    """
+    """Draw points (n_points, 2), and on them the front, which no other betters in both coordinates; return the axes."""
     axes = style.axes_of(ax)
     at = np.asarray(points, dtype=np.float64).reshape(-1, 2)
     chosen = at[np.asarray(front, dtype=np.int64)]
@@ -281,17 +209,7 @@ def histogram(values: FloatArray, *, label: str, title: str = "", ax: Any = None
 
 
 def ecdf(values: FloatArray, *, label: str, normal: bool = True, title: str = "", ax: Any = None) -> Any:
-    """Draw the empirical distribution function; return the axes.
-
-    Parameters
-    ----------
-    values : ndarray of float64, shape (n,)
-    label : str
-    normal : bool
-        Whether the normal one of the same mean and sd is drawn beside it. Sizes of classes are not normal.
-    title : str
-    ax : matplotlib axes, optional
-    """
+    """Draw the empirical distribution function, beside the normal one of the same mean and sd; return the axes."""
     from scipy.special import ndtr
 
     axes = style.axes_of(ax)
@@ -334,20 +252,9 @@ def evolution(
     title: str = "",
     ax: Any = None,
 ) -> Any:
-    """Draw how a search went; return the axes.
+    """Draw the best value until each number of column sets, and what steps kept (``current``, NaN where none ended).
 
-    Parameters
-    ----------
-    steps : ndarray of int64, shape (n,)
-        Column sets evaluated.
-    best : ndarray of float64, shape (n,)
-        The best value until then.
-    current, mean : ndarray of float64, shape (n,), optional
-        The value that each step kept, and the mean of its values; NaN where no step ended. A mean that is the same
-        everywhere is not drawn twice.
-    label : str
-    title : str
-    ax : matplotlib axes, optional
+    A mean of the steps' values that is the same everywhere is not drawn twice.
     """
     axes = style.axes_of(ax)
     # Wide, and below the steps: where a step keeps the best, both are seen.

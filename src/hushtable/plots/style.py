@@ -18,33 +18,6 @@ import numpy as np
 
 from hushtable._types import FloatArray
 
-__all__ = [
-    "EDGE",
-    "FAINT",
-    "INK",
-    "PALETTE",
-    "SeriesLook",
-    "apart",
-    "as_svg",
-    "axes_of",
-    "correlation",
-    "dress",
-    "legend",
-    "line",
-    "look",
-    "name_ticks",
-    "name_whole",
-    "numbers",
-    "patch",
-    "percent",
-    "plain",
-    "readable_on",
-    "separated",
-    "short",
-    "text_size",
-    "told",
-]
-
 PALETTE: Final = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
 """Okabe and Ito's colours, which those tell apart who see no red or green."""
 INK: Final = "#000000"
@@ -77,22 +50,12 @@ _LONGEST_SLANTED: Final = 16
 
 @dataclass(frozen=True, slots=True)
 class SeriesLook:
-    """What tells a series from others, with colours and without.
-
-    Attributes
-    ----------
-    color : str
-    dashes : str or tuple
-        Of a line.
-    marker : str
-    hatch : str
-        Of a bar.
-    """
+    """What tells a series from others, with colours and without."""
 
     color: str
-    dashes: Any
+    dashes: Any  # of a line
     marker: str
-    hatch: str
+    hatch: str  # of a bar
 
 
 def look(i: int) -> SeriesLook:
@@ -104,8 +67,6 @@ def look(i: int) -> SeriesLook:
 def axes_of(ax: Any, *, width: float = 4.2, height: float = 3.0) -> Any:
     """Return the axes that were given, or those of a new figure, its size in inches.
 
-    Notes
-    -----
     Where somebody looks at figures of pyplot (a notebook, or a program that imported it), the figure is one of them: it
     is shown, and closed once shown, as those of pandas are. Elsewhere, and within `apart`, only its axes know it.
     """
@@ -316,24 +277,14 @@ def numbers(values: Any) -> FloatArray:
 
 
 def readable_on(color: Sequence[float]) -> str:
-    """Return black or white, whichever has more contrast to a colour (red, green, blue, in [0, 1]).
-
-    Notes
-    -----
-    WCAG 2.1: (L1 + 0.05) / (L2 + 0.05) of relative luminances, that of white is 1 and of black 0.
-    """
+    """Return black or white, whichever has more contrast (WCAG 2.1) to a colour (red, green, blue, in [0, 1])."""
     linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in color[:3]]
     luminance = 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
     return "#ffffff" if 1.05 / (luminance + 0.05) > (luminance + 0.05) / 0.05 else INK
 
 
 def as_svg(axes: Any) -> str:
-    """Return the figure of some axes as SVG, without a date, with its texts as texts: who shows it has fonts for them.
-
-    Notes
-    -----
-    What matplotlib writes is set for the time of writing, and set back.
-    """
+    """Return the figure of some axes as SVG, undated, with its texts as texts: who shows it has fonts for them."""
     import matplotlib as mpl
 
     page = io.StringIO()

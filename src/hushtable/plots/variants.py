@@ -7,8 +7,6 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, Final
 
-__all__ = ["dark", "printed"]
-
 _GROUND: Final = 0.11  # lightness of a dark page
 _MOST: Final = 0.93  # of what is written on it
 _COLOURED: Final = ("facecolor", "edgecolor", "color", "markerfacecolor", "markeredgecolor")
@@ -20,27 +18,12 @@ def dark(axes: Any) -> Any:
     """Turn what was drawn into a picture for a dark page; return the axes.
 
     Light becomes dark and dark light, hues stay: series are told apart as before, by hatch, dashes or marker too.
-
-    Examples
-    --------
-    >>> from hushtable.plots import charts
-    >>> axes = dark(charts.class_sizes(["1", "2"], {"records": [0.25, 0.75]}))
-    >>> sum(axes.figure.get_facecolor()[:3]) < 1
-    True
     """
     return _recoloured(axes, _inverted)
 
 
 def printed(axes: Any) -> Any:
-    """Turn what was drawn into greys, as a printer without colours would; return the axes.
-
-    Examples
-    --------
-    >>> from hushtable.plots import charts
-    >>> axes = printed(charts.class_sizes(["1", "2"], {"records": [0.25, 0.75]}))
-    >>> len({*axes.patches[0].get_facecolor()[:3]})
-    1
-    """
+    """Turn what was drawn into greys, as a printer without colours would; return the axes."""
     return _recoloured(axes, _grey)
 
 

@@ -1,11 +1,4 @@
-"""The verb that carries out one policy with every k, suppression, recoding, method and link of records.
-
-Nothing is decided here: risk and loss are put side by side, so that people can choose.
-
-Runs of one policy side by side: what each costs, and where the curve of risk and loss bends most.
-
-It is internal: what other requests would have cost tells the readers of a release how its classes came about.
-"""
+"""One policy with every k, suppression, recoding, method and link of records, side by side: internal, for choosing."""
 
 from __future__ import annotations
 
@@ -45,79 +38,34 @@ from hushtable.quality import Regression, RegressionModel, regress
 from hushtable.release import Edition, Release
 from hushtable.search import Clock, n_threads
 
-__all__ = ["INTERNAL", "KNEE", "LINKS", "ComparedRun", "Comparison", "compare", "policy_of_run"]
-
 INTERNAL: Final = "internal: what every k costs helps to undo a release; keep it away from whoever receives one"
 KNEE: Final = "where highest risk against loss bends most; the choice is yours"
 
 
 @dataclass(frozen=True, slots=True)
 class ComparedRun:
-    """What was asked of one run, and what it costs; every figure is None where no release came of it.
-
-    Attributes
-    ----------
-    k : int
-    suppression : float or None
-        The share of the records that might go; None where the policy's notion lets none go.
-    recoding : str or None
-        None where the method has no such option.
-    method : str
-    highest_risk, average_risk : float or None
-        In (0, 1]: 1 / the smallest class, and the mean over records of 1 / the size of their class (classes / records,
-        unless persons are counted). Of the records that are published in classes, whether the others are starred or
-        dropped; counted from the published cells.
-    smallest_class, n_classes : int or None
-        Of equal published cells; the smallest in persons where the policy counts them.
-    loss : float or None
-        The policy's loss; suppressed records count as wholly lost.
-    loss_by_column : dict of str to float, or None
-        The set-NCP of every quasi-identifier, in [0, 1], whatever the loss is.
-    longest_cell : int or None
-        Characters of the longest published quasi-identifier.
-    n_bytes : int or None
-        The size of the release as a CSV; None also where no CSV has cells for it.
-    n_suppressed : int or None
-        Records, starred or dropped.
-    seconds : float or None
-        Wall-clock time of the search, without reading, verifying and counting.
-    verified : bool or None
-        Whether all that the release claims was judged from its published cells and holds.
-    reason : str or None
-        Why no release came of it.
-    links : str or None
-        What becomes of the link between a person's records, where that is compared: see `compare`.
-    persons_found : float or None
-        In [0, 1]: by 1, 2 or 3 known records, the largest share of persons found (see `hushtable.claims.Linkage`).
-        None where no published column links records.
-    overlap : float or None
-        Of the 95 % intervals of a regression on the release and on the original, on average over its coefficients, in
-        [0, 1]; None where no model was given, or it cannot be fitted.
-    guessed : str or None
-        The model's columns of numbers where most records have open cells, as `<20`: intervals stand on a guess of where
-        they end.
-    """
+    """What was asked of one run, and what it costs; every figure is None where no release came of it."""
 
     k: int
-    suppression: float | None
-    recoding: str | None
+    suppression: float | None  # the share of the records that might go; None where the policy's notion lets none go
+    recoding: str | None  # None where the method has no such option
     method: str
-    highest_risk: float | None = None
-    average_risk: float | None = None
-    smallest_class: int | None = None
+    highest_risk: float | None = None  # in (0, 1], of published classes: 1 / the smallest
+    average_risk: float | None = None  # the mean over their records of 1 / the size of their class
+    smallest_class: int | None = None  # of equal published cells, in persons where the policy counts them
     n_classes: int | None = None
-    loss: float | None = None
-    loss_by_column: dict[str, float] | None = None
-    longest_cell: int | None = None
-    n_bytes: int | None = None
-    n_suppressed: int | None = None
-    seconds: float | None = None
-    verified: bool | None = None
-    reason: str | None = None
-    links: str | None = None
-    persons_found: float | None = None
-    overlap: float | None = None
-    guessed: str | None = None
+    loss: float | None = None  # the policy's loss; suppressed records count as wholly lost
+    loss_by_column: dict[str, float] | None = None  # the set-NCP of every quasi-identifier, whatever the loss is
+    longest_cell: int | None = None  # characters of the longest published quasi-identifier
+    n_bytes: int | None = None  # of a CSV of the release; None also where no CSV has cells for it
+    n_suppressed: int | None = None  # records, starred or dropped
+    seconds: float | None = None  # of the search, on the clock, without reading, verifying and counting
+    verified: bool | None = None  # whether all that the release claims was judged from its published cells and holds
+    reason: str | None = None  # why no release came of it
+    links: str | None = None  # what becomes of the link between a person's records, where that is compared
+    persons_found: float | None = None  # in [0, 1]: the largest share found by 1, 2 or 3 known records that are linked
+    overlap: float | None = None  # in [0, 1]: of 95 % intervals of coefficients with the original's, on average
+    guessed: str | None = None  # the model's columns of numbers with open cells, as `<20`, whose ends are guessed
 
     @property
     def is_feasible(self) -> bool:
@@ -133,9 +81,7 @@ class ComparedRun:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Runs of one policy side by side.
-
-    It is internal: what every k costs helps to undo a release.
+    """Runs of one policy side by side; internal, because what every k costs helps to undo a release.
 
     Attributes
     ----------
@@ -178,11 +124,6 @@ class Comparison:
 
     def plot(self, *, ax: Any = None) -> Any:
         """Draw highest risk against loss, a line for the runs that differ in k alone; return the matplotlib axes.
-
-        Parameters
-        ----------
-        ax : matplotlib axes, optional
-            A figure of its own when not given; a notebook shows it.
 
         Raises
         ------
@@ -369,7 +310,9 @@ def compare(
     [(2, 3, True), (3, 3, True), (7, None, None)]
     """
     rules = _policy(policy)
-    runs = _runs(rules, _ks(k), _shares(suppression), _words(recoding, STYLES, "recoding"), _methods(method, rules))
+    methods = _words(method, METHODS, "method") or [rules.method.name]
+    ks = list(dict.fromkeys(KAnonymity(each).k for each in _listed(k, "k", "[2, 5, 10]")))
+    runs = _runs(rules, ks, _shares(suppression), _words(recoding, STYLES, "recoding"), methods)
     ways = _words(links, LINKS, "links")
     fitted = RegressionModel.of(model, weights)
     if ways is not None:
@@ -414,10 +357,6 @@ def _listed(given: Any, what: str, example: str) -> list[Any]:
     return entries
 
 
-def _ks(given: Any) -> list[int]:
-    return list(dict.fromkeys(KAnonymity(each).k for each in _listed(given, "k", "[2, 5, 10]")))
-
-
 def _shares(given: Any) -> list[float]:
     shares = _listed(given, "suppression", "[0, 0.01]")
     for each in shares:
@@ -440,10 +379,6 @@ def _words(given: Any, known: Iterable[str], what: str) -> list[str] | None:
     return list(dict.fromkeys(words))
 
 
-def _methods(given: Any, rules: Policy) -> list[str]:
-    return _words(given, METHODS, "method") or [rules.method.name]
-
-
 def _runs(
     rules: Policy, ks: Sequence[int], shares: Sequence[float], recodings: Sequence[str] | None, methods: Sequence[str]
 ) -> list[ComparedRun]:
@@ -454,7 +389,8 @@ def _runs(
             f"recoding has no effect: {' and '.join(methods)} have no such option.",
             hint="leave it out, or compare method='mondrian' too.",
         )
-    suppressed: Sequence[float | None] = [None] if _notion(rules.models) else shares
+    judges_rows = any(isinstance(model, MatchingNotion) for model in rules.models)
+    suppressed: Sequence[float | None] = [None] if judges_rows else shares
     styles: dict[str, Sequence[str | None]] = {
         name: (recodings or [_with_method(rules, name).method.recoding]) if name in recoded else [None]
         for name in methods
@@ -480,18 +416,11 @@ def _by_links(rules: Policy, runs: Iterable[ComparedRun], ways: Iterable[str]) -
             method = run.method
             if aligns != (links == LinkedKAnonymity.name):
                 method = Histories.name if links == LinkedKAnonymity.name else Mondrian.name
-            style = run.recoding if method == run.method else _default_style(rules, method)
+            made = _with_method(rules, method).method
+            default = made.recoding if hasattr(made, "recoding") else None
+            style = run.recoding if method == run.method else default
             found.append(replace(run, links=links, method=method, recoding=style))
     return list(dict.fromkeys(found))
-
-
-def _default_style(rules: Policy, method: str) -> str | None:
-    made = _with_method(rules, method).method
-    return made.recoding if hasattr(made, "recoding") else None
-
-
-def _notion(models: Iterable[PrivacyModel]) -> bool:
-    return any(isinstance(model, MatchingNotion) for model in models)
 
 
 def _with_method(rules: Policy, name: str) -> Policy:
@@ -599,10 +528,8 @@ def _figures(run: ComparedRun, prepared: Prepared, asked: Request, model: Regres
     seconds = perf_counter() - began
     # What `Release.verify` does, with the cells written once for all figures.
     published, claim, source = release.edition, release.claim, release.source
-    frame, original = published.frame(), None
-    if claim.compares(published.columns):
-        original = source.frame()
-    verdict = claim.verify(frame, original=original)
+    frame = published.frame()
+    verdict = claim.verify(frame, original=source.frame() if claim.compares(published.columns) else None)
     linkage = release.linkage()
     fitted = _fitted(release, frame, model)
     return replace(

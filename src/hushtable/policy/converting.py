@@ -1,8 +1,6 @@
 """Projects and hierarchies of other tools: an ARX project becomes a policy, a code list or tree a hierarchy file.
 
-An ARX project (``.deid``) is a zip (`org.deidentifier.arx.gui.worker.WorkerSave` writes it). Of it are read
-``project.xml``, ``input/config.xml``, ``input/definition.xml`` and ``input/hierarchies``: never its data, and never
-what Java serialized. What has no counterpart here is listed.
+Of a project (``.deid``, a zip that ARX's `WorkerSave` writes) neither its data nor what Java serialized is read.
 """
 
 from __future__ import annotations
@@ -20,8 +18,6 @@ from hushtable.hierarchy import check_lines
 from hushtable.io import decode_text, read_text
 from hushtable.policy import plain_yaml
 from hushtable.policy.policy import Policy
-
-__all__ = ["Converted", "convert"]
 
 _MOST_BYTES: Final = 2**28  # of an entry of a project
 _ROLES: Final = {
@@ -63,34 +59,14 @@ _JAVA_DATES: Final = dict(
 
 @dataclass(frozen=True, slots=True)
 class Converted:
-    """What a file of another tool becomes.
+    """What a file of another tool becomes."""
 
-    Attributes
-    ----------
-    files : mapping of str to str
-        Texts by the names of files, relative to where they are written.
-    lacking : tuple of str
-        What has no counterpart here.
-    """
-
-    files: Mapping[str, str] = field(repr=False)
-    lacking: tuple[str, ...] = ()
+    files: Mapping[str, str] = field(repr=False)  # texts by the names of files, relative to where they are written
+    lacking: tuple[str, ...] = ()  # what has no counterpart here
 
 
 def convert(path: Path) -> Converted:
-    """Convert a file of another tool.
-
-    Parameters
-    ----------
-    path : path
-        ``.deid`` of ARX: a policy, and a file for each hierarchy. ``.hrc`` of tau-Argus and ``.txt`` of Amnesia: a
-        hierarchy as ARX reads it.
-
-    Raises
-    ------
-    InputError
-        It is neither, or damaged; or a project's entries make no policy.
-    """
+    """Convert a file of another tool: ``.deid`` (ARX) to a policy and hierarchies, ``.hrc``, ``.txt`` to one."""
     kind = path.suffix.lower()
     if kind == ".deid":
         return _project(path)

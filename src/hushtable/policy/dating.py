@@ -16,40 +16,20 @@ from hushtable.columns import (
 )
 from hushtable.io import Frame
 
-__all__ = ["Dating", "describe_century", "propose_dating"]
-
 _TOPICS: Final = ("birth", "date")
 _YEARS: Final = "%Y"
 
 
 class Dating(NamedTuple):
-    """What is proposed of a column of dates.
+    """What is proposed of a column of dates."""
 
-    Attributes
-    ----------
-    spec : ColumnSpec
-        Its format, where only one fits, and the latest year.
-    formats : tuple of str
-        Several that fit: somebody has to choose.
-    are_years : bool
-        Its numbers may be years, which need no format.
-    """
-
-    spec: ColumnSpec = ColumnSpec()
-    formats: tuple[str, ...] = ()
-    are_years: bool = False
+    spec: ColumnSpec = ColumnSpec()  # its format, where only one fits, and the latest year
+    formats: tuple[str, ...] = ()  # several that fit: somebody has to choose
+    are_years: bool = False  # its numbers may be years, which need no format
 
 
 def propose_dating(frame: Frame, name: str, topic: str) -> Dating:
-    """Propose how the dates of a column are read; digits are dates only where the column's name says so.
-
-    Parameters
-    ----------
-    frame : Frame
-    name : str
-    topic : str
-        What the column is about: ``"birth"``, ``"date"`` or something else.
-    """
+    """Propose how the dates of a column are read; digits are dates only if its topic is ``"birth"`` or ``"date"``."""
     spec, text = frame.spec(name), frame.text(name)
     if spec.format is not None:
         return Dating()
@@ -73,13 +53,7 @@ def propose_dating(frame: Frame, name: str, topic: str) -> Dating:
 
 
 def describe_century(latest_year: int, topic: str) -> str:
-    """Say which years two digits mean, and why.
-
-    Examples
-    --------
-    >>> describe_century(2026, "birth")
-    'two digits: 26 is 2026, 27 is 1927, as no birth lies in the future; say another year if that is wrong'
-    """
+    """Say which years two digits mean, and why."""
     years = f"{latest_year % 100:02} is {latest_year}, {(latest_year + 1) % 100:02} is {latest_year - 99}"
     why = "no birth lies in the future" if topic == "birth" else "its dates lie closest together so"
     return f"two digits: {years}, as {why}; say another year if that is wrong"

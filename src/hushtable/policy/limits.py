@@ -6,8 +6,6 @@ import math
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-__all__ = ["LimitedFigure", "failures", "keys_figures", "mpuccs_figures"]
-
 
 class LimitedFigure(NamedTuple):
     """A figure that has a limit: its value, what it counts, and why the true value may be higher ("" if it may not)."""
@@ -44,8 +42,7 @@ def keys_figures(summary: Mapping[str, Any]) -> dict[str, LimitedFigure]:
 def mpuccs_figures(summary: Mapping[str, Any], limits: Mapping[str, float]) -> dict[str, LimitedFigure]:
     """Return what can be limited of `hushtable.mpuccs`: its rate, its count, and its excess over a control.
 
-    The excess is judged by the upper end of its interval. So an estimate from few records cannot pass because it is
-    uncertain.
+    The excess is judged by the upper end of its interval, so that an estimate from few records cannot pass.
     """
     # PETsARD's summary has no entry "complete", and is judged as PETsARD computed it.
     doubt = "" if summary.get("complete", True) else "the budget ended before all column sets were looked at"

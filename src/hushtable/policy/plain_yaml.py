@@ -1,7 +1,6 @@
 """YAML as people write it by hand: plain values, of a limited size and depth, each with its line.
 
-Anchors, aliases, tags and merge keys are refused: a policy or pipeline has no use for them, and a few
-lines of them can stand for more than a machine holds, or for other than they seem to say.
+Anchors, aliases, tags and merge keys are refused: a few lines of them can stand for more than a machine holds.
 """
 
 from __future__ import annotations
@@ -17,8 +16,6 @@ import yaml
 from hushtable.errors import InputError, PolicyError, with_hint
 from hushtable.io import read_text
 
-__all__ = ["YamlNode", "line_of", "part_of", "read", "text_of", "write"]
-
 YamlNode = yaml.Node
 
 _LARGEST: Final = 1_000_000  # characters
@@ -31,13 +28,7 @@ _QUOTE: Final = "write the entry out, or put it in quotes where it is meant as t
 
 
 def text_of(path: str | os.PathLike[str], what: str, hint: str, error: type[InputError]) -> str:
-    """Return the text of a file; of one that is too large as much as `read` needs to refuse it.
-
-    Raises
-    ------
-    InputError
-        Of the type asked for: there is no such file, or its encoding cannot be found.
-    """
+    """Return the text of a file; of one that is too large as much as `read` needs to refuse it."""
     try:
         return read_text(Path(path), most_bytes=_MOST_BYTES)
     except (OSError, ValueError):
@@ -45,13 +36,7 @@ def text_of(path: str | os.PathLike[str], what: str, hint: str, error: type[Inpu
 
 
 def read(text: str, name: str, error: type[InputError] = PolicyError) -> tuple[Any, YamlNode | None]:
-    """Read the one document of a text as plain values, and as the tree that knows their lines.
-
-    Raises
-    ------
-    InputError
-        Of the type asked for: the text is too large, not YAML, or YAML that is refused: in which line of ``name``.
-    """
+    """Read the one document of a text as plain values, and as the tree that knows their lines, which errors name."""
     if len(text) > _LARGEST:
         raise error(f"{name}: more than {_LARGEST:,} characters.", hint="keep long hierarchies in files of their own.")
     try:

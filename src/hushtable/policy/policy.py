@@ -1,30 +1,7 @@
 """Policy: what is to be protected, how, and to what limit, as one validated record that lives in a YAML file.
 
-.. code-block:: yaml
-
-    version: 1
-    columns:
-      name: identifier                              # left out of the release
-      email: {role: identifier, action: pseudonym}  # or replaced by a keyed pseudonym
-      visit_id: {role: identifier, action: fresh}   # or by a new pseudonym in every record: nothing links
-      patient: identifier
-      age: quasi-identifier
-      severity: {role: quasi-identifier, order: [mild, moderate, severe]}
-      zip: {role: quasi-identifier, kind: category, hierarchy: {prefix: [4, 3, 2]}}
-      job: {role: quasi-identifier, hierarchy: hierarchies/job.csv}  # or: auto
-      diagnosis: sensitive
-      visit: other                                  # written as it is
-    person: patient                                 # several rows a person: classes count persons
-    models:
-      - k-anonymity: 5
-      - distinct-l-diversity: {l: 2, sensitive: diagnosis}
-    method: {mondrian: {cut: gain, recoding: readable}}
-    loss: {ncp: {weights: {age: 2}}}
-    limits: {highest_risk: 0.2, suppression: 0.01, exposure: {columns: 2, rate: 0.05}}
-    accept: {visit: "nobody outside knows the day"} # other, and yet nearly unique: docs/anonymize.md
-    write: {encoding: cp1252, decimal: ","}         # of a CSV; else utf-8 and a point
-
-Models, hierarchy rules, methods and losses are entries of one grammar: `hushtable.models.entries`.
+Models, hierarchy rules, methods and losses are entries of one grammar (`hushtable.models.entries`); docs/quickstart.md
+shows a whole policy.
 """
 
 from __future__ import annotations
@@ -77,8 +54,6 @@ if TYPE_CHECKING:
     import polars as pl
     from narwhals.typing import IntoDataFrameT, IntoLazyFrameT
     from typing_extensions import Unpack
-
-__all__ = ["Policy"]
 
 
 class ProtectOptions(TypedDict, total=False):
@@ -281,8 +256,7 @@ class Policy(Record):
         data : path, URL, dataframe, lazy frame or Table
         key : bytes, optional
             The secret of pseudonyms, where some columns get them.
-        progress : callable, optional
-        engine, session
+        progress, engine, session
             As `hushtable.anonymize`.
 
         Raises

@@ -1,9 +1,4 @@
-"""The policy that a scan proposes, as a text that explains itself to whoever must decide.
-
-The hierarchy that a scan proposes for a column: a rule that follows from what the column is about.
-
-The language of the table is told from words of its headers and cells: a proposal, never a decision.
-"""
+"""The policy that a scan proposes, as a text that explains itself to whoever must decide."""
 
 from __future__ import annotations
 
@@ -34,10 +29,8 @@ from hushtable.hierarchy import (
 from hushtable.io import Frame
 from hushtable.policy import plain_yaml
 from hushtable.policy.sections import ASK, MEANINGS
-from hushtable.tables import Table, count_open_ends, find_missing_codes, nameable_codes, partitions
+from hushtable.tables import Table, count_open_ends, find_missing_codes, nameable_codes
 from hushtable.wording import current_language, translate, use_language
-
-__all__ = ["language_of", "proposed", "proposed_rule"]
 
 _WORDS: Final[Mapping[str, frozenset[str]]] = MappingProxyType(
     {
@@ -68,20 +61,7 @@ _FEWEST: Final = 2
 
 
 def language_of(texts: Iterable[str]) -> tuple[str, tuple[str, ...]]:
-    """Return the language of the most words among some texts, and these words; English in doubt.
-
-    Parameters
-    ----------
-    texts : iterable of str
-        Names of columns, and cells of categories.
-
-    Examples
-    --------
-    >>> language_of(["Geschlecht", "PLZ", "beruf"])
-    ('de', ('beruf', 'geschlecht', 'plz'))
-    >>> language_of(["x", "date"])
-    ('en', ('date',))
-    """
+    """Return the language of the most words among names of columns and cells, and these words; English in doubt."""
     folded = {fold(text) for text in texts}
     words = folded | {word for text in folded for word in text.split()}
     found = {language: sorted(words & known) for language, known in _WORDS.items()}
@@ -99,28 +79,7 @@ _FITTING: Final = 0.9
 
 
 def proposed_rule(column: Column, topic: str) -> Rule | None:
-    """Return what to generalize a quasi-identifier by; None where its own values serve better.
-
-    Parameters
-    ----------
-    column : Column
-    topic : str
-        What it is about: a name in ``discover/roles/data/topics.tsv``.
-
-    Notes
-    -----
-    Numbers get none: they are cut wherever a cut serves best, with round ends. Nor does a column of two values.
-
-    ====================================================  ==========================================
-    column                                                rule
-    ====================================================  ==========================================
-    date; datetime                                        month (day), quarter, year, decade
-    postcode; category of digits of one length            the first characters, up to four levels
-    codes of illnesses as ICD-10 has them                 a letter and two digits, then the letter
-    country or nationality, education; 70 % of the        the dictionary
-    values in the dictionary
-    ====================================================  ==========================================
-    """
+    """Return what to generalize a quasi-identifier by; None, as for numbers, where its own values serve better."""
     if column.n_values < 3:
         return None
     if column.kind == "date":
@@ -214,23 +173,8 @@ def proposed(
 ) -> str:
     """Write a policy to start from, with a reason beside every column and a line for every option.
 
-    Parameters
-    ----------
-    frame : Frame
-        What was scanned, with what was learned of its spelling.
-    roles : Roles
-    k : int
-    source : str
-        The name of what was scanned.
-    run : str, optional
-        What to run next, where it can be run before anything is decided.
-    undecided : mapping of column to OddCells
-        Odd cells of which nobody has decided; the frame has none.
-
-    Returns
-    -------
-    str
-        YAML that `Policy.parse` reads, as soon as some column is a quasi-identifier or yet to be decided.
+    ``run`` is what to run next, where nothing has to be decided before; the frame has none of the ``undecided`` odd
+    cells.
     """
     # Comments are in the language of the program, and in that of the table where nobody chose one.
     chosen = current_language()
@@ -344,10 +288,11 @@ def _column(frame: Frame, column: ProposedRole, undecided: Mapping[str, OddCells
     else:
         yield _noted(f"{name}:", _why(frame, column))
         year = entries.get("latest_year")
+        counts = ", ".join(f"{code} in {n:,}" for code, n in codes.items())
         notes = {
             "format": f"one of {', '.join(map(repr, dating.formats))}" if dating.formats else "",
             "latest_year": "" if year is None else describe_century(int(year), column.topic),
-            "missing_values": f"{_counted(codes)} records; if they are values, write missing_values: []",
+            "missing_values": f"{counts} records; if they are values, write missing_values: []",
             "odd_cells": "" if odd is None else f"{odd.describe()}: {_ANSWERS[entries['odd_cells']]}",
         }
         for entry, value in entries.items():
@@ -407,10 +352,6 @@ def _missing_codes(frame: Frame, column: ProposedRole) -> dict[str, int]:
     return nameable_codes({code: n for code, n in words.items() if is_missing_word(code)} | found)
 
 
-def _counted(codes: Mapping[str, int]) -> str:
-    return ", ".join(f"{code} in {n:,}" for code, n in codes.items())
-
-
 def _values(frame: Frame, column: ProposedRole) -> Column | None:
     """Return the values of a column that others may know."""
     if column.role not in ("quasi-identifier", ASK) or not column.n_distinct or column.topic == PROSE:
@@ -466,17 +407,11 @@ def _too_fine(frame: Frame, judged: Sequence[ProposedRole]) -> set[str]:
     kept: list[str] = []
     for column in sorted(numbers, key=lambda column: (column.n_distinct, column.name)):
         together = [*kept, column.name]
-        if column.n_distinct > _FINE * frame.n_rows or _n_distinct(frame, together) > _FINE_TOGETHER * frame.n_rows:
+        if column.n_distinct > _FINE * frame.n_rows:
             continue
-        kept = together
+        distinct, _ = Table.encode(frame, together).collapse()
+        kept = together if distinct.n_rows <= _FINE_TOGETHER * frame.n_rows else kept
     return {column.name for column in numbers} - set(kept)
-
-
-def _n_distinct(frame: Frame, names: Sequence[str]) -> int:
-    """Count the distinct combinations of some columns."""
-    codes = Table.encode(frame, names).codes
-    ((_, n_classes),) = partitions(codes, (codes.max(axis=1) + 1).tolist(), [range(len(names))])
-    return n_classes
 
 
 def _key(name: str) -> str:

@@ -19,7 +19,7 @@ from hushtable.engines import EngineChoice
 from hushtable.errors import ColumnError, ExposureWarning, InputError, check_type, listed, names_in
 from hushtable.hierarchy import Hierarchy
 from hushtable.io import Frame, Snapshot, Writing, drafts
-from hushtable.models import PrivacyModel, entries, models_in
+from hushtable.models import PrivacyModel, models_in
 from hushtable.policy.policy import Policy
 from hushtable.quality import LOSSES, Loss
 from hushtable.release import Exposure, ExposureLimit, Pseudonyms, Release
@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     import polars as pl
     from narwhals.typing import IntoDataFrameT, IntoLazyFrameT
     from typing_extensions import Unpack
-
-__all__ = ["anonymize"]
 
 
 class AnonymizeOptions(TypedDict, total=False):
@@ -128,27 +126,24 @@ def anonymize(
         All of them hold for every class of the release. A matching notion (`GlobalK1` and
         its siblings), which is not k-anonymity, goes alone and with method "mingen".
     sensitive : sequence of str
-        Sensitive columns besides those that a model judges: how diverse the classes
-        are in them is reported.
+        Sensitive columns besides those that a model judges: how diverse the classes are in them is reported.
     method : {"mondrian", "full_domain", "local_recoding", "histories", "mingen", "genetic"}, or an object of them
         Any name in `hushtable.anonymizers.METHODS`, or ``{name: {option: value}}`` as a policy writes it.
     hierarchies : mapping of column to Hierarchy, rule, path or "auto", or a path, optional
         See `Hierarchy.build`; a path alone is that of a file of domains for several columns.
         Columns without one are cut where their values lie; full-domain recoding takes "auto" for them.
     unknown : {"error", "suppress"}
-        What becomes of values that a hierarchy does not list: an error, or ``*`` as
-        soon as they are generalized at all.
+        What becomes of values that a hierarchy does not list: an error, or ``*`` once they are generalized at all.
     loss : {"ncp", "minimal_distortion", "certainty"}, SetNCP, MinimalDistortion or Certainty
         The objective; the objects take weights. Mondrian cuts by the set-NCP only, see
         `hushtable.quality.loss.set_ncp`. Full-domain recoding also takes `ArxLoss`, `NonUniformEntropy`, `Precision`
         ("arx_loss", "non_uniform_entropy", "precision"), "discernibility" and "average_class_size".
         `Distances` says which categories are near.
     suppression_limit : float
-        Share of the records that may be suppressed, in [0, 1]. As few as it takes where no
-        release of all records can satisfy the models; with Mondrian also those without which
-        the loss falls, which counts them as wholly lost. Suppressed records
-        publish ``*`` in every quasi-identifier and sensitive column where they are enough
-        to satisfy the models as a class of their own, and are dropped where they are not.
+        Share of the records that may be suppressed, in [0, 1]. As few as it takes where no release of all records can
+        satisfy the models; with Mondrian also those without which the loss falls, which counts them as wholly lost.
+        Suppressed records publish ``*`` in every quasi-identifier and sensitive column where they are enough to satisfy
+        the models as a class of their own, and are dropped where they are not.
     missing : {"category"}
         A missing value is a value of its own.
     identifiers : sequence of str
@@ -193,9 +188,8 @@ def anonymize(
     Returns
     -------
     Release
-        The latter where the rows are not in memory: of a lazy frame, or where files are streamed.
-        Its classes were judged anew after the search. `Release.verify` judges the
-        published cells, `Release.write` the written file.
+        Its classes were judged anew after the search. `Release.verify` judges the published cells, `Release.write` the
+        written file. Of a lazy frame, or where files are streamed, its rows are not in memory.
 
     Raises
     ------
@@ -237,9 +231,9 @@ def anonymize(
         quasi_identifiers=names_in(quasi_identifiers, "quasi_identifiers"),
         models=asked,
         sensitive=names_in(sensitive, "sensitive"),
-        method=entries.given(method, METHODS, Method, "method"),
+        method=METHODS.take(method, Method),
         unknown=unknown,
-        loss=entries.given(loss, LOSSES, Loss, "loss"),
+        loss=LOSSES.take(loss, Loss),
         suppression_limit=suppression_limit,
         identifiers=names_in(identifiers, "identifiers"),
         pseudonyms=pseudonyms,

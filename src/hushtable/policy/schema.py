@@ -1,7 +1,4 @@
-"""The JSON schema of a policy: what an editor completes and checks while it is written.
-
-A schema knows which entries there are, and their types. Whether entries fit one another, the program says.
-"""
+"""The JSON schema of a policy, for editors: which entries there are, and their types, not whether they fit together."""
 
 from __future__ import annotations
 
@@ -15,8 +12,6 @@ from hushtable.models import MODELS, plugins
 from hushtable.policy.policy import Policy
 from hushtable.quality import LOSSES
 
-__all__ = ["DIALECT", "SCHEMA_FILE", "policy_schema", "shortened"]
-
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 SCHEMA_FILE: Final = "policy.schema.json"
 """The name that `hushtable scan` looks for beside a policy, to tell editors of it."""
@@ -25,14 +20,7 @@ _PLAIN: Final = {int: "integer", float: "number", str: "string", bool: "boolean"
 
 
 def policy_schema() -> dict[str, Any]:
-    """Return the JSON schema of policies, with the models, methods and losses that are installed here.
-
-    Examples
-    --------
-    >>> schema = policy_schema()
-    >>> schema["required"], "k-anonymity" in schema["properties"]["models"]["items"]["anyOf"][0]["enum"]
-    (['columns', 'models'], True)
-    """
+    """Return the JSON schema of policies, with the models, methods and losses that are installed here."""
     schema = shortened(Policy.model_json_schema())
     entries, column = schema["properties"], schema["$defs"]["ColumnPolicy"]
     entries["models"]["items"] = _entry(MODELS, "models")

@@ -1,13 +1,11 @@
-"""The parts of a policy, and how its entries are read.
-
-Records that people write as YAML: frozen, strict, and every fault of one with its line and what is allowed.
-"""
+"""The parts of a policy as frozen, strict records; every fault of an entry has its line and what is allowed."""
 
 from __future__ import annotations
 
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import fields
 from typing import Annotated, Any, Final, Literal, get_args
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, ValidationInfo, model_validator
@@ -21,34 +19,6 @@ from hushtable.models import PrivacyModel, entries, from_dict
 from hushtable.policy import plain_yaml
 from hushtable.quality import LOSSES, Loss
 from hushtable.release import ExposureLimit
-
-__all__ = [
-    "ASK",
-    "MEANINGS",
-    "Action",
-    "ColumnPolicy",
-    "MisplacedError",
-    "Place",
-    "PolicyBudget",
-    "PolicyExposure",
-    "PolicyLimits",
-    "PolicyReading",
-    "PolicyUnknown",
-    "PolicyWriting",
-    "Record",
-    "existing",
-    "fault_line",
-    "faults_of",
-    "method_to_dict",
-    "no_such",
-    "read_loss",
-    "read_method",
-    "read_model",
-    "reading",
-    "reasons",
-    "some_models",
-]
-
 
 Place = tuple[Any, ...]
 """Where something stands in a file: names of entries, and positions in lists."""
@@ -76,22 +46,7 @@ def faults_of(
     tree: plain_yaml.YamlNode | None,
     above: Place = (),
 ) -> list[str]:
-    """Write what is wrong in the entries of a record, a line each.
-
-    Parameters
-    ----------
-    error : ValidationError
-    kind : type of Record
-        What was to be made.
-    given : plain values
-        What it was to be made of.
-    name : str
-        The file.
-    tree : Node, optional
-        Of the whole file: with it, faults have lines.
-    above : tuple
-        Where the record stands in the file.
-    """
+    """Write what is wrong in the entries of a record, which stands ``above`` in the file ``name``, a line each."""
     found = [(_place(fault, given), fault) for fault in error.errors(include_url=False)]
     # Where an entry may be of several types, what is wrong inside one says more than that it is none of the others.
     outer = {place[:depth] for place, _ in found for depth in range(len(place))}
@@ -208,7 +163,7 @@ _DEFAULTS: Final = {"mondrian": {"recoding": "readable"}}
 
 def read_loss(given: Any) -> Loss:
     """Read what is made small."""
-    made: Loss = entries.given(given, LOSSES, Loss, "loss")
+    made: Loss = LOSSES.take(given, Loss)
     return made
 
 
@@ -221,7 +176,7 @@ def read_method(given: Any) -> Method:
             name: {**_DEFAULTS.get(name, {}), **(options or {})} if isinstance(options or {}, Mapping) else options
             for name, options in given.items()
         }
-    made: Method = entries.given(given, METHODS, Method, "method", nested={"tie_break": read_loss})
+    made: Method = METHODS.take(given, Method, nested={"tie_break": read_loss})
     return made
 
 
@@ -284,51 +239,25 @@ def existing(given: Any, info: ValidationInfo) -> str:
 
 
 class ColumnPolicy(Record):
-    """What a column is, and how it is read.
+    """What a column is, and how it is read."""
 
-    Attributes
-    ----------
-    role : {"identifier", "quasi-identifier", "sensitive", "other", "ask"}
-        ``"ask"`` is yet to be decided: nothing is protected by such a policy.
-    action : {"remove", "pseudonym", "fresh"}, identifiers only
-    kind : Kind, optional
-        Where the cells' looks mislead: a ZIP code is a ``category``, for instance.
-    format : str, optional
-        How dates are written in text, as strptime has it; ``"ask"`` is yet to be decided.
-    latest_year : int, optional
-        The latest year that two digits of a year stand for.
-    decimal, thousands : str, optional
-        The marks of numbers, where they are not those of the whole file.
-    missing_values : tuple of str, optional
-        Texts that mean a missing value, besides those of the whole file.
-    order : tuple of str, optional
-        The values of an ordered category, from low to high.
-    separator : str, optional
-        What stands between the items of a cell such as ``I10;E11``: cells are sets then.
-    odd_cells : {"missing", "text", "refuse"}, optional
-        What the few cells are that are not of the kind of nearly all others, such as ``31.02.1950``: missing, or values
-        of a column of text. Nothing is released as long as that is to be refused, or is not said.
-    hierarchy : str or dict, optional
-        How a quasi-identifier or sensitive column generalizes: ``"auto"``, the path of
-        an ARX hierarchy file relative to the policy, or one rule or tree as
-        `hushtable.Hierarchy.from_dict` reads it.
-    label : str, optional
-        What the column is in words, for the codebook and for files of SPSS, Stata and SAS.
-    """
-
-    role: PolicyRole
+    role: PolicyRole  # ``"ask"`` is yet to be decided: nothing is protected by such a policy
     action: Action | None = None
-    kind: Kind | None = None
-    format: str | None = None
-    latest_year: int | None = Field(default=None, strict=True)
-    decimal: str | None = None
+    kind: Kind | None = None  # where the cells' looks mislead: a ZIP code is a ``category``
+    format: str | None = None  # of dates in text, as strptime has it; ``"ask"`` is yet to be decided
+    latest_year: int | None = Field(default=None, strict=True)  # the latest year that two digits of a year stand for
+    decimal: str | None = None  # the marks of numbers, where they are not those of the whole file
     thousands: str | None = None
-    missing_values: tuple[str, ...] | None = None
-    order: tuple[str, ...] | None = None
-    separator: str | None = None
+    missing_values: tuple[str, ...] | None = None  # texts that mean a missing value, besides those of the whole file
+    order: tuple[str, ...] | None = None  # the values of an ordered category, from low to high
+    separator: str | None = None  # what stands between the items of a cell such as ``I10;E11``: cells are sets then
+    # What the few cells are that are not of the kind of nearly all others, such as ``31.02.1950``: missing, or values
+    # of a column of text. Nothing is released as long as that is to be refused, or is not said.
     odd_cells: OddCellsAnswer | None = None
+    # ``"auto"``, the path of an ARX hierarchy file relative to the policy, or one rule or tree as
+    # `hushtable.Hierarchy.from_dict` reads it.
     hierarchy: Annotated[Any, BeforeValidator(_hierarchy)] = None
-    label: str | None = None
+    label: str | None = None  # what the column is in words, for the codebook and for files of SPSS, Stata and SAS
 
     @model_validator(mode="before")
     @classmethod
@@ -352,18 +281,8 @@ class ColumnPolicy(Record):
     @property
     def spec(self) -> ColumnSpec:
         """How the column is read."""
-        format_ = None if self.format == ASK else self.format
-        return ColumnSpec(
-            self.kind,
-            self.order,
-            format_,
-            self.decimal,
-            self.thousands,
-            self.missing_values,
-            self.separator,
-            self.latest_year,
-            self.odd_cells,
-        )
+        said = {each.name: getattr(self, each.name) for each in fields(ColumnSpec)}
+        return ColumnSpec(**said | ({"format": None} if self.format == ASK else {}))
 
 
 class PolicyReading(Record):
@@ -400,25 +319,12 @@ class PolicyExposure(Record):
 
 
 class PolicyLimits(Record):
-    """What is demanded besides the models.
+    """What is demanded besides the models."""
 
-    Attributes
-    ----------
-    highest_risk : float, optional
-        Of any record: 1 / size of its class.
-    average_risk : float, optional
-        Over all records: classes / records.
-    suppression : float
-        Share of the records that may be suppressed, where the models ask for it or the loss falls.
-    exposure : PolicyExposure
-        Share of the records that may be unique on a few of the columns with the role other, and share of the persons
-        who may be found by several of their records.
-    """
-
-    highest_risk: float | None = Field(default=None, gt=0, le=1, strict=True)
-    average_risk: float | None = Field(default=None, gt=0, le=1, strict=True)
-    suppression: float = Field(default=0.0, ge=0, le=1, strict=True)
-    exposure: PolicyExposure = PolicyExposure()
+    highest_risk: float | None = Field(default=None, gt=0, le=1, strict=True)  # of any record: 1 / size of its class
+    average_risk: float | None = Field(default=None, gt=0, le=1, strict=True)  # over all records: classes / records
+    suppression: float = Field(default=0.0, ge=0, le=1, strict=True)  # share of the records
+    exposure: PolicyExposure = PolicyExposure()  # of columns with the role other, and by linked records
 
 
 class PolicyWriting(Record):

@@ -12,6 +12,7 @@ from .loss import (
     check_weights as check_weights,
     discernibility as discernibility,
     measure as measure,
+    weighted_mean as weighted_mean,
 )
 from .measures import MEASURES as MEASURES, Measure as Measure, of as of
 from .objectives import (
@@ -22,7 +23,6 @@ from .objectives import (
     NonUniformEntropy as NonUniformEntropy,
     Precision as Precision,
     register as register,
-    weighted_mean as weighted_mean,
 )
 from .regression import (
     Coefficient as Coefficient,

@@ -1,9 +1,4 @@
-"""A proven floor under the set-NCP of every k-anonymous release, and the prices that prove it.
-
-Prices for k = 2: what the cheapest fractional matching of all records charges each of them.
-
-Prices of the rows of a table that no class of k records exceeds its cost by, as high as a budget lets them be.
-"""
+"""A proven floor under the set-NCP of every k-anonymous release: prices of rows that no class of k undercuts."""
 
 from __future__ import annotations
 
@@ -56,21 +51,11 @@ _PROOFS: Final = ((0.7, 300, 0.5), (1.0, _THOROUGH, 1.0))
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Priced:
-    """Prices that are proven.
+    """Prices that are proven."""
 
-    Attributes
-    ----------
-    prices : ndarray of float64, shape (n_rows,)
-        Of a record of each row.
-    nodes : int
-        Search nodes settled.
-    complete : bool
-        Whether nothing was left out because a budget ended.
-    """
-
-    prices: FloatArray
-    nodes: int
-    complete: bool
+    prices: FloatArray  # (n_rows,), of one record of each row
+    nodes: int  # search nodes settled
+    complete: bool  # whether nothing was left out because a budget ended
 
 
 def lay_out(table: Table, names: Sequence[str]) -> tuple[spacing.SpacedRows, CountArray]:
@@ -121,13 +106,10 @@ def nearest_shares(rows: spacing.SpacedRows, k: int, clock: Clock) -> FloatArray
 def raised(rows: spacing.SpacedRows, k: int, clock: Clock) -> Priced:
     """Return the best prices that are found within a budget; without one, within some times the nodes of one proof.
 
-    Notes
-    -----
-    Prices begin above what the k nearest cost and are lowered until they are proven. What is left of the
-    budget goes to sweeps that raise every price by a step, and lower the prices of the members
-    of each class that is found to exceed its cost; the steps fall, and the last part of the budget goes to proofs.
-    The farther prices lie above those that are proven, the longer a proof takes, and the lower what it comes to where
-    it has no time: so prices on the way there are proven first, and the best of all proofs is kept.
+    Prices begin above what the k nearest cost and are lowered until they are proven. What is left of the budget goes
+    to sweeps that raise every price by a step, and lower the prices of the members of each class that is found to
+    exceed its cost; the steps fall, and the last part of the budget goes to proofs. The farther prices lie above the
+    proven ones, the longer a proof takes: so prices on the way are proven first, and the best of all proofs is kept.
     """
     say_if_first_run(separation.certify, 15)
     search = _PriceSearch(rows, k, clock)
@@ -187,9 +169,8 @@ class _PriceSearch:
     def proven(self, prices: FloatArray, n_nodes: int, until: float = 1.0) -> FloatArray:
         """Return feasible prices that are no higher than those given.
 
-        The highest prices come last and are dearest to prove. Where the share of the time up to an end that is gone is
-        above that of the rows, a row is given few nodes, so that something is left for all; once the budget is over,
-        one.
+        The highest prices come last and are dearest to prove: where time runs ahead of the rows, a row is given few
+        nodes, so that something is left for all; once the budget is over, one.
         """
         # A class of equal rows costs nothing.
         lowered = np.where(self.rows.counts >= self.k, np.minimum(prices, 0.0), prices)
@@ -275,16 +256,14 @@ _WHOLE: Final = 2.0**24  # what costs are counted in
 def matched(rows: spacing.SpacedRows, clock: Clock) -> Priced:
     """Return prices that no class of two records or more exceeds its cost by.
 
-    Notes
-    -----
-    Three records publish at least half of what their three pairs do together, so prices that no pair exceeds
-    are exceeded by no class. The highest sum of such prices is the cost of the cheapest fractional perfect matching:
-    half that of an assignment of records to other records, which SciPy's Jonker-Volgenant finds among the nearest.
-    Its prices are shortest distances in the residual graph. Pairs that they leave too dear are added, and it is
-    solved again. A row of four records or more is given the price 0.
+    Three records publish at least half of what their three pairs do together, so pairs suffice. The highest sum of
+    such prices is the cost of the cheapest fractional perfect matching: half that of an assignment of records to other
+    records, which SciPy's Jonker-Volgenant finds among the nearest; its prices are shortest distances in the residual
+    graph. Pairs that they leave too dear are added, and it is solved again. A row of four records or more is given the
+    price 0.
 
-    No assignment is begun that may take longer than what is left of a budget, by how long the step before it took: an
-    assignment runs to its end. Without one, a record pays what its nearest costs.
+    An assignment runs to its end: none is begun that may take longer than what is left of the budget, by how long the
+    one before took. Without one, a record pays what its nearest costs.
     """
     n_rows = len(rows.counts)
     near = nearest_shares(rows, 2, clock)
@@ -368,34 +347,18 @@ def _duals(n: int, left: CountArray, right: CountArray, costs: FloatArray) -> Fl
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Bound:
-    """A set-NCP that no release of all records in classes of k or more goes below.
+    """A set-NCP that no release of all records in classes of k or more goes below."""
 
-    Attributes
-    ----------
-    value : float
-        In [0, 1].
-    prices : ndarray of float64, shape (n_rows,)
-        What each record of a row has to pay at least, in shares of columns: no class of k records or more costs
-        less than its members' prices. They say who is unlike all others, and are in no repr.
-    k : int
-    columns : tuple of str
-        The quasi-identifiers.
-    n_records : int
-    nodes : int
-        Search nodes settled.
-    seconds : float
-        Wall-clock time.
-    certificate : Certificate
-        The prices as others can check them: see `hushtable.check_certificate`. It is its owner's alone.
-    """
-
-    value: float
+    value: float  # in [0, 1]
+    # (n_rows,), what each record of a row has to pay at least, in shares of columns: no class of k records or more
+    # costs less than its members' prices. They say who is unlike all others, and are in no repr.
     prices: FloatArray = field(repr=False)
     k: int
-    columns: tuple[str, ...]
+    columns: tuple[str, ...]  # the quasi-identifiers
     n_records: int
-    nodes: int
-    seconds: float
+    nodes: int  # search nodes settled
+    seconds: float  # Wall-clock time
+    # The prices as others can check them: see `hushtable.check_certificate`. It is its owner's alone.
     certificate: Certificate = field(repr=False)
 
     def __post_init__(self) -> None:
@@ -428,10 +391,6 @@ def ncp_bound(
     suppresses : bool
         Records may be left out instead, each at the cost of 1 in every column: no price is above that.
 
-    Returns
-    -------
-    Bound
-
     Raises
     ------
     InputError
@@ -439,10 +398,9 @@ def ncp_bound(
 
     Notes
     -----
-    For k = 2 the best prices are those of a fractional perfect matching. For larger k they are
-    found by ascent and proven by branch and bound over what a class's cells span; see ``docs/how_far.md``.
-    Prices of a class's members alone bound the linear relaxation of set partitioning: the floor may
-    stay below the best release.
+    For k = 2 the best prices are those of a fractional perfect matching. For larger k they are found by ascent and
+    proven by branch and bound over what a class's cells span; see ``docs/how_far.md``. Prices of a class's members
+    alone bound the linear relaxation of set partitioning: the floor may stay below the best release.
 
     Examples
     --------

@@ -1,25 +1,19 @@
 """What published cells stand for: read by their grammar, as values and intervals of the original's column.
 
-==================================  ================================================================
+==================================  =================================================================================
 cell                                stands for
-==================================  ================================================================
-a value                             itself
+==================================  =================================================================================
+a value, a missing cell             itself
 ``[17, 25)``, ``[17, 24]``          all of the interval evenly: of whole numbers and dates one by one
 a set, a label                      the values of the original's column that it covers, each equally
-``<20``, ``>=90``                   an interval that ends at the outermost value that any cell of the
-                                    column names, and at least a step beyond the outermost bound; a
-                                    step is as far as the two outermost bounds are apart
-a missing cell                      the missing value
+``<20``, ``>=90``                   an interval that ends at the outermost value that any cell of the column names,
+                                    and at least a step beyond the outermost bound; a step is as far as the two
+                                    outermost bounds are apart: whoever has the release alone can tell that too
 ``*``                               nothing: its records are left out, and their share is told
-==================================  ================================================================
+==================================  =================================================================================
 
-Where open cells end, whoever has the release alone can tell as well. Columns that are kept as they are stand for
-themselves.
-
-A column whose cells stand for several values each, as arrays: how its mass lies, and how far two of them are apart.
-
-A column of numbers or dates lies on a line: whole numbers and days one by one, others without a gap. Of a category,
-the values' codes are its places. A cell is made of runs of places, and its records are spread evenly over each.
+Numbers or dates lie on a line: whole numbers and days one by one, others without a gap. Of a category, the values'
+codes are its places. A cell is made of runs of places, and its records are spread evenly over each.
 """
 
 from __future__ import annotations
@@ -40,26 +34,6 @@ from hushtable.hierarchy import Hierarchy, to_exact
 from hushtable.io import Frame
 from hushtable.tables import Table, totals
 
-__all__ = [
-    "OPEN_ABOVE",
-    "OPEN_BELOW",
-    "Spread",
-    "Standing",
-    "ValueAxis",
-    "binned",
-    "by_value",
-    "cramers_v",
-    "middles",
-    "moments",
-    "rank_correlation",
-    "read_alike",
-    "read_column",
-    "told",
-    "total_variation",
-    "wasserstein",
-]
-
-
 OPEN_BELOW, OPEN_ABOVE = 1, 2  # bits of cells such as `<20` and `>=90`
 _EXACT: Final = 2**53  # whole numbers up to here are floats
 _TEMPORAL: Final = ("date", "datetime", "time")
@@ -67,26 +41,13 @@ _TEMPORAL: Final = ("date", "datetime", "time")
 
 @dataclass(frozen=True, slots=True)
 class ValueAxis:
-    """Where the values of a column lie: from its first one on, or of a category at their codes.
-
-    Attributes
-    ----------
-    kind : Kind
-    first : int or float
-        The value at 0; of decimals scaled.
-    exponent : int
-        Decimals are scaled by this power of two, so that their differences are numbers.
-    length : float
-        From the first value of the original to its last.
-    is_whole : bool
-        Whether places are whole; numbers too far apart to be counted in floats have no gaps.
-    """
+    """Where the values of a column lie: from its first one on, or of a category at their codes."""
 
     kind: str
-    first: int | float = field(repr=False)
-    exponent: int
-    length: float = field(repr=False)
-    is_whole: bool
+    first: int | float = field(repr=False)  # the value at 0; of decimals scaled
+    exponent: int  # decimals are scaled by this power of two, so that their differences are numbers
+    length: float = field(repr=False)  # from the first value of the original to its last
+    is_whole: bool  # whether places are whole; numbers too far apart to be counted in floats have no gaps
 
     @classmethod
     def of(cls, column: Column) -> ValueAxis:
@@ -144,17 +105,9 @@ def _to_integers(values: ValueArray) -> CountArray:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Standing:
-    """A column of the original, and what its published cells stand for on the same axis.
+    """A column of the original, and what its published cells stand for on the same axis."""
 
-    Attributes
-    ----------
-    column : Column
-        Of the original.
-    axis : ValueAxis
-    original, published : Spread
-    """
-
-    column: Column
+    column: Column  # of the original
     axis: ValueAxis
     original: Spread
     published: Spread
@@ -173,24 +126,7 @@ def told(original: Frame, claim: Classes | Matchings) -> Frame:
 def read_column(
     original: Frame, published: Frame, claim: Classes | Matchings, name: str, pseudonyms: Collection[str] = ()
 ) -> Standing:
-    """Read a column of a release beside that of its original.
-
-    Parameters
-    ----------
-    original : Frame
-        As `told` returns it.
-    published : Frame
-    claim : Classes or Matchings
-        What labels mean and how columns were typed.
-    name : str
-    pseudonyms : collection of str
-        Columns whose cells were replaced.
-
-    Raises
-    ------
-    InputError
-        What its cells stand for cannot be told: why.
-    """
+    """Read a column of a release beside that of its original; InputError says why its cells cannot be told."""
     if name in pseudonyms:
         raise InputError("its cells are pseudonyms.", hint="they stand for no value.")
     if name not in original.columns:
@@ -372,39 +308,21 @@ _NO_VARIANCE: Final = 1e-12  # a variance of ranks that is nothing but rounding
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Spread:
-    """What the cells of a column stand for.
+    """What the cells of a column stand for."""
 
-    Attributes
-    ----------
-    rows : ndarray of int32, shape (n_rows,)
-        The cell of every row, one of the distinct ones.
-    is_told : ndarray of bool, shape (n_cells,)
-        False for ``*``, which says nothing.
-    missing : ndarray of float64, shape (n_cells,)
-        The share of the missing value in each cell; the runs have the rest.
-    cell : ndarray of int64, shape (n_runs,)
-        Which cell a run is of.
-    low, width : ndarray of float64, shape (n_runs,)
-        Where a run begins, and how far it reaches: so many places, the first included, where they are whole.
-    share : ndarray of float64, shape (n_runs,)
-        Of its cell, in (0, 1].
-    is_whole : bool
-        Whether places are 0, 1, 2 ...; else runs hold all numbers, and one of width 0 is a single number.
-    records : ndarray of int64, shape (n_rows,), optional
-        How many records each row stands for; one each when not given.
-    open_ends : ndarray of int64, shape (n_cells,), optional
-        `OPEN_BELOW` and `OPEN_ABOVE`, added up: cells that do not say where they end. No cell when not given.
-    """
-
-    rows: CodeArray = field(repr=False)
-    is_told: BoolArray = field(repr=False)
+    rows: CodeArray = field(repr=False)  # (n_rows,), the cell of every row, one of the distinct ones
+    is_told: BoolArray = field(repr=False)  # (n_cells,), false for ``*``, which says nothing
+    # (n_cells,), the share of the missing value in each cell; the runs have the rest
     missing: FloatArray = field(repr=False)
-    cell: CountArray = field(repr=False)
+    cell: CountArray = field(repr=False)  # (n_runs,), which cell a run is of
+    # (n_runs,), where a run begins, and how far it reaches: so many places, the first included, where they are whole
     low: FloatArray = field(repr=False)
     width: FloatArray = field(repr=False)
-    share: FloatArray = field(repr=False)
-    is_whole: bool
+    share: FloatArray = field(repr=False)  # (n_runs,), of its cell, in (0, 1]
+    is_whole: bool  # whether places are 0, 1, 2 ...; else runs hold all numbers, and one of width 0 is a single number
+    # (n_rows,), how many records each row stands for; one each when not given
     records: CountArray | None = field(default=None, repr=False)
+    # (n_cells,), `OPEN_BELOW` and `OPEN_ABOVE`, added up: cells that do not say where they end. No cell when not given.
     open_ends: CountArray | None = field(default=None, repr=False)
 
     @property
@@ -498,15 +416,9 @@ def middles(spread: Spread) -> FloatArray:
 
 
 def binned(spread: Spread, edges: FloatArray) -> FloatArray:
-    """Return the shares of each cell in bins, and last that of the missing value; shape (n_cells, n_bins + 1).
+    """Return the shares of cells of numbers or dates in bins, last that of the missing value; (n_cells, n_bins + 1).
 
-    Of numbers and dates; for categories see `by_value`.
-
-    Parameters
-    ----------
-    spread : Spread
-    edges : ndarray of float64, shape (n_bins - 1,)
-        Between bins; an edge belongs to the bin above, and the outer bins are open.
+    An edge belongs to the bin above, and the outer bins are open; for categories see `by_value`.
     """
     reached = (np.ceil(edges) if spread.is_whole else edges) - spread.low[:, None]
     width = np.where(spread.width > 0, spread.width, 1.0)[:, None]
@@ -519,14 +431,7 @@ def binned(spread: Spread, edges: FloatArray) -> FloatArray:
 
 
 def by_value(spread: Spread, values: CountArray) -> FloatArray:
-    """Return the shares of each cell in some values of a category, and last that of the missing one.
-
-    Parameters
-    ----------
-    spread : Spread
-    values : ndarray of int64, shape (n_values,)
-        Ascending codes; the others have no column.
-    """
+    """Return the shares of each cell in values of a category, by ascending codes, and last that of the missing one."""
     shares = np.zeros((spread.n_cells, len(values) + 1))
     kept = np.isin(spread.low, values)
     np.add.at(shares, (spread.cell[kept], np.searchsorted(values, spread.low[kept])), spread.share[kept])
@@ -598,29 +503,18 @@ def _ranks(spread: Spread, rows: FloatArray) -> tuple[FloatArray, float]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Mass:
-    """Mass on a line, added up from the left.
+    """Mass on a line, added up from the left."""
 
-    Attributes
-    ----------
-    edges : ndarray of float64, shape (n_edges,)
-        Where runs begin and end, ascending.
-    jumps : ndarray of float64, shape (n_edges,)
-        The mass of single numbers.
-    start, end : ndarray of float64, shape (n_edges - 1,)
-        What lies left of a stretch between two edges, the number that it begins with included, and what with it.
-    first, last : ndarray of int64, shape (n_runs,)
-        The edges of every run.
-    before : ndarray of float64, shape (n_runs,)
-        What lies left of the run's first edge.
-    """
-
-    edges: FloatArray
-    jumps: FloatArray
+    edges: FloatArray  # (n_edges,), where runs begin and end, ascending
+    jumps: FloatArray  # (n_edges,), the mass of single numbers
+    # (n_edges - 1,), what lies left of a stretch between two edges, the number that it begins with included, and what
+    # with it
     start: FloatArray
     end: FloatArray
+    # (n_runs,), the edges of every run
     first: CountArray
     last: CountArray
-    before: FloatArray
+    before: FloatArray  # (n_runs,), what lies left of the run's first edge
 
     @classmethod
     def of(cls, low: FloatArray, width: FloatArray, weights: FloatArray) -> _Mass:

@@ -13,11 +13,8 @@ import numpy as np
 from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray
 from hushtable.columns import Column
 from hushtable.errors import InputError, check_columns
-from hushtable.quality.loss import check_weights
-from hushtable.quality.objectives import weighted_mean
+from hushtable.quality.loss import check_weights, weighted_mean
 from hushtable.recoding import Cells, CodeRanges, Listed, Nodes, PublishedIntervals, Recoding, Sets
-
-__all__ = ["Distances"]
 
 
 @dataclass(frozen=True)

@@ -2,20 +2,14 @@
 
 Data augmentation (Tanner & Wong, "The calculation of posterior distributions by data augmentation", JASA 82, 1987).
 Draws of a number given the others follow a normal regression, those of a category a normal discriminant; both are
-restricted to what the cell covers, and weighted by how frequent values are in the release as a whole.
+restricted to what the cell covers, and weighted by how frequent values are in the release. The regression is drawn
+anew for every draw, by the Bayesian bootstrap (Rubin, Annals of Statistics 9, 1981) of classes, not of records: a
+class's records were given their cells together, and errors that take them for independent are too small.
 
-The regression is drawn anew for every draw, by the Bayesian bootstrap (Rubin, Annals of Statistics 9, 1981) of classes,
-not of records: the records of a class were given their cells together, so that what the regression does not say of one
-it does not say of all. Errors that take them for independent are too small.
-
-Which cell a record was given depends on all that was recoded: a class is cut where its records lie in all columns.
-Draws therefore know the cells of columns that are not in the model too. Without them cells were not given at random,
-and slopes are off by far more than their errors (Collins, Schafer & Kam, "A comparison of inclusive and restrictive
-strategies in modern missing data procedures", Psychological Methods 6, 2001).
-
-Where cells end at values that their class holds, its records are drawn together so that they hold them
-(`quality.ends`): drawn one by one they would vary too little, and slopes be too steep. How far open cells reach is
-drawn too (`quality.open_ends`).
+Draws know the cells of columns outside the model too, as a class is cut where its records lie in all columns. Without
+them slopes are off by far more than their errors (Collins, Schafer & Kam, "A comparison of inclusive and restrictive
+strategies in modern missing data procedures", Psychological Methods 6, 2001). Where cells end at values that their
+class holds, its records are drawn together (`quality.ends`); how far open cells reach is drawn too (`open_ends`).
 """
 
 from __future__ import annotations
@@ -32,8 +26,6 @@ from hushtable.quality.cell_values import Spread, Standing, middles
 from hushtable.quality.ends import HIGH, LOW, HeldEnds
 from hushtable.quality.open_ends import Tail, reaching
 
-__all__ = ["ModelColumn", "drawn_cells", "known_of_cells", "points_of"]
-
 _MOST_POINTS: Final = 64  # of a cell
 _MOST_CATEGORIES: Final = 60
 _SWEEPS_BEFORE: Final = 30  # over all columns, until draws forget where they began
@@ -46,44 +38,22 @@ _IMPOSSIBLE: Final = 1e-9
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ModelColumn:
-    """A column of a model: what its cells stand for, as points with weights.
-
-    Attributes
-    ----------
-    is_number : bool
-    texts : tuple of str
-        Of a category.
-    cell_of_row : ndarray of int64, shape (n_rows,)
-    points, base : tuple by cell of ndarray of float64
-        What a cell may be; how much of all records is there. Nothing of a missing cell.
-    original : ndarray of float64, shape (n_original,)
-        NaN is missing.
-    means : ndarray of float64, shape (n_cells,)
-        NaN where a cell tells no mean.
-    rows_of_cell : tuple by cell of ndarray of int64
-    ends : HeldEnds or None
-    tails : tuple of Tail
-        Of open cells.
-    places : tuple by cell of ndarray of float64
-        Of the points.
-    is_whole : bool
-    has_scale : bool
-        False of numbers whose cells name a single bound: how wide anything is, they do not tell.
-    """
+    """A column of a model: what its cells stand for, as points with weights."""
 
     is_number: bool
-    texts: tuple[str, ...]
-    cell_of_row: CountArray = field(repr=False)
+    texts: tuple[str, ...]  # of a category
+    cell_of_row: CountArray = field(repr=False)  # (n_rows,)
+    # By cell, what it may be, and how much of all records is there; nothing of a missing cell
     points: tuple[FloatArray, ...] = field(repr=False)
     base: tuple[FloatArray, ...] = field(repr=False)
-    original: FloatArray = field(repr=False)
-    means: FloatArray = field(repr=False)
+    original: FloatArray = field(repr=False)  # (n_original,), NaN is missing
+    means: FloatArray = field(repr=False)  # (n_cells,), NaN where a cell tells no mean
     rows_of_cell: tuple[CountArray, ...] = field(repr=False)
     ends: HeldEnds | None = field(repr=False)
-    tails: tuple[Tail, ...] = field(repr=False)
-    places: tuple[FloatArray, ...] = field(repr=False)
+    tails: tuple[Tail, ...] = field(repr=False)  # of open cells
+    places: tuple[FloatArray, ...] = field(repr=False)  # of the points
     is_whole: bool
-    has_scale: bool
+    has_scale: bool  # false of numbers whose cells name a single bound: how wide anything is, they do not tell
 
     @classmethod
     def of(cls, standing: Standing, ends: HeldEnds | None, *, is_flag: bool) -> ModelColumn:
@@ -148,10 +118,6 @@ class ModelColumn:
         """Whether no cell leaves a choice."""
         return all(len(each) <= 1 for each in self.points)
 
-    def original_cells(self) -> FloatArray:
-        """Return the original's own cells."""
-        return self.original
-
     def mean_cells(self) -> FloatArray:
         """Return the mean of every row's cell."""
         return self.means[self.cell_of_row]
@@ -172,12 +138,7 @@ def _reach(standing: Standing) -> tuple[Spread, tuple[Tail, ...]] | None:
 
 
 def known_of_cells(standing: Standing) -> FloatArray:
-    """Return what the cells of a column tell of its records: their means, or the shares of frequent categories.
-
-    Returns
-    -------
-    ndarray of float64, shape (n_rows, n_features)
-    """
+    """Return what cells tell of each record, (n_rows, n_features): means, or shares of frequent categories."""
     column, published = standing.column, standing.published
     if column.is_measured:
         return middles(published)[published.rows][:, None]
@@ -249,17 +210,8 @@ def drawn_cells(
 ) -> list[dict[str, FloatArray]]:
     """Draw all cells some times, one chain: each column in turn, given the others as drawn last.
 
-    Parameters
-    ----------
-    variables : mapping of column to ModelColumn
-    outcome : callable
-        The outcome of every row, from the drawn cells.
-    beside : ndarray of float64, shape (n_rows, n_features)
-        What is told of each row besides.
-    classes : ndarray of int64, shape (n_rows,)
-        The class of every row.
-    n_draws : int
-    rng : Generator
+    `outcome` makes the outcome of every row from the drawn cells; `beside` (n_rows, n_features) is told of each row
+    besides.
     """
     beside = _standardized(beside)
     open_ones = [name for name, variable in variables.items() if not variable.is_certain]

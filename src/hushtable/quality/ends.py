@@ -1,8 +1,8 @@
 """Ends of cells that some record of the class has: what a class's records may be, all together.
 
-A recoding that publishes what its own records span tells more than an interval: of the records of a class with
-``[8, 12]`` one at least is 8, and one 12. Whoever draws values from cells without that draws too few at the ends: the
-column varies too little, and its slope comes out too steep.
+A recoding that publishes what its own records span tells more than an interval: of a class with ``[8, 12]`` one record
+at least is 8, and one 12. Draws without that are too rare at the ends: the column varies too little, and its slope
+comes out too steep.
 """
 
 from __future__ import annotations
@@ -17,8 +17,6 @@ from hushtable._types import CountArray, FloatArray
 from hushtable.claims import Classes, Matchings, published_cells
 from hushtable.io import Frame
 from hushtable.quality.cell_values import Standing
-
-__all__ = ["HeldEnds", "classes_of_rows", "grouped"]
 
 _LARGEST: Final = 64  # records; of larger classes the ends say next to nothing
 _FITS: Final = 3  # times that a step goes into the intervals that are rounded to it (`hierarchy.Rounding`)
@@ -42,25 +40,13 @@ def grouped(published: Frame, claim: Classes | Matchings) -> CountArray | None:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class HeldEnds:
-    """The classes of which some record lies in the first part of their cell in one column, and some in the last.
+    """The classes of which some record lies in the first part of their cell in one column, and some in the last."""
 
-    Attributes
-    ----------
-    rows : ndarray of int64, shape (n_classes, largest)
-        The rows of each class; -1 where it has fewer.
-    cell : ndarray of int64, shape (n_classes,)
-    size : ndarray of int64, shape (n_classes,)
-    needed : ndarray of int64, shape (n_classes,)
-        Bits: 1 for the first part, 2 for the last.
-    parts : ndarray of int64, shape (n_cells, 2)
-        How many places the first part of each cell has, and the last.
-    """
-
-    rows: CountArray = field(repr=False)
-    cell: CountArray = field(repr=False)
-    size: CountArray = field(repr=False)
-    needed: CountArray = field(repr=False)
-    parts: CountArray = field(repr=False)
+    rows: CountArray = field(repr=False)  # (n_classes, largest), the rows of each class; -1 where it has fewer
+    cell: CountArray = field(repr=False)  # (n_classes,)
+    size: CountArray = field(repr=False)  # (n_classes,)
+    needed: CountArray = field(repr=False)  # (n_classes,), bits: 1 for the first part, 2 for the last
+    parts: CountArray = field(repr=False)  # (n_cells, 2), how many places the first part of each cell has, and the last
 
     @classmethod
     def of(
@@ -68,16 +54,9 @@ class HeldEnds:
     ) -> HeldEnds | None:
         """Find them; None where the column has none.
 
-        Parameters
-        ----------
-        standing : Standing
-        places : sequence of ndarray of float64
-            What each cell may be, ascending.
-        classes : ndarray of int64, shape (n_rows,)
-            The class of every row, 0 to the number of classes.
-        is_readable : bool
-            Whether intervals are rounded outwards, and may be open: then somebody lies in the first step of an
-            interval, and in its last. Where an open one ends, nobody knows.
+        `places` are what each cell may be, ascending. `is_readable`: intervals are rounded outwards, and may be open;
+        then a record lies in the first step of an interval, and one in its last, but nobody knows where an open one
+        ends.
         """
         published, column = standing.published, standing.column
         sizes = np.array([len(each) for each in places])
@@ -123,18 +102,9 @@ class HeldEnds:
         return found
 
     def drawn(self, first: FloatArray, last: FloatArray, rng: np.random.Generator) -> CountArray:
-        """Draw which rows lie in the first part of their cell, and which in the last: exactly, a class at once.
+        """Draw which rows lie in the first part of their cell (`LOW`) or the last (`HIGH`): exactly, a class at once.
 
-        Parameters
-        ----------
-        first, last : ndarray of float64, shape (n_rows,)
-            How likely each row alone lies in the first part of its cell, and in the last.
-        rng : Generator
-
-        Returns
-        -------
-        ndarray of int64, shape (n_rows,)
-            `LOW`, `HIGH` or `INSIDE`.
+        `first` and `last` are how likely each row alone lies there.
         """
         lots = rng.random(len(first))
         found = np.where(lots < first, LOW, np.where(lots < first + last, HIGH, INSIDE))
@@ -187,11 +157,7 @@ def _steps(places: Sequence[FloatArray], needed: CountArray, first: int) -> tupl
 def _chances(low: FloatArray, high: FloatArray) -> FloatArray:
     """Return how likely the records from each on hold what is needed: nothing, the first end, the last, both.
 
-    Sums of positive terms alone, so that small chances are exact.
-
-    Returns
-    -------
-    ndarray of float64, shape (4, n_records + 1, n_classes)
+    Shape (4, n_records + 1, n_classes); sums of positive terms alone, so that small chances are exact.
     """
     n_classes, n_records = low.shape
     found = np.zeros((4, n_records + 1, n_classes))

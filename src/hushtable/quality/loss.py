@@ -1,11 +1,9 @@
-"""How much a release lost, always measured on what it publishes.
-
-Minimal distortion and certainty: what a cell loses, summed over cells.
-"""
+"""How much a release lost, always measured on what it publishes."""
 
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from fractions import Fraction
@@ -20,24 +18,6 @@ from hushtable.hierarchy import Hierarchy
 from hushtable.kernels import class_profile
 from hushtable.recoding import Cells, Nodes, PublishedIntervals, Recoding, relative
 from hushtable.tables import Table
-
-__all__ = [
-    "CellLoss",
-    "Certainty",
-    "Loss",
-    "MinimalDistortion",
-    "Quality",
-    "RowLoss",
-    "SetNCP",
-    "average_class_size",
-    "discernibility",
-    "loss_metric",
-    "loss_metric_by_column",
-    "measure",
-    "non_uniform_entropy",
-    "precision",
-    "set_ncp",
-]
 
 Scale = Literal["value", "rank"]
 _LEAST_WEIGHT: Final = 1e-100
@@ -79,12 +59,7 @@ class CellLoss(Loss, Protocol):
     def node_costs(self, hierarchy: Hierarchy, n_values: int) -> tuple[FloatArray, ...]:
         """Return what a cell costs at every node of every level, in [0, inf), before weights.
 
-        Parameters
-        ----------
-        hierarchy : Hierarchy
-            Aligned to a column.
-        n_values : int
-            Distinct values of the column, a missing one included.
+        `n_values` counts the distinct values of the column that the hierarchy is aligned to, a missing one included.
         """
         ...
 
@@ -108,7 +83,21 @@ def check_weights(weights: Mapping[str, float]) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class SetNCP:
+class WeightedLoss:
+    """What losses share that weigh the columns."""
+
+    weights: Mapping[str, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        check_weights(self.weights)
+
+    def _weights_of(self, names: Sequence[str]) -> list[float]:
+        """Return how much each column counts."""
+        return [float(self.weights.get(name, 1.0)) for name in names]
+
+
+@dataclass(frozen=True, slots=True)
+class SetNCP(WeightedLoss):
     """The set-NCP as an objective.
 
     Attributes
@@ -116,19 +105,18 @@ class SetNCP:
     weights : mapping of column to float
         How much the loss of a quasi-identifier counts; 1 where none is given.
     scale : {"value", "rank"} or mapping of column to one of them
-        What the width of an interval of numbers or dates is: the difference of its ends,
-        or how many of the column's distinct values lie between them. Where few values lie far out, nearly all
-        intervals are narrow by value, however little they tell of most records.
+        What the width of an interval of numbers or dates is: the difference of its ends, or how many of the column's
+        distinct values lie between them. Where few values lie far out, nearly all intervals are narrow by value,
+        however little they tell of most records.
     """
 
-    weights: Mapping[str, float] = field(default_factory=dict)
     scale: Scale | Mapping[str, Scale] = "value"
 
     name: ClassVar[str] = "ncp"
     by_width: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        check_weights(self.weights)
+        WeightedLoss.__post_init__(self)
         for given in self.scale.values() if isinstance(self.scale, Mapping) else (self.scale,):
             if given not in ("value", "rank"):
                 raise InputError(
@@ -143,10 +131,7 @@ class SetNCP:
         """Return the weighted mean over columns of what a release lost."""
         names = [column.name for column in recoding.columns]
         lost = _ncp_by_column(_measured(recoding, self.is_by_rank), sizes, n_suppressed)
-        weights = relative([self.weights.get(name, 1.0) for name in names]).tolist()
-        # Rounded once, so that the order of the columns does not matter.
-        weighted = math.fsum(weight * share for weight, share in zip(weights, lost, strict=True))
-        return weighted / math.fsum(weights) if any(weights) else 0.0
+        return weighted_mean(lost, self._weights_of(names))
 
     def node_costs(self, hierarchy: Hierarchy, n_values: int) -> tuple[FloatArray, ...]:
         """Return the share of the domain under every node; a value costs nothing."""
@@ -154,33 +139,18 @@ class SetNCP:
 
     def factor(self, names: Sequence[str], n_records: int) -> float:
         """Return the factor that makes a mean of a sum of weighted cells."""
-        return 1 / max(1e-300, n_records * sum(self.weights.get(name, 1.0) for name in names))
+        return 1 / max(1e-300, n_records * sum(self._weights_of(names)))
 
 
 @dataclass(frozen=True, slots=True)
 class Quality:
-    """How much a release lost.
+    """How much a release lost."""
 
-    Attributes
-    ----------
-    set_ncp : float
-        Mean published share, 0 (nothing lost) to 1 (everything).
-    set_ncp_by_rank : float
-        The same where intervals are as wide as they hold ranks of the column's values.
-    by_column : dict of column to float
-        The same for every quasi-identifier.
-    discernibility : int
-        Sum over records of the size of their class, in records.
-    average_class_size : float
-        Records in a class.
-    n_classes : int
-    """
-
-    set_ncp: float
-    set_ncp_by_rank: float
-    by_column: dict[str, float]
-    discernibility: int
-    average_class_size: float
+    set_ncp: float  # mean published share, 0 (nothing lost) to 1 (everything)
+    set_ncp_by_rank: float  # the same where intervals are as wide as they hold ranks of the column's values
+    by_column: dict[str, float]  # the same for every quasi-identifier
+    discernibility: int  # sum over records of the size of their class, in records
+    average_class_size: float  # records in a class
     n_classes: int
 
     def to_dict(self) -> dict[str, Any]:
@@ -189,16 +159,7 @@ class Quality:
 
 
 def measure(recoding: Recoding, sizes: CountArray, n_suppressed: int = 0) -> Quality:
-    """Measure a release from what its classes publish.
-
-    Parameters
-    ----------
-    recoding : Recoding
-    sizes : ndarray of int64, shape (n_classes,)
-        Records in each class.
-    n_suppressed : int
-        Records that publish ``*`` everywhere; they lose everything.
-    """
+    """Measure a release from what its classes publish."""
     names = [column.name for column in recoding.columns]
     by_column = _ncp_by_column(_measured(recoding, lambda _: False), sizes, n_suppressed)
     by_rank = _ncp_by_column(_measured(recoding, lambda _: True), sizes, n_suppressed)
@@ -213,17 +174,12 @@ def measure(recoding: Recoding, sizes: CountArray, n_suppressed: int = 0) -> Qua
 
 
 def set_ncp(recoding: Recoding, sizes: CountArray, n_suppressed: int = 0) -> float:
-    """Return the normalised certainty penalty, 0 to 1.
+    """Return the normalised certainty penalty, 0 to 1, the mean over records and columns.
 
-    For an ordered column the published width over the width of the whole column,
-    for a categorical one the number of published values over the number of all, 0
-    for a single value; the mean over records and columns. A missing value counts as
-    a category; beside known values of an ordered column it publishes everything.
-
-    Notes
-    -----
-    Xu et al., "Utility-based anonymization using local recoding", KDD 2006,
-    section 3, on sets rather than hierarchy nodes.
+    For an ordered column the published width over the width of the whole column, for a categorical one the number of
+    published values over the number of all, 0 for a single value. A missing value counts as a category; beside known
+    values of an ordered column it publishes everything. Xu et al., "Utility-based anonymization using local recoding",
+    KDD 2006, section 3, on sets rather than hierarchy nodes.
     """
     return math.fsum(_ncp_by_column(recoding, sizes, n_suppressed)) / len(recoding.columns)
 
@@ -254,41 +210,17 @@ def _exact_sum(values: FloatArray) -> float:
 
 
 def loss_metric(shares: FloatArray, sizes: CountArray, leaf_shares: FloatArray, n_suppressed: int = 0) -> float:
-    """Return Iyengar's loss metric, 0 (nothing lost) to 1 (everything): the mean of `loss_metric_by_column`.
-
-    Examples
-    --------
-    A node with 2 of 3 leaves in one class, a leaf in the other:
-
-    >>> round(loss_metric(np.array([[2 / 3, 1 / 3]]), np.array([6, 4]), np.array([1 / 3])), 12)
-    0.3
-    """
+    """Return Iyengar's loss metric, 0 (nothing lost) to 1 (everything): the mean of `loss_metric_by_column`."""
     return float(loss_metric_by_column(shares, sizes, leaf_shares, n_suppressed).mean())
 
 
 def loss_metric_by_column(
     shares: FloatArray, sizes: CountArray, leaf_shares: FloatArray, n_suppressed: int = 0
 ) -> FloatArray:
-    r"""Return Iyengar's loss metric of every column.
+    """Return Iyengar's loss metric of every column: the mean over cells of (leaves of the node - 1) / (all leaves - 1).
 
-    The mean over cells of (leaves under the published node - 1) / (all leaves - 1); in
-    shares of the leaves, :math:`(s - 1/D) / (1 - 1/D)`.
-
-    Parameters
-    ----------
-    shares : ndarray of float64, shape (n_columns, n_classes)
-        Share of the domain under the published node; a leaf's share is no loss.
-    sizes : ndarray of int64, shape (n_classes,)
-        Records in each class.
-    leaf_shares : ndarray of float64, shape (n_columns,)
-        1 / D; 0 for a continuous column, whose shares are widths.
-    n_suppressed : int
-        Records that publish ``*`` everywhere, in no class.
-
-    Notes
-    -----
-    Iyengar, "Transforming data to satisfy privacy constraints", KDD 2002, section 3.
-    A column with one leaf loses nothing.
+    In shares (n_columns, n_classes), :math:`(s - 1/D) / (1 - 1/D)`, where the leaf share 1/D is 0 for a continuous
+    column. Iyengar, "Transforming data to satisfy privacy constraints", KDD 2002, section 3. One leaf loses nothing.
     """
     room = 1 - leaf_shares
     n_records = max(1, int(sizes.sum()) + n_suppressed)
@@ -301,59 +233,19 @@ def non_uniform_entropy(frequencies: CountArray, covered: CountArray, counts: Co
 
     .. math:: -\sum_\text{records} \log_2 \frac{n(v)}{n(\bar v)}
 
-    with the records :math:`n(v)` of a cell's value and :math:`n(\bar v)` of all values
-    that the published cell covers, in the whole table.
-
-    Parameters
-    ----------
-    frequencies, covered : ndarray of int64, shape (n_columns, n_rows)
-        Records with the value of each row, and with any value that its published cell
-        covers; for a suppressed cell, all records.
-    counts : ndarray of int64, shape (n_rows,)
-        Records of each row.
-
-    Notes
-    -----
-    Gionis, Tassa, "k-Anonymization with minimal loss of information", IEEE TKDE 21(2),
-    2009, section 3. See `hushtable.quality.measures.arx_entropy` for ARX's treatment of
-    suppressed records.
-
-    Examples
-    --------
-    Four records, two values; one column publishes the pair of them, the other the values:
-
-    >>> frequencies = np.array([[2, 2, 2, 2], [2, 2, 2, 2]])
-    >>> covered = np.array([[4, 4, 4, 4], [2, 2, 2, 2]])
-    >>> non_uniform_entropy(frequencies, covered, np.ones(4, dtype=np.int64)).tolist()
-    [4.0, 0.0]
+    with the records :math:`n(v)` of a cell's value and :math:`n(\bar v)` of all values that the published cell covers
+    (of a suppressed one, all), both (n_columns, n_rows). Gionis, Tassa, "k-Anonymization with minimal loss of
+    information", IEEE TKDE 21(2), 2009, section 3; `hushtable.quality.measures.arx_entropy_by_column` treats
+    suppressed records as ARX does.
     """
     return np.asarray(((np.log2(covered) - np.log2(frequencies)) * counts).sum(axis=1))
 
 
 def precision(levels: CountArray, sizes: CountArray, heights: CountArray, n_suppressed: int = 0) -> float:
-    """Return Sweeney's precision, 1 (as the input) to 0 (everything suppressed).
+    """Return Sweeney's precision, 1 (as the input) to 0 (all suppressed): 1 - the mean over cells of level / height.
 
-    1 - the mean over cells of level / height.
-
-    Parameters
-    ----------
-    levels : ndarray of int64, shape (n_columns, n_classes)
-        The level of the published node; 0 is a value.
-    sizes : ndarray of int64, shape (n_classes,)
-    heights : ndarray of int64, shape (n_columns,)
-        The last level of each hierarchy.
-    n_suppressed : int
-        Records at the last level of every column, in no class.
-
-    Notes
-    -----
-    Sweeney, "Achieving k-anonymity privacy protection using generalization and
+    Levels are (n_columns, n_classes). Sweeney, "Achieving k-anonymity privacy protection using generalization and
     suppression", IJUFKS 10(5), 2002, section 4.
-
-    Examples
-    --------
-    >>> precision(np.array([[0, 1], [2, 0]]), np.array([3, 1]), np.array([1, 2]))
-    0.5
     """
     n_records = max(1, int(sizes.sum()) + n_suppressed)
     shares = (levels / heights[:, None] * sizes).sum(axis=1) + n_suppressed
@@ -363,8 +255,6 @@ def precision(levels: CountArray, sizes: CountArray, heights: CountArray, n_supp
 def discernibility(sizes: CountArray, n_suppressed: int = 0) -> int:
     """Return the discernibility metric: every record costs the size of its class, a suppressed one the whole table.
 
-    Notes
-    -----
     Bayardo, Agrawal, "Data privacy through optimal k-anonymization", ICDE 2005, section 2.
     """
     total = int(sizes.sum()) + n_suppressed
@@ -379,12 +269,66 @@ def average_class_size(sizes: CountArray) -> float:
     return float(sizes.mean()) if len(sizes) else 0.0
 
 
+def weighted_mean(losses: Sequence[float], weights: Sequence[float]) -> float:
+    """Return a weighted mean, rounded once; 0 where no weight is above 0."""
+    scaled = relative(weights).tolist()
+    if not any(scaled):
+        return 0.0
+    return math.fsum(weight * value for weight, value in zip(scaled, losses, strict=True)) / math.fsum(scaled)
+
+
 LossVariant = Literal["leaves", "mg-ga"]
 _VARIANTS: Final = ("leaves", "mg-ga")
 
 
 @dataclass(frozen=True, slots=True)
-class MinimalDistortion:
+class CellSum(WeightedLoss, ABC):
+    """What losses share that add up what cells lose."""
+
+    name: ClassVar[str]
+    by_width: ClassVar[bool]
+
+    def of(self, recoding: Recoding, sizes: CountArray, n_suppressed: int = 0) -> float:
+        """Return the weighted sum over cells."""
+        lost = 0.0
+        for column, published in zip(recoding.columns, recoding.cells, strict=True):
+            (weight,) = self._weights_of([column.name])
+            lost += weight * (float(self._cell_costs(column, published) @ sizes) + n_suppressed)
+        return lost
+
+    @abstractmethod
+    def node_costs(self, hierarchy: Hierarchy, n_values: int) -> tuple[FloatArray, ...]:
+        """Return what a cell costs at every node of every level, in [0, inf), before weights."""
+
+    def factor(self, names: Sequence[str], n_records: int) -> float:
+        """Return 1: the loss is the sum."""
+        return 1.0
+
+    def _cell_costs(self, column: Column, published: Cells) -> FloatArray:
+        """Return what a cell of every class costs in one column."""
+        if isinstance(published, PublishedIntervals):
+            if self.by_width:
+                return published.shares(column)
+            is_star = published.has_missing & (published.high >= 0)
+            return np.asarray((published.low != published.high) | is_star, dtype=np.float64)
+        if not isinstance(published, Nodes):
+            raise InputError(
+                f"{self.name} is not defined on what column {column.name!r} publishes ({type(published).__name__}).",
+                hint="it judges values, intervals between values, nodes of hierarchies and `*`.",
+            )
+        # A missing value is one value more where some class publishes one.
+        n_values = column.n_values + int(bool((published.level < 0).any() or published.has_missing.any()))
+        by_level = self.node_costs(published.hierarchy, n_values)
+        costs = np.zeros(len(published.level))
+        for level, runs in enumerate(by_level):
+            at = published.level == level
+            costs[at] = runs[published.node[at]]
+        costs[published.has_missing & (published.level >= 0)] = 1.0
+        return costs
+
+
+@dataclass(frozen=True, slots=True)
+class MinimalDistortion(CellSum):
     """The number of cells that a release changes, each counted with its column's weight.
 
     Parameters
@@ -394,8 +338,7 @@ class MinimalDistortion:
 
     Notes
     -----
-    The metric ``md`` of MG-GA, after Samarati and Sweeney's minimal distortion. A suppressed
-    record changes all its cells.
+    The metric ``md`` of MG-GA, after Samarati and Sweeney's minimal distortion. A suppressed record changes all cells.
 
     Examples
     --------
@@ -408,29 +351,16 @@ class MinimalDistortion:
     (4.0, True)
     """
 
-    weights: Mapping[str, float] = field(default_factory=dict)
-
     name: ClassVar[str] = "minimal_distortion"
     by_width: ClassVar[bool] = False
-
-    def __post_init__(self) -> None:
-        check_weights(self.weights)
-
-    def of(self, recoding: Recoding, sizes: CountArray, n_suppressed: int = 0) -> float:
-        """Return the weighted number of changed cells."""
-        return _sum(self, recoding, sizes, n_suppressed)
 
     def node_costs(self, hierarchy: Hierarchy, n_values: int) -> tuple[FloatArray, ...]:
         """Return 1 for every node above the values."""
         return tuple(np.full(hierarchy.n_nodes(level), float(level > 0)) for level in range(hierarchy.n_levels))
 
-    def factor(self, names: Sequence[str], n_records: int) -> float:
-        """Return 1: the loss is the sum."""
-        return 1.0
-
 
 @dataclass(frozen=True, slots=True)
-class Certainty:
+class Certainty(CellSum):
     r"""The share of leaves, or of the range, that every changed cell lost, summed over cells.
 
     Parameters
@@ -438,17 +368,15 @@ class Certainty:
     weights : mapping of column to float
         How much a cell of a quasi-identifier counts, 0 or more; 1 where none is given.
     variant : {"leaves", "mg-ga"}
-        What a node of a hierarchy costs. ``"leaves"``: (leaves under it - 1) / (all leaves - 1),
-        where a hierarchy measures widths the same with shares. ``"mg-ga"``, that program's own
-        formula: nodes that share its parent, itself included, over the distinct values of the
-        column in the table. It may rise above 1 and fall towards the top. In both an
-        interval costs its width over the column's, and ``*`` costs 1.
+        What a node of a hierarchy costs. ``"leaves"``: (leaves under it - 1) / (all leaves - 1), where a hierarchy
+        measures widths the same with shares. ``"mg-ga"``, that program's own formula: nodes that share its parent,
+        itself included, over the distinct values of the column in the table. It may rise above 1 and fall towards the
+        top. In both an interval costs its width over the column's, and ``*`` costs 1.
 
     Notes
     -----
-    ``"leaves"`` is Iyengar's loss metric, "Transforming data to satisfy privacy
-    constraints", KDD 2002, section 3, as a sum. It is not the set-NCP of ``loss="ncp"``, which
-    counts a node's leaves without taking one off.
+    ``"leaves"`` is Iyengar's loss metric, "Transforming data to satisfy privacy constraints", KDD 2002, section 3, as a
+    sum. It is not the set-NCP of ``loss="ncp"``, which counts a node's leaves without taking one off.
 
     Examples
     --------
@@ -460,20 +388,15 @@ class Certainty:
     [0.4, 0.4]
     """
 
-    weights: Mapping[str, float] = field(default_factory=dict)
     variant: LossVariant = "leaves"
 
     name: ClassVar[str] = "certainty"
     by_width: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        check_weights(self.weights)
+        WeightedLoss.__post_init__(self)
         if self.variant not in _VARIANTS:
             raise InputError(f"Certainty was given variant = {self.variant!r}.", hint=f"choose one of {_VARIANTS}.")
-
-    def of(self, recoding: Recoding, sizes: CountArray, n_suppressed: int = 0) -> float:
-        """Return the weighted sum over cells."""
-        return _sum(self, recoding, sizes, n_suppressed)
 
     def node_costs(self, hierarchy: Hierarchy, n_values: int) -> tuple[FloatArray, ...]:
         """Return what every node costs; nothing for a value, 1 for ``*``."""
@@ -489,38 +412,3 @@ class Certainty:
             costs = np.maximum(0.0, shares - hierarchy.leaf_share) / room if room > 0 else np.zeros(len(shares))
         is_star = np.array([label == hierarchy.labels[-1][0] for label in hierarchy.labels[level]], dtype=bool)
         return np.asarray(np.where(is_star, 1.0, costs))
-
-    def factor(self, names: Sequence[str], n_records: int) -> float:
-        """Return 1: the loss is the sum."""
-        return 1.0
-
-
-def _sum(objective: MinimalDistortion | Certainty, recoding: Recoding, sizes: CountArray, n_suppressed: int) -> float:
-    lost = 0.0
-    for column, published in zip(recoding.columns, recoding.cells, strict=True):
-        weight = objective.weights.get(column.name, 1.0)
-        lost += weight * (float(_cell_costs(objective, column, published) @ sizes) + n_suppressed)
-    return lost
-
-
-def _cell_costs(objective: MinimalDistortion | Certainty, column: Column, published: Cells) -> FloatArray:
-    """Return what a cell of every class costs in one column."""
-    if isinstance(published, PublishedIntervals):
-        if objective.by_width:
-            return published.shares(column)
-        is_star = published.has_missing & (published.high >= 0)
-        return np.asarray((published.low != published.high) | is_star, dtype=np.float64)
-    if not isinstance(published, Nodes):
-        raise InputError(
-            f"{objective.name} is not defined on what column {column.name!r} publishes ({type(published).__name__}).",
-            hint="it judges values, intervals between values, nodes of hierarchies and `*`.",
-        )
-    # A missing value is one value more where some class publishes one.
-    n_values = column.n_values + int(bool((published.level < 0).any() or published.has_missing.any()))
-    by_level = objective.node_costs(published.hierarchy, n_values)
-    costs = np.zeros(len(published.level))
-    for level, runs in enumerate(by_level):
-        at = published.level == level
-        costs[at] = runs[published.node[at]]
-    costs[published.has_missing & (published.level >= 0)] = 1.0
-    return costs

@@ -1,15 +1,9 @@
 """Every measure of what a release lost, by its name: `of` gathers what each is computed from.
 
-ARX's measures, to the digit, so that releases can be compared with ARX's.
-
-Every function takes plain arrays: classes in columns, quasi-identifiers in rows. The
-classes hold all records; ``suppressed`` marks those that publish ``*`` everywhere
-(their shares are what they would publish). For full-domain recoding a class publishes
-one node per column; local recodings fit as well, for every class has its own shares.
-
-The formulas were recovered from ARX 3.9.2 (`metric/v2`, `aggregates/quality`) by
-recomputing its outputs. Notation: N records, m columns, :math:`D_d` leaves of column d,
-so that a leaf's share is :math:`1/D_d`.
+ARX's measures are to the digit, recovered from ARX 3.9.2 (`metric/v2`, `aggregates/quality`) by recomputing its
+outputs. They take plain arrays: quasi-identifiers in rows, classes, which hold all records, in columns; ``suppressed``
+marks the classes that publish ``*`` everywhere (their shares are what they would publish). In formulas, N records, m
+columns, and :math:`D_d` leaves of column d, so that a leaf's share is :math:`1/D_d`.
 """
 
 from __future__ import annotations
@@ -27,8 +21,8 @@ from hushtable.columns import Column, ColumnSpec
 from hushtable.errors import InputError, check_columns, nearest
 from hushtable.io import Frame
 from hushtable.quality import loss
-from hushtable.quality.objectives import cut_decimals, leaf_share
-from hushtable.recoding import Cells, Centres, Nodes, Recoding
+from hushtable.quality.objectives import cut_decimals, leaf_share, levels_of
+from hushtable.recoding import Centres, Nodes, Recoding
 from hushtable.tables import Partition, Table, totals
 
 __all__ = [
@@ -36,7 +30,6 @@ __all__ = [
     "Measure",
     "arx_average_class_size",
     "arx_discernibility",
-    "arx_entropy",
     "arx_entropy_by_column",
     "arx_loss",
     "arx_loss_by_column",
@@ -60,27 +53,8 @@ def arx_loss(
 
     .. math:: \prod_d (w_d L_d + 1)^{1/m} - 1 \quad\text{or}\quad \frac1m \sum_d w_d L_d
 
-    with the loss :math:`L_d` of `arx_loss_by_column` and weights scaled to a maximum of 1.
-
-    Parameters
-    ----------
-    shares : ndarray of float64, shape (n_columns, n_classes)
-        Share of the domain under the published node.
-    sizes : ndarray of int64, shape (n_classes,)
-        Records in each class.
-    leaf_shares : ndarray of float64, shape (n_columns,)
-    suppressed : ndarray of bool, shape (n_classes,), optional
-    gs_factor : float
-        From 0, which weighs generalization alone, to 1, which weighs suppression alone.
-    weights : ndarray of float64, shape (n_columns,), optional
-    aggregate : {"geometric", "arithmetic"}
-        The geometric mean is ARX's default.
-
-    Examples
-    --------
-    >>> shares, leaves = np.array([[0.5, 1.0], [0.25, 0.25]]), np.array([0.5, 0.25])
-    >>> arx_loss(shares, np.array([5, 5]), leaves, aggregate="arithmetic")
-    0.25
+    with the loss :math:`L_d` of `arx_loss_by_column` and weights scaled to a maximum of 1. A ``gs_factor`` of 0 weighs
+    generalization alone, of 1 suppression alone; the geometric mean is ARX's default.
     """
     losses = arx_loss_by_column(shares, sizes, leaf_shares, suppressed=suppressed, gs_factor=gs_factor)
     weighted = losses if weights is None else losses * weights / max(float(weights.max()), np.finfo(float).tiny)
@@ -102,9 +76,8 @@ def arx_loss_by_column(
     .. math:: L_d = \Big\lfloor \max\big(0, \frac{r_d - g N/D_d}{N - g N/D_d}\big) \Big\rfloor_{10},
         \quad r_d = \sum_\text{kept} g\,s_d + \sum_\text{suppressed} (s_d + h (1 - s_d))
 
-    where :math:`s_d` is the share of a record's node, :math:`\lfloor x \rfloor_{10}` keeps ten
-    decimals, and the factor :math:`\gamma` gives :math:`g = \min(1, 2 - 2\gamma)`,
-    :math:`h = \min(1, 2\gamma)`. Parameters as in `arx_loss`.
+    where :math:`s_d` is the share of a record's node, :math:`\lfloor x \rfloor_{10}` keeps ten decimals, and the factor
+    :math:`\gamma` gives :math:`g = \min(1, 2 - 2\gamma)`, :math:`h = \min(1, 2\gamma)`.
     """
     for_generalization, for_suppression = _factors(gs_factor)
     hidden = _hidden(suppressed, sizes)
@@ -113,18 +86,6 @@ def arx_loss_by_column(
     with np.errstate(invalid="ignore", divide="ignore"):
         losses = ((cells * sizes).sum(axis=1) - least) / (sizes.sum() - least)
     return _floored(np.where(np.isfinite(losses), losses, 0.0))
-
-
-def arx_entropy(
-    codes: CodeArray,
-    nodes: CodeArray,
-    counts: CountArray,
-    *,
-    suppressed: BoolArray | None = None,
-    gs_factor: float = 0.5,
-) -> float:
-    """Return ARX's non-uniform entropy in bits: the sum of `arx_entropy_by_column`."""
-    return float(arx_entropy_by_column(codes, nodes, counts, suppressed=suppressed, gs_factor=gs_factor).sum())
 
 
 def arx_entropy_by_column(
@@ -139,23 +100,9 @@ def arx_entropy_by_column(
 
     .. math:: E_d = -g \sum_\text{all} \log_2 \frac{n_d(v)}{n_d(\bar v)} - h \sum_{u} c_u \log_2 \frac{c_u}{S}
 
-    where :math:`n_d` counts the records of a value :math:`v` and of its node :math:`\bar v`,
-    and :math:`c_u` of the :math:`S` suppressed records would publish node :math:`u`.
-
-    Parameters
-    ----------
-    codes, nodes : ndarray of int32, shape (n_columns, n_rows)
-        Value of each row, and its node by a full-domain recoding; -1 is missing.
-    counts : ndarray of int64, shape (n_rows,)
-        Records of each row.
-    suppressed : ndarray of bool, shape (n_rows,), optional
-    gs_factor : float
-        As in `arx_loss`.
-
-    Notes
-    -----
-    See `hushtable.quality.loss.non_uniform_entropy` for the textbook's form, which has
-    suppressed cells cover the whole column.
+    where :math:`n_d` counts the records of a value :math:`v` and of its node :math:`\bar v`, and :math:`c_u` of the
+    :math:`S` suppressed records would publish node :math:`u`. See `hushtable.quality.loss.non_uniform_entropy` for the
+    textbook's form, which has suppressed cells cover the whole column.
     """
     for_generalization, for_suppression = _factors(gs_factor)
     hidden = _hidden(suppressed, counts)
@@ -176,9 +123,8 @@ def granularity(
 
     .. math:: 1 - \frac{\bar r - \bar \ell}{1 - \bar \ell}
 
-    with the mean published share :math:`\bar r` (1 where suppressed) and the mean leaf share
-    :math:`\bar \ell`, both over columns: ARX aggregates *before* it normalizes, so this is
-    not the mean of `granularity_by_column`. Parameters as in `arx_loss`.
+    with the mean published share :math:`\bar r` (1 where suppressed) and the mean leaf share :math:`\bar \ell`, both
+    over columns: ARX aggregates *before* it normalizes, so this is not the mean of `granularity_by_column`.
     """
     return _normalized(float(_mean_shares(shares, sizes, suppressed).mean()), float(leaf_shares.mean()))
 
@@ -196,21 +142,10 @@ def arx_discernibility(sizes: CountArray, raw_sizes: CountArray, n_suppressed: i
 
     .. math:: 1 - \frac{\sum_i n_i^2 + S N - D_0}{N^2 - D_0}
 
-    Parameters
-    ----------
-    sizes, raw_sizes : ndarray of int64
-        Records in each class of the release (suppressed ones apart) and of the input,
-        whose :math:`D_0` is the sum of squares.
-    n_suppressed : int
-
-    Examples
-    --------
-    >>> arx_discernibility(np.array([2, 2]), np.array([1, 1, 2]))
-    0.8
+    with :math:`S` suppressed records, in no class, and :math:`D_0` the sum of squares of the input's classes.
     """
-    total = int(sizes.sum()) + n_suppressed
-    least = int((raw_sizes * raw_sizes).sum())
-    lost = int((sizes * sizes).sum()) + n_suppressed * total - least
+    total, least = int(sizes.sum()) + n_suppressed, loss.discernibility(raw_sizes)
+    lost = loss.discernibility(sizes, n_suppressed) - least
     return 1 - lost / (total * total - least) if total * total > least else 1.0
 
 
@@ -268,23 +203,12 @@ class MeasuredRelease(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """What a figure of a release is.
-
-    Attributes
-    ----------
-    unit : str
-    direction : {"better", "worse"}
-        What a higher figure means.
-    options : tuple of str
-        What `of` may be told besides.
-    compute : callable
-        From the facts of a release and the options.
-    """
+    """What a figure of a release is."""
 
     unit: str
-    direction: Literal["better", "worse"]
-    options: tuple[str, ...]
-    compute: Callable[..., Any] = field(repr=False)
+    direction: Literal["better", "worse"]  # what a higher figure means
+    options: tuple[str, ...]  # what `of` may be told besides
+    compute: Callable[..., Any] = field(repr=False)  # from the facts of a release and the options
 
 
 def of(release: MeasuredRelease, measure: str, **options: Any) -> float | dict[str, float]:
@@ -299,10 +223,6 @@ def of(release: MeasuredRelease, measure: str, **options: Any) -> float | dict[s
     **options
         Of ARX's loss and entropy ``gs_factor``; of its loss also ``aggregate``, and ``weights``, a mapping of column to
         float (1 where none is given).
-
-    Returns
-    -------
-    figure : float or dict of column to float
 
     Raises
     ------
@@ -425,41 +345,25 @@ class _Facts:
 
 
 def _precision(facts: _Facts) -> float:
-    pairs = list(zip(facts.recoding.columns, facts.recoding.cells, strict=True))
-    levels = np.array([np.maximum(_levels("precision", column, cells), 0) for column, cells in pairs])
-    heights = np.array([_nodes("precision", column, cells).hierarchy.n_levels - 1 for column, cells in pairs])
-    return loss.precision(levels, facts.partition.sizes, heights, facts.n_suppressed)
+    pairs = zip(facts.recoding.columns, facts.recoding.cells, strict=True)
+    levels, heights = zip(*(levels_of("precision", column, cells) for column, cells in pairs), strict=True)
+    return loss.precision(np.maximum(levels, 0), facts.partition.sizes, np.array(heights), facts.n_suppressed)
 
 
 def _arx_entropy(facts: _Facts, *, gs_factor: float = 0.5) -> FloatArray:
     table, nodes = facts.table, []
     for codes, column, cells in zip(table.codes, facts.recoding.columns, facts.recoding.cells, strict=True):
-        levels = np.unique(_levels("ARX's entropy", column, cells))
+        levels = np.unique(levels_of("ARX's entropy", column, cells)[0])
         levels = levels[levels >= 0]
         if len(levels) > 1:
             raise InputError(
                 f"ARX's entropy is not defined on column {column.name!r}, which publishes nodes of several levels.",
                 hint="it is of full-domain recodings; non_uniform_entropy is of all.",
             )
-        nodes.append(_nodes("", column, cells).hierarchy.nodes(int(levels.max(initial=0)), codes))
+        assert isinstance(cells, Nodes)
+        nodes.append(cells.hierarchy.nodes(int(levels.max(initial=0)), codes))
     return arx_entropy_by_column(
         table.codes, np.array(nodes), table.counts, suppressed=facts.suppressed, gs_factor=gs_factor
-    )
-
-
-def _levels(measure: str, column: Column, cells: Cells) -> CountArray:
-    """Return the level of the node of every class; -1 where only missing values are."""
-    nodes = _nodes(measure, column, cells)
-    mixed = nodes.has_missing & (nodes.level >= 0)
-    return np.where(mixed, nodes.hierarchy.n_levels - 1, nodes.level).astype(np.int64)
-
-
-def _nodes(measure: str, column: Column, cells: Cells) -> Nodes:
-    if isinstance(cells, Nodes):
-        return cells
-    raise InputError(
-        f"{measure} is not defined on what column {column.name!r} publishes ({type(cells).__name__}).",
-        hint="it counts levels: every column needs a hierarchy, and publishes its nodes.",
     )
 
 
@@ -495,44 +399,38 @@ _FACTOR: Final = ("gs_factor",)
 
 MEASURES: Final[Mapping[str, Measure]] = MappingProxyType(
     {
-        "set_ncp": Measure("share", "worse", (), lambda facts: facts.quality.set_ncp),
-        "set_ncp_by_column": Measure(
-            "share", "worse", (), lambda facts: np.array(list(facts.quality.by_column.values()))
-        ),
-        "loss_metric": Measure("share", "worse", (), lambda facts: loss.loss_metric(*facts.classes)),
-        "loss_metric_by_column": Measure(
-            "share", "worse", (), lambda facts: loss.loss_metric_by_column(*facts.classes)
-        ),
-        "non_uniform_entropy": Measure("bits", "worse", (), lambda facts: _non_uniform_entropy(facts).sum()),
+        "set_ncp": Measure("share", "worse", (), lambda f: f.quality.set_ncp),
+        "set_ncp_by_column": Measure("share", "worse", (), lambda f: np.array(list(f.quality.by_column.values()))),
+        "loss_metric": Measure("share", "worse", (), lambda f: loss.loss_metric(*f.classes)),
+        "loss_metric_by_column": Measure("share", "worse", (), lambda f: loss.loss_metric_by_column(*f.classes)),
+        "non_uniform_entropy": Measure("bits", "worse", (), lambda f: _non_uniform_entropy(f).sum()),
         "non_uniform_entropy_by_column": Measure("bits", "worse", (), _non_uniform_entropy),
         "precision": Measure("share", "better", (), _precision),
         "discernibility": Measure(
-            "records squared", "worse", (), lambda facts: loss.discernibility(facts.published_sizes, facts.n_suppressed)
+            "records squared", "worse", (), lambda f: loss.discernibility(f.published_sizes, f.n_suppressed)
         ),
-        "average_class_size": Measure(
-            "records", "worse", (), lambda facts: loss.average_class_size(facts.published_sizes)
-        ),
+        "average_class_size": Measure("records", "worse", (), lambda f: loss.average_class_size(f.published_sizes)),
         "arx_loss": Measure(
             "share",
             "worse",
             ("gs_factor", "weights", "aggregate"),
-            lambda facts, **options: arx_loss(**facts.marked, **options),
+            lambda f, **options: arx_loss(**f.marked, **options),
         ),
         "arx_loss_by_column": Measure(
-            "share", "worse", _FACTOR, lambda facts, **options: arx_loss_by_column(**facts.marked, **options)
+            "share", "worse", _FACTOR, lambda f, **options: arx_loss_by_column(**f.marked, **options)
         ),
-        "arx_entropy": Measure("bits", "worse", _FACTOR, lambda facts, **options: _arx_entropy(facts, **options).sum()),
+        "arx_entropy": Measure("bits", "worse", _FACTOR, lambda f, **options: _arx_entropy(f, **options).sum()),
         "arx_entropy_by_column": Measure("bits", "worse", _FACTOR, _arx_entropy),
-        "granularity": Measure("share", "better", (), lambda facts: granularity(**facts.marked)),
-        "granularity_by_column": Measure("share", "better", (), lambda facts: granularity_by_column(**facts.marked)),
+        "granularity": Measure("share", "better", (), lambda f: granularity(**f.marked)),
+        "granularity_by_column": Measure("share", "better", (), lambda f: granularity_by_column(**f.marked)),
         "arx_discernibility": Measure(
             "share",
             "better",
             (),
-            lambda facts: arx_discernibility(facts.published_sizes, facts.raw_sizes, facts.n_suppressed),
+            lambda f: arx_discernibility(f.published_sizes, f.raw_sizes, f.n_suppressed),
         ),
         "arx_average_class_size": Measure(
-            "share", "better", (), lambda facts: arx_average_class_size(facts.published_sizes, facts.raw_sizes)
+            "share", "better", (), lambda f: arx_average_class_size(f.published_sizes, f.raw_sizes)
         ),
     }
 )

@@ -5,23 +5,32 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar, Final, Literal, TypeVar
+from types import MappingProxyType
+from typing import ClassVar, Final, Literal
 
 import numpy as np
 
 from hushtable._types import CodeArray, CountArray, FloatArray
+from hushtable.columns import Column
 from hushtable.errors import InputError
 from hushtable.models import entries
 from hushtable.quality import loss
-from hushtable.quality.loss import Certainty, Loss, MinimalDistortion, SetNCP, check_weights
-from hushtable.recoding import Cells, CodeRanges, Listed, Nodes, NodeSets, Recoding, Sets, relative
+from hushtable.quality.loss import (
+    Certainty,
+    Loss,
+    MinimalDistortion,
+    SetNCP,
+    WeightedLoss,
+    check_weights,
+    weighted_mean,
+)
+from hushtable.recoding import Cells, CodeRanges, Listed, Nodes, NodeSets, Recoding, Sets
 from hushtable.tables import Table, totals
-
-__all__ = ["LOSSES", "ArxLoss", "AverageClassSize", "Discernibility", "NonUniformEntropy", "Precision", "leaf_share"]
 
 Mean = Literal["geometric", "arithmetic"]
 _DECIMALS = 1e10
 _ROUNDING = 1e-4  # of the last decimal
+_UNWEIGHTED: Final = MappingProxyType(dict[str, float]())  # of losses that count classes, not cells
 
 
 def cut_decimals(loss: float) -> float:
@@ -114,7 +123,7 @@ class ArxLoss:
 
 
 @dataclass(frozen=True, slots=True)
-class NonUniformEntropy:
+class NonUniformEntropy(WeightedLoss):
     """The bits that are lost when every cell is guessed from what is published; a suppressed one from the whole column.
 
     Parameters
@@ -128,12 +137,7 @@ class NonUniformEntropy:
     it is ARX's, which guesses a suppressed cell from the suppressed ones alone (the measure ``"arx_entropy"``).
     """
 
-    weights: Mapping[str, float] = field(default_factory=dict)
-
     name: ClassVar[str] = "non_uniform_entropy"
-
-    def __post_init__(self) -> None:
-        check_weights(self.weights)
 
     def of(self, recoding: Recoding, sizes: CountArray, n_suppressed: int = 0) -> float:
         """Raise InputError: cells alone do not say how frequent values are; see `of_rows`."""
@@ -152,13 +156,13 @@ class NonUniformEntropy:
                 )
             covered = np.append(_covered(cells, counts), counts.sum())[labels]
             bits = np.log2(covered) - np.log2(np.maximum(1, counts[codes + 1]))
-            weight = float(self.weights.get(column.name, 1.0))
+            (weight,) = self._weights_of([column.name])
             lost.append(weight * _weighed(bits, table.counts))
         return math.fsum(lost)
 
 
 @dataclass(frozen=True, slots=True)
-class Precision:
+class Precision(WeightedLoss):
     """1 - Sweeney's precision: the mean over cells of level / height, 0 (nothing lost) to 1 (everything).
 
     Parameters
@@ -171,47 +175,27 @@ class Precision:
     1 - the measure ``"precision"``, of which more is better; see `hushtable.quality.loss.precision`.
     """
 
-    weights: Mapping[str, float] = field(default_factory=dict)
-
     name: ClassVar[str] = "precision"
-
-    def __post_init__(self) -> None:
-        check_weights(self.weights)
 
     def of(self, recoding: Recoding, sizes: CountArray, n_suppressed: int = 0) -> float:
         """Return the weighted mean over columns of level / height."""
         lost, n_records = [], max(1, int(sizes.sum()) + n_suppressed)
         for column, cells in zip(recoding.columns, recoding.cells, strict=True):
-            if not isinstance(cells, Nodes):
-                raise InputError(
-                    f"precision is not defined on what column {column.name!r} publishes.",
-                    hint="it counts levels of hierarchies: method='full_domain'.",
-                )
-            top = cells.hierarchy.n_levels - 1
-            level = np.where(cells.has_missing & (cells.level >= 0), top, np.maximum(cells.level, 0))
-            lost.append((_weighed(level / top, sizes) + n_suppressed) / n_records)
+            levels, top = levels_of("precision", column, cells)
+            lost.append((_weighed(np.maximum(levels, 0) / top, sizes) + n_suppressed) / n_records)
         return self.combined(lost, [column.name for column in recoding.columns])
 
     def combined(self, losses: Sequence[float], names: Sequence[str]) -> float:
         """Return the weighted mean over columns."""
-        return weighted_mean(losses, [float(self.weights.get(name, 1.0)) for name in names])
+        return weighted_mean(losses, self._weights_of(names))
 
 
 @dataclass(frozen=True, slots=True)
 class Discernibility:
-    """The sum over records of the size of their class; a suppressed one costs the whole table.
-
-    Notes
-    -----
-    The measure ``"discernibility"``, see `hushtable.quality.loss.discernibility`.
-    """
+    """The measure ``"discernibility"``: the sum over records of their class's size; suppressed ones cost the table."""
 
     name: ClassVar[str] = "discernibility"
-
-    @property
-    def weights(self) -> Mapping[str, float]:
-        """None: classes are counted, not cells."""
-        return {}
+    weights = _UNWEIGHTED
 
     def of(self, recoding: Recoding, sizes: CountArray, n_suppressed: int = 0) -> float:
         """Return the sum of squares, in records squared."""
@@ -221,24 +205,26 @@ class Discernibility:
 
 @dataclass(frozen=True, slots=True)
 class AverageClassSize:
-    """The mean number of records in a class; suppressed records are in none.
-
-    Notes
-    -----
-    The measure ``"average_class_size"``. Records that are suppressed cost nothing by it: give it a low limit.
-    """
+    """The measure ``"average_class_size"``. Suppressed records cost nothing: give it a low limit."""
 
     name: ClassVar[str] = "average_class_size"
-
-    @property
-    def weights(self) -> Mapping[str, float]:
-        """None: classes are counted, not cells."""
-        return {}
+    weights = _UNWEIGHTED
 
     def of(self, recoding: Recoding, sizes: CountArray, n_suppressed: int = 0) -> float:
         """Return the mean, in records."""
         del recoding, n_suppressed
         return loss.average_class_size(sizes)
+
+
+def levels_of(measure: str, column: Column, cells: Cells) -> tuple[CountArray, int]:
+    """Return the level of the node of every class, -1 where only missing values are, and the last level."""
+    if not isinstance(cells, Nodes):
+        raise InputError(
+            f"{measure} is not defined on what column {column.name!r} publishes ({type(cells).__name__}).",
+            hint="it counts levels of hierarchies: every column needs one, and publishes its nodes (full_domain).",
+        )
+    top = cells.hierarchy.n_levels - 1
+    return np.where(cells.has_missing & (cells.level >= 0), top, cells.level).astype(np.int64), top
 
 
 def leaf_share(cells: Cells) -> float:
@@ -253,14 +239,6 @@ def leaf_share(cells: Cells) -> float:
         return float(cells.widths[0])
     # The shares of all others are widths, in which a single value has none.
     return 1 / max(1, cells.domain) if isinstance(cells, Sets) else 0.0
-
-
-def weighted_mean(losses: Sequence[float], weights: Sequence[float]) -> float:
-    """Return a weighted mean, rounded once; 0 where no weight is above 0."""
-    scaled = relative(weights).tolist()
-    if not any(scaled):
-        return 0.0
-    return math.fsum(weight * value for weight, value in zip(scaled, losses, strict=True)) / math.fsum(scaled)
 
 
 def _weighed(values: FloatArray, counts: CountArray) -> float:
@@ -292,21 +270,10 @@ LOSSES: Final[entries.Registry[type[Loss]]] = entries.Registry(
         )
     }
     | {"distances": "hushtable.quality.distances.Distances"},
+    "loss",
     "losses",
     ("name", "of"),
 )
 """Every loss by the name that a policy writes it by."""
 
-LossT = TypeVar("LossT")
-
-
-def register(loss: type[LossT]) -> type[LossT]:
-    """Make a loss known by its name to `hushtable.anonymize` and policies; usable as a decorator.
-
-    Raises
-    ------
-    InputError
-        Another loss has that name.
-    """
-    entries.register(loss, LOSSES, "loss")
-    return loss
+register = LOSSES.register

@@ -17,60 +17,36 @@ import numpy as np
 from hushtable._types import FloatArray
 from hushtable.quality.cell_values import OPEN_ABOVE, OPEN_BELOW, Spread
 
-__all__ = ["Tail", "open_rate", "reaching"]
-
 _REACH: Final = 3.0  # times its scale, which 95 % of an exponential tail do not exceed
 _STEPS: Final = 200  # of the likeliest masses
 _LEAST: Final = 0.01  # of what the column names: no tail is shorter
 
 
 class Tail(NamedTuple):
-    """What lies beyond the outermost bound of a column.
+    """What lies beyond the outermost bound of a column."""
 
-    Attributes
-    ----------
-    cut : float
-        The bound, as a place.
-    scale : float
-        How long it is if it is as dense everywhere as at its begin.
-    side : int
-        -1 below, 1 above.
-    """
-
-    cut: float
-    scale: float
-    side: int
+    cut: float  # the bound, as a place
+    scale: float  # how long it is if it is as dense everywhere as at its begin
+    side: int  # -1 below, 1 above
 
     def holds(self, places: FloatArray) -> FloatArray:
         """Tell which places are in it."""
         return np.asarray(places >= self.cut if self.side > 0 else places < self.cut)
 
     def densities(self, places: FloatArray, shape: float, *, is_whole: bool) -> FloatArray:
-        """Return how dense places of it are, as against its begin.
+        """Return how dense places of it are, as against its begin; `shape` is in (-1, 0).
 
-        Parameters
-        ----------
-        places : ndarray of float64
-        shape : float
-            In (-1, 0).
-        is_whole : bool
-            Whether a place stands for all up to the next.
+        `is_whole`: a place stands for all up to the next.
         """
         beyond = self.side * (places + is_whole / 2 - self.cut) / self.scale
         return np.asarray(np.maximum(0.0, 1 + shape * beyond) ** (-1 / shape - 1))
 
 
 def reaching(published: Spread, zero: float | None) -> tuple[Spread, tuple[Tail, ...]] | None:
-    """Return a column with open cells as far as they may reach, and its tails.
+    """Return a column of numbers or dates with open cells as far as they may reach, and its tails.
 
-    None where the column names a single bound: how wide anything is, it does not tell.
-
-    Parameters
-    ----------
-    published : Spread
-        Of numbers or dates.
-    zero : float, optional
-        The place of 0; a column that names nothing below it does not go there.
+    None where the column names a single bound: how wide anything is, it does not tell. A column that names nothing
+    below the place of 0 does not go there.
     """
     opened = published.open_ends
     if opened is None or not opened.any():

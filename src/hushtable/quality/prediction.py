@@ -7,9 +7,6 @@ Every row becomes numbers, whichever table it is of, so that one model can see b
   for the value itself, 1/3 in a list of three; nothing where it is ``*``.
 
 The target is a single value, or of numbers the middle of the cell. A record that tells neither is left out.
-
-A `Standing` holds one column twice, on one axis: the cells of the original and the published cells. Each side is a
-`Spread`: for every distinct cell the values that it stands for, with their shares.
 """
 
 from __future__ import annotations
@@ -28,42 +25,24 @@ from hushtable.quality.cell_values import Spread, Standing, by_value, middles, r
 from hushtable.search import n_threads
 from hushtable.tables import split_rows
 
-__all__ = ["Prediction", "of_files", "of_rows"]
-
 _MOST_FEATURES: Final = 50
 _MANY_ROWS: Final = 5_000  # for which another thread pays
 
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
-    """How well a target is predicted; higher is better.
-
-    Attributes
-    ----------
-    target : str
-    measure : {"accuracy", "R2"}
-        Of a category: the share of rows predicted right, in [0, 1]. Of numbers and dates: 1 less the squared error over
-        the variance, 1 at best, 0 for the mean.
-    originals : float
-        Of the model trained on originals, on held-out originals.
-    release : float
-        Of the model trained on the release, on the same rows.
-    published_alike : float, optional
-        The same model on the same rows in the form in which they are published; None where nothing tells that form.
-    n_train : int
-        Released records that the model learned from.
-    n_held_out : int
-        Records that both were tested on.
-    seed : int
-    """
+    """How well a target is predicted; higher is better."""
 
     target: str
+    # Of a category: the share of rows predicted right, in [0, 1]. Of numbers and dates: 1 less the squared error over
+    # the variance, 1 at best, 0 for the mean.
     measure: str
-    originals: float
-    release: float
+    originals: float  # of the model trained on originals, on held-out originals
+    release: float  # of the model trained on the release, on the same rows
+    # The same model on the same rows in the form in which they are published; None where nothing tells that form
     published_alike: float | None
-    n_train: int
-    n_held_out: int
+    n_train: int  # released records that the model learned from
+    n_held_out: int  # records that both were tested on
     seed: int
 
     @property
@@ -81,23 +60,7 @@ class Prediction:
 
 
 def of_rows(read: Mapping[str, Standing], target: str, published: CountArray, held_out: float, seed: int) -> Prediction:
-    """Hold out some rows of the original and, with them, what is published of them.
-
-    Parameters
-    ----------
-    read : mapping of column to Standing
-    target : str
-    published : ndarray of int64, shape (n_published_rows,)
-        The row of the original of every published one.
-    held_out : float
-        The share of rows to hold out.
-    seed : int
-
-    Raises
-    ------
-    InputError
-        A part would be empty or have one class only, or scikit-learn is not installed.
-    """
+    """Hold out some rows of the original and what is published of them; `published` are the original's row numbers."""
     if not 0 < held_out < 1:
         raise InputError(f"held_out = {held_out!r}.", hint="a share between 0 and 1, such as 0.3.")
     n_rows = len(read[target].original.rows)
@@ -118,14 +81,7 @@ def of_rows(read: Mapping[str, Standing], target: str, published: CountArray, he
 
 
 def of_files(read: Mapping[str, Standing], target: str, held_out: Frame, seed: int) -> Prediction:
-    """Test on originals that are not in the release; parameters and errors as in `of_rows`.
-
-    Parameters
-    ----------
-    read, target, seed
-    held_out : Frame
-        As `hushtable.quality.cell_values.told` returns it.
-    """
+    """Test on originals that are not in the release, a frame as `hushtable.quality.cell_values.told` returns it."""
     check_columns(list(read), held_out.columns, "columns of the held-out originals")
     features = _Features.of(read, target)
     tests = {name: read_alike(each, held_out) for name, each in read.items()}
@@ -141,20 +97,11 @@ def of_files(read: Mapping[str, Standing], target: str, held_out: Frame, seed: i
 
 @dataclass(frozen=True, slots=True)
 class _Features:
-    """How rows become numbers.
-
-    Attributes
-    ----------
-    target : str
-    is_number : bool
-        Whether the target is one, or a date.
-    values : mapping of column to ndarray of int64
-        The values of each category that have a column; None of a measured column.
-    """
+    """How rows become numbers."""
 
     target: str
-    is_number: bool
-    values: Mapping[str, CountArray | None]
+    is_number: bool  # whether the target is one, or a date
+    values: Mapping[str, CountArray | None]  # the values of each category that have a column; None of a measured column
 
     @classmethod
     def of(cls, read: Mapping[str, Standing], target: str) -> _Features:

@@ -19,7 +19,7 @@ import tokenize
 import warnings
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from types import MappingProxyType
+from types import MappingProxyType, ModuleType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
@@ -35,8 +35,6 @@ from hushtable.quality.ends import HeldEnds, classes_of_rows, grouped
 if TYPE_CHECKING:
     from hushtable.quality.draws import ModelColumn
 
-__all__ = ["Coefficient", "Regression", "RegressionModel", "fit_beside", "regress"]
-
 _LEVEL: Final = 0.95
 _MOST_OPEN: Final = 0.5  # of the records; of more, where a column ends is a guess that its slope stands on
 _TITLES: Final = ("name", "original", "original_error", "means", "means_error", "drawn", "drawn_error", "overlap")
@@ -46,67 +44,39 @@ _OF_FORMULAS: Final = ("C", "I", "Q", "poly", "center", "scale", "bs", "cs", "cr
 
 @dataclass(frozen=True, slots=True)
 class Coefficient:
-    """A coefficient of a regression, on the original and on what is published.
-
-    Attributes
-    ----------
-    name : str
-    original, original_error : float
-        On the original, and its standard error.
-    means, means_error : float or None
-        With cells as their means; None where too few records tell their values.
-    drawn, drawn_error : float or None
-        The mean over draws, and Rubin's standard error; None of a category that nothing published tells of, and of a
-        column of numbers whose cells do not tell its scale.
-    degrees : float or None
-        Degrees of freedom of the draws.
-    overlap : float
-        Of the 95 % intervals of original and draws: the mean of the shares that they have in common, 1 where they are
-        the same, 0 where they do not meet (Karr et al., "A framework for evaluating the utility of data altered to
-        protect confidentiality", The American Statistician 60, 2006).
-    is_covered : bool
-        Whether the interval of the draws covers the original coefficient.
-    """
+    """A coefficient of a regression, on the original and on what is published."""
 
     name: str
     original: float
-    original_error: float
-    means: float | None
+    original_error: float  # its standard error
+    means: float | None  # with cells as their means; None where too few records tell their values
     means_error: float | None
+    # The mean over draws, and Rubin's standard error; None of a category that nothing published tells of, and of a
+    # column of numbers whose cells do not tell its scale
     drawn: float | None
     drawn_error: float | None
-    degrees: float | None
+    degrees: float | None  # degrees of freedom of the draws
+    # Of the 95 % intervals of original and draws: the mean of the shares that they have in common, 1 where they are the
+    # same, 0 where they do not meet (Karr et al., "A framework for evaluating the utility of data altered to protect
+    # confidentiality", The American Statistician 60, 2006)
     overlap: float
-    is_covered: bool
+    is_covered: bool  # whether the interval of the draws covers the original coefficient
 
 
 @dataclass(frozen=True, slots=True)
 class Regression:
-    """A regression on the original, and on what is published. It tells the original's coefficients: internal.
-
-    Attributes
-    ----------
-    formula : str
-    family : {"linear", "logistic"}
-    weights : str or None
-    n_original, n_means, n_drawn : int
-        Records in each fit.
-    n_draws : int
-        That the model could be fitted on.
-    coefficients : tuple of Coefficient
-    open_rates : mapping of column to float
-        Of numbers: the share of the records whose cell is `*`, or open as `<20` is; 1 where all cells name a single
-        bound, which tells no scale.
-    """
+    """A regression on the original, and on what is published. It tells the original's coefficients: internal."""
 
     formula: str
     family: str
     weights: str | None
-    n_original: int
+    n_original: int  # records in each fit
     n_means: int
     n_drawn: int
-    n_draws: int
+    n_draws: int  # that the model could be fitted on
     coefficients: tuple[Coefficient, ...] = field(repr=False)
+    # Of numbers: the share of the records whose cell is `*`, or open as `<20` is; 1 where all cells name a single
+    # bound, which tells no scale
     open_rates: Mapping[str, float] = field(default_factory=dict, repr=False)
 
     @property
@@ -184,11 +154,6 @@ def regress(
 
     `recoding` is the release's style, which says whether cells end at values that their class holds; None where it is
     not known, or where records were given the cells of an earlier release.
-
-    Raises
-    ------
-    ColumnError, InputError
-        As `fit_beside`; or what the cells of a column stand for cannot be told.
     """
     original = told(original, claim)
     formula, weights = model
@@ -254,44 +219,14 @@ def fit_beside(
 ) -> Regression:
     """Fit a regression on the original and on what is published.
 
-    Parameters
-    ----------
-    read : mapping of column to Standing
-        The columns, original and published.
-    formula : str
-        ``outcome ~ terms`` in the language of formulas (Wilkinson & Rogers 1973): columns, `log`, `exp`, `sqrt`,
-        ``C(column)``, ``a:b``, ``a*b``, ``I(a**2)``. An outcome with two values is fitted by logistic regression,
-        else by least squares. Dates count days.
-    weights : str, optional
-        A column of survey weights: weighted fits, with errors that are robust to unequal variances (HC1).
-    ends : mapping of column to HeldEnds
-        Of columns whose cells end at values that their class holds.
-    beside : sequence of Standing
-        Other columns of the release: draws know their cells.
-    classes : ndarray of int64, shape (n_rows,), optional
-        The class of every published row, whose cells were made together; each its own when not given.
-    draws : int
-        Of every cell, 2 or more.
-    seed : int
-
-    Raises
-    ------
-    ColumnError
-        A column is not in the table.
-    InputError
-        The formula cannot be read, the model cannot be fitted on the original, or statsmodels is not installed.
-    InfeasibleError
-        The model cannot be fitted on what is published.
+    `formula` is ``outcome ~ terms`` (Wilkinson & Rogers 1973): columns, `log`, `exp`, `sqrt`, ``C(column)``, ``a:b``,
+    ``a*b``, ``I(a**2)``. An outcome with two values is fitted by logistic regression, else by least squares; dates
+    count days. `weights` is a column of survey weights, with errors robust to unequal variances (HC1). `beside` are
+    other columns of the release, whose cells the draws know. Rows of one of the `classes` were given their cells
+    together. InfeasibleError: the model cannot be fitted on what is published.
     """
     check_whole("a regression was given draws", draws, 2)
-    try:
-        import formulaic
-        import pandas as pd
-        import statsmodels.api as sm
-    except ModuleNotFoundError:
-        raise InputError(
-            "a regression needs statsmodels and formulaic.", hint="pip install 'hushtable[regression]'."
-        ) from None
+    libraries = _load_libraries()
     from hushtable.quality.draws import ModelColumn, drawn_cells, known_of_cells
     from hushtable.quality.open_ends import open_rate
 
@@ -301,8 +236,8 @@ def fit_beside(
     used = {name: read[name] for name in dict.fromkeys((*names, *([weights] if weights else [])))}
     outcome = _plain_outcome(formula, used)
     variables = {name: ModelColumn.of(each, ends.get(name), is_flag=name == outcome) for name, each in used.items()}
-    fitter = _Fitter(formulaic, pd, sm, formula, weights, variables)
-    ours = fitter.fit_original({name: each.original_cells() for name, each in variables.items()})
+    fitter = _Fitter(libraries, formula, weights, variables)
+    ours = fitter.fit_original({name: each.original for name, each in variables.items()})
     means = fitter.fit({name: each.mean_cells() for name, each in variables.items()})
     rng = np.random.default_rng(seed)
     told_beside = np.column_stack([np.empty((fitter.n_published, 0)), *map(known_of_cells, beside)])
@@ -333,6 +268,18 @@ def fit_beside(
             if used[name].column.is_measured
         },
     )
+
+
+def _load_libraries() -> tuple[ModuleType, ModuleType, ModuleType]:
+    try:
+        import formulaic
+        import pandas as pd
+        import statsmodels.api as sm
+    except ModuleNotFoundError:
+        raise InputError(
+            "a regression needs statsmodels and formulaic.", hint="pip install 'hushtable[regression]'."
+        ) from None
+    return formulaic, pd, sm
 
 
 def _columns_of(formula: str, known: tuple[str, ...]) -> tuple[str, ...]:
@@ -400,14 +347,12 @@ class _Fitter:
 
     def __init__(
         self,
-        formulaic: Any,
-        pandas: Any,
-        models: Any,
+        libraries: tuple[ModuleType, ModuleType, ModuleType],
         formula: str,
         weights: str | None,
         variables: Mapping[str, ModelColumn],
     ) -> None:
-        self.formulaic, self.pandas, self.models = formulaic, pandas, models
+        self.formulaic, self.pandas, self.models = libraries
         self.formula, self.weights, self.variables = formula, weights, variables
         self.family = "linear"
         self.spec: Any = None

@@ -1,6 +1,6 @@
 """How alike a synthetic table is to its original, by the formulas of sdmetrics' quality and diagnostic reports.
 
-A table in figures: moments, quantiles and correlations of its numbers, missing cells of all its columns.
+And a table in figures: moments, quantiles and correlations of its numbers, missing cells of all its columns.
 """
 
 from __future__ import annotations
@@ -38,38 +38,22 @@ class ColumnDescription:
     """One column in figures.
 
     All but the first three are for numbers (integer, decimal), and None where they are not defined.
-
-    Attributes
-    ----------
-    kind : Kind
-    n_missing : int
-        Records without a value.
-    n_distinct : int
-        Different values that records have; a missing one is none.
-    mean, median, minimum, maximum : float, optional
-        Of a column with a value at least; the ends of a column of whole numbers are whole.
-    std : float, optional
-        With n - 1; of 2 records or more.
-    q1, q3 : float, optional
-        Quartiles, linear between neighbours.
-    skewness : float, optional
-        Corrected for bias; of 3 records or more that are not all equal.
-    kurtosis : float, optional
-        Excess kurtosis, corrected for bias; of 4 records or more that are not all equal.
     """
 
     kind: Kind
-    n_missing: int
-    n_distinct: int
-    # No repr: of a few records, these are somebody's values.
+    n_missing: int  # records without a value
+    n_distinct: int  # different values that records have; a missing one is none
+    # No repr: of a few records, these are somebody's values. Ends of a column of whole numbers are whole.
     mean: float | None = field(default=None, repr=False)
     median: float | None = field(default=None, repr=False)
-    std: float | None = field(default=None, repr=False)
+    std: float | None = field(default=None, repr=False)  # with n - 1; of 2 records or more
     minimum: float | None = field(default=None, repr=False)
     maximum: float | None = field(default=None, repr=False)
+    # Excess kurtosis, corrected for bias; of 4 records or more that are not all equal
     kurtosis: float | None = field(default=None, repr=False)
+    # Corrected for bias; of 3 records or more that are not all equal
     skewness: float | None = field(default=None, repr=False)
-    q1: float | None = field(default=None, repr=False)
+    q1: float | None = field(default=None, repr=False)  # quartiles, linear between neighbours
     q3: float | None = field(default=None, repr=False)
 
     def to_dict(self) -> dict[str, Any]:
@@ -79,27 +63,15 @@ class ColumnDescription:
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """A table in figures.
+    """A table in figures."""
 
-    Attributes
-    ----------
-    n_rows : int
-        Records.
-    n_columns : int
-    n_incomplete : int
-        Records with a missing cell, or several.
-    columns : mapping of column to ColumnDescription
-        In the order of the table.
-    correlations : mapping of (column, column) to float, optional
-        Pearson's, in [-1, 1], of all pairs of columns of numbers, over the records that have both: the lower
-        triangle of the matrix row by row, so that the first of a pair is the later column of the table. None where
-        a column is constant on those records, or there are fewer than 2.
-    """
-
-    n_rows: int
+    n_rows: int  # records
     n_columns: int
-    n_incomplete: int
-    columns: Mapping[str, ColumnDescription] = field(repr=False)
+    n_incomplete: int  # records with a missing cell, or several
+    columns: Mapping[str, ColumnDescription] = field(repr=False)  # in the order of the table
+    # Pearson's, in [-1, 1], of all pairs of columns of numbers, over the records that have both: the lower triangle of
+    # the matrix row by row, so that the first of a pair is the later column of the table. None where a column is
+    # constant on those records, or there are fewer than 2.
     correlations: Mapping[tuple[str, str], float | None] = field(repr=False)
 
     def to_dict(self) -> dict[str, Any]:
@@ -117,40 +89,18 @@ class Description:
 
 
 def describe(table: Table) -> Description:
-    """Describe a table in the figures of pandas' ``describe``, ``skew``, ``kurt`` and ``corr``.
+    """Describe a table in the figures of pandas' ``describe``, ``skew``, ``kurt`` and ``corr``, from value counts.
 
-    Parameters
-    ----------
-    table : Table
-        A row is as many records as it counts.
-
-    Returns
-    -------
-    Description
-
-    Notes
-    -----
-    From the frequencies of values: O(n) per column, O(n) per pair of columns of numbers. Departs from pandas in that
-    skewness and kurtosis of a constant column are None, not 0: 0 would say that it is symmetric and normal.
-
-    Examples
-    --------
-    >>> import polars as pl
-    >>> people = pl.DataFrame({"age": [31, 34, 52, 57], "hours": [40, 38, None, 20], "job": ["a", "b", "a", None]})
-    >>> described = describe(Table.encode(people))
-    >>> described
-    Description(n_rows=4, n_columns=3, n_incomplete=2)
-    >>> age = described.columns["age"]
-    >>> age.mean, age.median, age.q1, age.maximum
-    (43.5, 43.0, 33.25, 57)
-    >>> described.columns["job"]
-    ColumnDescription(kind='category', n_missing=1, n_distinct=2)
-    >>> {pair: round(value, 4) for pair, value in described.correlations.items()}
-    {('hours', 'age'): -0.9999}
+    Departs from pandas in that skewness and kurtosis of a constant column are None, not 0: 0 would say that it is
+    symmetric and normal. O(n) per column, and per pair of columns of numbers.
     """
     table = table.take(np.flatnonzero(table.counts))
     described = {name: _describe_column(table, name) for name in table.names}
-    numbers = {name: _numbers(table, name) for name, column in described.items() if column.kind in _NUMBERS}
+    numbers = {
+        column.name: _by_row(column.values.astype(np.float64), codes)
+        for column, codes in zip(table.columns, table.codes, strict=True)
+        if column.kind in _NUMBERS
+    }
     pairs = [(later, earlier) for place, later in enumerate(numbers) for earlier in list(numbers)[:place]]
     return Description(
         n_rows=table.n_records,
@@ -162,20 +112,7 @@ def describe(table: Table) -> Description:
 
 
 def pearson(first: FloatArray, second: FloatArray, counts: CountArray) -> float | None:
-    """Return the correlation of two columns over the rows that have both; None where one is constant on them.
-
-    Parameters
-    ----------
-    first, second : ndarray of float64, shape (n_rows,)
-        NaN is missing.
-    counts : ndarray of int64, shape (n_rows,)
-        Records of each row, 1 or more.
-
-    Examples
-    --------
-    >>> pearson(np.array([0.0, 1.0, np.nan]), np.array([6.0, 4.0, 2.0]), np.array([1, 1, 5]))
-    -1.0
-    """
+    """Return the correlation over the rows that have both values (NaN is missing); None where one is constant there."""
     has_both = ~(np.isnan(first) | np.isnan(second))
     if not has_both.any():
         return None
@@ -201,12 +138,6 @@ def _scaled(values: FloatArray) -> tuple[FloatArray, int]:
     """
     exponent = math.frexp(float(np.abs(values).max()))[1]
     return np.ldexp(values, -exponent), exponent
-
-
-def _numbers(table: Table, name: str) -> FloatArray:
-    """Return a column of numbers row by row, NaN where missing."""
-    values = table.column(name).values.astype(np.float64)
-    return np.asarray(np.append(values, np.nan)[table.codes[table.index(name)]])
 
 
 def _describe_column(table: Table, name: str) -> ColumnDescription:
@@ -244,14 +175,10 @@ def _figures(values: FloatArray, frequencies: FloatArray) -> dict[str, float | N
     is_constant = scaled[0] == scaled[-1]
     return {
         **{name: value if math.isfinite(value) else None for name, value in figures.items()},
-        "skewness": None if is_constant else _skewness(n, second, third),
+        # The adjusted Fisher-Pearson skewness.
+        "skewness": None if is_constant or n < 3 else n * math.sqrt(n - 1) / (n - 2) * third / second**1.5,
         "kurtosis": None if is_constant else _kurtosis(n, second, fourth),
     }
-
-
-def _skewness(n: int, second: float, third: float) -> float | None:
-    """Return the adjusted Fisher-Pearson skewness from the sums of powers of n deviations."""
-    return None if n < 3 else n * math.sqrt(n - 1) / (n - 2) * third / second**1.5
 
 
 def _kurtosis(n: int, second: float, fourth: float) -> float | None:
@@ -282,26 +209,13 @@ class Figure(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Similarity:
-    """How alike a synthetic table is to its original; every figure is in [0, 1], 1 where nothing tells them apart.
+    """How alike a synthetic table is to its original; every figure is in [0, 1], 1 where nothing tells them apart."""
 
-    Attributes
-    ----------
-    score : float, optional
-        Mean of the two that follow, of one where the other is not defined.
-    column_shapes : float, optional
-        Mean of ``columns`` where they are defined.
-    column_pair_trends : float, optional
-        Mean of ``pairs`` where they are defined.
-    columns : mapping of column to Figure
-        ``KSComplement`` or ``TVComplement``.
-    pairs : mapping of (column, column) to Figure
-        ``CorrelationSimilarity`` or ``ContingencySimilarity``; both in the order of the original.
-    """
-
-    score: float | None
-    column_shapes: float | None
-    column_pair_trends: float | None
-    columns: Mapping[str, Figure] = field(repr=False)
+    score: float | None  # mean of the two that follow, of one where the other is not defined
+    column_shapes: float | None  # mean of ``columns`` where they are defined
+    column_pair_trends: float | None  # mean of ``pairs`` where they are defined
+    columns: Mapping[str, Figure] = field(repr=False)  # ``KSComplement`` or ``TVComplement``
+    # ``CorrelationSimilarity`` or ``ContingencySimilarity``; both in the order of the original
     pairs: Mapping[tuple[str, str], Figure] = field(repr=False)
 
     def to_dict(self) -> dict[str, Any]:
@@ -319,23 +233,12 @@ class Similarity:
 
 @dataclass(frozen=True, slots=True)
 class Diagnosis:
-    """Whether a synthetic table is made like its original; every figure is in [0, 1], higher is better.
+    """Whether a synthetic table is made like its original; every figure is in [0, 1], higher is better."""
 
-    Attributes
-    ----------
-    score : float, optional
-        Mean of the two that follow, of one where the other is not defined.
-    data_validity : float, optional
-        Mean of ``columns`` where they are defined.
-    data_structure : float, optional
-        Columns that both tables have, of those that either has.
-    columns : mapping of column to Figure
-        ``BoundaryAdherence`` or ``CategoryAdherence``, of the columns that both tables have.
-    """
-
-    score: float | None
-    data_validity: float | None
-    data_structure: float | None
+    score: float | None  # mean of the two that follow, of one where the other is not defined
+    data_validity: float | None  # mean of ``columns`` where they are defined
+    data_structure: float | None  # columns that both tables have, of those that either has
+    # ``BoundaryAdherence`` or ``CategoryAdherence``, of the columns that both tables have
     columns: Mapping[str, Figure] = field(repr=False)
 
     def to_dict(self) -> dict[str, Any]:
@@ -349,7 +252,7 @@ class Diagnosis:
 
 
 def similarity(original: Table, synthetic: Table) -> Similarity:
-    r"""Compare what the columns of two tables are like, each by itself and in pairs.
+    r"""Compare what the columns of two tables are like, each by itself and in pairs; rows count their records.
 
     Numbers, dates and moments are measured. Whole and decimal numbers are of one kind, so are dates and moments;
     columns of other kinds that differ are compared by their texts (`hushtable.tables.joint.code_together`).
@@ -363,27 +266,14 @@ def similarity(original: Table, synthetic: Table) -> Similarity:
     - ``ContingencySimilarity`` of other pairs: the TVComplement of pairs of cells, where a missing cell is a value.
       A measured column is cut into 10 bins of equal width over the range of the original; the outer ones are open.
 
-    Parameters
-    ----------
-    original, synthetic : Table
-        The columns that both have are compared. A row is as many records as it counts.
-
-    Returns
-    -------
-    Similarity
-
-    Notes
-    -----
     A figure is None, and in no mean, where a table has no records to compare, a correlation where a column is constant
-    on them, and the contingency with a column of which neither table has a value.
+    on them, and the contingency with a column of which neither table has a value. O(n) for a column or a pair.
 
     The figures are those of sdmetrics 0.32 (its KSComplement rounds numbers to 14 decimals first). Its *report* departs
     from its own ContingencySimilarity, and we do not follow: it cuts each table by the table's own range, so that ages
     in months are as good as in years, and counts a missing number as the largest one. It also takes the mean over those
     pairs alone whose correlation in the original is above 0.5, or Cramer's V above 0.3, and a sample of 50,000 records;
     ours is over all, as in 0.14.
-
-    O(n) for a column or a pair, however many values they have.
 
     Examples
     --------
@@ -393,10 +283,8 @@ def similarity(original: Table, synthetic: Table) -> Similarity:
     >>> alike = similarity(people, made_up)
     >>> alike
     Similarity(score=0.625, column_shapes=0.75, column_pair_trends=0.5)
-    >>> alike.columns["age"]
-    Figure(metric='KSComplement', value=0.75)
-    >>> alike.pairs["age", "job"]
-    Figure(metric='ContingencySimilarity', value=0.5)
+    >>> alike.columns["age"], alike.pairs["age", "job"].value
+    (Figure(metric='KSComplement', value=0.75), 0.5)
     """
     both = _Both.of(original, synthetic)
     columns = {column.name: _shape(column) for column in both.columns}
@@ -413,17 +301,6 @@ def diagnosis(original: Table, synthetic: Table) -> Diagnosis:
     - ``CategoryAdherence`` of other columns: the share of synthetic records with a value that the original has;
       a missing one is a value.
 
-    Parameters
-    ----------
-    original, synthetic : Table
-        As in `similarity`.
-
-    Returns
-    -------
-    Diagnosis
-
-    Notes
-    -----
     A figure is None, and in no mean, where a table has no records to compare, and of a column of which neither table
     has a value. As sdmetrics 0.32, but that its structure tells columns of one name and two types apart, which
     depend on how a file was read, and that keys, which a table does not declare, are columns like others.
@@ -449,23 +326,12 @@ def diagnosis(original: Table, synthetic: Table) -> Diagnosis:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Shared:
-    """A column that both tables have, the original's rows above the synthetic ones.
-
-    Attributes
-    ----------
-    name : str
-    codes : ndarray of int32, shape (n_rows,)
-        In the order of the values; -1 is missing.
-    frequencies : ndarray of float64, shape (2, 1 + n_values)
-        Records of each value in each table, the missing ones first.
-    numbers : ndarray of float64, shape (n_values,), optional
-        Of a measured column: its values.
-    """
+    """A column that both tables have, the original's rows above the synthetic ones."""
 
     name: str
-    codes: CodeArray
-    frequencies: FloatArray
-    numbers: FloatArray | None
+    codes: CodeArray  # (n_rows,), in the order of the values; -1 is missing
+    frequencies: FloatArray  # (2, 1 + n_values), records of each value in each table, the missing ones first
+    numbers: FloatArray | None  # (n_values,), of a measured column: its values
 
     @property
     def is_empty(self) -> bool:
@@ -475,17 +341,10 @@ class _Shared:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Both:
-    """Two tables in one code, the original's rows above the synthetic ones.
+    """Two tables in one code, the original's rows above the synthetic ones."""
 
-    Attributes
-    ----------
-    is_synthetic : ndarray of bool, shape (n_rows,)
-    counts : ndarray of int64, shape (n_rows,)
-    columns : tuple of _Shared
-    """
-
-    is_synthetic: BoolArray
-    counts: CountArray
+    is_synthetic: BoolArray  # (n_rows,)
+    counts: CountArray  # (n_rows,)
     columns: tuple[_Shared, ...]
 
     @classmethod

@@ -1,16 +1,12 @@
-"""What can still be learned from a release: columns, pairs of them, means, and a model, beside the original's.
-
-How a column is distributed before and after, in few places: round bins, or the values that many records share.
-"""
+"""What can still be learned from a release: columns, pairs of them, means, and a model, beside the original's."""
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from itertools import combinations
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from itertools import combinations, pairwise
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
@@ -24,20 +20,6 @@ from hushtable.quality.cell_values import Spread, Standing, read_column, told
 from hushtable.quality.prediction import Prediction, of_files, of_rows
 from hushtable.quality.regression import Regression
 
-if TYPE_CHECKING:
-    from hushtable.quality.cell_values import Standing
-
-__all__ = [
-    "ColumnUtility",
-    "Distribution",
-    "PairUtility",
-    "SampledRows",
-    "Utility",
-    "among",
-    "distribution",
-    "measure_utility",
-]
-
 _MOST_PLACES: Final = 10
 _LEAST: Final = 11  # records that share what is named
 _OUTSIDE: Final = 0.01  # of the records, on either side, in the open bins; at least so many as are named
@@ -50,35 +32,17 @@ _OTHERS: Final = "all others"
 
 @dataclass(frozen=True, slots=True)
 class Distribution:
-    """Shares of records by place.
+    """Shares of records by place."""
 
-    Attributes
-    ----------
-    places : tuple of str
-        Bins between round numbers or days, the outer ones open; of a category, the most frequent values of those
-        that 11 records share, and all others. The missing value is last, where there is one.
-    original : tuple of float or None
-        In [0, 1]; None of a bin with 1 to 10 records.
-    release : tuple of float
-        What the published cells say, in [0, 1].
-    """
-
+    # Bins between round numbers or days, the outer ones open; of a category, the most frequent values of those that 11
+    # records share, and all others. The missing value is last, where there is one.
     places: tuple[str, ...] = field(repr=False)
-    original: tuple[float | None, ...] = field(repr=False)
-    release: tuple[float, ...] = field(repr=False)
+    original: tuple[float | None, ...] = field(repr=False)  # in [0, 1]; None of a bin with 1 to 10 records
+    release: tuple[float, ...] = field(repr=False)  # what the published cells say, in [0, 1]
 
 
 def distribution(standing: Standing) -> Distribution | None:
-    """Count the records of the original and of the release by place; None where a side says nothing.
-
-    Parameters
-    ----------
-    standing : Standing
-
-    Notes
-    -----
-    A published cell stands for its values equally; see `hushtable.quality.cell_values`.
-    """
+    """Count the records of the original and of the release by place; None where a side says nothing."""
     both = standing.original, standing.published
     if standing.column.is_measured:
         edges, places = _edges(standing)
@@ -138,7 +102,7 @@ def _edges(standing: Standing) -> tuple[FloatArray, list[str]]:
         texts, shown = _numbers(axis.number(ends[0]), axis.number(ends[1]), column.kind)
     if not texts:
         return np.empty(0), ["all values"]
-    names = [f"<{shown[0]}", *(f"{low}–{high}" for low, high in itertools.pairwise(shown)), f"≥{shown[-1]}"]
+    names = [f"<{shown[0]}", *(f"{low}–{high}" for low, high in pairwise(shown)), f"≥{shown[-1]}"]
     return np.array([float(place) for place in axis.bounds(texts)]), names
 
 
@@ -181,40 +145,21 @@ _MOST_VALUES: Final = 200  # of a category in pairs; with more, nearly every pai
 
 @dataclass(frozen=True, slots=True)
 class ColumnUtility:
-    """What is left of one column.
-
-    Attributes
-    ----------
-    name : str
-    kind : Kind
-        Of the original; empty where it is not judged.
-    measure : {"total variation", "Wasserstein-1", ""}
-        Of categories; of numbers and dates, over the original's range.
-    distance : float, optional
-        In [0, 1], 0 where the column is as it was; None where it is not judged.
-    untold_rate : float, optional
-        The share of the published records whose cell is ``*``; they are in no other figure.
-    mean, variance : float, optional
-        Of numbers, with 1/n: the original's.
-    released_mean, released_variance : float, optional
-        What the published cells say of them.
-    reason : str
-        Why it is not judged.
-    distribution : Distribution, optional
-        Shares of records by place, before and after; it names values, and is in no dictionary.
-    """
+    """What is left of one column."""
 
     name: str
-    kind: str = ""
-    measure: str = ""
-    distance: float | None = None
+    kind: str = ""  # of the original; empty where it is not judged
+    measure: str = ""  # "total variation" of categories; of measured ones "Wasserstein-1", over the original's range
+    distance: float | None = None  # in [0, 1], 0 where the column is as it was; None where it is not judged
+    # The share of the published records whose cell is ``*``; they are in no other figure
     untold_rate: float | None = None
-    # No repr: of a few records, these are somebody's values.
+    # Of numbers, with 1/n: the original's, and what the published cells say. No repr: of few records they are values.
     mean: float | None = field(default=None, repr=False)
     released_mean: float | None = field(default=None, repr=False)
     variance: float | None = field(default=None, repr=False)
     released_variance: float | None = field(default=None, repr=False)
-    reason: str = ""
+    reason: str = ""  # why it is not judged
+    # Shares of records by place, before and after; it names values, and is in no dictionary
     distribution: Distribution | None = field(default=None, repr=False)
 
     @property
@@ -234,20 +179,12 @@ class ColumnUtility:
 
 @dataclass(frozen=True, slots=True)
 class PairUtility:
-    """How two columns go together.
-
-    Attributes
-    ----------
-    first, second : str
-    measure : {"Cramer's V", "Spearman"}
-    original, release : float, optional
-        In [0, 1], or [-1, 1]; None where a column is constant.
-    """
+    """How two columns go together."""
 
     first: str
     second: str
     measure: str
-    original: float | None
+    original: float | None  # Cramer's V in [0, 1], Spearman's in [-1, 1]; None where a column is constant
     release: float | None
 
     @property
@@ -336,18 +273,10 @@ class Utility:
 
 
 class SampledRows(NamedTuple):
-    """Which rows of an original a release publishes, and how some are held out.
+    """Which rows of an original a release publishes, and how some are held out."""
 
-    Attributes
-    ----------
-    published : ndarray of int64, shape (n_published_rows,)
-        The row of the original of every published one.
-    held_out : float
-        The share of the original's rows that no model is trained on.
-    """
-
-    published: CountArray
-    held_out: float
+    published: CountArray  # (n_published_rows,), the row of the original of every published one
+    held_out: float  # the share of the original's rows that no model is trained on
 
 
 def measure_utility(
@@ -361,57 +290,13 @@ def measure_utility(
     held_out: Frame | None = None,
     seed: int = 0,
 ) -> Utility:
-    """Compare what the cells of a release stand for with the original.
+    """Compare what the cells of a release stand for (`hushtable.quality.cell_values`) with the original.
 
-    Parameters
-    ----------
-    original : Frame
-        The table that the release was made from; the order of its rows plays no part but with ``rows``. Its rows, and
-        the published ones, may stand for several records each, but where a target is predicted.
-    published : Frame
-    claim : Classes or Matchings
-        Of the release: how columns were typed and what labels mean.
-    pseudonyms : collection of str
-        Columns that hold pseudonyms.
-    target : str, optional
-        The column that a model predicts; see `hushtable.quality.prediction`.
-    rows : SampledRows, optional
-        Which row was published as which, where that is known.
-    held_out : Frame, optional
-        Originals that are not in the release, where it is not.
-    seed : int
-        Of the split and the models.
-
-    Returns
-    -------
-    Utility
-
-    Raises
-    ------
-    InputError
-        A target was named that is not judged, or nothing to test its models on.
-
-    Notes
-    -----
-    What a cell stands for: see `hushtable.quality.cell_values`. Pairs: a record's cells are taken to be independent of
-    one another, so that the joint distribution is :math:`P_a^T N P_b` for the counts N of pairs of cells and the
-    shares P of values in them; numbers in 10 bins of equal width over the original's range, a missing value as one
-    more. Categories of more than 200 values are in no pair. O(n) for a column or pair, besides what lists cover.
-
-    Examples
-    --------
-    >>> import polars as pl
-    >>> from hushtable.columns import ColumnSpec
-    >>> from hushtable.models import KAnonymity
-    >>> people = frames.read(pl.DataFrame({"age": [30, 33, 52, 55], "job": ["cook", "clerk", "cook", "cook"]}))
-    >>> cells = {"age": ["[30, 34)", "[30, 34)", "[50, 60)", "[50, 60)"], "job": ["*", "*", "cook", "cook"]}
-    >>> claim = Classes(("age", "job"), (KAnonymity(2),), specs={"age": ColumnSpec("integer")})
-    >>> found = measure_utility(people, frames.read(pl.DataFrame(cells)), claim)
-    >>> age, job = found.columns
-    >>> age.mean, age.released_mean, round(age.distance, 3)
-    (42.5, 43.0, 0.042)
-    >>> job.untold_rate, job.distance
-    (0.5, 0.25)
+    In pairs, a record's cells are taken to be independent of one another. The joint distribution is :math:`P_a^T
+    N P_b` for the counts N of pairs of cells and the shares P of values in them; numbers in 10 bins of equal width
+    over the original's range, a missing value as one more. Categories of more than 200 values are in no pair. O(n) for
+    a column or pair, besides what lists cover. A target is tested on the `rows` that were held out, where it is known
+    which row was published as which, else on the originals `held_out`; rows then stand for one record each.
     """
     original, source = told(original, claim), frames.library(original)
     read: dict[str, Standing] = {}

@@ -1,9 +1,7 @@
 """Axes: how the values of each quasi-identifier are laid out for cutting, and what a run of them publishes.
 
-A search sees *places*: 0 is the missing value, the others are where an axis puts
-its values. A plain column keeps its codes. The leaves of a hierarchy stand in
-the order of its branches, so that every node is a run of places. The values of a
-column with a grid share the place of their grid cell.
+A search sees *places*: 0 is the missing value. A plain column keeps its codes; the leaves of a hierarchy stand in the
+order of its branches, so that every node is a run of places; values of a grid share the place of their cell.
 """
 
 from __future__ import annotations
@@ -28,21 +26,6 @@ from hushtable.recoding.readable import length_in_list
 from hushtable.search import in_runs
 from hushtable.tables import Table
 
-__all__ = [
-    "Axis",
-    "Lists",
-    "by_content",
-    "check_grid",
-    "frequencies",
-    "lay_out",
-    "pack",
-    "packed_rows",
-    "places",
-    "placing",
-    "relative",
-    "room_for_rows",
-]
-
 _BYTE = 256  # how many codes a byte tells apart
 _MOST_CELLS = 1_000_000
 _MANY_CODES = 20  # of more values, texts of one pattern are codes
@@ -50,95 +33,45 @@ _TO_READ = 1.8  # how much more a list weighs than an interval of the same share
 
 
 class Lists(NamedTuple):
-    """What lists hold at most, and whether groups by frequency are named where one is longer.
+    """What lists hold at most, and whether groups by frequency, whose members no reader knows, are named beyond."""
 
-    Nobody who has only the published table knows whom a group holds.
-
-    Attributes
-    ----------
-    max_listed, max_length : int
-        Values, and characters.
-    names_groups : bool
-    least : int
-        How many people have a value at least that names its group.
-    person : str, optional
-        The column that says whose record a row is; without it every record is a person's own.
-    language : {"en", "de", "fr", "es", "it", "nl"}
-        Of the names of groups.
-    """
-
-    max_listed: int
-    max_length: int
+    max_listed: int  # values
+    max_length: int  # characters
     names_groups: bool = True
-    least: int = 1
-    person: str | None = None
-    language: str = "en"
+    least: int = 1  # how many people have a value at least that names its group
+    person: str | None = None  # says whose record a row is; without it every record is a person's own
+    language: str = "en"  # of the names of groups
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Listing:
-    """What short lists of a category hold: its values, or the labels below the top of its hierarchy.
+    """What short lists of a category hold: its values, or the labels below the top of its hierarchy."""
 
-    Attributes
-    ----------
-    tree : Hierarchy
-        What is published where no list is: groups by frequency, or the hierarchy. Its nodes are runs of places.
-    unit : ndarray of int32, shape (n_values + 1,)
-        The entry of the missing value (0, always 0) and of every code in a list.
-    texts : tuple of str or None
-        Of every entry.
-    lengths : ndarray of int64
-        How many characters it adds to a list.
-    widths : ndarray of float64
-        The share of the column under it.
-    most : Lists
-    """
-
+    # Published where no list is: groups by frequency, or the hierarchy; its nodes are runs of places
     tree: Hierarchy = field(repr=False)
+    # (n_values + 1,): the entry in a list of the missing value (0, always 0) and of every code
     unit: CodeArray = field(repr=False)
-    texts: tuple[str | None, ...] = field(repr=False)
-    lengths: CountArray = field(repr=False)
-    widths: FloatArray = field(repr=False)
+    texts: tuple[str | None, ...] = field(repr=False)  # of every entry
+    lengths: CountArray = field(repr=False)  # how many characters each adds to a list
+    widths: FloatArray = field(repr=False)  # the share of the column under each
     most: Lists
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Axis:
-    """One quasi-identifier, laid out.
-
-    Attributes
-    ----------
-    column : Column
-    place : ndarray of int32, shape (n_values + 1,)
-        The place of the missing value (entry 0, always 0) and of every code.
-    n_places : int
-        The missing value's included.
-    positions : ndarray of float64, shape (n_places,)
-        Places on [0, 1], for ordered columns without a hierarchy.
-    domain : int
-        How many values the table has, the missing one included.
-    hierarchy : Hierarchy or None
-        Aligned to the column.
-    edges : tuple of str
-        Of a grid: where every cell begins, and where the last one ends; empty without one.
-    rounding : Rounding or None
-        Of numbers and dates that are published to be read.
-    listing : Listing or None
-        Of categories that are published to be read, where they have no hierarchy or one made by a rule.
-    codes : CodeGrid or None
-        Of codes that are published to be read: they are cut in their order.
-    """
+    """One quasi-identifier, laid out."""
 
     column: Column
-    place: CodeArray = field(repr=False)
-    n_places: int
-    positions: FloatArray = field(repr=False)
-    domain: int
-    hierarchy: Hierarchy | None = None
+    place: CodeArray = field(repr=False)  # (n_values + 1,): of the missing value (entry 0, always 0) and of every code
+    n_places: int  # the missing value's included
+    positions: FloatArray = field(repr=False)  # (n_places,), on [0, 1], for ordered columns without a hierarchy
+    domain: int  # how many values the table has, the missing one included
+    hierarchy: Hierarchy | None = None  # aligned to the column
+    # Of a grid: where every cell begins, and where the last one ends
     edges: tuple[str, ...] = field(default=(), repr=False)
-    rounding: Rounding | None = None
-    listing: Listing | None = None
-    codes: CodeGrid | None = None
+    rounding: Rounding | None = None  # of numbers and dates that are published to be read
+    listing: Listing | None = None  # of categories to be read, without a hierarchy or with one made by a rule
+    codes: CodeGrid | None = None  # of codes to be read: they are cut in their order
 
     @property
     def tree(self) -> Hierarchy | None:
@@ -230,17 +163,7 @@ def room_for_rows(n_rows: int, n_places: Sequence[int]) -> NDArray[Any]:
 
 
 def placing(table: Table, axes: Sequence[Axis]) -> tuple[CountArray, CodeArray, CountArray]:
-    """Return what tells kernels the places of a table's codes.
-
-    Returns
-    -------
-    columns : ndarray of int64, shape (n_axes,)
-        Which of the table's columns each axis lays out.
-    places : ndarray of int32
-        Of the missing value and every code of the first axis, then of the next.
-    begins : ndarray of int64, shape (n_axes + 1,)
-        Where those of each begin, and where the last ones end.
-    """
+    """Tell kernels the places of a table's codes: each axis's column, its places, missing first, and their begins."""
     columns = np.array([table.index(axis.column.name) for axis in axes])
     begins = np.cumsum([0, *(len(axis.place) for axis in axes)])
     return columns, np.concatenate([axis.place for axis in axes]), begins
@@ -268,8 +191,9 @@ def pack(axes: Sequence[Axis], weights: Mapping[str, float]) -> Axes:
             rounded["start"][:, 1:], rounded["end"][:, 1:] = _edges(axis.column, axis.rounding)
         if axis.codes:
             _round_codes(axis.codes, levels[: len(axis.codes.least), run])
-    given = [weights.get(axis.column.name, 1.0) * _to_read(axis) for axis in axes]
-    columns["weight"] = relative(given)
+    to_read = [_TO_READ if axis.listing and not axis.is_ordered else 1.0 for axis in axes]
+    given = [weights.get(axis.column.name, 1.0) for axis in axes]
+    columns["weight"] = relative([weight * more for weight, more in zip(given, to_read, strict=True)])
     return Axes(columns, places, levels)
 
 
@@ -295,10 +219,6 @@ def _header(axis: Axis, begin: int) -> NDArray[Any]:
     elif not axis.is_ordered:
         header["most_units"] = axis.n_places
     return header
-
-
-def _to_read(axis: Axis) -> float:
-    return _TO_READ if axis.listing and not axis.is_ordered else 1.0
 
 
 def _list(axis: Axis, listing: Listing, places: NDArray[Any]) -> None:
@@ -334,8 +254,7 @@ def _edges(column: Column, rounding: Rounding) -> tuple[FloatArray, FloatArray]:
     if not column.by_rank:
         starts, ends = rounding.starts / rounding.width, (rounding.ends - rounding.value_width) / rounding.width
         return np.asarray(starts), np.asarray(ends, dtype=np.float64)
-    cell_of_code = rounding.cells[rounding.place]
-    first, after = (np.searchsorted(cell_of_code, edge) for edge in (rounding.starts, rounding.ends))
+    first, after = rounding.n_before(rounding.starts), rounding.n_before(rounding.ends)
     last = float(column.n_values - 1)
     return np.asarray(first / last), np.asarray((after - 1) / last)
 
@@ -462,10 +381,7 @@ def relative(weights: Sequence[float]) -> FloatArray:
 
 
 def by_content(table: Table, population: CountArray | None = None) -> CountArray:
-    """Return the rows by their codes, columns by name: only rows that are alike in all stay in the table's order.
-
-    Rows of no record, which only a population holds, come last.
-    """
+    """Return the rows by their codes, columns by name, ties in the table's order; rows of no record come last."""
     order = np.lexsort([table.counts] if population is None else [population, table.counts])
     for name in sorted(table.names, reverse=True):
         codes = table.codes[table.index(name), order] + np.int32(1)

@@ -1,7 +1,4 @@
-"""What classes publish to be read and used: round intervals, short lists of values, and names of groups of values.
-
-What classes publish in a column, as a record: some classes of one, and the classes of several in a row.
-"""
+"""What classes publish to be read and used: round intervals, short lists of values, and names of groups of values."""
 
 from __future__ import annotations
 
@@ -16,36 +13,15 @@ from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray, froze
 from hushtable.columns import Column, cells
 from hushtable.hierarchy import UNITS, CodeGrid, Codes, Dates, Hierarchy, Rounding, Rule
 
-__all__ = [
-    "Classwise",
-    "CodeRanges",
-    "Labels",
-    "Listed",
-    "Rounded",
-    "are_alike",
-    "distinct_pairs",
-    "length_in_list",
-    "numbered",
-    "runs_of",
-]
-
 _OFFSETS: Final = "offsets"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Classwise:
-    """Base of what classes publish in a column; its arrays are read-only, and again after pickling.
+    """Base of what classes publish in a column; its arrays are read-only, and again after pickling."""
 
-    Attributes
-    ----------
-    per_class : tuple of str
-        The arrays with an entry for every class.
-    run : str
-        The array of which ``offsets`` gives every class a run; empty where there is none.
-        All other attributes are of the column as a whole.
-    """
-
-    per_class: ClassVar[tuple[str, ...]] = ()
+    per_class: ClassVar[tuple[str, ...]] = ()  # the arrays with an entry for every class
+    # The array of which `offsets` gives every class a run; other attributes are of the whole column
     run: ClassVar[str] = ""
 
     def __post_init__(self) -> None:
@@ -142,43 +118,40 @@ Labels = tuple[CodeArray, Sequence[str | None]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Rounded(Classwise):
-    """What classes publish of numbers and dates: round intervals.
+class Spans(Classwise):
+    """Base of what classes publish in a column in order: from the first place that a class holds to the last."""
 
-    Attributes
-    ----------
-    low, high : ndarray of int32, shape (n_classes,)
-        The first and last place that a class holds; -1 where only missing values are.
-    has_missing : ndarray of bool, shape (n_classes,)
-        Beside known values they make the cell ``*``.
-    rounding : Rounding
-    """
-
-    low: CodeArray = field(repr=False)
-    high: CodeArray = field(repr=False)
+    low: CodeArray = field(repr=False)  # -1 where only missing values are
+    high: CodeArray = field(repr=False)  # included; -1 where only missing values are
     has_missing: BoolArray = field(repr=False)
-    rounding: Rounding = field(repr=False)
 
     per_class: ClassVar[tuple[str, ...]] = ("low", "high", "has_missing")
 
+    @property
+    def is_star(self) -> BoolArray:
+        """Which classes publish ``*``: those with missing values beside others, for no span holds them."""
+        return self.has_missing & (self.high >= 0)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Rounded(Spans):
+    """What classes publish of numbers and dates: round intervals."""
+
+    rounding: Rounding = field(repr=False)
+
     def shares(self, column: Column) -> FloatArray:
         """Return the width of every interval over that of the column."""
-        shares = self._ranks(column) if column.by_rank else self.rounding.shares(self.low, self.high)
-        shares = np.where(self.high < 0, 0.0, shares)
-        shares[self.has_missing & (self.high >= 0)] = 1.0
-        return shares
-
-    def _ranks(self, column: Column) -> FloatArray:
-        """Return how many ranks of values lie within each interval, as a share."""
-        cell_of_code = self.rounding.cells[self.rounding.place]
-        first, after = (np.searchsorted(cell_of_code, edge) for edge in self.rounding.rounded(self.low, self.high))
-        return np.asarray((after - 1 - first) / (column.n_values - 1))
+        if column.by_rank:
+            first, after = map(self.rounding.n_before, self.rounding.rounded(self.low, self.high))
+            shares = (after - 1 - first) / (column.n_values - 1)
+        else:
+            shares = self.rounding.shares(self.low, self.high)
+        return np.where(self.is_star, 1.0, np.where(self.high < 0, 0.0, shares))
 
     def labels(self, column: Column) -> Labels:
         """Write the intervals, each distinct one once."""
         begin, end = self.rounding.rounded(self.low, self.high)
-        is_all = self.has_missing & (self.high >= 0)
-        begin, end = np.where(is_all, 0, begin), np.where(is_all, -1, np.where(self.high < 0, -2, end))
+        begin, end = np.where(self.is_star, 0, begin), np.where(self.is_star, -1, np.where(self.high < 0, -2, end))
         distinct, label_of_class = distinct_pairs(begin, end)
         return label_of_class, [self._text(*pair) for pair in distinct]
 
@@ -189,43 +162,25 @@ class Rounded(Classwise):
 
     def meaning(self, column: Column) -> Hierarchy | Rule | None:
         """Return what the labels among the cells mean; None where there are none."""
-        del column
         return Dates(tuple(UNITS)) if self.rounding.is_calendar else None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class CodeRanges(Classwise):
-    """What classes publish of codes: prefixes, and ranges in their order.
+class CodeRanges(Spans):
+    """What classes publish of codes: prefixes, and ranges in their order."""
 
-    Attributes
-    ----------
-    low, high : ndarray of int32, shape (n_classes,)
-        The first and last code that a class holds; -1 where only missing values are.
-    has_missing : ndarray of bool, shape (n_classes,)
-        Beside known values they make the cell ``*``.
-    codes : CodeGrid
-    """
-
-    low: CodeArray = field(repr=False)
-    high: CodeArray = field(repr=False)
-    has_missing: BoolArray = field(repr=False)
     codes: CodeGrid
-
-    per_class: ClassVar[tuple[str, ...]] = ("low", "high", "has_missing")
 
     def shares(self, column: Column) -> FloatArray:
         """Return the column's values within every range over all values; 0 for a single value."""
-        del column
         begin, end = self.codes.rounded(self.low, self.high)
         shares = np.where(self.low == self.high, 0.0, (end - begin) / len(self.codes.texts))
         return np.where(self.high < 0, 0.0, np.where(self.has_missing, 1.0, shares))
 
     def labels(self, column: Column) -> Labels:
         """Write the ranges, each distinct one once."""
-        del column
         begin, end = self.codes.rounded(self.low, self.high)
-        is_all = self.has_missing & (self.high >= 0)
-        begin, end = np.where(is_all, 0, begin), np.where(is_all, len(self.codes.texts), end)
+        begin, end = np.where(self.is_star, 0, begin), np.where(self.is_star, len(self.codes.texts), end)
         end = np.where(self.high < 0, -1, end)
         distinct, label_of_class = distinct_pairs(begin, end)
         return label_of_class, [None if pair[1] < 0 else self.codes.text(*pair) for pair in distinct]
@@ -237,30 +192,17 @@ class CodeRanges(Classwise):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Listed(Classwise):
-    """What classes publish of a category: a short list of what they hold, else a node of a tree.
-
-    Attributes
-    ----------
-    offsets : ndarray of int64, shape (n_classes + 1,)
-    members : ndarray of int32
-        Class c holds ``members[offsets[c]:offsets[c + 1]]``, ascending, indices into ``texts``.
-    texts : tuple of str or None
-        What lists are made of: the missing value, and all values or the labels below the top of a hierarchy.
-    widths : ndarray of float64
-        The share of the column under each of them.
-    level, node : ndarray of int32, shape (n_classes,)
-        The node that a class publishes; -1 where it lists what it holds.
-    tree : Hierarchy
-        Groups of the column by frequency, or its hierarchy.
-    """
+    """What classes publish of a category: a short list of what they hold, else a node of a tree."""
 
     offsets: CountArray = field(repr=False)
+    # Class c holds `members[offsets[c]:offsets[c + 1]]`, ascending, indices into `texts`
     members: CodeArray = field(repr=False)
+    # The missing value, and all values or the labels below the top of a hierarchy
     texts: tuple[str | None, ...] = field(repr=False)
-    widths: FloatArray = field(repr=False)
-    level: CodeArray = field(repr=False)
+    widths: FloatArray = field(repr=False)  # the share of the column under each text
+    level: CodeArray = field(repr=False)  # of the node that a class publishes; -1 where it lists what it holds
     node: CodeArray = field(repr=False)
-    tree: Hierarchy = field(repr=False)
+    tree: Hierarchy = field(repr=False)  # groups of the column by frequency, or its hierarchy
 
     per_class: ClassVar[tuple[str, ...]] = ("level", "node")
     run: ClassVar[str] = "members"
@@ -296,7 +238,6 @@ class Listed(Classwise):
 
     def meaning(self, column: Column) -> Hierarchy | Rule | None:
         """Return what the labels among the cells mean; None where there are none."""
-        del column
         is_label = (self.level >= 0) & (self.level < self.tree.n_levels - 1)
         return self.tree if is_label.any() and self.tree.rule is None else None
 

@@ -1,9 +1,4 @@
-"""Recoding: what every class publishes in every quasi-identifier, as codes; texts are made when asked for.
-
-What classes publish in a column, written out: nothing is known of it but the texts and what they lost.
-
-Boundaries: where a cut between two neighbouring values is said to fall.
-"""
+"""Recoding: what every class publishes in every quasi-identifier, as codes; texts are made when asked for."""
 
 from __future__ import annotations
 
@@ -28,6 +23,7 @@ from hushtable.recoding.readable import (
     Labels,
     Listed,
     Rounded,
+    Spans,
     are_alike,
     distinct_numbers,
     distinct_pairs,
@@ -35,42 +31,16 @@ from hushtable.recoding.readable import (
     runs_of,
 )
 
-__all__ = [
-    "Centres",
-    "GridCells",
-    "Labels",
-    "NodeSets",
-    "Nodes",
-    "PublishedIntervals",
-    "Recoding",
-    "SetNames",
-    "Sets",
-    "Written",
-    "cut_point",
-    "grid_point",
-]
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Written(Classwise):
-    """What classes publish, as texts.
+    """What classes publish, as texts."""
 
-    Attributes
-    ----------
-    label : ndarray of int32, shape (n_classes,)
-        Which of the texts a class publishes.
-    lost, lost_by_rank : ndarray of float64, shape (n_classes,)
-        The share of the column that it publishes, by values and by ranks.
-    texts : tuple of str or None
-        Each once; None is a missing cell.
-    means : Hierarchy or Rule, optional
-        What labels among the texts mean that no hierarchy of the column tells.
-    """
-
-    label: CodeArray = field(repr=False)
-    lost: FloatArray = field(repr=False)
-    lost_by_rank: FloatArray = field(repr=False)
-    texts: tuple[str | None, ...] = field(repr=False)
+    label: CodeArray = field(repr=False)  # which of the texts
+    lost: FloatArray = field(repr=False)  # the published share of the column, by values
+    lost_by_rank: FloatArray = field(repr=False)  # the same, by ranks
+    texts: tuple[str | None, ...] = field(repr=False)  # each once; None is a missing cell
+    # What labels among the texts mean that no hierarchy of the column tells
     means: Hierarchy | Rule | None = field(default=None, repr=False)
 
     per_class: ClassVar[tuple[str, ...]] = ("label", "lost", "lost_by_rank")
@@ -81,17 +51,14 @@ class Written(Classwise):
 
     def labels(self, column: Column) -> Labels:
         """Return the texts."""
-        del column
         return self.label, list(self.texts)
 
     def meaning(self, column: Column) -> Hierarchy | Rule | None:
         """Return what the labels among the cells mean; None where there are none."""
-        del column
         return self.means
 
 
-_MOST_KEPT: Final = 2**22
-"""Classes whose labels are kept, so that nobody waits for them twice."""
+_MOST_KEPT: Final = 2**22  # classes whose labels are kept, so that nobody waits for them twice
 
 _ROUND_STEPS: Final = (
     *(("Y", 10), ("Y", 1), ("M", 1), ("D", 1), ("h", 1)),
@@ -173,27 +140,11 @@ def _multiples(moment: np.datetime64, unit: str, step: int) -> tuple[Any, ...]:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class PublishedIntervals(Classwise):
-    """What classes publish in an ordered column.
+class PublishedIntervals(Spans):
+    """What classes publish in an ordered column: its places are codes."""
 
-    Attributes
-    ----------
-    low, high : ndarray of int32, shape (n_classes,)
-        Lowest and highest code, both included; -1 where only missing values are.
-    has_missing : ndarray of bool, shape (n_classes,)
-        Whether the class holds missing values. Beside others they make the cell
-        ``*``, for no interval holds them.
-    are_cells : bool
-        Whether low and high are the ends of a cut's cell (open, and reaching half
-        way to the next value) or values that the class holds.
-    """
-
-    low: CodeArray = field(repr=False)
-    high: CodeArray = field(repr=False)
-    has_missing: BoolArray = field(repr=False)
+    # Ends are those of a cut's cell (open, half way to the next value), not values of the class
     are_cells: bool = False
-
-    per_class: ClassVar[tuple[str, ...]] = ("low", "high", "has_missing")
 
     def shares(self, column: Column) -> FloatArray:
         """Return the published width of every class over the width of the whole column."""
@@ -204,16 +155,14 @@ class PublishedIntervals(Classwise):
         else:
             positions = np.append(column.positions(), 0.0)
             shares = positions[self.high] - positions[self.low]
-        shares[self.has_missing & (self.high >= 0)] = 1.0
-        return np.asarray(shares)
+        return np.where(self.is_star, 1.0, shares)
 
     def labels(self, column: Column) -> Labels:
         """Write the cells, each distinct one once."""
-        mixed = self.has_missing & (self.high >= 0)
         width = column.n_values + 1
         # Where only missing values are, it does not matter what the lowest place is.
         known = (self.low.astype(np.int64) + 1) * width + self.high + 2
-        keys = np.where(mixed, 0, np.where(self.high < 0, 1, known))
+        keys = np.where(self.is_star, 0, np.where(self.high < 0, 1, known))
         distinct, label_of_class = distinct_numbers(keys, width * width + 1)
         texts: list[str | None] = []
         for key in distinct.tolist():
@@ -245,22 +194,11 @@ class PublishedIntervals(Classwise):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SetNames:
-    """How long sets of a column are named: by the most frequent value that may be, and how many more there are.
+    """How long sets of a column are named: by the most frequent value that may be, and how many more there are."""
 
-    Attributes
-    ----------
-    counts : ndarray of int64, shape (n_values,)
-        Records of each value.
-    may_name : ndarray of bool, shape (n_values,)
-        Which values many enough people have.
-    max_length : int
-        Characters of a set that is listed.
-    language : {"en", "de", "fr", "es", "it", "nl"}
-    """
-
-    counts: CountArray = field(repr=False)
-    may_name: BoolArray = field(repr=False)
-    max_length: int
+    counts: CountArray = field(repr=False)  # records of each value
+    may_name: BoolArray = field(repr=False)  # which values many enough people have
+    max_length: int  # characters of a set that is listed
     language: str
 
     __reduce__ = remade
@@ -297,23 +235,13 @@ class SetNames:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sets(Classwise):
-    """What classes publish in a categorical column.
-
-    Attributes
-    ----------
-    offsets : ndarray of int64, shape (n_classes + 1,)
-    codes : ndarray of int32
-        Class c publishes ``codes[offsets[c]:offsets[c + 1]]``, ascending; -1 is the missing value.
-    domain : int
-        How many values the whole column has, the missing one included.
-    naming : SetNames, optional
-        How sets are named that are too long to list.
-    """
+    """What classes publish in a categorical column."""
 
     offsets: CountArray = field(repr=False)
+    # Class c publishes `codes[offsets[c]:offsets[c + 1]]`, ascending; -1 is the missing value
     codes: CodeArray = field(repr=False)
-    domain: int
-    naming: SetNames | None = None
+    domain: int  # how many values the whole column has, the missing one included
+    naming: SetNames | None = None  # of sets that are too long to list
 
     run: ClassVar[str] = "codes"
 
@@ -344,21 +272,11 @@ class Sets(Classwise):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Nodes(Classwise):
-    """What classes publish in a column with a hierarchy: one node each.
+    """What classes publish in a column with a hierarchy: one node each."""
 
-    Attributes
-    ----------
-    level, node : ndarray of int32, shape (n_classes,)
-        Level 0 is a single value; -1 where only missing values are.
-    has_missing : ndarray of bool, shape (n_classes,)
-        Beside known values they make the cell ``*``.
-    hierarchy : Hierarchy
-        Of the column.
-    """
-
-    level: CodeArray = field(repr=False)
+    level: CodeArray = field(repr=False)  # 0 is a single value; -1 where only missing values are
     node: CodeArray = field(repr=False)
-    has_missing: BoolArray = field(repr=False)
+    has_missing: BoolArray = field(repr=False)  # beside known values they make the cell "*"
     hierarchy: Hierarchy
 
     per_class: ClassVar[tuple[str, ...]] = ("level", "node", "has_missing")
@@ -388,26 +306,14 @@ class Nodes(Classwise):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NodeSets(Classwise):
-    """What classes publish in a column with a hierarchy: the nodes they reach, all of one level in a class.
-
-    Attributes
-    ----------
-    offsets : ndarray of int64, shape (n_classes + 1,)
-    members : ndarray of int32
-        Class c publishes ``members[offsets[c]:offsets[c + 1]]``, indices into ``texts``.
-    texts : tuple of str or None
-        One for each node of every level; the last is the missing value.
-    widths : ndarray of float64
-        The share under each of them.
-    n_leaves : int
-        So many texts come first that are single values.
-    """
+    """What classes publish in a column with a hierarchy: the nodes they reach, all of one level in a class."""
 
     offsets: CountArray = field(repr=False)
+    # Class c publishes `members[offsets[c]:offsets[c + 1]]`, indices into `texts`
     members: CodeArray = field(repr=False)
-    texts: tuple[str | None, ...] = field(repr=False)
-    widths: FloatArray = field(repr=False)
-    n_leaves: int
+    texts: tuple[str | None, ...] = field(repr=False)  # of each node of every level; the last is the missing value
+    widths: FloatArray = field(repr=False)  # the share under each
+    n_leaves: int  # so many texts come first that are single values
 
     run: ClassVar[str] = "members"
 
@@ -442,35 +348,19 @@ class NodeSets(Classwise):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class GridCells(Classwise):
-    """What classes publish in a column with a grid: a run of its cells.
+class GridCells(Spans):
+    """What classes publish in a column with a grid: a run of its cells."""
 
-    Attributes
-    ----------
-    low, high : ndarray of int32, shape (n_classes,)
-        First and last cell, both included; -1 where only missing values are.
-    has_missing : ndarray of bool, shape (n_classes,)
-    edges : tuple of str
-        Where every cell begins, and where the last one ends.
-    """
-
-    low: CodeArray = field(repr=False)
-    high: CodeArray = field(repr=False)
-    has_missing: BoolArray = field(repr=False)
-    edges: tuple[str, ...] = field(repr=False)
-
-    per_class: ClassVar[tuple[str, ...]] = ("low", "high", "has_missing")
+    edges: tuple[str, ...] = field(repr=False)  # where every cell begins, and where the last one ends
 
     def shares(self, column: Column) -> FloatArray:
         """Return the published cells over all cells."""
         shares = np.where(self.high < 0, 0.0, (self.high - self.low + 1) / max(1, len(self.edges) - 1))
-        shares[self.has_missing & (self.high >= 0)] = 1.0
-        return np.asarray(shares)
+        return np.where(self.is_star, 1.0, shares)
 
     def labels(self, column: Column) -> Labels:
         """Write the cells; the outermost are open, and all of them together are ``*``."""
-        mixed = self.has_missing & (self.high >= 0)
-        low, high = np.where(mixed, 0, self.low), np.where(mixed, len(self.edges) - 2, self.high)
+        low, high = np.where(self.is_star, 0, self.low), np.where(self.is_star, len(self.edges) - 2, self.high)
         distinct, label_of_class = distinct_pairs(low, high)
         return label_of_class, [self._text(*pair) for pair in distinct]
 
@@ -485,18 +375,10 @@ class GridCells(Classwise):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Centres(Classwise):
-    """What classes publish in a column: one central value of their own.
+    """What classes publish in a column: one central value of their own."""
 
-    Attributes
-    ----------
-    code : ndarray of int32, shape (n_classes,)
-        -1 is the missing value.
-    spans : ndarray of float64, shape (n_classes,)
-        The share of the column that the class spans, which is what is lost.
-    """
-
-    code: CodeArray = field(repr=False)
-    spans: FloatArray = field(repr=False)
+    code: CodeArray = field(repr=False)  # -1 is the missing value
+    spans: FloatArray = field(repr=False)  # the share of the column that the class spans, which is what is lost
 
     per_class: ClassVar[tuple[str, ...]] = ("code", "spans")
 
@@ -522,20 +404,11 @@ Cells = PublishedIntervals | Sets | Nodes | NodeSets | GridCells | Centres | Rou
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Recoding:
-    """What every class publishes, column by column.
-
-    Attributes
-    ----------
-    columns : tuple of Column
-        The quasi-identifiers.
-    cells : tuple of one of `Cells` a column
-    style : str
-        The method's word for it: ``"tight"``, ``"cut"`` ...
-    """
+    """What every class publishes, column by column."""
 
     columns: tuple[Column, ...]
     cells: tuple[Cells, ...] = field(repr=False)
-    style: str
+    style: str  # the method's word for it: "tight", "cut" ...
     # What `labels` has made: an index a class and the texts.
     _made: dict[str, Labels] = field(default_factory=dict, init=False, repr=False, compare=False)
 
@@ -562,19 +435,7 @@ class Recoding:
 
     @classmethod
     def concatenated(cls, parts: Sequence[Recoding]) -> Recoding:
-        """Return what the classes of several parts of one table publish, one part after the other.
-
-        Parameters
-        ----------
-        parts : sequence of Recoding
-            Of the same columns in one style, coded and laid out alike: by the values, hierarchies
-            and domains of the whole table, whichever of them a part holds.
-
-        Raises
-        ------
-        InputError
-            There is no part, or one differs from the first: which one, and in what.
-        """
+        """Return what the classes of several parts of one table, coded and laid out alike, publish in a row."""
         if not parts:
             raise InputError("no recodings were given to be concatenated.", hint="give one or more.")
         first = parts[0]
@@ -603,10 +464,7 @@ class Recoding:
         return None
 
     def combinations(self) -> CodeArray:
-        """Number the combinations of cells that are published: of every class, and behind them of suppressed records.
-
-        Classes that publish the same cells are one class to whoever reads them.
-        """
+        """Number the combinations of published cells, readers' classes: of each class, then of suppressed records."""
         n_classes = len(self.cells[0].shares(self.columns[0]))
         numbers, n_numbers = np.zeros(n_classes + 1, dtype=np.int32), 1
         for column in self.columns:

@@ -21,8 +21,6 @@ from hushtable.io import Frame, frames
 from hushtable.release.codebook import codebook_paths
 from hushtable.release.manifest import dialect_of
 
-__all__ = ["ARCHIVES", "archived", "archived_path"]
-
 _DDI: Final = "ddi:codebook:2_5"
 _CSVW: Final = "http://www.w3.org/ns/csvw"
 _DAY: Final = r"[0-9]{4}-[0-9]{2}-[0-9]{2}"

@@ -7,8 +7,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
-__all__ = ["Batch", "Learns", "NextBatch"]
-
 
 class NextBatch(Protocol):
     """The cells of a release, by which new rows are published."""

@@ -22,8 +22,6 @@ import pyarrow as pa
 
 from hushtable.io import ahead, file_kind, header_line, hive, parquet_writer, plain_schema
 
-__all__ = ["ROWS_PER_PART", "Batches", "decoded", "write_file", "write_parts"]
-
 ROWS_PER_PART: Final = 5_000_000
 
 _GROUP: Final = 2**20  # rows that are written together

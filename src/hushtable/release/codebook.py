@@ -28,8 +28,6 @@ from hushtable.release.exposure import persons_of
 from hushtable.tables import Table, encoded
 from hushtable.wording import translate, use_language
 
-__all__ = ["Codebook", "codebook_paths", "least_of", "renamed"]
-
 _LEAST: Final = 2
 _SHOWN: Final = 12
 _MOST_ROWS: Final = 20  # of a column's labels: a codebook that is printed has about two pages

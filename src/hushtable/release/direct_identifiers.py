@@ -13,8 +13,6 @@ from hushtable.io import Frame
 from hushtable.recoding import Recoding
 from hushtable.tables import Table
 
-__all__ = ["ShownIdentifier", "find_shown_identifiers"]
-
 
 class ShownIdentifier(NamedTuple):
     """A published column that `hushtable scan` takes for a direct identifier, and why; without any cell."""

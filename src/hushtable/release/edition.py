@@ -48,8 +48,6 @@ from hushtable.release.pseudonyms import Pseudonyms
 from hushtable.search import check_memory
 from hushtable.tables import Table
 
-__all__ = ["Edition", "Rewritten"]
-
 _PLAIN: Final = Writing()
 
 

@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from hushtable.release.origin import Origin, PublishedCells
     from hushtable.release.release import Release
 
-__all__ = ["expose", "look_at_draft"]
-
 _HELD: Final = 2**20  # distinct rows of kept columns past which they are counted on the disk
 
 

@@ -31,18 +31,6 @@ from hushtable.release.direct_identifiers import ShownIdentifier
 from hushtable.search import Budget
 from hushtable.tables import FEWEST_RECORDS, Table, lattice, partitions
 
-__all__ = [
-    "Exposure",
-    "ExposureLimit",
-    "KeptColumns",
-    "Uniques",
-    "measure_exposure",
-    "most_told",
-    "pairs_to",
-    "persons_of",
-    "undoing",
-]
-
 # Column sets times rows, not seconds: whether a file is written may not depend on the machine.
 _MOST_WALKED: Final = 10**9
 _MOST_PAIRED: Final = 5 * 10**6

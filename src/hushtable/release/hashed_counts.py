@@ -16,8 +16,6 @@ from hushtable._types import BoolArray
 from hushtable.columns import without_categories
 from hushtable.release.exposure import Uniques, most_told, pairs_to
 
-__all__ = ["unique_records", "unique_within"]
-
 _AT_ONCE: Final = 2**22  # hashes that are sorted together, or an eighth of all
 _PARTS: Final = 8
 _HANDFUL: Final = 5

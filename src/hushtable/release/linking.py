@@ -17,8 +17,6 @@ from hushtable.tables import Table
 if TYPE_CHECKING:
     from hushtable.release.release import Release
 
-__all__ = ["linkage", "linking_columns"]
-
 
 def linkage(release: Release) -> Linkage | None:
     """Count whom several records find; None where no published column links records, or nobody has several.

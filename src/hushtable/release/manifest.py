@@ -21,20 +21,6 @@ from hushtable.claims import Claim, Failure, Verdict, claim_from_dict
 from hushtable.errors import InputError, VerificationError, listed
 from hushtable.io import MANIFEST, Dialect
 
-__all__ = [
-    "IN_FOLDER",
-    "PART_NAMES",
-    "check_hash",
-    "claim_of",
-    "compared",
-    "dialect_of",
-    "external_facts",
-    "manifest_path",
-    "of",
-    "read",
-    "sha256",
-]
-
 IN_FOLDER: Final = MANIFEST
 """The manifest of a folder."""
 

@@ -21,8 +21,6 @@ from hushtable.tables import Table, persons_of
 if TYPE_CHECKING:
     from hushtable.release.release import Release
 
-__all__ = ["AppliedMapping", "mapping_of"]
-
 _TITLES: Final = ("column", "value", "cell", "records")
 
 

@@ -15,17 +15,6 @@ from hushtable.recoding import Nodes, NodeSets
 from hushtable.release.release import Release
 from hushtable.tables import Table
 
-__all__ = [
-    "FarOut",
-    "as_they_came",
-    "far_out",
-    "formula_cells",
-    "lacking_values",
-    "listed_values",
-    "missing_codes",
-    "near_duplicates",
-]
-
 _FEW_RECORDS: Final = 5  # to a value
 _FEW: Final = 0.01  # of the records
 _MOST: Final = 0.5  # of the range

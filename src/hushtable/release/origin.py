@@ -21,8 +21,6 @@ from hushtable.release.pseudonyms import Pseudonyms
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["Origin", "PublishedCells", "frame_of", "name_odd_cells"]
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PublishedCells:

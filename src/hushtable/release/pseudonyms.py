@@ -17,8 +17,6 @@ from hushtable.errors import InputError, check_columns
 from hushtable.io import Frame
 from hushtable.tables import Table
 
-__all__ = ["Pseudonyms", "pseudonymize", "pseudonymize_table"]
-
 _MIN_KEY_BYTES: Final = 16
 _MIN_DISTINCT_BYTES: Final = 8
 _HEX_DIGITS: Final = 32

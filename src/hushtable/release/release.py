@@ -38,8 +38,6 @@ if TYPE_CHECKING:
     from hushtable.release.origin import Origin, PublishedCells
     from hushtable.risk import OwnAttacks
 
-__all__ = ["MOST_ATTACKED", "Release", "RemoteRelease", "check_before_writing", "kept_columns_facts"]
-
 
 MOST_ATTACKED: Final = 5_000_000
 """Records that attacks look at, one by one, of a release whose rows are not in memory."""

@@ -32,21 +32,6 @@ if TYPE_CHECKING:
     from hushtable.release.origin import Origin, PublishedCells
     from hushtable.release.release import Release
 
-__all__ = [
-    "BatchContent",
-    "Content",
-    "Destination",
-    "Filled",
-    "ReleaseContent",
-    "TableContent",
-    "check_by",
-    "check_order",
-    "check_output",
-    "check_writing",
-    "is_folder",
-    "write",
-]
-
 Order = Literal["shuffled", "kept"]
 Audience = Literal["internal", "external"]
 ManifestEntries = Mapping[str, Any]

@@ -21,8 +21,6 @@ from hushtable.reporting.document import (
 from hushtable.reporting.released import Released, and_
 from hushtable.risk import JoinRisk, Linked, Linking, OwnAttack, OwnAttacks, Unicity, attack_written
 
-__all__ = ["of_attacks", "of_join", "of_linking", "of_release", "of_unicity"]
-
 _TESTING = "8.2.3 Adversarial testing"
 
 

@@ -20,8 +20,6 @@ from hushtable.reporting.document import (
 )
 from hushtable.reporting.released import and_
 
-__all__ = ["of_comparison"]
-
 
 def of_comparison(compared: Comparison) -> tuple[Section, ...]:
     """Return the sections of a comparison."""

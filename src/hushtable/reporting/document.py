@@ -25,37 +25,6 @@ from hushtable.io import drafts
 from hushtable.plots import charts, style
 from hushtable.wording import current_language, translate, use_language
 
-__all__ = [
-    "SCHEMA_VERSION",
-    "Answers",
-    "Audience",
-    "Block",
-    "CellContent",
-    "Chart",
-    "Code",
-    "Form",
-    "KeyFigure",
-    "KeyFigures",
-    "Paragraph",
-    "Points",
-    "Quantity",
-    "Report",
-    "Section",
-    "Table",
-    "Tone",
-    "Unit",
-    "blocks_of",
-    "draw",
-    "page_style",
-    "render",
-    "report_paths",
-    "row_of",
-    "section_html",
-    "share_shown",
-    "shown",
-]
-
-
 Audience = Literal["internal", "external"]
 """Who reads: those who make the release, or whoever receives it."""
 

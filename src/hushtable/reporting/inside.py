@@ -10,7 +10,7 @@ import shlex
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from importlib.metadata import version
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
@@ -51,10 +51,9 @@ from hushtable.risk import RiskAssessment, record_bands, stair
 from hushtable.risk.assess import assess
 from hushtable.search import n_threads
 
-__all__ = ["NO_ORIGINAL", "assessed", "reproduce", "risk_after", "risk_before", "sections", "utility"]
-
 NO_ORIGINAL: Final = "The original was not given, or its rows hardly repeat: what it was like is not told."
 _SHOWN_PAIRS: Final = 5
+_MANY_FOUND: Final = 0.1  # of the records, by a column that is kept as it is
 _SHOWN_DISTRIBUTIONS: Final = 4
 
 
@@ -268,6 +267,14 @@ def _summary(released: Released, before: RiskAssessment | None) -> Section:
     n_columns, left_out = len(released.names), facts.get("removed", ())
     without = f", without {and_(left_out)}" if left_out else ""
     blocks: list[Block] = []
+    if (most := _found_by_kept(released)) is not None:
+        blocks.append(
+            Paragraph(
+                f"Whoever also knows {most.columns} of a person finds {most.n_records:,} of {most.of:,} records. "
+                "Round it, leave it out, or say in the policy why nobody knows it.",
+                "careful",
+            )
+        )
     if not verdict.passed:
         blocks.append(Paragraph("The table does NOT hold what it claims: do not release it.", "careful"))
     elif not verdict.complete:
@@ -326,14 +333,38 @@ def _who_is_found(released: Released, before: RiskAssessment | None) -> str:
     )
 
 
+class _FoundByKept(NamedTuple):
+    """Whom a reader finds who also knows some kept columns."""
+
+    columns: str
+    n_records: int
+    of: int
+
+
+def _most_told(released: Released) -> _FoundByKept | None:
+    """Return the kept columns that give most people away to a reader who knows them besides."""
+    exposure = released.facts.get("exposure") or {}
+    told = exposure.get("told", ())
+    if not told or not told[0]["n_records"]:
+        return None
+    return _FoundByKept(and_(told[0]["columns"]), told[0]["n_records"], exposure["n_records"])
+
+
+def _found_by_kept(released: Released) -> _FoundByKept | None:
+    """Return the same where it is so many that nobody should sign without having seen it."""
+    most = _most_told(released)
+    return most if most is not None and most.n_records >= _MANY_FOUND * most.of else None
+
+
 def _unless(released: Released) -> str:
     """Say whom one more column gives away."""
-    told = (released.facts.get("exposure") or {}).get("told", ())
-    if not told or not told[0]["n_records"]:
+    most = _most_told(released)
+    if most is None:
         return ""
-    most = told[0]
-    besides = f"with {and_(most['columns'])} besides, {most['n_records']:,} records stand alone"
-    return f", as long as nobody knows more: {besides}"
+    return (
+        f", as long as nobody knows more: with {most.columns} besides, {most.n_records:,} of {most.of:,} records stand "
+        "alone"
+    )
 
 
 def _what_it_cost(released: Released) -> str:
@@ -348,6 +379,10 @@ def _what_it_cost(released: Released) -> str:
 def _key_figures(released: Released, before: RiskAssessment | None) -> Iterator[KeyFigure]:
     verdict, facts = released.verdict, released.facts
     whom = "persons" if released.person else "records"
+    if (most := _found_by_kept(released)) is not None:
+        yield KeyFigure(
+            "found by a kept column", Quantity(most.n_records, "count"), f"of {most.of:,}, by {most.columns}"
+        )
     if released.is_counted:
         figure = Quantity(verdict.smallest_class, "count")
         yield KeyFigure("smallest class", figure, f"{whom} share their published cells")
@@ -355,7 +390,7 @@ def _key_figures(released: Released, before: RiskAssessment | None) -> Iterator[
         yield KeyFigure(
             "records alone before",
             Quantity(before.n_unique, "count"),
-            f"of {before.n_records:,}; {verdict.n_unique:,} now",
+            f"of {before.n_records:,}; {verdict.n_unique:,} now by the same columns",
         )
     if released.is_counted:
         risk = Quantity(verdict.average_risk, "share")

@@ -21,8 +21,6 @@ from hushtable.reporting.document import (
 from hushtable.reporting.inside import reproduce
 from hushtable.reporting.released import CLAUSES, Released, and_, conditions_of, decision, three_tests, unprotected
 
-__all__ = ["of_tradeoff", "sections"]
-
 _HIDES: Final = "This hides a correlation, not people: whoever knows a record's other cells can find it."
 
 

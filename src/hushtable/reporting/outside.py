@@ -35,8 +35,6 @@ from hushtable.reporting.document import (
 from hushtable.reporting.released import CLAUSES, Released, and_, beside, decision, three_tests, unprotected
 from hushtable.risk import size_bands
 
-__all__ = ["LEAST", "merged", "sections"]
-
 LEAST: Final = 11
 """Records of the smallest cell that may be shown: the rule of the US Centers for Medicare and Medicaid Services."""
 

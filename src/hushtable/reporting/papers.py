@@ -10,8 +10,6 @@ from hushtable.errors import InputError, listed, nearest
 from hushtable.models import entries
 from hushtable.release import Release
 
-__all__ = ["references"]
-
 _ENTRY: Final = re.compile(r"^% for: ([^\n]*)\n(@.*?^\})$", re.MULTILINE | re.DOTALL)
 
 

@@ -38,22 +38,6 @@ from hushtable.release import Release, codebook_paths, manifest
 from hushtable.reporting.document import Form, Paragraph, Points, Section, Table
 from hushtable.tables import Table as CodedTable
 
-__all__ = [
-    "CLAUSES",
-    "MOST_LOOKED_AT",
-    "Released",
-    "and_",
-    "beside",
-    "conditions_of",
-    "decision",
-    "of_file",
-    "of_masked",
-    "of_release",
-    "three_tests",
-    "unprotected",
-]
-
-
 MOST_LOOKED_AT: Final = 50_000
 """Records that are looked at for the reasons of roles."""
 

@@ -42,8 +42,6 @@ from hushtable.risk import (
 )
 from hushtable.wording import LANGUAGES, current_language
 
-__all__ = ["of_run", "report"]
-
 _MOST_ROWS: Final = 50
 _WHOLE: Final = ("[global]", ".global.", ".G.")
 """What the names of reports on the whole of a table have in them."""

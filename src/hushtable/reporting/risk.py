@@ -21,8 +21,6 @@ from hushtable.reporting.document import (
 from hushtable.reporting.released import and_
 from hushtable.risk import Keys, MinimalUniques, Mpuccs, RiskAssessment, record_bands, stair
 
-__all__ = ["of_assessment", "of_keys", "of_mpuccs", "of_uniques", "share_below"]
-
 _SHOWN_KEYS: Final = 20
 
 

@@ -11,8 +11,6 @@ from hushtable._types import CodeArray, CountArray
 from hushtable.io import Frame
 from hushtable.tables import Table
 
-__all__ = ["SharedText", "persons_of_rows", "shared_texts"]
-
 
 class SharedText(NamedTuple):
     """A text of a column.

@@ -8,8 +8,6 @@ from hushtable.columns import finite
 from hushtable.reporting.document import Block, Paragraph, Quantity, Section, Table, Tone
 from hushtable.risk import Attack, Attacks, PrivacyFigure
 
-__all__ = ["of_attack", "of_attacks", "of_figure"]
-
 _HEADINGS: Final = {
     "singling out": ("singling_out", "Is it possible to single out an individual?"),
     "linkability": ("linkability", "Is it possible to link records relating to an individual?"),

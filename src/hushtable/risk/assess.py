@@ -1,7 +1,4 @@
-"""Re-identification risk of a table as it stands: how many records, and how many people, share a person's values.
-
-What a table says of the population that it is from: where the estimators of `risk.population` are called.
-"""
+"""Re-identification risk of a table as it stands: how many records, and how many people, share a person's values."""
 
 from __future__ import annotations
 
@@ -15,23 +12,20 @@ import numpy as np
 
 from hushtable._types import CountArray, FloatArray, Missing
 from hushtable.columns import SUPPRESSED, ColumnSpec, check_specs
-from hushtable.errors import InputError, check_type, names_in
-from hushtable.io import frames
+from hushtable.errors import InputError, check_choice, check_type, names_in
+from hushtable.io import frames, read_alike
 from hushtable.risk.assessment import AttackRisk, Records, RiskAssessment
 from hushtable.risk.counted import (
     READINGS,
     Counted,
     HouseholdRisk,
     People,
-    Weighted,
     count_classes,
     count_people,
     homogeneity,
     household_classes,
     household_codes,
-    read_together,
     sum_by_size,
-    summarised,
     weigh,
 )
 from hushtable.risk.hipaa import SafeHarborFinding, safe_harbor
@@ -42,61 +36,24 @@ from hushtable.tables import Table, merge_spellings_in, opened, warn_of_missing_
 if TYPE_CHECKING:
     from hushtable.risk.population import Estimate, SampleClasses, TreeRisk
 
-__all__ = [
-    "MOST_PEOPLE",
-    "AttackRisk",
-    "Basis",
-    "Population",
-    "RiskAssessment",
-    "assess",
-    "counted_population",
-    "estimated_population",
-    "household_risks",
-    "no_population",
-]
-
-Basis = Literal["table", "population", "population_size", "weights"]
-"""What individual risks stand on: the table alone, the population counted, its size, or survey weights."""
-MOST_PEOPLE: Final = 1e12
-"""Of a population: past it, figures of the estimators are lost to rounding."""
+_Basis = Literal["table", "population", "population_size", "weights"]
+_MOST_PEOPLE: Final = 1e12  # past it, figures of the estimators are lost to rounding
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Population:
-    """What is known of the population that a table is from.
+class _Population:
+    """What is known of the population that a table is from."""
 
-    Attributes
-    ----------
-    basis : {"table", "population", "population_size", "weights"}
-    size : float, optional
-        Its people.
-    theta : Estimate, optional
-        The chance that a match with a unique is right.
-    uniqueness : dict of name to Estimate
-        The share of its people who share their values with nobody.
-    individual : ndarray of float64, shape (n_classes,)
-        The chance of a right guess among those who share the values of a class, expected.
-    rank : ndarray of int64, shape (n_classes,), optional
-        Of the classes of one, the rarest values first, from 1; 0 for larger classes.
-    people : ndarray of int64, shape (n_classes,), optional
-        The population of every class, where it is counted.
-    """
-
-    basis: Basis
-    size: float | None
-    theta: Estimate | None
-    uniqueness: dict[str, Estimate]
-    individual: FloatArray = field(repr=False)
-    rank: CountArray | None = field(default=None, repr=False)
-    people: CountArray | None = field(default=None, repr=False)
+    basis: _Basis
+    size: float | None  # its people
+    theta: Estimate | None  # the chance that a match with a unique is right
+    uniqueness: dict[str, Estimate]  # of its people
+    individual: FloatArray = field(repr=False)  # (n_classes,): the expected chance of a right guess
+    rank: CountArray | None = field(default=None, repr=False)  # (n_classes,): of classes of one, rarest first
+    people: CountArray | None = field(default=None, repr=False)  # (n_classes,), where counted
 
 
-def no_population(counted: Counted) -> Population:
-    """Take the table for all that there is: the risk of who is known to be in it."""
-    return Population("table", None, None, {}, 1 / np.maximum(counted.sizes, 1))
-
-
-def counted_population(counted: Counted, people: People) -> Population:
+def _counted_population(counted: Counted, people: People) -> _Population:
     """Take what was counted in the population for the truth that it is."""
     is_unique = counted.sizes == 1
     theta = None
@@ -104,55 +61,34 @@ def counted_population(counted: Counted, people: People) -> Population:
         theta = _counted(float(is_unique.sum()) / float(people.by_class[is_unique].sum()))
     uniqueness = {"counted": _counted(people.n_unique / people.n_people)} if people.n_people else {}
     individual = 1 / np.maximum(people.by_class, 1)
-    return Population("population", float(people.n_people), theta, uniqueness, individual, people=people.by_class)
+    return _Population("population", float(people.n_people), theta, uniqueness, individual, people=people.by_class)
 
 
-def estimated_population(counted: Counted, size: float, weighted: Weighted | None) -> Population:
-    """Estimate from the classes, missing values a category of their own.
-
-    Parameters
-    ----------
-    counted : Counted
-    size : float
-        The people of the population.
-    weighted : Weighted, optional
-        Survey weights; without them, all people had the same chance to be in the table.
-
-    Raises
-    ------
-    InputError
-        The population is smaller than the table.
-    """
+def _estimated_population(counted: Counted, size: float, weighted: FloatArray | None) -> _Population:
+    """Estimate from the classes, missing values a category of their own; without weights all had the same chance."""
     from hushtable.risk.population import SampleClasses, data_intrusion, population_uniqueness
 
     held = counted.members > 0
     _check_size(size, int(counted.members.sum()), weighted)
-    basis: Basis = "population_size" if weighted is None else "weights"
+    basis: _Basis = "population_size" if weighted is None else "weights"
     individual = _by_weight(counted, size, weighted)
     if not held.any():
-        return Population(basis, size, None, {}, individual)
+        return _Population(basis, size, None, {}, individual)
     classes = SampleClasses.of(counted.members[held], size)
-    pairs = None if weighted is None else weighted.by_class[counted.members == 2]
+    pairs = None if weighted is None else weighted[counted.members == 2]
     theta = data_intrusion(classes, pair_weights=pairs) if classes.n_unique else None
     tree, rank = _tree(counted, classes) if classes.n_unique and counted.columns else (None, None)
-    return Population(basis, size, theta, population_uniqueness(classes, tree=tree), individual, rank)
+    return _Population(basis, size, theta, population_uniqueness(classes, tree=tree), individual, rank)
 
 
-def household_risks(risks: FloatArray, households: CountArray) -> FloatArray:
-    """Return for every record the chance that anyone of its household is found."""
-    from hushtable.risk.population import household
-
-    return household(risks, households)
-
-
-def _by_weight(counted: Counted, size: float, weighted: Weighted | None) -> FloatArray:
+def _by_weight(counted: Counted, size: float, weighted: FloatArray | None) -> FloatArray:
     """Return the individual risk of every class by how many people its members stand for."""
     from hushtable.risk.population import benedetti_franconi
 
     # Records of nobody are as exposed as those of one person.
     members = np.maximum(counted.members, 1)
     if weighted is not None:
-        return benedetti_franconi(members, np.maximum(weighted.by_class, members))
+        return benedetti_franconi(members, np.maximum(weighted, members))
     # With equal weights, classes of one size have one risk.
     sizes, places = np.unique(members, return_inverse=True)
     return benedetti_franconi(sizes, sizes * (size / max(1, int(counted.members.sum()))))[places]
@@ -166,18 +102,9 @@ def _tree(counted: Counted, classes: SampleClasses) -> tuple[TreeRisk, CountArra
     tree = chow_liu(counted.codes[:, held], counted.widths, counted.members[held])
     found = expected(tree.log_shares, counted.members[held] == 1, classes)
     rank = np.zeros(len(held), dtype=np.int64)
-    rank[counted.members == 1] = _ranks(found.nu)
+    # Equal ones share the first of their ranks.
+    rank[counted.members == 1] = np.searchsorted(np.sort(found.nu), found.nu) + 1
     return found, rank
-
-
-def _ranks(values: FloatArray) -> CountArray:
-    """Rank values from 1, the smallest first; equal ones share the first of their ranks."""
-    order = np.argsort(values, kind="stable")
-    ascending = values[order]
-    first = np.flatnonzero(np.append(True, ascending[1:] != ascending[:-1]))
-    ranks = np.empty(len(values), dtype=np.int64)
-    ranks[order] = np.repeat(first + 1, np.diff(np.append(first, len(values))))
-    return ranks
 
 
 def _counted(value: float) -> Estimate:
@@ -186,8 +113,8 @@ def _counted(value: float) -> Estimate:
     return Estimate(value, value, value, True, "counted in the population")
 
 
-def _check_size(size: float, n_members: int, weighted: Weighted | None) -> None:
-    if n_members <= size <= MOST_PEOPLE:
+def _check_size(size: float, n_members: int, weighted: FloatArray | None) -> None:
+    if n_members <= size <= _MOST_PEOPLE:
         return
     if weighted is None:
         raise InputError(
@@ -202,7 +129,7 @@ def _check_size(size: float, n_members: int, weighted: Weighted | None) -> None:
 
 THRESHOLDS: Final = (2, 5, 11, 20)
 
-_INDIVIDUAL: Final[Mapping[Basis, str]] = MappingProxyType(
+_INDIVIDUAL: Final[Mapping[_Basis, str]] = MappingProxyType(
     {
         "table": "1 / the size of the class: who attacks knows that the person is in the table",
         "population": "1 / the people of the population who share the values, counted",
@@ -288,10 +215,10 @@ def assess(
     columns, sensitive = names_in(quasi_identifiers, "quasi_identifiers"), names_in(sensitive, "sensitive")
     below, tolerated = thresholds_in(thresholds), None if tolerance is None else smallest_class_of(tolerance)
     _check_choices(population, population_size, weights, person, household, missing)
-    if population is not None:
-        data, population = read_together(data, population)
-    else:
+    if population is None:
         data = opened(data)
+    elif not isinstance(data, Table) and not isinstance(population, Table):
+        data, population = read_alike((frames.read(data), frames.read(population)))
     named = (name for name in (*sensitive, person, household, weights) if name is not None and name not in columns)
     judged = [name for name in sensitive if name not in columns]
     # Sensitive columns are typed and spelled as the models of anonymize and verify see them: one t for one table.
@@ -339,13 +266,16 @@ def _population(
     size: float | None,
     weights: str | None,
     specs: Mapping[str, ColumnSpec] | None,
-) -> Population:
+) -> _Population:
     if population is not None:
-        return counted_population(counted, count_people(counted, population, specs))
+        return _counted_population(counted, count_people(counted, population, specs))
     if weights is not None:
         weighted = weigh(counted, weights)
-        return estimated_population(counted, weighted.total, weighted)
-    return no_population(counted) if size is None else estimated_population(counted, float(size), None)
+        return _estimated_population(counted, math.fsum(weighted.tolist()), weighted)
+    if size is not None:
+        return _estimated_population(counted, float(size), None)
+    # The table is all that there is: who attacks knows that a person is in it.
+    return _Population("table", None, None, {}, 1 / np.maximum(counted.sizes, 1))
 
 
 def _of_classes(counted: Counted, below: tuple[int, ...]) -> dict[str, Any]:
@@ -379,13 +309,14 @@ def _count_suppressed(counted: Counted) -> int:
     return int(counted.records[(stars == counted.codes.T).all(axis=1)].sum())
 
 
-def _of_population(counted: Counted, known: Population, below: tuple[int, ...]) -> dict[str, Any]:
+def _of_population(counted: Counted, known: _Population, below: tuple[int, ...]) -> dict[str, Any]:
     """Return what is known of the population, and what follows from it."""
     people, n_both = known.people, None
     journalist = None if people is None else _attack(counted.records, people, below)
     if people is not None:
         n_both = int(counted.records[(counted.sizes == 1) & (people == 1)].sum())
-    marketer = journalist or _attack(counted.records, counted.sizes, ())
+    marketer, n_records = journalist or _attack(counted.records, counted.sizes, ()), counted.table.n_records
+    mean = math.fsum((known.individual * counted.records).tolist()) / n_records if n_records else 1.0
     return {
         "journalist_risk": journalist,
         "marketer_risk": marketer.average,
@@ -396,7 +327,7 @@ def _of_population(counted: Counted, known: Population, below: tuple[int, ...]) 
         "population_uniqueness": known.uniqueness,
         "n_unique_in_population": n_both,
         "individual_basis": _INDIVIDUAL[known.basis],
-        "global_risk": marketer.average if known.basis in ("table", "population") else _mean(counted, known.individual),
+        "global_risk": marketer.average if known.basis in ("table", "population") else mean,
     }
 
 
@@ -414,13 +345,19 @@ def _against(counted: Counted, tolerated: int | None, found: tuple[SafeHarborFin
     }
 
 
-def _of_households(counted: Counted, known: Population, column: str) -> tuple[FloatArray, HouseholdRisk]:
+def _of_households(counted: Counted, known: _Population, column: str) -> tuple[FloatArray, HouseholdRisk]:
     """Return the risk of every record's household, and a summary."""
+    from hushtable.risk.population import household
+
     table = counted.table
     households = household_codes(table.codes[table.index(column)], table.counts)
     labels = np.repeat(counted.partition.labels, table.counts)
-    risks = household_risks(known.individual[labels], households) if len(labels) else np.empty(0)
-    return risks, summarised(risks, household_classes(households, labels))
+    risks = household(known.individual[labels], households) if len(labels) else np.empty(0)
+    sizes = household_classes(households, labels)
+    # Without a record, the risk is 1.
+    highest, average = (float(risks.max()), float(risks.mean())) if len(risks) else (1.0, 1.0)
+    n_unique, smallest = int(np.count_nonzero(sizes == 1)), int(sizes.min(initial=len(sizes)))
+    return risks, HouseholdRisk(len(sizes), n_unique, smallest, highest, average)
 
 
 def _attack(records: CountArray, sizes: CountArray, below: tuple[int, ...]) -> AttackRisk:
@@ -433,12 +370,6 @@ def _attack(records: CountArray, sizes: CountArray, below: tuple[int, ...]) -> A
     risks = 1 / np.maximum(found, 1)
     above = {size: int(of_size[found < size].sum()) / n_records for size in below}
     return AttackRisk(float(risks.max()), float(risks @ of_size) / n_records, above)
-
-
-def _mean(counted: Counted, risks: FloatArray) -> float:
-    """Return the mean over records of a risk of classes; 1 without records."""
-    n_records = counted.table.n_records
-    return math.fsum((risks * counted.records).tolist()) / n_records if n_records else 1.0
 
 
 def _check_rough(
@@ -484,13 +415,12 @@ def _check_choices(
             hint="a number of people; a table of them is given as population.",
         )
     # A number that no float holds has no other way to be told.
-    if population_size is not None and MOST_PEOPLE < population_size < math.inf:
+    if population_size is not None and _MOST_PEOPLE < population_size < math.inf:
         raise InputError(
             "population_size is larger than any population.",
-            hint=f"give a number of people, at most {MOST_PEOPLE:.0e}.",
+            hint=f"give a number of people, at most {_MOST_PEOPLE:.0e}.",
         )
-    if missing not in READINGS:
-        raise InputError(f"missing = {missing!r}.", hint="choose 'category', 'wildcard' or 'worst'.")
+    check_choice("missing", missing, READINGS)
     if person is not None and missing != "category":
         raise InputError(
             f"missing = {missing!r} was given with persons.", hint="persons are counted in classes: missing='category'."

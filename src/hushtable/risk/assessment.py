@@ -1,32 +1,27 @@
-"""What an assessment of risk holds: figures of a table, and what frames show of its records.
-
-A risk assessment in words: one sentence that does not take a unique record for a unique person, and what to mind.
-"""
+"""What an assessment of risk holds, in figures and in words that do not take a unique record for a unique person."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field, fields, is_dataclass
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal, get_args
 
 import numpy as np
 
 from hushtable._types import CodeArray, CountArray, FloatArray, Missing
 from hushtable.columns import escaped
-from hushtable.errors import InputError
+from hushtable.errors import InputError, check_choice
 from hushtable.io import frames
 from hushtable.risk.bands import record_bands, stair
-from hushtable.risk.counted import Homogeneity, HouseholdRisk
+from hushtable.risk.counted import Homogeneity, HouseholdRisk, sum_by_size
 from hushtable.risk.hipaa import SafeHarborFinding
 
 if TYPE_CHECKING:
     from hushtable.risk.population import Estimate
 
-__all__ = ["AttackRisk", "Records", "RiskAssessment", "headline", "notes", "percent"]
 
+def _headline(risk: RiskAssessment) -> str:
 
-def headline(risk: RiskAssessment) -> str:
-    """Say how many records are unique, of how large a share of the population, and how often a match is right."""
     n = f"{risk.n_records:,} {'record' if risk.n_records == 1 else 'records'}"
     if not risk.n_records:
         return "The table has no records: nothing was measured, and every risk is given as 1, the worst."
@@ -56,8 +51,7 @@ def headline(risk: RiskAssessment) -> str:
     )
 
 
-def notes(risk: RiskAssessment) -> Iterator[str]:
-    """Say what the figures do not say by themselves."""
+def _notes(risk: RiskAssessment) -> Iterator[str]:
     if risk.n_suppressed:
         yield (
             f"{risk.n_suppressed:,} records are * in every quasi-identifier: a release whose suppressed records count "
@@ -99,7 +93,6 @@ def percent(share: float | None) -> str:
 
 
 Picture = Literal["class_sizes", "risk_by_k"]
-_PICTURES: Final = ("class_sizes", "risk_by_k")
 
 # What a title says where no class size is tolerated.
 _USUAL_K: Final = 5
@@ -107,42 +100,23 @@ _USUAL_K: Final = 5
 
 @dataclass(frozen=True, slots=True)
 class AttackRisk:
-    """What an attacker achieves, record by record: 1 / how many share a record's values.
-
-    Attributes
-    ----------
-    highest, average : float
-        In [0, 1]; lower is safer.
-    share_above : dict of size to float
-        The share of the records in classes smaller than a size, whose risk is above 1 / size.
-    """
+    """What an attacker achieves, record by record: 1 / how many share a record's values. Lower is safer."""
 
     highest: float
     average: float
-    share_above: dict[int, float]
+    share_above: dict[int, float]  # by class size: the share of the records in smaller classes
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Records:
-    """What is known of single records, for frames alone: their classes, and what the classes have.
+    """What is known of single records, for frames alone: their classes, and what the classes have."""
 
-    Attributes
-    ----------
-    labels : ndarray of int32, shape (n_rows,)
-    counts : ndarray of int64, shape (n_rows,)
-        Records of each row.
-    sizes : ndarray of int64, shape (n_classes,)
-    individual : ndarray of float64, shape (n_classes,)
-    rank : ndarray of int64, shape (n_classes,), optional
-    household : ndarray of float64, shape (n_records,), optional
-    """
-
-    labels: CodeArray = field(repr=False)
-    counts: CountArray = field(repr=False)
-    sizes: CountArray = field(repr=False)
+    labels: CodeArray = field(repr=False)  # (n_rows,)
+    counts: CountArray = field(repr=False)  # (n_rows,): records of each row
+    sizes: CountArray = field(repr=False)  # (n_classes,), as the two below
     individual: FloatArray = field(repr=False)
     rank: CountArray | None = field(repr=False)
-    household: FloatArray | None = field(repr=False)
+    household: FloatArray | None = field(repr=False)  # (n_records,)
 
     def spread(self, of_classes: Any) -> Any:
         """Return for every record what its class has."""
@@ -150,10 +124,9 @@ class Records:
 
     def by_size(self) -> dict[int, int]:
         """Return how many records lie in classes of every size, ascending."""
-        of_class = np.bincount(self.labels, weights=self.counts, minlength=len(self.sizes))
-        sizes, place = np.unique(self.sizes, return_inverse=True)
         # Whole numbers far below 2^53, so that bincount's floats are exact.
-        totals = np.bincount(place.ravel(), weights=of_class, minlength=len(sizes)).astype(np.int64)
+        of_class = np.bincount(self.labels, weights=self.counts, minlength=len(self.sizes)).astype(np.int64)
+        sizes, totals = sum_by_size(self.sizes, of_class)
         return dict(zip(sizes.tolist(), totals.tolist(), strict=True))
 
 
@@ -275,12 +248,12 @@ class RiskAssessment:
     @property
     def headline(self) -> str:
         """One sentence: uniques, the share of the population that the table is, and how often a match is right."""
-        return headline(self)
+        return _headline(self)
 
     @property
     def notes(self) -> tuple[str, ...]:
         """What the figures do not say by themselves."""
-        return tuple(notes(self))
+        return tuple(_notes(self))
 
     @property
     def individual_risk(self) -> FloatArray:
@@ -304,8 +277,7 @@ class RiskAssessment:
         """
         from hushtable.plots import charts
 
-        if kind not in _PICTURES:
-            raise InputError(f"kind = {kind!r}.", hint=f"choose one of {', '.join(map(repr, _PICTURES))}.")
+        check_choice("kind", kind, get_args(Picture))
         if not self.n_records:
             raise InputError("there are no records to draw.", hint="assess a table with rows.")
         held, people = self.records.by_size(), "records" if self.person is None else "persons"

@@ -1,7 +1,4 @@
-"""Collisions: records that are alone in their table on some columns and equal exactly one original there.
-
-To how many decimals, and to which unit of time, tables are compared: found in them, or given.
-"""
+"""Collisions: records that are alone in their table on some columns and equal exactly one original there."""
 
 from __future__ import annotations
 
@@ -34,19 +31,6 @@ from hushtable.tables import (
     to_decimals,
 )
 
-__all__ = [
-    "TREE",
-    "UNITS",
-    "Collisions",
-    "Settings",
-    "collide",
-    "count_by_draw",
-    "datetime_precisions",
-    "details",
-    "numeric_precisions",
-    "tree",
-]
-
 TREE: Final = (
     "check_order",
     "combo_size",
@@ -78,32 +62,15 @@ class Settings:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Collisions:
-    """Records with their column sets: by size, then by the order of sets, then by record.
+    """Records with their column sets: by size, then by the order of sets, then by record."""
 
-    Attributes
-    ----------
-    rows, mates : ndarray of int64, shape (n_found,)
-        Rows of the attacking table and of the original.
-    paths : ndarray of int16, shape (n_found, max_size)
-        Positions of columns, then -1.
-    is_first : ndarray of bool, shape (n_found,)
-        Whether it is its record's first smallest set.
-    pruned : frozenset of tuple of int
-        Sets that were skipped for their entropy.
-    complete_to : int
-        Up to this size nothing is missing.
-    coverage : dict of int to Coverage
-        By size: what became of the sets.
-    trace : Trace
-    """
-
-    rows: CountArray = field(repr=False)
-    mates: CountArray = field(repr=False)
-    paths: NDArray[np.int16] = field(repr=False)
-    is_first: BoolArray = field(repr=False)
-    pruned: frozenset[tuple[int, ...]] = field(repr=False)
-    complete_to: int
-    coverage: dict[int, Coverage] = field(repr=False)
+    rows: CountArray = field(repr=False)  # (n_found,), of the attacking table
+    mates: CountArray = field(repr=False)  # (n_found,): rows of the original
+    paths: NDArray[np.int16] = field(repr=False)  # (n_found, max_size): columns, then -1
+    is_first: BoolArray = field(repr=False)  # the first smallest set of its record
+    pruned: frozenset[tuple[int, ...]] = field(repr=False)  # skipped for their entropy
+    complete_to: int  # up to this size nothing is missing
+    coverage: dict[int, Coverage] = field(repr=False)  # by size
     trace: Trace
 
     @property
@@ -360,16 +327,9 @@ _MOST_GIVEN: Final = 300
 
 
 def numeric_precisions(tables: Sequence[Table], given: str | int | Mapping[str, int] | None) -> dict[str, int]:
-    """Say with how many decimals the columns of numbers are compared; columns that are not in it, exactly.
+    """Return with how many decimals the columns of numbers are compared; columns that are not in it, exactly.
 
     ``"auto"`` takes, for every column of decimal numbers, the fewest that write all values of one of the tables.
-
-    Raises
-    ------
-    InputError
-        A precision is no whole number.
-    ColumnError
-        A mapping names a column that does not exist or holds no numbers.
     """
     able = _columns_of(tables, ("integer", "decimal"))
     if given == "auto":
@@ -387,16 +347,9 @@ def numeric_precisions(tables: Sequence[Table], given: str | int | Mapping[str, 
 
 
 def datetime_precisions(tables: Sequence[Table], given: str | Mapping[str, str] | None) -> dict[str, str]:
-    """Say to which unit the columns of moments are cut before they are compared.
+    """Return to which unit the columns of moments are cut before they are compared.
 
     ``"auto"`` takes, for every column, the coarsest unit in which all moments of one of the tables are whole.
-
-    Raises
-    ------
-    InputError
-        A precision is no unit.
-    ColumnError
-        A mapping names a column that does not exist or holds no dates.
     """
     able = _columns_of(tables, ("date", "datetime"))
     if given == "auto":
@@ -445,14 +398,10 @@ def _per_column(
 def _n_decimals(column: Column) -> int:
     if column.kind == "integer":
         return 0
-    for n_decimals in range(_MOST_DECIMALS):
-        if (to_decimals(column.values, n_decimals) == column.values).all():
-            return n_decimals
-    return _MOST_DECIMALS
+    written = (n for n in range(_MOST_DECIMALS) if (to_decimals(column.values, n) == column.values).all())
+    return next(written, _MOST_DECIMALS)
 
 
 def _unit(column: Column) -> str:
-    for unit in UNITS[:-1]:
-        if (column.values.astype(f"datetime64[{unit}]") == column.values).all():
-            return unit
-    return UNITS[-1]
+    whole = (unit for unit in UNITS[:-1] if (column.values.astype(f"datetime64[{unit}]") == column.values).all())
+    return next(whole, UNITS[-1])

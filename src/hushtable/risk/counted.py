@@ -1,13 +1,7 @@
-"""The classes of a table, how many a person hides among in each, and how many of the population share its values.
-
-What the records of a class have in common: sensitive columns by the models against that, measured.
-
-Households: who is found when any member is, and how many households share all their members' values.
-"""
+"""The classes of a table: how many a person hides among in each, what they have in common, and who lives together."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
@@ -18,28 +12,9 @@ from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray, Missi
 from hushtable.claims import count_values, match_classes, match_sizes
 from hushtable.columns import Column, ColumnSpec, held_items, merge_items
 from hushtable.errors import InputError, check_columns
-from hushtable.io import frames
 from hushtable.kernels import group
 from hushtable.models import ClassStats, DistinctLDiversity, EntropyLDiversity, Ground, Histogram, TCloseness
 from hushtable.tables import Partition, Table, code_together, opened, partitions, totals
-
-__all__ = [
-    "READINGS",
-    "Counted",
-    "Homogeneity",
-    "HouseholdRisk",
-    "People",
-    "Weighted",
-    "count_classes",
-    "count_people",
-    "homogeneity",
-    "household_classes",
-    "household_codes",
-    "read_together",
-    "sum_by_size",
-    "summarised",
-    "weigh",
-]
 
 # Counts may be of any size; up to here a table of all sizes is faster than sorting.
 _MOST_COUNTED: Final = 10**7
@@ -50,37 +25,17 @@ READINGS: Final[tuple[Missing, ...]] = ("category", "wildcard", "worst")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Counted:
-    """The classes of a table.
-
-    Attributes
-    ----------
-    table : Table
-    columns : tuple of str
-        The quasi-identifiers.
-    person : str, optional
-    missing : {"category", "wildcard", "worst"}
-        The reading of ``sizes``.
-    partition : Partition
-        Missing values are a category of their own.
-    members : ndarray of int64, shape (n_classes,)
-        Records of every class; persons, where they are counted.
-    sizes : ndarray of int64, shape (n_classes,)
-        The same by the reading that was asked for: how many the records of a class match.
-    gaps : ndarray of int64
-        The classes that miss a quasi-identifier.
-    is_rough : bool
-        Whether ``sizes`` are records that are near enough to be taken for those of a class.
-    """
+    """The classes of a table by its quasi-identifiers."""
 
     table: Table
     columns: tuple[str, ...]
     person: str | None
-    missing: Missing
-    partition: Partition
-    members: CountArray = field(repr=False)
-    sizes: CountArray = field(repr=False)
-    gaps: CountArray = field(repr=False)
-    is_rough: bool = False
+    missing: Missing  # the reading of ``sizes``
+    partition: Partition  # missing values are a category of their own
+    members: CountArray = field(repr=False)  # (n_classes,): records of every class; persons, where counted
+    sizes: CountArray = field(repr=False)  # the same by that reading: how many the records match
+    gaps: CountArray = field(repr=False)  # the classes that miss a quasi-identifier
+    is_rough: bool = False  # whether ``sizes`` are records near enough to be taken for those of a class
 
     @property
     def codes(self) -> CodeArray:
@@ -120,45 +75,11 @@ class Counted:
 
 
 class People(NamedTuple):
-    """The population, counted.
+    """The population, counted."""
 
-    Attributes
-    ----------
-    by_class : ndarray of int64, shape (n_classes,)
-        People who share the values of a class.
-    n_unique : int
-        How many people share their values with nobody.
-    n_people : int
-    """
-
-    by_class: CountArray
-    n_unique: int
+    by_class: CountArray  # (n_classes,): people who share the values of a class
+    n_unique: int  # people who share their values with nobody
     n_people: int
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Weighted:
-    """Survey weights, summed over records, or over persons where they are counted.
-
-    Attributes
-    ----------
-    total : float
-        The population that they stand for.
-    by_class : ndarray of float64, shape (n_classes,)
-    """
-
-    total: float
-    by_class: FloatArray = field(repr=False)
-
-
-def read_together(data: Any, population: Any) -> tuple[Any, Any]:
-    """Open a table and its population; what could be read in two ways in one is read as in the other."""
-    if isinstance(data, Table) or isinstance(population, Table):
-        return data, population
-    from hushtable.io import read_alike
-
-    first, second = read_alike((frames.read(data), frames.read(population)))
-    return first, second
 
 
 def count_classes(table: Table, columns: tuple[str, ...], person: str | None, missing: Missing) -> Counted:
@@ -195,18 +116,9 @@ def sum_by_size(sizes: CountArray, entries: CountArray) -> tuple[CountArray, Cou
 def count_people(counted: Counted, population: Any, specs: Mapping[str, ColumnSpec] | None) -> People:
     """Count the people of the population who share the values of every class.
 
-    Parameters
-    ----------
-    counted : Counted
-    population : path, dataframe or Table
-        With the quasi-identifiers. Where persons are counted and it has their column, its persons are counted, too;
-        else each of its records is a person.
-    specs : mapping of column to ColumnSpec, optional
-
-    Raises
-    ------
-    InputError
-        Classes have fewer people in the population than in the table, which is then no part of it.
+    Where persons are counted and the population has their column, its persons are counted, too; else each of its
+    records is a person. InputError where classes have fewer people in the population than in the table, which is then
+    no part of it.
     """
     everyone = opened(population)
     names = everyone.names
@@ -229,23 +141,15 @@ def count_people(counted: Counted, population: Any, specs: Mapping[str, ColumnSp
     return People(found, int(np.count_nonzero(by_label == 1)), int(by_label.sum()))
 
 
-def weigh(counted: Counted, column: str) -> Weighted:
-    """Sum the survey weights of every class.
-
-    Raises
-    ------
-    InputError
-        A weight is missing, is no positive number, or differs among the records of a person.
-    """
+def weigh(counted: Counted, column: str) -> FloatArray:
+    """Sum the survey weights of every class; InputError for one that is not positive, or differs within a person."""
     table = counted.table
     weights = _weights_of(table, column)
     n_classes = len(counted.members)
     if counted.person is None:
-        by_class = np.bincount(counted.partition.labels, weights=weights * table.counts, minlength=n_classes)
-    else:
-        labels, of_persons = _by_person(counted, weights, column)
-        by_class = np.bincount(labels, weights=of_persons, minlength=n_classes)
-    return Weighted(math.fsum(by_class.tolist()), by_class.astype(np.float64))
+        return np.bincount(counted.partition.labels, weights * table.counts, n_classes).astype(np.float64)
+    labels, of_persons = _by_person(counted, weights, column)
+    return np.bincount(labels, of_persons, n_classes).astype(np.float64)
 
 
 def _labelled(counted: Counted, people: Table) -> tuple[CodeArray, CodeArray, int]:
@@ -317,27 +221,16 @@ def _by_person(counted: Counted, weights: FloatArray, column: str) -> tuple[Coun
 class Homogeneity:
     """How much whoever finds a person's class learns of a sensitive column.
 
-    Attributes
-    ----------
-    distinct_l : int
-        The fewest distinct known values in any class. Higher is safer.
-    entropy_l : float, optional
-        The least, over classes, of the number of equally frequent values that are as hard to guess. Higher is safer.
-        None of a column of sets.
-    t : float
-        In [0, 1]; the largest earth mover's distance between a class and the whole. Lower is safer.
-    ground : {"equal", "ordered", "items"}
-        How far apart values lie for ``t``: all alike, or by their order. Of a column of sets every item is looked at:
-        ``distinct_l`` is then 2 where no item is held by all of a class who have items, and 1 where one is.
-    n_homogeneous : int
-        Records in classes with one known value, or none; of a column of sets, with an item that all have who have some.
+    Of a column of sets every item is looked at: ``distinct_l`` is then 2 where no item is held by all of a class who
+    have items, and 1 where one is; ``n_homogeneous`` counts records in classes with an item that all have who have
+    some.
     """
 
-    distinct_l: int
-    entropy_l: float | None
-    t: float
-    ground: str
-    n_homogeneous: int
+    distinct_l: int  # the fewest distinct known values in any class; higher is safer
+    entropy_l: float | None  # the least number of equally frequent values as hard to guess; None of sets
+    t: float  # in [0, 1]: the largest earth mover's distance between a class and the whole; lower is safer
+    ground: str  # "equal", "ordered" or "items": how far apart values lie for ``t``
+    n_homogeneous: int  # records in classes with one known value, or none
 
 
 def homogeneity(counted: Counted, column: str) -> Homogeneity:
@@ -390,38 +283,21 @@ def _by_item(counted: Counted, column: Column) -> Homogeneity:
 
 @dataclass(frozen=True, slots=True)
 class HouseholdRisk:
-    """The risk of households.
+    """The risk of households; a record without one is a household of its own.
 
-    Attributes
-    ----------
-    n_households : int
-        A record without one is a household of its own.
-    n_unique : int
-        Households whose members' values together no other household has.
-    smallest_class : int
-        The fewest households that share them.
-    highest, average : float
-        In [0, 1]; over records, of 1 - the product over the members of a household of (1 - a member's individual
-        risk): that anyone of them is found, if finding one has no bearing on finding another.
+    ``highest`` and ``average`` are over records, of 1 - the product over the members of a household of (1 - a member's
+    individual risk): that anyone of them is found, if finding one has no bearing on finding another.
     """
 
     n_households: int
-    n_unique: int
-    smallest_class: int
+    n_unique: int  # whose members' values together no other household has
+    smallest_class: int  # the fewest households that share them
     highest: float
     average: float
 
 
 def household_codes(codes: CodeArray, counts: CountArray) -> CountArray:
-    """Return the household of every record, from 0; records without one are households of their own.
-
-    Parameters
-    ----------
-    codes : ndarray of int32, shape (n_rows,)
-        Of the column that says so; -1 is missing.
-    counts : ndarray of int64, shape (n_rows,)
-        Records of each row.
-    """
+    """Return the household of every record, from 0; records without one (-1) are households of their own."""
     of_records = np.repeat(codes.astype(np.int64), counts)
     lone = of_records < 0
     of_records[lone] = int(codes.max(initial=-1)) + 1 + np.arange(int(lone.sum()))
@@ -430,19 +306,7 @@ def household_codes(codes: CodeArray, counts: CountArray) -> CountArray:
 
 
 def household_classes(households: CountArray, labels: CodeArray) -> CountArray:
-    """Count, for every household, those whose members have the same values, itself included.
-
-    Parameters
-    ----------
-    households : ndarray of int64, shape (n_records,)
-        Dense, as `household_codes` has them.
-    labels : ndarray of int32, shape (n_records,)
-        The class of every record.
-
-    Notes
-    -----
-    Households of one size are compared as sorted lists of classes. O(n log n).
-    """
+    """Count, for every household, those whose members have the same values, itself included: O(n log n)."""
     ranked = labels[np.lexsort((labels, households))]
     lengths = np.bincount(households)
     starts = np.cumsum(lengths) - lengths
@@ -458,14 +322,3 @@ def household_classes(households: CountArray, labels: CodeArray) -> CountArray:
         _, inverse, counts = np.unique(whole, return_inverse=True, return_counts=True)
         sizes[members] = counts[inverse]
     return sizes
-
-
-def summarised(risks: FloatArray, sizes: CountArray) -> HouseholdRisk:
-    """Sum up the risks of records, and the classes of households; without a record, the risk is 1."""
-    return HouseholdRisk(
-        n_households=len(sizes),
-        n_unique=int(np.count_nonzero(sizes == 1)),
-        smallest_class=int(sizes.min(initial=len(sizes))),
-        highest=float(risks.max()) if len(risks) else 1.0,
-        average=float(risks.mean()) if len(risks) else 1.0,
-    )

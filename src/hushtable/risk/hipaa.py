@@ -21,8 +21,6 @@ from hushtable.errors import ColumnError
 from hushtable.io import frames
 from hushtable.tables import Table, opened
 
-__all__ = ["RULES", "SafeHarborFinding", "safe_harbor"]
-
 _OLDEST: Final = 89
 _A_YEAR: Final = re.compile(r"[\W_]*(1[89]|20)\d\d([\W_]+(1[89]|20)\d\d)?[\W_]*")
 _MOST_DIGITS: Final = 3
@@ -35,15 +33,10 @@ _OPEN_TOP: Final = re.compile(r"(>=|≥) ?90|> ?89|90 ?\+|\[90, ?(∞|inf)?\)|90
 
 RULES: Final[Mapping[str, str]] = MappingProxyType(
     {
-        "person name": "A: names",
-        "name": "A: names",
-        "street": "B: places smaller than a state",
-        "place": "B: places smaller than a state",
-        "coordinate": "B: places smaller than a state",
+        **dict.fromkeys(("person name", "name"), "A: names"),
+        **dict.fromkeys(("street", "place", "coordinate"), "B: places smaller than a state"),
         "postcode": "B: postcodes of more than three digits, or of 20,000 people or fewer",
-        "birth": "C: dates finer than the year, or of people over 89",
-        "date": "C: dates finer than the year, or of people over 89",
-        "time": "C: dates finer than the year, or of people over 89",
+        **dict.fromkeys(("birth", "date", "time"), "C: dates finer than the year, or of people over 89"),
         "age": "C: ages over 89",
         "contact": "D, E, F: telephone and fax numbers, e-mail addresses",
         "number of a person": "G, H, I, K: social security, record, plan, certificate and licence numbers",
@@ -52,8 +45,7 @@ RULES: Final[Mapping[str, str]] = MappingProxyType(
         "network": "M, O: device identifiers, addresses in a network",
         "web address": "N: web addresses",
         "biometric": "P, Q: biometric identifiers, pictures of faces",
-        "key": "R: any other unique number, characteristic or code",
-        "person": "R: any other unique number, characteristic or code",
+        **dict.fromkeys(("key", "person"), "R: any other unique number, characteristic or code"),
     }
 )
 """What may not stay, by the topic of a column: the letters of 45 CFR 164.514(b)(2)(i)."""
@@ -70,27 +62,12 @@ class SafeHarborFinding:
 
 
 def safe_harbor(data: Any, *, today: dt.date | None = None) -> tuple[SafeHarborFinding, ...]:
-    """Return which columns look to break which rule, in column order; never a value of them.
+    """Return which columns look to break which rule (45 CFR 164.514(b)(2)(i)), in their order; never a value of them.
 
-    Parameters
-    ----------
-    data : path, dataframe or Table
-        All of its columns are looked at.
-    today : date, optional
-        The day by which ages are counted; the day of the call when not given.
-
-    Notes
-    -----
-    45 CFR 164.514(b)(2)(i). A postcode may keep three digits, unless they are of 20,000 people or fewer; a date its
-    year, unless the year lies so far back that who was born then, or met with anything then, is over 89; an age up to
-    89 or "90+". A place may be a state, which the check cannot tell. What a column is about is found as
-    `hushtable.find_quasi_identifiers` finds it.
-
-    Examples
-    --------
-    >>> import polars as pl
-    >>> safe_harbor(pl.DataFrame({"e-mail": ["a@b.org"], "age": [52], "zip": ["021"]}))
-    (SafeHarborFinding(column='e-mail', rule='D, E, F: telephone and fax numbers, e-mail addresses'),)
+    A postcode may keep three digits, unless they are of 20,000 people or fewer; a date its year, unless the year lies
+    so far back that who was born then, or met with anything then, is over 89; an age up to 89 or "90+". A place may be
+    a state, which the check cannot tell. What a column is about is found as `hushtable.find_quasi_identifiers` finds
+    it.
     """
     source = opened(data)
     names = source.names
@@ -113,12 +90,8 @@ def _broken(source: Table | frames.Frame, name: str, year: int) -> str:
     topic, look = finding(cells, lexicon()).topic, look_of(cells)
     # What cells surely look like counts here, whatever the name says.
     about = [topic.name if topic else "", look.topic if look and look.is_sure else ""]
-    broken = [RULES[name] for name in about if name in RULES and not _ALLOWED.get(name, _never)(cells, year)]
-    return broken[0] if broken else ""
-
-
-def _never(cells: ColumnCells, year: int) -> bool:
-    return False
+    broken = [name for name in about if name in RULES and not (name in _ALLOWED and _ALLOWED[name](cells, year))]
+    return RULES[broken[0]] if broken else ""
 
 
 def _texts(cells: ColumnCells) -> list[str]:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from statistics import NormalDist
 
-__all__ = ["clipped", "excess_risk", "standard_score", "wilson"]
-
 
 def standard_score(confidence: float = 0.95) -> float:
     """Return how many standard errors a two-sided normal interval reaches to either side."""
@@ -15,26 +13,9 @@ def standard_score(confidence: float = 0.95) -> float:
 def wilson(successes: float, n: float, confidence: float = 0.95) -> tuple[float, float]:
     """Return the centre and half width of Wilson's interval of a rate.
 
-    Parameters
-    ----------
-    successes : float
-        Of ``n`` trials; a mean of several runs may be no whole number.
-    n : float
-        Above 0; of trials that depend on one another, how many independent ones say as much.
-    confidence : float
-        In (0, 1).
-
-    Notes
-    -----
-    Wilson (1927), as Anonymeter (Giomi et al., PETS 2023, section 4) uses it: the
-    centre takes the place of the rate. It assumes independent trials, which records that
-    hit the same person are not.
-
-    Examples
-    --------
-    >>> rate, error = wilson(100, 500)
-    >>> round(rate, 6), round(error, 6)
-    (0.202287, 0.035002)
+    Wilson (1927), as Anonymeter (Giomi et al., PETS 2023, section 4) uses it: the centre takes the place of the rate.
+    It assumes independent trials, which records that hit the same person are not: ``n`` may be how many independent
+    ones say as much, and successes the mean of several runs.
     """
     z = standard_score(confidence)
     rate = (successes + z * z / 2) / (n + z * z)
@@ -45,22 +26,8 @@ def wilson(successes: float, n: float, confidence: float = 0.95) -> tuple[float,
 def excess_risk(attack: tuple[float, float], control: tuple[float, float]) -> tuple[float, float]:
     """Return the risk that an attack achieves beyond its control, and the half width of its interval.
 
-    Parameters
-    ----------
-    attack, control : tuple of float
-        A rate and its half width, as `wilson` gives them. A control that always succeeds
-        leaves nothing to exceed: the answer is (nan, nan).
-
-    Notes
-    -----
-    (attack - control) / (1 - control), its error propagated: Anonymeter (Giomi et al.,
-    PETS 2023, section 4). Below 0 where the control succeeds more often.
-
-    Examples
-    --------
-    >>> value, error = excess_risk(wilson(100, 500), wilson(60, 500))
-    >>> round(value, 6), round(value - error, 6), round(value + error, 6)
-    (0.090514, 0.040843, 0.140185)
+    (attack - control) / (1 - control), its error propagated: Anonymeter (Giomi et al., PETS 2023, section 4). Below 0
+    where the control succeeds more often; NaN where it always does.
     """
     (a, a_error), (c, c_error) = attack, control
     if c >= 1:

@@ -13,12 +13,10 @@ import numpy as np
 
 from hushtable._types import BoolArray, CountArray, FloatArray, frozen
 from hushtable.columns import ColumnSpec, escaped
-from hushtable.errors import InputError, check_whole
+from hushtable.errors import InputError, check_choice, check_whole
 from hushtable.io import frames
 from hushtable.search import Budget, Trace, check_budget
 from hushtable.tables import Table, WalkProgress, lattice
-
-__all__ = ["Keys", "minimal_keys"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -223,8 +221,7 @@ def minimal_keys(
     table = Table.encode(data, columns, specs)
     largest = len(table.columns) if max_size is None else max_size
     _check(table, largest, measure, error, rows, sample, budget)
-    if missing not in ("category", "never"):
-        raise InputError(f"missing = {missing!r}.", hint='use "category" or "never".')
+    check_choice("missing", missing, ("category", "never"))
     if missing == "never" and error:
         raise InputError("missing and error were both given.", hint="leave one out: only exact keys know never.")
     check_whole("seed", seed, 0, 2**31 - 1)
@@ -238,17 +235,17 @@ def minimal_keys(
     eligible: BoolArray = np.ones(len(table.columns), dtype=np.bool_)
     if missing == "never":
         eligible = np.asarray((distinct.codes >= 0).all(axis=1))
-    rule = lattice.KeyRule(by_pairs, most, min(largest, int(eligible.sum())))
+    rules = lattice.KeyRules(by_pairs, most, min(largest, int(eligible.sum())), seed)
     widths = np.array([column.n_values + 1 for column in table.columns], dtype=np.int64)[eligible]
     codes = looked_at.codes[eligible]
     if most == 0 and _count_distinct(distinct, eligible) < n_rows:
         nothing = np.zeros(0, dtype=np.int64)
-        sets = lattice.KeySets(np.zeros((0, len(widths)), dtype=np.bool_), nothing, nothing, 0, rule.max_size)
+        sets = lattice.KeySets(np.zeros((0, len(widths)), dtype=np.bool_), nothing, nothing, 0, rules.max_size)
     elif sample is not None:
-        sets = lattice.sampled_key(codes, widths, rule, sample, seed=seed)
+        sets = lattice.sampled_key(codes, widths, rules, sample)
     else:
-        sets = lattice.all_keys(codes, widths, rule, seed=seed, budget=budget, progress=progress)
-    complete = sets.complete_to == rule.max_size
+        sets = lattice.all_keys(codes, widths, rules, budget=budget, progress=progress)
+    complete = sets.complete_to == rules.max_size
     members = np.zeros((len(sets.members), len(eligible)), dtype=np.bool_)
     members[:, eligible] = sets.members
     return Keys(
@@ -284,10 +281,8 @@ def _check(
     if table.n_records == 0:
         raise InputError("the table is empty.", hint="a table without records has no keys; check the file.")
     check_whole(f"of {len(table.columns)} columns max_size", max_size, 1, len(table.columns))
-    if measure not in ("g1", "unique_rate"):
-        raise InputError(f"measure = {measure!r}.", hint='use "g1" or "unique_rate".')
-    if rows not in ("distinct", "all"):
-        raise InputError(f"rows = {rows!r}.", hint='use "distinct" or "all".')
+    check_choice("measure", measure, ("g1", "unique_rate"))
+    check_choice("rows", rows, ("distinct", "all"))
     if isinstance(error, bool) or not isinstance(error, (int, float)) or not 0 <= error < 1:
         raise InputError(f"error = {error!r}.", hint="give a share from 0 to below 1.")
     if sample is not None:

@@ -1,7 +1,4 @@
-"""mpUCCs: which synthetic records single out an original one, and on how few columns.
-
-What an attack on the originals achieves beyond the same attack on people who were never used.
-"""
+"""mpUCCs: which synthetic records single out an original one, on how few columns, and what people never used show."""
 
 from __future__ import annotations
 
@@ -43,8 +40,6 @@ from hushtable.tables import (
     warn_of_mismatches,
 )
 
-__all__ = ["Mpuccs", "against_control", "encoded", "in_order", "mpuccs", "sizes_of"]
-
 
 def against_control(
     original: CountArray,
@@ -56,35 +51,18 @@ def against_control(
     n_permutations: int,
     seed: int,
 ) -> dict[str, object] | None:
-    """Attack equally many originals and control records, and say what the originals add.
+    """Attack equally many originals and control records; return what the originals add, None where a budget ended.
 
-    Parameters
-    ----------
-    original, control : ndarray of int64
-        For each record the row that stands for it; records of one row count once in a draw.
-    n_attacks : int
-        Records that attack.
-    attack : callable
-        Given draws of rows: how many of the attacks on each succeed. None where its budget ended; then so is the
-        answer.
-    n_draws : int
-        Draws of as many originals as there are control records (or of as many control
-        records as there are originals, where those are fewer); their mean is compared.
-    n_permutations : int
-        Exchanges of the labels "original" and "control", which show how far the excess
-        strays where there is none.
-    seed : int
+    ``original`` and ``control`` hold for each record the row that stands for it, and ``attack`` counts for each of many
+    draws of rows how many of the ``n_attacks`` attacks succeed. More originals are hit more often, whoever they are: so
+    the sizes match, in ``n_draws`` draws of the larger table, whose mean is compared. Equal records that were drawn
+    count once, because of more records a larger share is equal to another; ``n_compared`` is how many distinct ones
+    each draw has at least.
 
-    Notes
-    -----
-    More originals are hit more often, whoever they are: so the sizes must match. Records are
-    drawn and equal ones then count once, because of more records a larger share is equal to
-    another; ``n_compared`` is how many distinct ones each draw has at least. The interval is
-    normal, with the standard deviation of the permutations; unlike Wilson's, it does not take
-    records that hit the same person for independent trials.
-
-    The excess is that of the plain shares, (original - control) / (1 - control); it and the ends of its interval are
-    brought into [-1, 1]. ``most`` is the excess of a copy that hits every original of a draw once.
+    The excess is (original - control) / (1 - control); it and the ends of its interval are brought into [-1, 1]. The
+    interval is normal, with the standard deviation of ``n_permutations`` exchanges of the labels: unlike Wilson's, it
+    does not take records that hit the same person for independent trials. ``most`` is the excess of a copy that hits
+    every original of a draw once.
     """
     rng = np.random.default_rng(seed)
     n_each = min(len(original), len(control))
@@ -313,10 +291,6 @@ def mpuccs(
     progress : callable, optional
         Called with the share of the columns done and the number of combinations looked at.
 
-    Returns
-    -------
-    Mpuccs
-
     Raises
     ------
     InputError
@@ -367,7 +341,11 @@ def mpuccs(
     collisions = collide(joint, sizes, how, budget, progress)
     summary = {
         **_totals(joint, sizes, collisions, field_decay_factor),
-        "dropped_as_equal": _n_dropped(given, tables, joint),
+        # By table, the records that were merged because they are equal.
+        "dropped_as_equal": {
+            name: table.n_records - rows.n_records
+            for name, table, rows in zip(given, tables, joint.tables, strict=True)
+        },
         "config_deduplicate": deduplicate,
         "config_min_entropy_delta": min_entropy_delta,
         "config_renyi_alpha": renyi_alpha,
@@ -393,13 +371,6 @@ def mpuccs(
         collisions,
         frames.library(original),
     )
-
-
-def _n_dropped(given: Mapping[str, Any], tables: Sequence[Table], joint: Joint) -> dict[str, int]:
-    """Count, by table, the records that were merged because they are equal."""
-    return {
-        name: table.n_records - rows.n_records for name, table, rows in zip(given, tables, joint.tables, strict=True)
-    }
 
 
 def _rows_of_records(read: Joint, joint: Joint, *, merges: bool) -> tuple[CountArray, CountArray]:
@@ -535,6 +506,7 @@ def _totals(joint: Joint, sizes: Sequence[int], collisions: Collisions, decay: f
     is_first = collisions.is_first
     size_of = collisions.sizes[is_first]
     n_originals = len(np.unique(collisions.mates))
+    covered = Coverage(*map(sum, zip(*collisions.coverage.values(), strict=True)))
     rate, error = wilson(n_identified, n_records)
     holds = [(collisions.paths[is_first] == j).any(axis=1) for j in range(len(joint.names))]
     return {
@@ -552,18 +524,10 @@ def _totals(joint: Joint, sizes: Sequence[int], collisions: Collisions, decay: f
         "identified_by_column": {
             name: float(each.mean()) if n_identified else 0.0 for name, each in zip(joint.names, holds, strict=True)
         },
-        **_reached(collisions),
+        "total_combinations_walked": covered.walked,
+        "total_combinations_left": covered.left,
+        "total_combinations_not_reached": covered.not_reached,
+        "combinations_by_size": {size: each._asdict() for size, each in collisions.coverage.items()},
         "complete": collisions.trace.complete,
         "complete_to_size": collisions.complete_to,
-    }
-
-
-def _reached(collisions: Collisions) -> dict[str, Any]:
-    """Say what became of the column sets, in total and by size."""
-    totals = Coverage(*map(sum, zip(*collisions.coverage.values(), strict=True)))
-    return {
-        "total_combinations_walked": totals.walked,
-        "total_combinations_left": totals.left,
-        "total_combinations_not_reached": totals.not_reached,
-        "combinations_by_size": {size: each._asdict() for size, each in collisions.coverage.items()},
     }

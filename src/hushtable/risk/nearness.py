@@ -6,7 +6,6 @@ import datetime as dt
 import math
 import numbers
 import re
-import time
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from itertools import combinations
@@ -20,24 +19,8 @@ from hushtable.columns import Column
 from hushtable.errors import InputError, check_columns, check_type
 from hushtable.hierarchy import to_exact
 from hushtable.kernels.candidates import RoughRows, count_near
-from hushtable.search import Budget
+from hushtable.search import Budget, Clock
 from hushtable.tables import Coverage, Table, lattice
-
-__all__ = [
-    "LARGEST",
-    "MORE",
-    "Amount",
-    "Reaches",
-    "amount_of",
-    "check_tolerance",
-    "lone_sets",
-    "near_counts",
-    "nearby",
-    "on_axis",
-    "reach",
-    "reaches_of",
-]
-
 
 Amount = int | Fraction
 """A distance: of numbers as it is, of dates and times in microseconds, of ordered categories in steps."""
@@ -59,18 +42,10 @@ def check_tolerance(tolerance: Any, columns: Sequence[str], what: str = "toleran
 
 
 def amount_of(given: Any, column: Column) -> Amount:
-    """Read how far values of a column may lie apart.
+    """Read how far values of a column may lie apart; InputError where that is no amount of its kind. 0 is exact.
 
-    Parameters
-    ----------
-    given : number, str or timedelta
-        ``"14D"`` (W, D, h, m, s, ms, us) or a timedelta for dates and times, a number of at least 0 for numbers, a
-        whole one for the steps of an ordered column. 0 is exact, of every kind.
-
-    Raises
-    ------
-    InputError
-        It is none of these, or values of the column lie at no distance from one another.
+    ``"14D"`` (W, D, h, m, s, ms, us) or a timedelta for dates and times, a number of at least 0 for numbers, a whole
+    one for the steps of an ordered column.
     """
     exact = _span(given) if column.is_temporal else _number(given)
     if exact is None or exact < 0 or (column.kind == "ordered" and exact != int(exact)):
@@ -136,7 +111,7 @@ def reach(values: np.ndarray[Any, Any], amount: Amount) -> tuple[np.ndarray[Any,
     return values - float(amount) - slack, values + float(amount) + slack
 
 
-def nearby(column: Column, given: Any) -> tuple[CodeArray, CodeArray]:
+def _nearby(column: Column, given: Any) -> tuple[CodeArray, CodeArray]:
     """Return the codes that each code may be taken for, from one to below another; the last entry is of the missing.
 
     Missing values are near one another, and to nothing else.
@@ -148,41 +123,32 @@ def nearby(column: Column, given: Any) -> tuple[CodeArray, CodeArray]:
     return begins.astype(np.int32), ends.astype(np.int32)
 
 
-MORE: Final = 2**62
-"""More records than any table has: count all."""
-
 Reaches = Mapping[int, tuple[CodeArray, CodeArray]]
-"""By the position of a column: the codes that each code may be taken for, from one to below another; see `nearby`."""
+"""By the position of a column: the codes that each code may be taken for, from one to below another; see `_nearby`."""
 
 
 def reaches_of(table: Table, tolerance: Any, what: str = "tolerance") -> dict[int, tuple[CodeArray, CodeArray]]:
     """Return what the values of columns may be taken for; an error calls the tolerance by its name."""
     amounts = check_tolerance(tolerance, table.names, what)
-    return {table.index(name): nearby(table.column(name), amount) for name, amount in amounts.items()}
+    return {table.index(name): _nearby(table.column(name), amount) for name, amount in amounts.items()}
 
 
-def near_counts(codes: CodeArray, counts: CountArray, reaches: Reaches, enough: int = MORE) -> CountArray:
-    """Count the records that each row could be taken for, its own among them, up to ``enough``.
+def classes_of(codes: CodeArray) -> CountArray:
+    """Number rows by their codes, shape (n_columns, n_rows): equal rows have one number."""
+    labels = np.zeros(codes.shape[1], dtype=np.int64)
+    for each in codes:
+        _, labels = np.unique(labels * (int(each.max(initial=-1)) + 2) + each + 1, return_inverse=True)
+    return labels
 
-    Parameters
-    ----------
-    codes : ndarray of int32, shape (n_columns, n_rows)
-        Distinct rows; -1 is missing.
-    counts : ndarray of int64, shape (n_rows,)
-        Records of each row.
-    reaches : mapping of column position to codes
-        Other columns are known exactly.
-    enough : int
 
-    Notes
-    -----
+def near_counts(codes: CodeArray, counts: CountArray, reaches: Reaches, enough: int = LARGEST) -> CountArray:
+    """Count the records that each distinct row could be taken for, its own among them, up to ``enough``.
+
     Rows in the order of the exact columns and of one rough one: of each row, the others within its reach lie in a run,
     which is looked through for the other rough columns. O(n log n) where there are none, else up to the runs' length.
     """
     n_rows = codes.shape[1]
-    labels = np.zeros(n_rows, dtype=np.int64)
-    for j in (j for j in range(len(codes)) if j not in reaches):
-        _, labels = np.unique(labels * (int(codes[j].max(initial=-1)) + 2) + codes[j] + 1, return_inverse=True)
+    labels = classes_of(codes[[j for j in range(len(codes)) if j not in reaches]])
     # The column of the most values leaves the shortest runs.
     rough = sorted((j for j in reaches if j < len(codes)), key=lambda j: -len(reaches[j][0]))
     if not rough:
@@ -208,22 +174,12 @@ def lone_sets(
     missing_matches: bool,
     budget: Budget | None = None,
 ) -> lattice.ColumnSets:
-    """Find all minimal sets of columns on which a row cannot be taken for any other record.
+    """Find all minimal sets of columns on which a row cannot be taken for any other record; nodes of a budget are sets.
 
     Nearness is no partition: who is near two rows need not let them be near one another. So each set of columns is
     looked at by itself, the smallest first. A row that is alone on a set is alone on every larger one.
-
-    Parameters
-    ----------
-    codes, counts, reaches
-        See `near_counts`.
-    max_size : int
-    missing_matches : bool
-        Whether a row may be alone by a missing value.
-    budget : Budget, optional
-        Nodes are sets. Where it ends, sets of the sizes that were finished are there.
     """
-    began, n_columns = time.perf_counter(), len(codes)
+    clock, n_columns = Clock(budget or Budget()), len(codes)
     rows, paths, coverage = [], [], {}
     alone: dict[tuple[int, ...], BoolArray] = {}
     n_sets = complete_to = 0
@@ -231,10 +187,13 @@ def lone_sets(
         here: dict[tuple[int, ...], BoolArray] = {}
         of_size: list[tuple[tuple[int, ...], BoolArray]] = []
         for path in combinations(range(n_columns), size):
-            if budget is not None and _is_over(budget, n_sets, time.perf_counter() - began):
+            if clock.is_over(n_sets):
                 break
             n_sets += 1
-            here[path] = _alone_on(codes, counts, reaches, path, missing_matches=missing_matches)
+            chosen, places = codes[list(path)], {j: reaches[each] for j, each in enumerate(path) if each in reaches}
+            here[path] = near_counts(chosen, counts, places, enough=2) == 1
+            if not missing_matches:
+                here[path] &= (chosen >= 0).all(axis=0)
             below = [alone[rest] for rest in combinations(path, size - 1) if rest]
             of_size.append((path, here[path] & ~np.any(below, axis=0) if below else here[path]))
         n_all = comb(n_columns, size)
@@ -253,17 +212,3 @@ def lone_sets(
     order = np.argsort(found, kind="stable")
     nobody = np.full(len(found), -1, dtype=np.int32)
     return lattice.ColumnSets(found[order], sets[order], nobody, n_sets, complete_to, coverage)
-
-
-def _alone_on(
-    codes: CodeArray, counts: CountArray, reaches: Reaches, path: Sequence[int], *, missing_matches: bool
-) -> BoolArray:
-    places = {j: reaches[each] for j, each in enumerate(path) if each in reaches}
-    chosen = codes[list(path)]
-    alone = near_counts(chosen, counts, places, enough=2) == 1
-    return np.asarray(alone if missing_matches else alone & (chosen >= 0).all(axis=0))
-
-
-def _is_over(budget: Budget, n_sets: int, seconds: float) -> bool:
-    is_late = budget.seconds is not None and seconds >= budget.seconds
-    return is_late or (budget.nodes is not None and n_sets >= budget.nodes)

@@ -1,8 +1,7 @@
-"""mpUCCs as PETsARD 1.6.0 computes them, for comparison with its reports.
+"""mpUCCs as PETsARD 1.6.0 computes them, for comparison with its reports; figures of risk are `hushtable.mpuccs`.
 
-It prunes by an entropy gain that says nothing about who is alone, so that it misses
-collisions (a third of them on real tables); it walks by columns and not by sizes, so that
-a record can be reported on several sets. `hushtable.mpuccs` gives figures of risk.
+It prunes by an entropy gain that says nothing about who is alone, so that it misses collisions (a third of them on real
+tables); it walks by columns and not by sizes, so that a record can be reported on several sets.
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ from __future__ import annotations
 import math
 import sys
 import time
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -34,26 +33,15 @@ from hushtable.tables import (
     warn_of_mismatches,
 )
 
-__all__ = ["PETSARD_UNITS", "PetsardMpuccs", "petsard_mpuccs"]
-
 _DETAILS: Final = ("combo_size", "syn_idx", "field_combo", "value_combo", "ori_idx")
 # PETsARD's spellings of units, in lower case, and numpy's; nothing here is finer than microseconds.
 PETSARD_UNITS: Final = {
     "d": "D",
     "h": "h",
-    "t": "m",
-    "min": "m",
-    "m": "m",
-    "s": "s",
-    "sec": "s",
-    "l": "ms",
-    "ms": "ms",
-    "u": "us",
-    "us": "us",
-    "micro": "us",
-    "n": "us",
-    "ns": "us",
-    "nano": "us",
+    **dict.fromkeys(("t", "min", "m"), "m"),
+    **dict.fromkeys(("s", "sec"), "s"),
+    **dict.fromkeys(("l", "ms"), "ms"),
+    **dict.fromkeys(("u", "us", "micro", "n", "ns", "nano"), "us"),
 }
 _DETECTED: Final = ("D", "H", "T", "s", "us")
 _NUMERIC_DECIMALS: Final = 10
@@ -232,8 +220,8 @@ def _walk(
     held = np.full(n_synthetic, len(joint.names) + 1)
     pruned: set[tuple[int, ...]] = set()
     entropies: dict[tuple[int, ...], float] = {}
-    details: dict[str, list[Any]] = {name: [] for name in _DETAILS}
-    tree: dict[str, list[Any]] = {name: [] for name in TREE}
+    details: list[tuple[int, int, str, str, int]] = []
+    rows: list[dict[str, Any]] = []
     sets = list(_in_order(len(joint.names), set(sizes)))
     for order, (latest_first, (labels, n_classes)) in enumerate(
         zip(sets, partitions(codes, joint.widths, sets), strict=True), start=1
@@ -254,7 +242,7 @@ def _walk(
             hits = np.sort(alone[(alone >= 0) & (mates >= 0)])
             hits = hits[held[hits] > len(columns)]
             held[hits] = len(columns)
-            _add_details(details, joint, columns, hits, mates[labels[hits]] - n_synthetic)
+            details += _details_of(joint, columns, hits, mates[labels[hits]] - n_synthetic)
         weight = decay ** (len(columns) - 1)
         row = {
             "check_order": order,
@@ -272,26 +260,19 @@ def _walk(
             "total_weighted": weight,
             "weighted_mpuccs_collision_cnt": len(hits) * weight,
         }
-        for name, value in row.items():
-            tree[name].append(value)
-    totals = _totals(joint, int((held <= len(joint.names)).sum()), tree, len(pruned))
-    return totals, details, tree
-
-
-def _totals(joint: Joint, n_identified: int, tree: Mapping[str, Sequence[Any]], n_pruned: int) -> dict[str, Any]:
-    """Sum up what the walk found."""
-    original, synthetic = joint.tables
-    n_synthetic = len(synthetic.counts)
-    weighted = sum(tree["weighted_mpuccs_collision_cnt"])
-    return {
+        rows.append(row)
+    n_identified = int((held <= len(joint.names)).sum())
+    totals = {
         "total_syn_records": n_synthetic,
         "total_ori_records": len(original.counts),
         "total_identified": n_identified,
-        "identification_rate": n_identified / n_synthetic if n_synthetic else 0.0,
-        "weighted_identification_rate": weighted / n_synthetic if n_synthetic else 0.0,
-        "total_combinations_checked": len(tree["check_order"]),
-        "total_combinations_pruned": n_pruned,
+        "identification_rate": n_identified / n_synthetic,
+        "weighted_identification_rate": sum(row["weighted_mpuccs_collision_cnt"] for row in rows) / n_synthetic,
+        "total_combinations_checked": len(rows),
+        "total_combinations_pruned": len(pruned),
     }
+    found = {name: [detail[i] for detail in details] for i, name in enumerate(_DETAILS)}
+    return totals, found, {name: [row[name] for row in rows] for name in TREE}
 
 
 def _in_order(n_columns: int, sizes: Collection[int], chosen: tuple[int, ...] = ()) -> Iterator[tuple[int, ...]]:
@@ -339,16 +320,11 @@ def _names(joint: Joint, columns: Sequence[int]) -> str:
     return str(tuple(joint.names[j] for j in columns))
 
 
-def _add_details(
-    details: dict[str, list[Any]],
-    joint: Joint,
-    columns: Sequence[int],
-    hits: NDArray[np.integer],
-    mates: NDArray[np.integer],
-) -> None:
+def _details_of(
+    joint: Joint, columns: Sequence[int], hits: NDArray[np.integer], mates: NDArray[np.integer]
+) -> Iterator[tuple[int, int, str, str, int]]:
+    """Yield what `_DETAILS` names, for each record that is found."""
     codes = joint.tables[1].codes
-    names = _names(joint, columns)
     for hit, mate in zip(hits.tolist(), mates.tolist(), strict=True):
         cells = tuple(joint.values[j][codes[j, hit]] if codes[j, hit] >= 0 else None for j in columns)
-        for name, value in zip(_DETAILS, (len(columns), hit, names, str(cells), mate), strict=True):
-            details[name].append(value)
+        yield len(columns), hit, _names(joint, columns), str(cells), mate

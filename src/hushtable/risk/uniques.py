@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from hushtable._types import CodeArray, CountArray, FloatArray, frozen
 from hushtable.columns import ColumnSpec, escaped
-from hushtable.errors import InputError, check_whole
+from hushtable.errors import InputError, check_choice, check_whole
 from hushtable.io import frames
 from hushtable.plots import charts
 from hushtable.risk.assessment import percent
@@ -21,8 +21,6 @@ from hushtable.risk.nearness import lone_sets, near_counts, reaches_of
 from hushtable.risk.population import SampleClasses, data_intrusion
 from hushtable.search import Budget, Trace, check_budget
 from hushtable.tables import Coverage, Table, WalkProgress, lattice
-
-__all__ = ["MinimalUniques", "minimal_uniques"]
 
 # Of DIS-SUDA's exponent: neutral at eight columns.
 _NEUTRAL_COLUMNS: Final = 8
@@ -301,8 +299,7 @@ def _check(table: Table, max_size: int, missing: str, fraction: float) -> None:
     if table.n_rows == 0:
         raise InputError("the table is empty.", hint="a score of nothing would say nothing; check the file.")
     check_whole(f"of {n_columns} columns max_size", max_size, 1, n_columns)
-    if missing not in ("category", "never"):
-        raise InputError(f"missing = {missing!r}.", hint='use "category" or "never".')
+    check_choice("missing", missing, ("category", "never"))
     if not 0 < fraction < 1:
         raise InputError(f"disclosure_fraction = {fraction!r}.", hint="give a share of the population between 0 and 1.")
 

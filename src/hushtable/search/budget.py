@@ -19,21 +19,6 @@ import numpy as np
 from hushtable._types import Progress
 from hushtable.errors import InputError, check_type
 
-__all__ = [
-    "THREADS",
-    "Budget",
-    "Clock",
-    "Effort",
-    "Trace",
-    "Trade",
-    "check_budget",
-    "check_memory",
-    "free_memory",
-    "in_runs",
-    "n_threads",
-    "say_if_first_run",
-]
-
 THREADS: Final = "HUSHTABLE_THREADS"
 _NEGLIGIBLE: Final = 1e-7  # of a loss: what rounding does to a sum
 
@@ -47,13 +32,8 @@ _MANY: Final = 50_000  # rows: some milliseconds, far more than it takes to star
 def n_threads() -> int:
     """Return how many threads a search may use whose answer does not depend on their number.
 
-    What ``HUSHTABLE_THREADS`` says (the command's ``--threads``), else the cores that this process may
-    run on, 8 at the most: each thread keeps notes of its own.
-
-    Raises
-    ------
-    InputError
-        The variable is no whole number from 1 on.
+    What ``HUSHTABLE_THREADS`` says (the command's ``--threads``), else the cores that this process may run on, 8 at the
+    most: each thread keeps notes of its own.
     """
     asked = os.environ.get(THREADS, "")
     if not asked:
@@ -123,18 +103,10 @@ class Effort:
 
 @dataclass(frozen=True, slots=True)
 class Trade:
-    """What suppressing records changed; those that the models cannot be met with are not counted.
+    """What suppressing records changed; those that the models cannot be met with are not counted."""
 
-    Attributes
-    ----------
-    n_suppressed : int
-        Records that went because the loss falls without them.
-    loss_before, loss_after : float
-        Without and with that; a suppressed record loses everything.
-    """
-
-    n_suppressed: int
-    loss_before: float
+    n_suppressed: int  # records that went because the loss falls without them
+    loss_before: float  # without suppressing; a suppressed record loses everything
     loss_after: float
 
 
@@ -194,27 +166,15 @@ Moment = tuple[float, float | None, float]
 class Clock:
     """When a search began, when its budget ends, and who watches it; the parts of a search share it.
 
-    Every loop that can take a second looks at it, that of a start-up too, and a kernel runs in
-    slices between two looks.
-
-    Attributes
-    ----------
-    budget : Budget
-    progress : callable, optional
-        Told the share that is done, which never falls.
-    began : float
-        Of `time.perf_counter`.
-    history : list of (float, float or None, float)
-        What `note` wrote down: when, proven bound, best loss.
-    told : float
-        The share that was told last.
+    Every loop that can take a second looks at it, that of a start-up too, and a kernel runs in slices between two
+    looks.
     """
 
     budget: Budget = field(default_factory=Budget)
-    progress: Progress | None = None
-    began: float = field(default_factory=lambda: perf_counter())
-    history: list[Moment] = field(default_factory=list)
-    told: float = 0.0
+    progress: Progress | None = None  # told the share that is done, which never falls
+    began: float = field(default_factory=lambda: perf_counter())  # of `time.perf_counter`
+    history: list[Moment] = field(default_factory=list)  # what `note` wrote down
+    told: float = 0.0  # the share that was told last
 
     @property
     def spent(self) -> float:
@@ -281,17 +241,7 @@ def check_budget(given: Any) -> None:
 
 
 def check_memory(needed: float, what: str, hint: str) -> None:
-    """Raise InputError where arrays would need more memory than is free; an estimate, made before they are.
-
-    Parameters
-    ----------
-    needed : float
-        Bytes.
-    what : str
-        What needs them, as the subject of a sentence.
-    hint : str
-        What to do instead.
-    """
+    """Raise InputError where arrays would need more bytes than are free, as estimated; ``what`` needs them."""
     free = free_memory()
     if free is not None and needed > free:
         raise InputError(
@@ -307,15 +257,7 @@ def in_runs(work: Callable[[tuple[int, int]], None], n_rows: int) -> None:
 
 
 def say_if_first_run(kernel: Any, seconds: int) -> None:
-    """Say to whoever watches that kernels are being compiled: only the first search on a machine waits for that.
-
-    Parameters
-    ----------
-    kernel : numba dispatcher
-        One that every search of the kind calls.
-    seconds : int
-        About how long it takes.
-    """
+    """Tell whoever watches, once, that a kernel of every such search is being compiled, which takes so many seconds."""
     is_watched = sys.stderr.isatty() or hasattr(sys, "ps1")
     if not is_watched or kernel.signatures or kernel in _TOLD_OF:
         return

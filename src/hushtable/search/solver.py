@@ -11,8 +11,6 @@ from concurrent.futures import Future, wait
 from contextlib import contextmanager
 from typing import Any
 
-__all__ = ["linprog", "milp", "silenced"]
-
 _POLL = 0.2  # seconds; a wait without an end cannot be interrupted everywhere
 _PRINTED = (1, 2)  # the descriptors that a solver may write to
 _SILENCE = threading.RLock()

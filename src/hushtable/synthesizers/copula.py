@@ -15,8 +15,6 @@ from scipy.special import ndtr, ndtri
 from hushtable._types import CodeArray, CountArray, FloatArray
 from hushtable.synthesizers.writing import within
 
-__all__ = ["Line", "correlations", "lines", "nearest_correlations", "places"]
-
 _FEWEST: Final = 10
 """Records of a category that are told from others by whom they meet; an order of fewer would copy who they are."""
 
@@ -28,18 +26,10 @@ _BLOCK: Final = 65_536  # rows
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Line:
-    """One column's records in a line.
+    """One column's records in a line."""
 
-    Attributes
-    ----------
-    sizes : ndarray of int64, shape (n_codes,)
-        Records of each code; code 0 is missing.
-    order : ndarray of int64, shape (n_codes,)
-        The codes as they follow one another in the line.
-    """
-
-    sizes: CountArray = field(repr=False)
-    order: CountArray = field(repr=False)
+    sizes: CountArray = field(repr=False)  # (n_codes,), records of each code; code 0 is missing
+    order: CountArray = field(repr=False)  # (n_codes,), the codes as they follow one another in the line
 
     @property
     def ends(self) -> CountArray:
@@ -66,23 +56,12 @@ class Line:
 
 
 def lines(codes: CodeArray, counts: CountArray, is_nominal: Sequence[bool]) -> tuple[Line, ...]:
-    """Put the records of each column in a line, those without an order by whom they meet.
+    """Put the records of each column in a line, those without an order by whom they meet; code 0 is missing.
 
-    Parameters
-    ----------
-    codes : ndarray of int32, shape (n_columns, n_rows)
-        Code 0 is missing; those of an ordered column keep its order.
-    counts : ndarray of int64, shape (n_rows,)
-        Records of each row.
-    is_nominal : sequence of bool, shape (n_columns,)
-        Columns whose codes have no order.
-
-    Notes
-    -----
     Optimal scaling: each code has the mean scores of all other columns, and codes follow one another along the
-    direction in which these means vary most. Codes of fewer than 10 records share one mean, in the order of the
-    codes: with unique codes, such as names, an order by the mean would copy whose row it is. Two passes, because
-    the orders of other columns change the scores.
+    direction in which these means vary most. Codes of fewer than 10 records share one mean, in the order of the codes:
+    with unique codes, such as names, an order by the mean would copy whose row it is. Two passes, because the orders
+    of other columns change the scores.
     """
     sizes = [np.bincount(each, weights=counts, minlength=1).astype(np.int64) for each in codes]
     found = [Line(each, np.arange(len(each))) for each in sizes]
@@ -96,18 +75,11 @@ def lines(codes: CodeArray, counts: CountArray, is_nominal: Sequence[bool]) -> t
 
 
 def correlations(codes: CodeArray, counts: CountArray, found: Sequence[Line]) -> FloatArray:
-    """Estimate the correlations of the normal variables behind columns.
+    """Estimate the correlations of the normal variables behind columns; the matrix need not be positive definite.
 
-    Returns
-    -------
-    ndarray of float64, shape (n_columns, n_columns)
-        In [-1, 1], 1 on the diagonal; it need not be positive definite.
-
-    Notes
-    -----
     Scores of classes covary less than the variables do: to the first order in the correlation, by the variances of
-    both columns' scores, of which a column that tells more has a higher one. One record more, which says 0,
-    keeps near-constant columns from being read as more than they say.
+    both columns' scores, of which a column that tells more has a higher one. One record more, which says 0, keeps
+    near-constant columns from being read as more than they say.
     """
     n = float(counts.sum())
     scores = _scores(codes, found)

@@ -1,9 +1,4 @@
-"""Synthesizing: new records that are alike in the aggregate. Never called protected; its measure is `mpuccs`.
-
-The synthesizers that are here, by name, and what one has to be.
-
-Synthesizers of other packages: the installed entry points of the group ``hushtable.synthesizers``.
-"""
+"""Synthesizing: the methods by name, what a method has to be, and those of other packages."""
 
 from __future__ import annotations
 
@@ -26,20 +21,6 @@ from hushtable.synthesizers import copula
 from hushtable.synthesizers.writing import ValueSource, frame_at, frame_like, table_at, table_like, within
 from hushtable.tables import Table, opened
 
-__all__ = [
-    "GROUP",
-    "METHODS",
-    "Bootstrap",
-    "Copula",
-    "Independent",
-    "Installed",
-    "Method",
-    "installed",
-    "register",
-    "synthesize",
-    "synthesize_frame",
-]
-
 
 @runtime_checkable
 class Method(Protocol):
@@ -58,22 +39,10 @@ class Method(Protocol):
         ...
 
 
-METHODS: Final[dict[str, type[Method]]] = {}
+METHODS: Final[entries.Registry[type[Method]]] = entries.Registry({}, "synthesizer")
 """Every synthesizer by the name that it is asked for by."""
 
-SynthesizerT = TypeVar("SynthesizerT", bound=Method)
-
-
-def register(method: type[SynthesizerT]) -> type[SynthesizerT]:
-    """Make a synthesizer known by its name; usable as a decorator.
-
-    Raises
-    ------
-    InputError
-        Another synthesizer has that name.
-    """
-    entries.register(method, METHODS, "synthesizer")
-    return method
+register = METHODS.register
 
 
 @register
@@ -188,13 +157,7 @@ class Installed:
     entry: ClassVar[importlib.metadata.EntryPoint]
 
     def sample(self, table: Any, n: int, seed: int) -> Frame:
-        """Return n new records, the columns in the order of the table's.
-
-        Raises
-        ------
-        InputError
-            It is no such class, or what it returns has other columns or another number of rows.
-        """
+        """Return n new records, the columns in the order of the table's."""
         synthesizer = self._made()
         try:
             synthesizer.fit(table, seed)
@@ -312,14 +275,7 @@ def synthesize(
 def synthesize_frame(frame: Frame, method: str | Mapping[str, Any] | Method | Installed, n: int, seed: int) -> Frame:
     """Draw a frame of new records; it is read and written as the one that it was given.
 
-    Parameters
-    ----------
-    frame : Frame
-    method : str, mapping or Method
-        As for `synthesize`.
-    n : int
-    seed : int
-        Whoever has a `numpy.random.SeedSequence` passes a number of it: ``int(sequence.generate_state(1)[0])``.
+    Whoever has a `numpy.random.SeedSequence` passes a number of it: ``int(sequence.generate_state(1)[0])``.
     """
     asked = method if isinstance(method, Installed) else _asked(method)
     _check(frame, n, seed)
@@ -334,7 +290,8 @@ def synthesize_frame(frame: Frame, method: str | Mapping[str, Any] | Method | In
 
 
 def _asked(method: Any) -> Method | Installed:
-    return entries.given(method, {**installed(), **METHODS}, Method, "synthesizer")  # type: ignore[no-any-return]
+    known: entries.Registry[Any] = entries.Registry({**installed(), **METHODS}, "synthesizer")
+    return known.take(method, Method)  # type: ignore[no-any-return]
 
 
 def _check(source: Frame | Table, n: int, seed: int) -> None:

@@ -1,11 +1,8 @@
 """From places, or from another package's values, to a table like the one that was given.
 
-Places: what a synthesizer draws, and the cells that stand there.
-
 The records of a column stand in a line by their values, missing ones first, categories by the alphabet. A place is
 a number in [0, n_records): the cell of the record that stands there, or one between it and its neighbour.
-
-`hushtable.columns.spellings` reads cells as values; here values become cells, of the column's type and in its spelling.
+`hushtable.columns.spellings` reads cells as values; here values become cells, of the column's type and spelling.
 """
 
 from __future__ import annotations
@@ -24,21 +21,6 @@ from hushtable.errors import ColumnError
 from hushtable.io import Frame
 from hushtable.tables import Table, to_decimals
 
-__all__ = [
-    "Drawn",
-    "ValueSource",
-    "cells_like",
-    "draw",
-    "ends_of",
-    "frame_at",
-    "frame_like",
-    "like",
-    "n_decimals",
-    "table_at",
-    "table_like",
-    "within",
-]
-
 _GROUPED: Final = re.compile(r"(?<=[0-9])(?=(?:[0-9]{3})+$)")
 _ISO: Final = ("%Y-%m-%d", *(f"%Y-%m-%d{t}%H:%M{s}" for t in " T" for s in ("", ":%S", ":%S%.3f", ":%S%.6f")))
 _CLOCKS: Final = ("%H:%M", "%-H:%M", "%H:%M:%S", "%H:%M:%S%.3f", "%H:%M:%S%.6f")
@@ -46,20 +28,11 @@ _CLOCKS: Final = ("%H:%M", "%-H:%M", "%H:%M:%S", "%H:%M:%S%.3f", "%H:%M:%S%.6f")
 
 @dataclass(frozen=True, slots=True)
 class _Numbers:
-    """A style of numbers.
+    """A style of numbers."""
 
-    Attributes
-    ----------
-    least : int
-        Decimals that every number has, zeros where it needs none.
-    decimal : str
-    thousands : str
-        What groups digits; empty where nothing does.
-    """
-
-    least: int
+    least: int  # decimals that every number has, zeros where it needs none
     decimal: str
-    thousands: str
+    thousands: str  # what groups digits; empty where nothing does
 
     def write(self, values: ValueArray) -> pl.Series:
         kind: Kind = "integer" if values.dtype.kind == "i" else "decimal"
@@ -74,15 +47,9 @@ class _Numbers:
 
 @dataclass(frozen=True, slots=True)
 class _Moments:
-    """A style of dates and moments.
+    """A style of dates and moments."""
 
-    Attributes
-    ----------
-    format : str
-        As polars has it.
-    """
-
-    format: str
+    format: str  # as polars has it
 
     def write(self, values: ValueArray) -> pl.Series:
         moments = pl.Series(values.astype("datetime64[us]"))
@@ -92,34 +59,10 @@ class _Moments:
 def cells_like(
     series: pl.Series, column: Column, codes: CodeArray, spec: ColumnSpec, values: ValueArray
 ) -> pl.Series | None:
-    """Write values of a measured kind as a column writes its own.
+    """Write values of a measured kind in the type and style of a column: `series`, `column` and `codes` are its cells.
 
-    Parameters
-    ----------
-    series : polars.Series
-        The column's cells.
-    column : Column
-        What they mean.
-    codes : ndarray of int32, shape (n_rows,)
-        Of each cell.
-    spec : ColumnSpec
-        How text is spelled.
-    values : ndarray
-        Of the column's kind, or other numbers.
-
-    Returns
-    -------
-    polars.Series or None
-        Of the column's type. None for a column of text where no style is found that writes at least half of its
-        values back as they stand there (exponents, leading signs and zeros), and for categories.
-
-    Examples
-    --------
-    >>> from hushtable.columns import from_texts
-    >>> prices = pl.Series(["1,50", "1.234,00"])
-    >>> column, codes = from_texts("price", ["1.50", "1234.00"])
-    >>> cells_like(prices, column, codes, ColumnSpec(decimal=",", thousands="."), np.array([7.0, 2500.2])).to_list()
-    ['7,00', '2.500,20']
+    None for categories, and for text where no style is found that writes at least half of its values back as they stand
+    there (exponents, leading signs and zeros).
     """
     if not isinstance(series.dtype, pl.String):
         return _of_type(values, series.dtype)
@@ -134,13 +77,7 @@ def cells_like(
 
 
 def like(new: pl.Series, series: pl.Series, column: Column, codes: CodeArray, spec: ColumnSpec) -> pl.Series:
-    """Return cells that come from elsewhere in the type of a column, values in its spelling where that is found.
-
-    Raises
-    ------
-    ColumnError
-        They cannot be turned into that type.
-    """
+    """Return cells that come from elsewhere in the type of a column, values in its spelling where that is found."""
     if not isinstance(series.dtype, pl.String):
         try:
             return new.cast(series.dtype)
@@ -214,21 +151,11 @@ _MOST_DECIMALS: Final = 300  # 10 to the power of more is no float
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Drawn:
-    """The new cells of a column.
+    """The new cells of a column."""
 
-    Attributes
-    ----------
-    records : ndarray of int64, shape (n,)
-        Whose cell each is: a position in the line of the column's records.
-    between : ndarray of int64, shape (n_between,)
-        New rows that have a value between two records instead.
-    values : ndarray, shape (n_between,)
-        Those values, of the column's kind.
-    """
-
-    records: CountArray = field(repr=False)
-    between: CountArray = field(repr=False)
-    values: ValueArray = field(repr=False)
+    records: CountArray = field(repr=False)  # (n,), whose cell each is: a position in the line of the column's records
+    between: CountArray = field(repr=False)  # (n_between,), new rows that have a value between two records instead
+    values: ValueArray = field(repr=False)  # (n_between,), those values, of the column's kind
 
 
 def ends_of(codes: CodeArray, counts: CountArray, n_values: int) -> CountArray:
@@ -244,24 +171,10 @@ def within(shares: FloatArray, n_records: int) -> FloatArray:
 
 
 def draw(column: Column, ends: CountArray, places: FloatArray, values: ValueSource, decimals: int) -> Drawn:
-    """Find the cells at some places of a column.
+    """Find the cells at some places, in [0, n_records), of a column whose values end at `ends` (see `ends_of`).
 
-    Parameters
-    ----------
-    column : Column
-    ends : ndarray of int64, shape (n_values + 1,)
-        As `ends_of` has them.
-    places : ndarray of float64, shape (n,)
-        In [0, n_records).
-    values : {"interpolated", "observed"}
-        Whether numbers and times may lie between those of two neighbours.
-    decimals : int
-        To which a column of decimals is rounded.
-
-    Notes
-    -----
-    Interpolated, the m records with a value are met at position ``u * (m - 1)`` with u in [0, 1), as quantiles are
-    by default: the greatest value is neared, not met, and the others by rounding, or where several records share them.
+    Interpolated, the m records with a value are met at position ``u * (m - 1)`` with u in [0, 1), as quantiles are by
+    default: the greatest value is neared, not met, and the others by rounding, or where several records share them.
     """
     records = places.astype(np.int64)
     nothing = Drawn(records, np.empty(0, np.int64), column.values[:0])
@@ -304,20 +217,9 @@ def _unit(column: Column, whole: CountArray) -> int:
 
 
 def frame_at(frame: Frame, table: Table, values: ValueSource, places: FloatArray) -> Frame:
-    """Return the cells at some places of a frame's columns.
+    """Return the cells at some places (n_columns, n) of a frame's columns, given the table of all of them.
 
-    Parameters
-    ----------
-    frame : Frame
-    table : Table
-        All its columns, coded.
-    values : {"interpolated", "observed"}
-    places : ndarray of float64, shape (n_columns, n)
-
-    Notes
-    -----
-    Every cell is one of the frame's, of its type and as it stands there; values between two records are written
-    over some.
+    Every cell is one of the frame's, as it stands there; values between two records are written over some.
     """
     rows: dict[str, CountArray] = {}
     between = {}

@@ -1,8 +1,7 @@
 """Coded rows and their partitions: what every privacy question is asked of.
 
-In come columns and their codes; out go a `Table` (codes and counts), a `Partition` of its rows into classes, and
-their statistics. `lattice` walks over column sets: on which of them is a row alone? Several tables are coded alike
-(`joint`), and parted into train and control (`splitting`). No room here knows what is published, or who asks.
+In come columns and codes; out go a `Table`, a `Partition` of its rows into classes, and statistics. Nobody knows here
+what is published, or who asks.
 """
 
 import lazy_loader

@@ -13,29 +13,18 @@ import numpy as np
 from hushtable._types import CodeArray, CountArray, FloatArray
 from hushtable.columns import Column, value_text
 from hushtable.kernels import group
-from hushtable.tables.table import Table
-
-__all__ = ["Joint", "JointRows", "code_together", "to_decimals"]
+from hushtable.tables.table import Table, label_rows
 
 _EXACT: Final[Mapping[str, Any]] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class JointRows:
-    """Some rows of one of the tables.
+    """Some rows of one of the tables."""
 
-    Attributes
-    ----------
-    codes : ndarray of int32, shape (n_columns, n_rows)
-    counts : ndarray of int64, shape (n_rows,)
-        Records that each row stands for.
-    positions : ndarray of int64, shape (n_rows,)
-        Where each row is in its table.
-    """
-
-    codes: CodeArray = field(repr=False)
-    counts: CountArray = field(repr=False)
-    positions: CountArray = field(repr=False)
+    codes: CodeArray = field(repr=False)  # (n_columns, n_rows)
+    counts: CountArray = field(repr=False)  # (n_rows,), records that each row stands for
+    positions: CountArray = field(repr=False)  # (n_rows,), where each row is in its table
 
     @property
     def n_records(self) -> int:
@@ -52,12 +41,7 @@ class JointRows:
 
     def firsts(self, widths: Sequence[int]) -> CountArray:
         """Return for every row the first one that equals it."""
-        labels = np.zeros(len(self.counts), dtype=np.int32)
-        n_classes = min(1, len(labels))
-        for codes, width in zip(self.codes, widths, strict=True):
-            refined = np.empty_like(labels)
-            n_classes = group.refine(labels, n_classes, codes, width, refined)
-            labels = refined
+        labels, n_classes = label_rows(self.codes, widths, len(self.counts))
         return np.asarray(group.first_rows(labels, n_classes)[labels], dtype=np.int64)
 
     def merged(self, widths: Sequence[int]) -> JointRows:
@@ -74,23 +58,11 @@ class JointRows:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Joint:
-    """Tables in one code.
-
-    Attributes
-    ----------
-    names : tuple of str
-        The columns.
-    widths : tuple of int
-        How many values each column has in all tables together.
-    values : tuple of list
-        What each code of a column means, as objects of Python (dates and moments as numpy's); nothing after
-        `without_values`.
-    tables : tuple of Rows
-    """
+    """Tables in one code."""
 
     names: tuple[str, ...]
-    widths: tuple[int, ...]
-    values: tuple[list[Any], ...] = field(repr=False)
+    widths: tuple[int, ...]  # how many values each column has in all tables together
+    values: tuple[list[Any], ...] = field(repr=False)  # of each code, as Python has it; none at last
     tables: tuple[JointRows, ...] = field(repr=False)
 
     def without_values(self) -> Joint:
@@ -107,9 +79,8 @@ def code_together(
 ) -> Joint:
     """Code tables of the same columns, in the order of the first, together.
 
-    Numbers are equal when they are the same number, whole or decimal, however large; dates
-    are moments at midnight; moments with a time zone are compared in UTC; other
-    kinds that differ between the tables are compared by their texts.
+    Numbers are equal when they are the same number, whole or decimal, however large; dates are moments at midnight,
+    those with a time zone in UTC; other kinds that differ between the tables are compared by their texts.
     """
     names = tables[0].names
     coded = [np.empty((len(names), table.n_rows), dtype=np.int32) for table in tables]

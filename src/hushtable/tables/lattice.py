@@ -1,13 +1,6 @@
-"""The lattice of column sets: on which sets is a row alone, and which of them are minimal.
+"""The lattice of column sets: on which sets a row is alone, which of them are minimal, and how their classes spread.
 
-Everything here is about positions: rows and columns as codes, in the order of the
-walk. Columns with many values come first there, because they leave the fewest rows
-to their supersets.
-
-Column sets one by one: how their classes spread, and who is alone on them.
-
-Slower than the walk of `hushtable.tables.lattice`, which skips what cannot matter, but it
-has something to say of every set.
+Positions are in the order of the walk: columns of many values first, which leave the fewest rows to supersets.
 """
 
 from __future__ import annotations
@@ -25,28 +18,9 @@ from numpy.typing import NDArray
 from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray
 from hushtable.errors import InputError
 from hushtable.kernels import group, keys as kernel, sampling as many_draws, uniques
+from hushtable.kernels.evidence import KeyCodes, KeyRows, first_evidence
+from hushtable.kernels.keys import KeyRules as KeyRules
 from hushtable.search import Budget, n_threads, say_if_first_run
-
-__all__ = [
-    "DRAWS_AT_ONCE",
-    "ColumnSets",
-    "Coverage",
-    "KeyRule",
-    "KeySets",
-    "WalkProgress",
-    "Watch",
-    "all_keys",
-    "first_smallest",
-    "grid",
-    "hits_by_draw",
-    "lone_rows",
-    "minimal_sets",
-    "pack_draws",
-    "partitions",
-    "renyi_entropy",
-    "sampled_key",
-]
-
 
 WalkProgress = Callable[[float, int], None]
 """Called now and then with the share of the columns that are done, in [0, 1], and the combinations looked at.
@@ -64,25 +38,13 @@ DRAWS_AT_ONCE: Final = 64
 class Coverage(NamedTuple):
     """What became of the column sets of one size; the numbers add up to all of them.
 
-    How many of them are walked rather than left depends on the number of threads, each of
-    which knows its own part; what is found does not.
-
-    Attributes
-    ----------
-    walked : int
-        Looked at.
-    left : int
-        Left without a loss: nothing can come of them that is not found already.
-    pruned : int
-        Skipped for a reason that may lose something.
-    not_reached : int
-        The budget ended before.
+    How many of them are walked rather than left depends on the number of threads; what is found does not.
     """
 
     walked: int
-    left: int
-    pruned: int
-    not_reached: int
+    left: int  # nothing can come of them that is not found already
+    pruned: int  # skipped for a reason that may lose something
+    not_reached: int  # the budget ended before
 
     @classmethod
     def of(cls, n_all: int, walked: int, left: int | None = None, pruned: int = 0) -> Coverage:
@@ -93,30 +55,14 @@ class Coverage(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ColumnSets:
-    """Rows with column sets on which they are alone.
+    """Rows with column sets on which they are alone."""
 
-    Attributes
-    ----------
-    rows : ndarray of int32, shape (n_found,)
-        Ascending; a row once for each of its sets, the first smallest one first.
-    paths : ndarray of int16, shape (n_found, max_size)
-        Ascending positions of columns, then -1.
-    mates : ndarray of int32, shape (n_found,)
-        The target that equals the row there.
-    n_sets : int
-        Column sets that were looked at; some of them in several stages.
-    complete_to : int
-        Up to this size nothing is missing; less than the largest size where a budget ended the walk.
-    coverage : dict of int to Coverage
-        By size: what became of the sets asked for.
-    """
-
-    rows: CodeArray = field(repr=False)
-    paths: NDArray[np.int16] = field(repr=False)
-    mates: CodeArray = field(repr=False)
-    n_sets: int
-    complete_to: int
-    coverage: dict[int, Coverage] = field(repr=False)
+    rows: CodeArray = field(repr=False)  # (n_found,), ascending; one for each set, the first smallest first
+    paths: NDArray[np.int16] = field(repr=False)  # (n_found, max_size), ascending positions of columns, then -1
+    mates: CodeArray = field(repr=False)  # (n_found,), the target that equals the row there
+    n_sets: int  # column sets that were looked at, some of them in several stages
+    complete_to: int  # up to this size nothing is missing; less than the largest where a budget ended the walk
+    coverage: dict[int, Coverage] = field(repr=False)  # by size, of the sets asked for
 
 
 def grid(
@@ -128,10 +74,7 @@ def grid(
     *,
     missing_matches: bool = True,
 ) -> uniques.WalkGrid:
-    """Lay rows out for a walk; see `hushtable.kernels.uniques.WalkGrid`.
-
-    ``sizes`` are the sizes of sets asked for, each in 1..n_columns.
-    """
+    """Lay rows out for a walk over sets of the sizes asked for, each in 1..n_columns; see `WalkGrid`."""
     allowed = np.zeros(max(sizes) + 1, dtype=np.bool_)
     allowed[list(sizes)] = True
     return uniques.WalkGrid(
@@ -147,13 +90,10 @@ def grid(
 def first_smallest(
     rows: uniques.WalkGrid, *, budget: Budget | None = None, progress: WalkProgress | None = None
 ) -> ColumnSets:
-    """Find, for every probe, the smallest column set on which it is alone; of one size, the first in order.
+    """Find, for every probe, the smallest column set on which it is alone; of one size, the first of `combinations`.
 
-    Sets of one size are ordered as `itertools.combinations` has them. All threads
-    are used; the answer does not depend on their number. Under a budget of nodes one
-    thread works, so that the same sets are looked at every time. Where a budget ends
-    the walk, every set found is a smallest one, but of more than ``complete_to``
-    columns not always the first.
+    The answer does not depend on the number of threads; under a budget of nodes one works. Where a budget ends the
+    walk, sets of more than ``complete_to`` columns are smallest ones, but not always the first.
     """
     say_if_first_run(uniques.walk_on, 4)
     max_size = len(rows.allowed) - 1
@@ -203,15 +143,13 @@ def first_smallest(
 def minimal_sets(
     rows: uniques.WalkGrid, *, budget: Budget | None = None, progress: WalkProgress | None = None
 ) -> ColumnSets:
-    """Find all minimal column sets on which each probe is alone: alone on them, and on no part of them asked for.
-
-    Where a budget ends the walk, the answer holds all minimal sets up to ``complete_to`` columns, and no others.
-    """
+    """Find all minimal column sets on which each probe is alone, up to ``complete_to`` columns where a budget ends."""
     say_if_first_run(uniques.walk_all_on, 3)
     max_size = len(rows.allowed) - 1
     stages = [max_size] if budget is None else _stages(rows.allowed, by_size=True)
     watch = Watch(budget, progress, len(rows.codes), 1)
-    sets = _no_sets(max_size)
+    nothing = np.empty(0, dtype=np.int32)
+    sets = nothing, nothing, np.empty((0, max_size), dtype=np.int16)
     coverage: dict[int, Coverage] = {}
     complete_to = 0
     with ThreadPoolExecutor(1) as pool:
@@ -243,8 +181,7 @@ def hits_by_draw(
 ) -> list[NDArray[np.int64]] | None:
     """Find, for every probe, the draws of targets in which it is alone on a column set with exactly one of the drawn.
 
-    ``draws`` are packed (`pack_draws`); so is the answer, a bit of a probe's word for each draw. None where the
-    budget ended, of nodes: one of the walks, each of which serves 64 draws.
+    Draws and answer are packed (`pack_draws`), 64 to a walk. None where the budget of nodes, one a walk, ended.
     """
     hits = [np.zeros_like(drawn) for drawn in draws]
     watch = Watch(budget, None, len(rows.codes), len(draws))
@@ -272,10 +209,7 @@ def _sizes(allowed: BoolArray) -> list[int]:
 
 
 def _stages(allowed: BoolArray, *, by_size: bool) -> list[int]:
-    """Return the sizes at which a walk pauses.
-
-    All that were asked for, so that what a budget leaves is complete to some size; else the warm-up's and the largest.
-    """
+    """Return the sizes at which a walk pauses: all asked for, so that a budget leaves some complete, or two."""
     *smaller, largest = _sizes(allowed)
     if by_size:
         return [*smaller, largest]
@@ -303,10 +237,7 @@ def _finished(seen: FloatArray, sizes: Sequence[int]) -> dict[int, Coverage]:
 
 
 def _interrupted(seen: FloatArray, n_first: int, size: int) -> Coverage:
-    """Return what became of the sets of one size when the walk was stopped.
-
-    Of first columns that some part has not come to, records may be found on sets that another part has walked.
-    """
+    """Return what became of the sets of one size when the walk was stopped, of first columns that all parts came to."""
     n_all = math.comb(seen.shape[1], size)
     walked = int((seen[:1] if size == 1 else seen)[:, :n_first, size].sum())
     left = float(seen[:, :n_first, 0].sum())
@@ -319,11 +250,6 @@ def _all_sizes(rows: uniques.WalkGrid, coverage: Mapping[int, Coverage], complet
         size: coverage.get(size) or Coverage.of(math.comb(len(rows.codes), size), 0, None if size <= complete_to else 0)
         for size in _sizes(rows.allowed)
     }
-
-
-def _no_sets(max_size: int) -> tuple[CodeArray, CodeArray, NDArray[np.int16]]:
-    nothing = np.empty(0, dtype=np.int32)
-    return nothing, nothing, np.empty((0, max_size), dtype=np.int16)
 
 
 def _keep_first(found: uniques.FoundSets, other: uniques.FoundSets) -> None:
@@ -388,11 +314,7 @@ class Watch:
 def partitions(
     codes: CodeArray, widths: Sequence[int], sets: Iterable[Sequence[int]], *, missing_matches: bool = True
 ) -> Iterator[tuple[CodeArray, int]]:
-    """Yield the class of every row, and how many classes there are, for one column set after the other.
-
-    Sets that begin like the set before them cost only what they add. Where missing
-    values match nothing, rows with one are in no class (-1).
-    """
+    """Yield the class of every row (-1 is none) and their number for each column set; like beginnings cost nothing."""
     done: list[int] = []
     stack = [(np.zeros(codes.shape[1], dtype=np.int32), min(1, codes.shape[1]))]
     for columns in sets:
@@ -422,22 +344,7 @@ def lone_rows(labels: CodeArray, n_classes: int, counts: CountArray) -> tuple[Co
 def renyi_entropy(sizes: CountArray, alpha: float) -> float:
     """Return the Renyi entropy of class sizes as a share of its maximum, in [0, 1]; 0 for one class.
 
-    Parameters
-    ----------
-    sizes : ndarray of int64
-        All above 0.
-    alpha : float
-        Order, at least 0: 0 is Hartley's entropy, 1 Shannon's, 2 the collision entropy, inf the min-entropy.
-
-    Notes
-    -----
-    log2(sum p^alpha) / (1 - alpha), divided by the log2 of the number of classes (Renyi 1961).
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> [round(renyi_entropy(np.array([1, 1, 2]), alpha), 4) for alpha in (0, 1, 2, math.inf)]
-    [1.0, 0.9464, 0.8928, 0.6309]
+    log2(sum p^alpha) / (1 - alpha), divided by the log2 of the number of classes (Renyi 1961); alpha = 1 is Shannon's.
     """
     if len(sizes) <= 1:
         return 0.0
@@ -457,58 +364,29 @@ def renyi_entropy(sizes: CountArray, alpha: float) -> float:
 _MOST_PLACES = 2**31  # of the rows of partitions that the kernel holds at a time
 
 
-@dataclass(frozen=True, slots=True)
-class KeyRule:
-    """What a key is: how many pairs of rows may agree on it, or how many rows may be not alone; and its size."""
-
-    by_pairs: bool
-    most: int
-    max_size: int
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class KeySets:
-    """Minimal keys, those of few columns first, then in the order of their columns.
+    """Minimal keys, those of few columns first, then in the order of their columns."""
 
-    Attributes
-    ----------
-    members : ndarray of bool, shape (n_keys, n_columns)
-    pairs : ndarray of int64, shape (n_keys,)
-        Pairs of rows that agree on the key.
-    repeated : ndarray of int64, shape (n_keys,)
-        Rows that are not alone on it.
-    n_sets : int
-        Column sets that were looked at.
-    complete_to : int
-        Up to this size no key is missing.
-    """
-
-    members: BoolArray = field(repr=False)
-    pairs: CountArray = field(repr=False)
-    repeated: CountArray = field(repr=False)
-    n_sets: int
-    complete_to: int
+    members: BoolArray = field(repr=False)  # (n_keys, n_columns)
+    pairs: CountArray = field(repr=False)  # (n_keys,), pairs of rows that agree on the key
+    repeated: CountArray = field(repr=False)  # (n_keys,), rows that are not alone on it
+    n_sets: int  # column sets that were looked at
+    complete_to: int  # up to this size no key is missing
 
 
 def all_keys(
     codes: CodeArray,
     widths: CountArray,
-    rule: KeyRule,
+    rules: KeyRules,
     *,
-    seed: int = 0,
     budget: Budget | None = None,
     progress: WalkProgress | None = None,
 ) -> KeySets:
-    """Find all minimal keys. Each is certified: it was counted, and a pair of rows shows why no column can go.
+    """Find all minimal keys, smaller ones first under a budget; ``widths`` count the missing value.
 
-    Under a budget, keys of one column are searched first, then of two, and so on.
-
-    Parameters
-    ----------
-    codes : ndarray of int32, shape (n_columns, n_rows)
-        Where no row may be repeated (``rule.most`` is 0), all rows differ.
-    widths : ndarray of int64, shape (n_columns,)
-        Codes of each column, missing counted.
+    Each is certified: it was counted, and a pair of rows shows why no column can go. All rows differ if none may
+    repeat.
     """
     n_columns, n_rows = codes.shape
     if n_rows * (n_columns + 1) >= _MOST_PLACES:
@@ -516,36 +394,34 @@ def all_keys(
             f"all keys of {n_rows:,} rows of {n_columns} columns are too many to look for.",
             hint="give sample, which finds one key, or fewer columns.",
         )
-    if _is_key(n_rows * (n_rows - 1) // 2, n_rows if n_rows > 1 else 0, rule):
+    if _is_key(n_rows * (n_rows - 1) // 2, n_rows if n_rows > 1 else 0, rules):
         # Even no column at all would be a key; a key has one.
-        alone = kernel.KeyRules(rule.by_pairs, -1, 1, seed)
-        rows = _columns_only(codes, widths)
+        alone, rows = rules._replace(most=-1, max_size=1), _columns_only(codes, widths)
         singles = np.array([kernel.figures(rows, alone, np.array([j]))[1:] for j in range(n_columns)])
-        return _in_order(np.eye(n_columns, dtype=np.bool_), np.arange(n_columns), singles, n_columns, rule.max_size)
+        return _in_order(np.eye(n_columns, dtype=np.bool_), np.arange(n_columns), singles, n_columns, rules.max_size)
     order = _most_telling_first(codes)
     rows = _rows(codes[order], widths[order])
     say_if_first_run(kernel.search, 8)
     n_words = (n_columns + 63) // 64
-    is_exact = rule.most == 0
-    evidence = kernel.first_evidence(rows, seed) if is_exact else np.zeros((0, n_words), dtype=np.uint64)
-    stages = [rule.max_size] if budget is None else [*range(1, rule.max_size + 1)]
+    evidence = first_evidence(rows, rules.seed) if rules.most == 0 else np.zeros((0, n_words), dtype=np.uint64)
+    stages = [rules.max_size] if budget is None else [*range(1, rules.max_size + 1)]
     watch = Watch(budget, progress, n_columns, 1)
     complete_to = 0
     words, told = np.zeros((0, n_words), dtype=np.uint64), np.zeros((0, 2), dtype=np.int64)
     with ThreadPoolExecutor(1) as pool:
         for done, stage in enumerate(stages):
             watch.enter(done, len(stages))
-            rules = kernel.KeyRules(rule.by_pairs, rule.most, stage, seed)
+            upto = rules._replace(max_size=stage)
             if budget is None and progress is None:
                 # Nobody looks in: a thread would take longer to start than small tables do.
-                found = kernel.search(rows, rules, evidence, watch.pulses[0])
+                found = kernel.search(rows, upto, evidence, watch.pulses[0])
             else:
-                walk = pool.submit(kernel.search, rows, rules, evidence, watch.pulses[0])
+                walk = pool.submit(kernel.search, rows, upto, evidence, watch.pulses[0])
                 watch.until_done([walk])
                 found = walk.result()
             more, more_told, evidence, is_cut, is_finished = found
             if is_finished:
-                complete_to = stage if is_cut else rule.max_size
+                complete_to = stage if is_cut else rules.max_size
                 words, told = more, more_told
             else:
                 # An earlier stage may have found what this one did not come to.
@@ -558,46 +434,42 @@ def all_keys(
     return _in_order(bits.astype(np.bool_), order, told, watch.n_sets, complete_to)
 
 
-def sampled_key(codes: CodeArray, widths: CountArray, rule: KeyRule, n_sampled: int, *, seed: int = 0) -> KeySets:
-    """Find one minimal key: greedily among sampled rows, then counted and pruned on all rows.
-
-    None is returned where the key has too many columns: others may exist.
-    """
+def sampled_key(codes: CodeArray, widths: CountArray, rules: KeyRules, n_sampled: int) -> KeySets:
+    """Find one minimal key, greedily among sampled rows, then counted and pruned on all; None where it is too large."""
     n_columns, n_rows = codes.shape
-    sample = np.sort(np.random.default_rng(seed).choice(n_rows, min(n_sampled, n_rows), replace=False))
+    sample = np.sort(np.random.default_rng(rules.seed).choice(n_rows, min(n_sampled, n_rows), replace=False))
     say_if_first_run(kernel.greedy, 2)
     order = kernel.greedy(np.ascontiguousarray(codes[:, sample]), widths)
     rows = _columns_only(codes, widths)
-    rules = kernel.KeyRules(rule.by_pairs, rule.most, rule.max_size, seed)
     n_used, pairs, repeated = kernel.figures(rows, rules, order)
     n_sets = n_used
     key = order[: max(1, n_used)]
-    is_key = _is_key(pairs, repeated, rule)
+    is_key = _is_key(pairs, repeated, rules)
     # The last column is needed: without it the first ones were no key.
     for column in key[-2::-1] if is_key else ():
         fewer = key[key != column]
         _, pairs, repeated = kernel.figures(rows, rules, fewer)
         n_sets += 1
-        if _is_key(pairs, repeated, rule):
+        if _is_key(pairs, repeated, rules):
             key = fewer
     left = kernel.figures(rows, rules._replace(most=-1), key)[1:]
     members = np.isin(np.arange(n_columns), key)[None]
-    found = members[: int(is_key and len(key) <= rule.max_size)]
+    found = members[: int(is_key and len(key) <= rules.max_size)]
     return _in_order(found, np.arange(n_columns), np.array([left])[: len(found)], n_sets, 0)
 
 
-def _rows(codes: CodeArray, widths: CountArray) -> kernel.KeyRows:
+def _rows(codes: CodeArray, widths: CountArray) -> KeyRows:
     # Half as many bytes where codes are few: most of the search's time is spent on fetching them.
-    narrow: kernel.KeyCodes = codes.astype(np.int16) if widths.max() <= 2**15 else codes
-    return kernel.KeyRows(narrow, np.ascontiguousarray(narrow.T), widths)
+    narrow: KeyCodes = codes.astype(np.int16) if widths.max() <= 2**15 else codes
+    return KeyRows(narrow, np.ascontiguousarray(narrow.T), widths)
 
 
-def _columns_only(codes: CodeArray, widths: CountArray) -> kernel.KeyRows:
-    return kernel.KeyRows(codes, np.empty((0, len(codes)), dtype=np.int32), widths)
+def _columns_only(codes: CodeArray, widths: CountArray) -> KeyRows:
+    return KeyRows(codes, np.empty((0, len(codes)), dtype=np.int32), widths)
 
 
-def _is_key(pairs: int, repeated: int, rule: KeyRule) -> bool:
-    return (pairs if rule.by_pairs else repeated) <= rule.most
+def _is_key(pairs: int, repeated: int, rules: KeyRules) -> bool:
+    return (pairs if rules.by_pairs else repeated) <= rules.most
 
 
 def _most_telling_first(codes: CodeArray) -> CountArray:

@@ -1,8 +1,4 @@
-"""Where two tables meet: their columns are spelled alike, and what could not be is reported.
-
-Everything that compares two tables of people goes through `meet`. What an attack cannot match it cannot find, so that a
-column that meets nowhere is a warning, and the end of a gate (`as_gate`).
-"""
+"""Where two tables meet: their columns are spelled alike, and what could not be is a warning, or the end of a gate."""
 
 from __future__ import annotations
 
@@ -20,18 +16,6 @@ from hushtable.columns import Column, ColumnSpec, form_of, kinds_of_one_family, 
 from hushtable.errors import InputError, listed
 from hushtable.tables.joint import Joint
 from hushtable.tables.table import Table
-
-__all__ = [
-    "Mismatch",
-    "MismatchWarning",
-    "as_gate",
-    "describe_values",
-    "find_mismatches",
-    "has_too_few",
-    "meet",
-    "refuse_mismatches",
-    "warn_of_mismatches",
-]
 
 _FEWEST_EXPECTED: Final = 5.0  # records that chance lets meet, below which nothing is said
 _MET: Final = 0.5  # of the expected records: fewer do not happen by chance in tables of one population
@@ -52,21 +36,12 @@ class MismatchWarning(UserWarning):
 
 @dataclass(frozen=True, slots=True)
 class Mismatch:
-    """A column of which two tables have fewer values in common than chance allows.
-
-    Attributes
-    ----------
-    column : str
-    expected, share : float
-        Of the second table's records, the share whose value the first was expected to hold, and the share it holds.
-    forms : tuple of str
-        What the two hold: their kinds, and the form of texts. No cell.
-    """
+    """A column of which two tables have fewer values in common than chance allows."""
 
     column: str
-    expected: float
-    share: float
-    forms: tuple[str, str]
+    expected: float  # share of the second table's records whose value the first was expected to hold
+    share: float  # the share that it holds
+    forms: tuple[str, str]  # what the two hold: their kinds, and the form of texts; no cell
 
     def describe(self, names: Sequence[str]) -> str:
         """Say what differs, of two tables with these names."""
@@ -80,17 +55,7 @@ class Mismatch:
 
 
 def meet(tables: Sequence[Table], specs: Mapping[str, ColumnSpec] | None = None) -> tuple[Table, ...]:
-    """Spell the columns that all tables have alike; see `hushtable.columns.meeting`.
-
-    A column that specs declare a category stays one.
-
-    Examples
-    --------
-    >>> import polars as pl
-    >>> original, copy = (Table.encode(pl.DataFrame({"ill": cells})) for cells in ([True, False], ["FALSE", "TRUE"]))
-    >>> [table.column("ill").texts() for table in meet([original, copy])]
-    [['false', 'true'], ['false', 'true']]
-    """
+    """Spell the columns that all tables have alike, but for declared categories; see `hushtable.columns.meeting`."""
     changed: list[dict[str, tuple[Column, CodeArray]]] = [{} for _ in tables]
     for name in tables[0].names:
         if not all(name in table.names for table in tables):
@@ -118,22 +83,10 @@ def _with_columns(table: Table, changed: Mapping[str, tuple[Column, CodeArray]])
 def find_mismatches(joint: Joint, tables: Sequence[Table], *, by_range: bool = False) -> list[Mismatch]:
     """Find the columns of which the second table has fewer values in common with the first one than chance allows.
 
-    Parameters
-    ----------
-    joint : Joint
-        The tables in one code. A control, the third, is not looked at: where it meets nobody, the risk beyond it is
-        too high, which comforts nobody.
-    tables : sequence of Table
-        The same tables, which say what their columns hold.
-    by_range : bool
-        Whether numbers and dates need no equal values, as for distances: it is enough that most lie in the first
-        table's range.
-
-    Notes
-    -----
     Of records of one population, the share whose value a table holds is about its coverage: 1 less the share of its
     records whose value is unique in it (Good, 1953). Fewer than half of that is no chance. Where nearly every value is
-    unique, forms of texts are compared in the same way.
+    unique, forms of texts are compared so. With ``by_range`` most numbers need only lie in the first table's range. A
+    control, the third table, is not looked at: where it meets nobody, the risk beyond it is too high.
     """
     found: list[Mismatch] = []
     for j, name in enumerate(joint.names if len(tables) > 1 else ()):
@@ -208,13 +161,7 @@ def describe_values(column: Column, values: Sequence[Any], counts: CountArray) -
 
 
 def warn_of_mismatches(mismatches: Sequence[Mismatch], names: Sequence[str]) -> None:
-    """Warn of columns that do not meet; where a gate asks, that is an error.
-
-    Raises
-    ------
-    InputError
-        Inside `as_gate`.
-    """
+    """Warn of columns that do not meet; inside `as_gate` that is an InputError."""
     if not mismatches:
         return
     text = "; ".join(mismatch.describe(names) for mismatch in mismatches[:_MOST_DESCRIBED])

@@ -29,8 +29,6 @@ from hushtable.errors import ColumnError
 from hushtable.io import Frame
 from hushtable.tables.table import Table
 
-__all__ = ["FEWEST_RECORDS", "count_open_ends", "find_missing_codes", "nameable_codes", "warn_of_missing_codes"]
-
 FEWEST_RECORDS: Final = 50
 """Below so many records what is counted may be so by chance."""
 
@@ -43,29 +41,9 @@ _NUMBER_OR_DAY: Final = re.compile(
 
 
 def find_missing_codes(data: Frame | Table, names: Sequence[str] | None = None) -> dict[str, dict[str, int]]:
-    """Count by column the cells that look like a code of a missing value among numbers, dates or codes.
+    """Count by column and code, as spelled, the cells that look like a missing value among numbers, dates or codes.
 
-    Columns whose ``missing_values`` were said, be it that there are none, are passed over.
-
-    Parameters
-    ----------
-    data : Frame or Table
-    names : sequence of str, optional
-        The columns to look at; all when not given.
-
-    Returns
-    -------
-    dict of column to dict of code to int
-        The records of every code, as it is spelled: numbers far from all others, days such as 1900-01-01, codes of
-        nothing but nines, and the few texts of a column of numbers that are no open ends.
-
-    Examples
-    --------
-    >>> import polars as pl
-    >>> from hushtable.io import frames
-    >>> ages = [*range(20, 45), 999] * 2
-    >>> find_missing_codes(frames.read(pl.DataFrame({"age": ages, "sex": ["f", "m"] * 26})))
-    {'age': {'999': 2}}
+    Those are far numbers, days such as 1900-01-01, codes of nines, and few texts among numbers that are no open ends.
     """
     if data.n_records < FEWEST_RECORDS:
         return {}

@@ -14,9 +14,7 @@ from hushtable.errors import InputError
 from hushtable.kernels import group
 from hushtable.kernels.class_profile import class_values
 from hushtable.models import ClassStats, Ground, Histogram, PrivacyModel
-from hushtable.tables.table import Table
-
-__all__ = ["NO_HIERARCHIES", "Partition", "grounds", "totals"]
+from hushtable.tables.table import Table, label_rows
 
 NO_HIERARCHIES: Final[Mapping[str, CodeArray]] = MappingProxyType({})
 
@@ -81,17 +79,9 @@ class Partition:
         -----
         A missing value is a value of its own. O(n_rows) per column.
         """
-        labels = np.zeros(table.n_rows, dtype=np.int32)
-        n_classes = min(1, table.n_rows)
-        if n_classes and columns is not None and not columns:
-            return cls(
-                labels,
-                np.array([table.n_records]),
-                np.array([0, table.n_rows]),
-                np.arange(table.n_rows, dtype=np.int32),
-            )
-        for name in table.names if columns is None else columns:
-            labels, n_classes = _refined(labels, n_classes, table, name)
+        picks = [table.index(name) for name in (table.names if columns is None else columns)]
+        widths = [table.columns[j].n_values for j in picks]
+        labels, n_classes = label_rows((table.codes[j] for j in picks), widths, table.n_rows)
         return cls.from_labels(labels, n_classes, table.counts)
 
     @classmethod

@@ -14,8 +14,6 @@ from hushtable.errors import InputError, check_columns, check_whole
 from hushtable.io import Frame, frames
 from hushtable.tables.table import Table
 
-__all__ = ["persons_of", "split", "split_rows"]
-
 
 def split(data: Any, ratio: float = 0.8, seed: int = 0, *, person: str | None = None) -> tuple[Any, Any]:
     """Part the records of a table at random: what may be used, and a control that nobody has seen.
@@ -74,27 +72,7 @@ def split(data: Any, ratio: float = 0.8, seed: int = 0, *, person: str | None = 
 def split_rows(
     n_rows: int, ratio: float, rng: np.random.Generator, persons: CodeArray | None = None
 ) -> tuple[CountArray, CountArray]:
-    """Part rows at random.
-
-    Parameters
-    ----------
-    n_rows : int
-    ratio : float
-        The share of the rows in the first part; of the persons where they are told.
-    rng : numpy.random.Generator
-    persons : ndarray of int32, shape (n_rows,), optional
-        Whose row each is; -1 is nobody's, and falls for itself.
-
-    Returns
-    -------
-    train, control : ndarray of int64
-        Positions of rows, ascending; each row is in one of them.
-
-    Raises
-    ------
-    InputError
-        A part would be empty.
-    """
+    """Part rows at random, all of a person (-1 is nobody) into one part; return ascending positions of both parts."""
     units = np.arange(n_rows) if persons is None else _units(persons)
     n_units = int(units.max(initial=-1)) + 1
     # As the number is written: 0.29 * 100 is a little below 29 in floats.

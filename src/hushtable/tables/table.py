@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
@@ -16,8 +16,6 @@ from hushtable.errors import ColumnError, InputError, check_columns, names_in
 from hushtable.io import Frame, frames
 from hushtable.kernels import group
 from hushtable.search import check_memory
-
-__all__ = ["Table", "encoded", "merge_spellings_in", "opened"]
 
 _MOST_KEYS: Final = 2**63  # rows that kernels tell apart by one number
 
@@ -179,12 +177,7 @@ class Table:
             counts = np.empty(self.n_rows, dtype=np.int64)
             n = group.distinct_rows(self.codes, np.array(widths, dtype=np.int64), self.counts, inverse, first, counts)
             return Table(self.columns, np.take(self.codes, first[:n], axis=1), counts[:n].copy()), inverse
-        inverse = np.zeros(self.n_rows, dtype=np.int32)
-        n_distinct = min(1, self.n_rows)
-        for column, codes in zip(self.columns, self.codes, strict=True):
-            labels = inverse
-            inverse = np.empty_like(labels)
-            n_distinct = group.refine(labels, n_distinct, codes, column.n_values, inverse)
+        inverse, n_distinct = label_rows(self.codes, [column.n_values for column in self.columns], self.n_rows)
         first = group.first_rows(inverse, n_distinct)
         counts = group.class_sizes(inverse, self.counts, n_distinct)
         return Table(self.columns, np.ascontiguousarray(self.codes[:, first]), counts), inverse
@@ -264,6 +257,16 @@ class Table:
         return _typed(self.column(name)).gather(pl.Series(codes, dtype=pl.UInt32))
 
 
+def label_rows(columns: Iterable[CodeArray], widths: Iterable[int], n_rows: int) -> tuple[CodeArray, int]:
+    """Return the class of every row, by first appearance, and how many there are; columns are not copied."""
+    labels, n_classes = np.zeros(n_rows, dtype=np.int32), min(1, n_rows)
+    for codes, width in zip(columns, widths, strict=True):
+        refined = np.empty_like(labels)
+        n_classes = group.refine(labels, n_classes, codes, width, refined)
+        labels = refined
+    return labels, n_classes
+
+
 def _joint(ours: Column, theirs: Column) -> Column:
     """Return the column of the values that either holds."""
     if ours.kind != theirs.kind:
@@ -290,16 +293,7 @@ def _recoded(codes: CodeArray, column: Column, joint: Column) -> CodeArray:
 
 
 def opened(data: Any, specs: Mapping[str, ColumnSpec] | None = None) -> Table | Frame:
-    """Open a file or wrap a dataframe, and say what was said of its columns; a Table stays as it is.
-
-    What comes in becomes one of the two where it comes in: both have ``names``, ``n_rows``, ``n_records``, ``records``,
-    ``frame()`` and ``one_by_one()``.
-
-    Raises
-    ------
-    InputError, ColumnError
-        As `hushtable.io.frames.read`.
-    """
+    """Open a file or wrap a dataframe, and say what was said of its columns; a Table stays as it is."""
     if isinstance(data, Table):
         return data
     frame = frames.read(data)

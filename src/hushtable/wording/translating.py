@@ -19,15 +19,6 @@ from importlib.resources import files
 from string import Formatter
 from typing import Final
 
-__all__ = [
-    "LANGUAGES",
-    "current_language",
-    "preferred_language",
-    "set_language",
-    "translate",
-    "use_language",
-]
-
 LANGUAGES: Final[Mapping[str, str]] = {"en": "English", "de": "Deutsch"}
 """What the program speaks, and how each language calls itself; all but English have a catalogue in ``data``."""
 

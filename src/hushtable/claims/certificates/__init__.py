@@ -39,7 +39,6 @@ def check_certificate(
     data : path or dataframe
         The input of the release: a file, a folder of Parquet files or a pattern, or a release's `distinct.source`.
     certificate : Certificate, or the mapping that `Certificate.to_dict` returned
-        Of `Release.certificate`, or read from a file.
     hierarchies : mapping of column to Hierarchy, rule, path or "auto", optional
         Those of the certificate when not given; prices need none. Pass your own where somebody else made the
         certificate: "best" is best along these hierarchies.

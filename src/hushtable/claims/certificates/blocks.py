@@ -1,11 +1,6 @@
 """The certificate of minimal generalization: what each record has to pay at least, and which blocks could be cheaper.
 
-A table in which rows are made equal is a partition of its rows into blocks; each block publishes the cheapest
-candidates that its rows have in common. Every row of the input has a price. Where no block costs less than its rows'
-prices, no table costs less than all prices together. Where more than that is claimed, every block that costs less than
-its prices and the rest is listed, and an integer program over them finds no partition that is cheaper.
-
-Plain NumPy and SciPy's solver, from the definitions of the losses; nothing of the search that found the prices.
+If no block costs less than its rows' prices, no partition does; of cheaper ones an integer program finds none.
 """
 
 from __future__ import annotations
@@ -18,18 +13,16 @@ from typing import Any, Final
 import numpy as np
 
 from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray
-from hushtable.claims.certificates.lattice import ReadColumns, complete_entries, describe_search
+from hushtable.claims.certificates.lattice import ReadColumns, complete_entries, describe_search, weights_in
 from hushtable.claims.certificates.prices import positions
 from hushtable.claims.certificates.record import Reading
-from hushtable.claims.grouping import count_values, ground
+from hushtable.claims.grouping import count_values
 from hushtable.claims.verdict import Failure, Verdict
 from hushtable.columns import Column
 from hushtable.errors import InputError
 from hushtable.hierarchy import Hierarchy
 from hushtable.models import ClassStats, KAnonymity, PrivacyModel
 from hushtable.search import milp
-
-__all__ = ["KIND", "check"]
 
 KIND: Final = "blocks"
 
@@ -47,27 +40,13 @@ _IS_BEST: Final = "no partition into blocks costs less"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _CandidateCosts:
-    """What a cell of one column costs that covers the places from one to another; place 0 is the missing value.
+    """What a cell of one column costs that covers the places from one to another; place 0 is the missing value."""
 
-    Attributes
-    ----------
-    places : ndarray of int64, shape (n_rows,)
-        Leaves of a hierarchy stand in the order of its branches.
-    star : float
-        What ``*`` costs.
-    at : ndarray of float64, shape (n_places,), or None
-        Where the places of an ordered column lie, times what the whole costs.
-    nodes : ndarray of int64, shape (n_levels, n_places)
-        The node above each place, without the level of the values.
-    least : ndarray of float64, shape (n_levels, n_places)
-        What the cheapest of a node and all above it costs.
-    """
-
-    places: CountArray = field(repr=False)
+    places: CountArray = field(repr=False)  # (n_rows,), leaves of a hierarchy in the order of its branches
     star: float
-    at: FloatArray | None = field(repr=False)
-    nodes: CountArray = field(repr=False)
-    least: FloatArray = field(repr=False)
+    at: FloatArray | None = field(repr=False)  # (n_places,), of those of an ordered column, times the whole's cost
+    nodes: CountArray = field(repr=False)  # (n_levels, n_places), the node above each, levels of values apart
+    least: FloatArray = field(repr=False)  # (n_levels, n_places), what the cheapest of a node and all above it costs
 
     def cost(self, low: CountArray, high: CountArray) -> FloatArray:
         """Return what cells cost."""
@@ -125,27 +104,7 @@ def _node_costs(hierarchy: Hierarchy, level: int, loss: str, options: Mapping[st
 def check(data: Any, entries: Mapping[str, Any], reading: Reading) -> Verdict:
     """Check that the classes cost what is stated, and that no others cost less than the floor.
 
-    Parameters
-    ----------
-    data : path or dataframe
-        The input.
-    entries : mapping
-        Of the certificate.
-    reading : Reading
-        How the columns are read.
-
-    Raises
-    ------
-    ColumnError
-        A column is not in the table.
-    InputError
-        Entries are missing or of another type.
-
-    Notes
-    -----
-    Rows are in the order of their codes, so that the order of the data does not matter. Blocks of k-anonymity hold at
-    most 2 k - 1 rows: the parts of a larger one cost no more. The search for blocks is exponential in k at worst; it is
-    given up, and the verdict left open, after two thousand million cells.
+    Blocks of k-anonymity hold at most 2 k - 1 rows: parts of larger ones cost no more. The search is exponential in k.
     """
     with complete_entries():
         read = ReadColumns.of(data, entries, reading)
@@ -193,31 +152,18 @@ class _StatedBlocks:
             raise InputError(f"a certificate of blocks by the loss {loss!r}.", hint="no checker knows it.")
         codes = [read.coded[name][1] for name in (*read.columns, *read.judged)]
         order = np.lexsort(tuple(codes[::-1])) if read.frame.n_rows else np.empty(0, dtype=np.int64)
-        n, weights = len(order), [float(options.get("weights", {}).get(name, 1.0)) for name in read.columns]
-        if not all(0 <= weight < math.inf for weight in weights):
-            raise InputError("a certificate by a loss with a weight below 0.", hint="no loss has one.")
+        n, weights = len(order), weights_in(options, read.columns)
         factor = 1 / max(1e-300, n * math.fsum(weights)) if loss == "ncp" else 1.0
         columns = []
         for name, weight in zip(read.columns, weights, strict=True):
             column, of_rows = read.coded[name]
-            hierarchy = None
-            if name in entries["hierarchies"]:
-                totals = np.bincount(of_rows + 1, minlength=column.n_values + 1).astype(np.int64)
-                hierarchy = Hierarchy.build(
-                    entries["hierarchies"][name], column, totals[1:], unknown=entries["unknown"]
-                )
+            is_tree = name in entries["hierarchies"]
+            hierarchy = read.hierarchy(name, of_rows, None, entries) if is_tree else None
             columns.append(
                 _cells_of(column, of_rows[order].astype(np.int64), hierarchy, loss, options, weight * factor)
             )
         held = {name: read.coded[name][1][order] for name in read.judged}
-        reference = ClassStats(
-            np.empty(0, dtype=np.int64),
-            totals={
-                name: np.bincount(held[name] + 1, minlength=read.coded[name][0].n_values + 1).astype(np.int64)
-                for name in read.sensitive
-            },
-            grounds={name: ground(read.coded[name][0], entries["hierarchies"].get(name)) for name in read.sensitive},
-        )
+        reference = read.reference(held, None, entries["hierarchies"])
         labels = np.array(entries["classes"], dtype=np.int64)
         prices = np.array([float(price) for price in entries["prices"]])
         if not np.isfinite([*prices, float(entries["value"]), float(entries["bound"])]).all():
@@ -335,10 +281,9 @@ def _costs_beside(
 
 
 class _BlockSearch:
-    """All blocks of rows that cost at most so much more than their prices.
+    """All blocks of rows that cost at most so much more than their prices, built in the order of falling prices.
 
-    Rows come by falling price, and a block is built in that order. A block costs each of its rows at least what the row
-    costs beside those that are chosen: the cheapest that may still come say how far a beginning can get.
+    A row pays at least what it costs beside those chosen: the cheapest that may come say how far a beginning can get.
     """
 
     def __init__(self, columns: Sequence[_CandidateCosts], prices: FloatArray, k: int, most: int, above: float) -> None:

@@ -1,9 +1,4 @@
-"""Checks the certificate of full-domain recoding: a list of intervals that are the lattice, and why each holds nothing.
-
-Plain NumPy, from the definitions: every node that the list names is grouped anew.
-
-What nodes of a lattice cost, from the definitions of the losses, for the checker of certificates.
-"""
+"""Checks the certificate of full-domain recoding: intervals that are the lattice, and why each holds nothing better."""
 
 from __future__ import annotations
 
@@ -39,36 +34,14 @@ from hushtable.models import (
     describe,
 )
 
-__all__ = [
-    "CellCosts",
-    "ClassCosts",
-    "PublishedLadder",
-    "ReadColumns",
-    "check",
-    "complete_entries",
-    "costs_of",
-    "describe_search",
-]
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PublishedLadder:
-    """What the rows of a table publish of one column, at every level.
+    """What the rows of a table publish of one column, at every level; arrays are (n_levels, n_rows)."""
 
-    Attributes
-    ----------
-    texts : ndarray of int64, shape (n_levels, n_rows)
-        A number for every text.
-    levels : ndarray of int64, shape (n_levels, n_rows)
-        The level of the hierarchy that is published; a missing value is itself, level 0, below the top.
-    shares : ndarray of float64, shape (n_levels, n_rows)
-        Of the domain; a leaf's at least.
-    leaf : float
-    """
-
-    texts: CountArray = field(repr=False)
-    levels: CountArray = field(repr=False)
-    shares: FloatArray = field(repr=False)
+    texts: CountArray = field(repr=False)  # a number for every text
+    levels: CountArray = field(repr=False)  # of the hierarchy; a missing value is itself, level 0, below the top
+    shares: FloatArray = field(repr=False)  # of the domain; a leaf's at least
     leaf: float
 
     @property
@@ -102,26 +75,13 @@ class PublishedLadder:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CellCosts:
-    """A loss that is a sum over cells.
+    """A loss that is a sum over cells."""
 
-    Attributes
-    ----------
-    costs : tuple by column of ndarray of float64, shape (n_levels, n_rows)
-    stars : tuple by column of ndarray of float64, shape (n_rows,)
-        What a suppressed cell costs.
-    counts : ndarray of int64, shape (n_rows,)
-    name : str
-    options : mapping
-        Of the loss.
-    weights : tuple of float
-    leaves : tuple of float
-    """
-
-    costs: tuple[FloatArray, ...] = field(repr=False)
-    stars: tuple[FloatArray, ...] = field(repr=False)
+    costs: tuple[FloatArray, ...] = field(repr=False)  # by column, (n_levels, n_rows)
+    stars: tuple[FloatArray, ...] = field(repr=False)  # by column, (n_rows,): what a suppressed cell costs
     counts: CountArray = field(repr=False)
     name: str
-    options: Mapping[str, Any]
+    options: Mapping[str, Any]  # of the loss
     weights: tuple[float, ...]
     leaves: tuple[float, ...]
 
@@ -158,23 +118,12 @@ class CellCosts:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ClassCosts:
-    """A loss of the sizes of classes.
-
-    Attributes
-    ----------
-    counts : ndarray of int64, shape (n_rows,)
-    is_squared : bool
-        The sum of squares, or else the mean.
-    most : int
-        Records that may be suppressed.
-    least : int
-        Records that every class holds.
-    """
+    """A loss of the sizes of classes."""
 
     counts: CountArray = field(repr=False)
-    is_squared: bool
-    most: int
-    least: int
+    is_squared: bool  # the sum of squares, or else the mean
+    most: int  # records that may be suppressed
+    least: int  # records that every class holds
 
     def value(self, levels: Sequence[int], labels: CountArray, gone: BoolArray) -> float:
         """Return the loss of a node with some rows suppressed."""
@@ -233,11 +182,16 @@ def costs_of(
             stars[j] = math.log2(n) - np.log2(frequency)
         else:
             raise InputError(f"a certificate by the loss {name!r}.", hint="no checker knows it.")
+    leaves = tuple(ladder.leaf for ladder in ladders)
+    return CellCosts(tuple(costs), tuple(stars), counts, name, options, weights_in(options, columns), leaves)
+
+
+def weights_in(options: Mapping[str, Any], columns: Sequence[str]) -> tuple[float, ...]:
+    """Return the weights of columns by the options of a loss."""
     weights = tuple(float(options.get("weights", {}).get(column, 1.0)) for column in columns)
     if not all(0 <= weight < math.inf for weight in weights):
         raise InputError("a certificate by a loss with a weight below 0.", hint="no loss has one.")
-    leaves = tuple(ladder.leaf for ladder in ladders)
-    return CellCosts(tuple(costs), tuple(stars), counts, name, options, weights, leaves)
+    return weights
 
 
 def _for_generalization(options: Mapping[str, Any]) -> float:
@@ -261,24 +215,7 @@ Vector = tuple[int, ...]
 
 
 def check(data: Any, entries: Mapping[str, Any], reading: Reading) -> Verdict:
-    """Check that a node of the lattice is feasible and that none loses less.
-
-    Parameters
-    ----------
-    data : path or dataframe
-        The input.
-    entries : mapping
-        Of the certificate.
-    reading : Reading
-        How the columns are read.
-
-    Raises
-    ------
-    ColumnError
-        A column is not in the table.
-    InputError
-        Entries are missing or of another type.
-    """
+    """Check that a node of the lattice is feasible and that none loses less."""
     with complete_entries():
         read = ReadColumns.of(data, entries, reading)
         if read.failures:
@@ -367,6 +304,25 @@ class ReadColumns:
         readings = {name: reading.told_of(coded[name][0]) for name in (*columns, *sensitive)}
         return cls(frame, columns, models, sensitive, judged, coded, readings, failures)
 
+    def reference(
+        self, held: Mapping[str, CodeArray], counts: CountArray | None, hierarchies: Mapping[str, Any]
+    ) -> ClassStats:
+        """Return what models compare classes with: the sensitive values of all rows, and no class."""
+        columns = {name: self.coded[name][0] for name in self.sensitive}
+        return ClassStats(
+            np.empty(0, dtype=np.int64),
+            totals={name: tallied(held[name] + 1, each.n_values + 1, counts) for name, each in columns.items()},
+            grounds={name: ground(each, hierarchies.get(name)) for name, each in columns.items()},
+        )
+
+    def hierarchy(
+        self, name: str, codes: CodeArray, counts: CountArray | None, entries: Mapping[str, Any]
+    ) -> Hierarchy:
+        """Return the hierarchy of a column, whose rows have these codes."""
+        column = self.coded[name][0]
+        totals = tallied(codes + 1, column.n_values + 1, counts)
+        return Hierarchy.build(entries["hierarchies"][name], column, totals[1:], unknown=entries["unknown"])
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Checked:
@@ -385,27 +341,17 @@ class _Checked:
 
     @classmethod
     def of(cls, read: ReadColumns, entries: Mapping[str, Any]) -> _Checked:
-        columns, judged, made = read.columns, read.judged, read.coded
-        codes = np.array([made[name][1] for name in (*columns, *judged)])
+        columns, judged = read.columns, read.judged
+        codes = np.array([read.coded[name][1] for name in (*columns, *judged)])
         labels, first = label_rows(codes)
         counts = tallied(labels, len(first), read.frame.counts)
         rows = codes[:, first]
-        given, unknown = entries["hierarchies"], entries["unknown"]
-        ladders = []
-        for j, name in enumerate(columns):
-            column = made[name][0]
-            totals = np.bincount(rows[j] + 1, weights=counts, minlength=column.n_values + 1).astype(np.int64)
-            hierarchy = Hierarchy.build(given[name], column, totals[1:], unknown=unknown)
-            ladders.append(PublishedLadder.of(hierarchy, rows[j]))
+        ladders = [
+            PublishedLadder.of(read.hierarchy(name, rows[j], counts, entries), rows[j])
+            for j, name in enumerate(columns)
+        ]
         held = {name: rows[len(columns) + i] for i, name in enumerate(judged)}
-        reference = ClassStats(
-            np.empty(0, dtype=np.int64),
-            totals={
-                name: np.bincount(held[name] + 1, weights=counts, minlength=made[name][0].n_values + 1).astype(np.int64)
-                for name in read.sensitive
-            },
-            grounds={name: ground(made[name][0], given.get(name)) for name in read.sensitive},
-        )
+        reference = read.reference(held, counts, entries["hierarchies"])
         least = max([1, *(model.min_size for model in read.models)])
         most = int(entries["most_suppressed"])
         costs = costs_of(entries["loss"], columns, ladders, rows[: len(columns)], counts, most, least)

@@ -1,12 +1,6 @@
-"""The certificate of prices: what each record has to pay at least, and the check of it.
+"""The certificate of prices: what each record has to pay at least, and the slow check of it, by NumPy alone.
 
-Every distinct row of the input has a price. Where no class of k records or more costs less (in records times shares
-of columns) than its members' prices, no release of all records costs less than all prices together. The prices say
-which records are unlike all others: the certificate stays with those who may see the data.
-
-Whether some class costs less than its members' prices: pairs one by one, larger ones by branch and bound.
-
-Slow on purpose: NumPy alone, and nothing of the search that found the prices.
+If no class of k records or more costs less than its members' prices, no release costs less than all together.
 """
 
 from __future__ import annotations
@@ -25,8 +19,6 @@ from hushtable.claims.verdict import Failure, Verdict
 from hushtable.columns import Column, ColumnSpec
 from hushtable.errors import InputError, check_columns, check_whole
 
-__all__ = ["KIND", "SpreadRows", "certify", "check", "dear_class", "dear_pairs", "positions"]
-
 _BLOCK: Final = 128  # rows compared with all others at once
 _MOST_NODES: Final = 20_000  # of the search from one row
 _THRESHOLDS: Final = 32
@@ -36,35 +28,16 @@ CellArray = NDArray[Any]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SpreadRows:
-    """Distinct rows, and how far their cells lie apart.
+    """Distinct rows, and how far their cells lie apart."""
 
-    Attributes
-    ----------
-    codes : ndarray of int64, shape (n_rows, n_columns)
-        0 is missing.
-    counts : ndarray of int64, shape (n_rows,)
-    positions : tuple of ndarray or None
-        On [0, 1], of every code of an ordered column from 1 on; None for one without an order.
-    ordered : ndarray of int64, shape (n_rows, n_ordered)
-        The codes of ordered columns.
-    at : tuple of ndarray
-        The positions of each ordered column by code, with something for the missing one.
-    flags : ndarray of int64, shape (n_rows, n_others)
-        The values of all other columns, numbered through.
-    column_of : ndarray of int64, shape (n_flags,)
-        Which of the other columns a value is of.
-    unit : ndarray of float64, shape (n_others,)
-        The share of one value of the other columns.
-    """
-
-    codes: CountArray
+    codes: CountArray  # (n_rows, n_columns), 0 is missing
     counts: CountArray
-    positions: tuple[FloatArray | None, ...]
-    ordered: CountArray = field(init=False)
-    at: tuple[FloatArray, ...] = field(init=False)
-    flags: CountArray = field(init=False)
-    column_of: CountArray = field(init=False)
-    unit: FloatArray = field(init=False)
+    positions: tuple[FloatArray | None, ...]  # on [0, 1], of every code from 1 on; None for a column without an order
+    ordered: CountArray = field(init=False)  # (n_rows, n_ordered), the codes of ordered columns
+    at: tuple[FloatArray, ...] = field(init=False)  # of each ordered column by code, with one for the missing one
+    flags: CountArray = field(init=False)  # (n_rows, n_others), the values of all other columns, numbered through
+    column_of: CountArray = field(init=False)  # (n_flags,), which of the other columns a value is of
+    unit: FloatArray = field(init=False)  # (n_others,), the share of one value of the other columns
 
     def __post_init__(self) -> None:
         is_ordered = np.array([positions is not None for positions in self.positions])
@@ -126,10 +99,7 @@ def dear_pairs(spread: SpreadRows, prices: FloatArray) -> float:
 
 
 def dear_class(spread: SpreadRows, prices: FloatArray, k: int) -> tuple[float, int]:
-    """Return by how much the prices of a class exceed its cost, where one is found, and how many searches had no end.
-
-    A class is looked for from its member of the highest price: it costs less than that for each member.
-    """
+    """Return by how much a class costs less than its prices, where one is found, and how many searches had no end."""
     order = np.argsort(prices, kind="stable")
     is_dear = (prices[order] > TOLERANCE) & (spread.counts[order] < k)
     n_open = 0
@@ -222,10 +192,7 @@ def _bound(prices: FloatArray, counts: CountArray, shares: FloatArray, own: floa
 
 
 def _parts(spread: SpreadRows, box: _Box, tight: _Box, members: CountArray) -> list[_Box]:
-    """Return the two parts of a box: those classes that reach as far as the members do in one direction, and the rest.
-
-    The direction is the one in which they reach farthest beyond the box.
-    """
+    """Return the classes of a box that reach as far as the members in the farthest direction, and the rest."""
     width = spread.width(box.low, box.high)
     low, high = np.minimum(box.low, tight.low), np.maximum(box.high, tight.high)
     new = spread.flags[members]
@@ -259,18 +226,7 @@ _FORM: Final = 1
 
 
 def certify(columns: Sequence[Column], k: int, counts: Sequence[int], prices: Sequence[float]) -> Certificate:
-    """Write prices as others can check them.
-
-    Parameters
-    ----------
-    columns : sequence of Column
-        The quasi-identifiers: their kinds, orders, and whether values lie as far apart as their ranks.
-    k : int
-    counts : sequence of int, shape (n_rows,)
-        Records of each distinct row, in the order of their first records in the data.
-    prices : sequence of float, shape (n_rows,)
-        Of a record of each row.
-    """
+    """Write prices as others can check them: of the distinct rows, as they come in the data."""
     specs = {column.name: asdict(ColumnSpec(column.kind, column.spec.order)) for column in columns}
     return Certificate.of(
         {
@@ -336,27 +292,7 @@ class _Entries:
 def check(data: Any, entries: Mapping[str, Any], reading: Reading) -> Verdict:
     """Check that no class of the data costs less than its members' prices, and what they sum up to.
 
-    Parameters
-    ----------
-    data : path or dataframe
-        The input, rows in the order that the certificate was made for.
-    entries : mapping
-        What `certify` wrote.
-    reading : Reading
-        How the columns are read.
-
-    Raises
-    ------
-    ColumnError
-        A column is not in the data.
-    InputError
-        It is no certificate of prices, or not of this data: numbers of rows and records differ.
-
-    Notes
-    -----
-    For k = 2 all pairs of rows are compared: three records or more cost at least half of what their pairs do
-    together. For larger k a branch and bound of its own looks for a class that costs less, from
-    each row over those that are cheaper and near enough: a minute for 20,000 rows, and minutes for prices of an ascent.
+    For k = 2 all pairs are compared: more cost at least half of what their pairs do. Else branch and bound: minutes.
     """
     certificate = _Entries.read(entries)
     frame = reading.frame(data, certificate.columns)

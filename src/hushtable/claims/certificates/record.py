@@ -1,7 +1,4 @@
-"""The record of a certificate, and its file.
-
-How a checker reads the input of a certificate: as whoever asks says, and never as the certificate does.
-"""
+"""The record of a certificate, its file, and how a checker reads the input: as whoever asks says."""
 
 from __future__ import annotations
 
@@ -20,8 +17,6 @@ from hushtable.claims.verdict import Failure, Verdict
 from hushtable.columns import Column, ColumnSpec, check_specs, encode, merge_spellings
 from hushtable.errors import ColumnError, InputError, check_columns, listed
 from hushtable.io import Frame, drafts, frames, is_many
-
-__all__ = ["AS_READ", "Certificate", "Reading", "spec_in"]
 
 _DIGEST: Final = "sha256"
 
@@ -76,13 +71,7 @@ class Certificate:
         return cls(dict(entries))
 
     def write(self, path: str | Path, *, overwrite: bool = False) -> None:
-        """Write the certificate as JSON, to be read by its owner alone.
-
-        Parameters
-        ----------
-        path : path
-        overwrite : bool
-            Replace a file of this name.
+        """Write the certificate as JSON, to be read by its owner alone; ``overwrite`` replaces a file of this name.
 
         Raises
         ------
@@ -125,30 +114,17 @@ AS_READ: Final = "the certificate reads the columns as the checker does"
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What whoever asks for a check says of the columns.
+    """What whoever asks for a check says of the columns."""
 
-    Attributes
-    ----------
-    specs : mapping of column to ColumnSpec
-        Kinds, orders and spellings, where the data do not say: those that `hushtable.anonymize` was given.
-    by_rank : collection of str
-        Columns whose values lie as far apart as their ranks.
-    hierarchies : collection of str
-        Columns whose hierarchies are not the certificate's.
-    """
-
-    specs: Mapping[str, ColumnSpec]
-    by_rank: Collection[str] = ()
-    hierarchies: Collection[str] = ()
+    specs: Mapping[str, ColumnSpec]  # where the data do not say: those that anonymize was given
+    by_rank: Collection[str] = ()  # columns whose values lie as far apart as their ranks
+    hierarchies: Collection[str] = ()  # columns whose hierarchies are not the certificate's
 
     def __post_init__(self) -> None:
         check_specs(self.specs)
 
     def frame(self, data: Any, names: Sequence[str], person: str | None = None) -> Frame:
-        """Open the input, in which the columns of a certificate are looked for; a row for every record.
-
-        What is not held whole has its records in the order of their cells, as its release had them.
-        """
+        """Open the input, a row a record; what is not held whole comes in the order of its cells, as in a release."""
         if isinstance(data, (str, os.PathLike)) and is_many(Path(data)):
             from hushtable.io import collapse, scan
 

@@ -1,4 +1,1 @@
-"""What is known about columns before their roles are decided: topics, words, looks, power.
-
-`hushtable.discover.recognise` puts them together.
-"""
+"""What is known about columns before their roles are decided: topics, words, looks, power."""

@@ -1,14 +1,12 @@
 """From what columns are about and what they tell apart to roles.
 
 The score of a column is how probably it is a quasi-identifier: its knowability, in [0, 1], times r / (r + 0.02), where
-r is its mean gain over that of an average column that others can know. A column of one value scores 0; one that tells
-much apart scores its knowability. From 0.45 on it is proposed; from 0.15 on it is asked about.
+r is its mean gain over that of an average column that others can know. From 0.45 on it is proposed; from 0.15 on it is
+asked about.
 
-Distinguishing power: what each column adds to what the columns beside it tell about who is who.
-
-Who knows some columns of a person is left with a class of s records; the logarithm of s, averaged over records, is
-what they do not know yet, in bits. A column's power is how much it lowers that, averaged over the orders in which
-the columns may come to be known: its Shapley value, whose sum over columns is what all of them tell together.
+An attacker who knows some columns of a person is left with a class of s records; the logarithm of s, averaged over
+records, is what they do not know yet, in bits. A column's power is how much it lowers that, averaged over the orders
+in which the columns may come to be known: its Shapley value, whose sum is what all columns tell together.
 """
 
 from __future__ import annotations
@@ -29,52 +27,30 @@ from hushtable.kernels import group
 from hushtable.plots import charts
 from hushtable.tables import Table
 
-__all__ = ["Decision", "Proposal", "ProposedRole", "Roles", "decide", "entropy", "mean_gains", "orders", "twins"]
-
-
 Proposal = Role | Literal["ask"]
 """A role, or "ask": someone who knows the data has to say."""
 
 
 @dataclass(frozen=True, slots=True)
 class ProposedRole:
-    """One column's proposed role.
-
-    Attributes
-    ----------
-    name : str
-    role : {"identifier", "quasi-identifier", "sensitive", "other", "ask"}
-    reason : str
-        Without any cell of the column.
-    kind : Kind
-    n_distinct, n_missing : int
-    warning : str
-        Empty, or what to look at before releasing: spellings of one value, say.
-    score : float
-        How probably it is a quasi-identifier, in [0, 1]; 0 for an identifier, which is more than that.
-    knowable_by : {"anyone", "acquaintances", "insiders", "nobody", "unclear"}
-        Who could know its value of a person: anyone who meets or looks up the person; family, friends, colleagues and
-        neighbours; those who work with the data or with the person's papers; nobody; or nothing tells.
-    power : float
-        Its share, in [0, 1], of what the columns that others can know tell about who is who; 0 for other columns.
-        Columns that say the same one to one have one share between them, which each of them shows.
-    topic : str
-        What it is about, as ``discover/roles/data/topics.tsv`` names it; empty where nothing tells.
-    label : str
-        What a file of a statistics program says of the column in words; empty for others.
-    """
+    """One column's proposed role."""
 
     name: str
     role: Proposal
-    reason: str
+    reason: str  # without any cell of the column
     kind: str
     n_distinct: int
     n_missing: int
-    warning: str = ""
-    score: float = 0.0
+    warning: str = ""  # Empty, or what to look at before releasing: spellings of one value, say
+    score: float = 0.0  # how probably it is a quasi-identifier, in [0, 1]; 0 for an identifier, which is more than that
+    # Who could know its value of a person: anyone who meets or looks up the person; family, friends, colleagues and
+    # neighbours; those who work with the data or with the person's papers; nobody; or nothing tells
     knowable_by: str = "unclear"
+    # Its share, in [0, 1], of what the columns that others can know tell about who is who; 0 for other columns. Columns
+    # that say the same one to one have one share between them, which each of them shows.
     power: float = 0.0
-    topic: str = ""
+    topic: str = ""  # what it is about, as ``discover/roles/data/topics.tsv`` names it; empty where nothing tells
+    # What a file of a statistics program says of the column in words; empty for others
     label: str = field(default="", repr=False)
 
 
@@ -186,14 +162,11 @@ _FEWEST_RECORDS: Final = 30
 
 
 def mean_gains(table: Table) -> FloatArray:
-    """Return the mean marginal gain of every column, in bits of log class size; shape (n_columns,).
+    """Return the mean marginal gain of every column, in bits of log class size; a missing cell is a value of its own.
 
-    Notes
-    -----
     Over all orders of up to four columns. Of more, over drawn orders, always the same ones: each with its reverse and
-    with all its rotations, so that every column stands at every place as often. The columns are taken by their names,
-    so that their order in the table does not count. A missing cell is a value of its own.
-    O(n_rows) for a column of an order, until every record is alone.
+    all its rotations, so that every column stands at every place as often. Columns are taken by their names, so that
+    their order in the table does not count. O(n_rows) for a column of an order, until every record is alone.
     """
     n_columns = len(table.names)
     by_name = sorted(range(n_columns), key=lambda place: table.names[place])
@@ -237,18 +210,10 @@ def entropy(sizes: CountArray) -> float:
 
 
 def twins(table: Table, ranks: Iterable[tuple[float, str]]) -> Mapping[str, str]:
-    """Return for every column that says the same as an earlier one, value for value, which one that is.
+    """Return for every column that says the same as others, value for value, the one of them with the lowest rank.
 
-    Parameters
-    ----------
-    table : Table
-    ranks : iterable of (float, str)
-        A rank for each column, with its name: the lowest of those that say the same stands for all of them.
-
-    Notes
-    -----
-    Only where values repeat (five records a value or more, 30 records at least): among nearly unique
-    columns everything says the same. O(n_rows) per column.
+    Only where values repeat (five records a value or more, 30 records at least): among nearly unique columns everything
+    says the same. O(n_rows) per column.
     """
     first: dict[bytes, str] = {}
     same: dict[str, str] = {}
@@ -289,17 +254,10 @@ class Decision:
 
 
 def decide(found: Mapping[str, Finding], table: Table, n_columns: int) -> Mapping[str, Decision]:
-    """Propose a role for every column of a table of persons.
+    """Propose a role for every column of a table of persons that holds a value.
 
-    Parameters
-    ----------
-    found : mapping of name to Finding
-        Of columns that hold a value.
-    table : Table
-        These columns.
-    n_columns : int
-        Of the whole table: at most a third of them is asked about, those of the highest scores, but one in any case;
-        free text always.
+    At most a third of the `n_columns` of the table is asked about, those of the highest scores, but one in any case;
+    free text always.
     """
     same = twins(table, [(_rank(each), name) for name, each in found.items()])
     shares, relative = _powers(table, found, same)
@@ -338,15 +296,13 @@ def _powers(
     total = float(gains.sum()) or 1.0
     shares = dict.fromkeys(found, 0.0) | dict(zip(knowable, (gains / total).tolist(), strict=True))
     most = max(1.0, float(np.log2(max(1, table.n_records))))
-    relative = {name: _alone(each) / most for name, each in found.items()}
+    relative = {
+        name: entropy(np.append(each.cells.counts, each.cells.n_missing)) / most for name, each in found.items()
+    }
     relative |= {name: shares[name] * len(knowable) for name in knowable}
     for name, other in same.items():
         shares[name], relative[name] = shares[other], relative[other]
     return shares, relative
-
-
-def _alone(found: Finding) -> float:
-    return entropy(np.append(found.cells.counts, found.cells.n_missing))
 
 
 def _decision(found: Finding, share: float, relative: float) -> Decision:

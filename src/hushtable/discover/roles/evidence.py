@@ -16,8 +16,6 @@ from hushtable.discover.roles.names import Lexicon, Said, Topic, says, topics
 from hushtable.discover.roles.patterns import CellLook, ColumnCells, fits, is_paced, look_of
 from hushtable.errors import listed
 
-__all__ = ["PROSE", "Finding", "finding", "persons", "with_answers"]
-
 PROSE: Final = "prose"
 """The topic of free text."""
 
@@ -41,31 +39,17 @@ _CHECKED: Final = ("age", "date", "sex", "coordinate", "contact", "account", "nu
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Finding:
-    """What a column is about.
-
-    Attributes
-    ----------
-    cells : ColumnCells
-    topic : Topic, optional
-    knowability : float
-        In [0, 1].
-    persons : float
-        How far it says that rows are persons; negative for things.
-    reason : str
-    scale : int
-        The last step of a scale that begins at 0 or 1, where its cells are all such steps and its name says nothing
-        that speaks against an opinion; else 0.
-    is_counted : bool
-        Whether nothing says so but that hardly any cell occurs twice.
-    """
+    """What a column is about."""
 
     cells: ColumnCells
     topic: Topic | None
-    knowability: float
-    persons: float
+    knowability: float  # in [0, 1]
+    persons: float  # how far it says that rows are persons; negative for things
     reason: str
+    # The last step of a scale that begins at 0 or 1, where its cells are all such steps and its name says nothing that
+    # speaks against an opinion; else 0
     scale: int = 0
-    is_counted: bool = False
+    is_counted: bool = False  # whether nothing says so but that hardly any cell occurs twice
 
     @property
     def name(self) -> str:
@@ -190,10 +174,9 @@ def _numbers_rows(cells: ColumnCells) -> bool:
 
 
 def with_answers(findings: Sequence[Finding]) -> list[Finding]:
-    """Take columns on one scale for answers to one list of questions, where they are five or more.
+    """Take five or more columns on one scale for answers to one list of questions.
 
-    Whoever rates a service from 0 to 5 says so many times, of seats and gates and times: none of it is a place or a
-    moment that others know.
+    Whoever rates seats, gates and times from 0 to 5 names no place or moment that others know.
     """
     n_columns = Counter(each.scale for each in findings if each.scale)
     return [

@@ -1,8 +1,7 @@
 """What the name of a column says: known words in it, in several languages, and words of the user's own.
 
-What a column can be about, and lists of words and values that say so: data files with their origin written on top.
-
-A list has a line for each topic and language: words or values with commas between them, a tab, the topic.
+Topics and their lists of words and values are data files with their origin on top. A line of a list: words or values
+with commas between them, a tab, the topic.
 """
 
 from __future__ import annotations
@@ -21,36 +20,19 @@ from hushtable.columns import Role, fold
 from hushtable.errors import InputError, check_type
 from hushtable.io import read_text
 
-__all__ = ["Lexicon", "Said", "Topic", "entries", "lexicon", "packaged", "rows", "says", "topics"]
-
 
 @dataclass(frozen=True, slots=True)
 class Topic:
-    """What a column is about.
-
-    Attributes
-    ----------
-    name : str
-    role : Role
-        What it is in a table of persons. "quasi-identifier" and "other" are settled by the score.
-    knowability : float
-        How probably somebody outside knows its value of a person, in [0, 1].
-    known_by : str
-    persons : float
-        How far such a column says that rows are persons: 1 suffices, less counts together, below 0 speaks of things.
-    text : str
-        What it is, for reasons.
-    rank : int
-        Its place in the file: the most careful first.
-    """
+    """What a column is about."""
 
     name: str
-    role: Role
-    knowability: float
+    role: Role  # What it is in a table of persons. "quasi-identifier" and "other" are settled by the score.
+    knowability: float  # how probably somebody outside knows its value of a person, in [0, 1]
     known_by: str
+    # How far such a column says that rows are persons: 1 suffices, less counts together, below 0 speaks of things
     persons: float
-    text: str
-    rank: int
+    text: str  # what it is, for reasons
+    rank: int  # its place in the file: the most careful first
 
 
 def packaged(name: str) -> str:
@@ -98,33 +80,17 @@ Fits = Callable[[str], bool]
 
 
 class Said(NamedTuple):
-    """What a name says.
-
-    Attributes
-    ----------
-    topic : Topic or None
-    word : str
-        The known word, as the name has it.
-    is_generic : bool
-        Nothing at all is said, as by ``v1`` or ``column``; else unknown words may mean something.
-    is_own : bool
-        A word of the user's says so.
-    """
+    """What a name says."""
 
     topic: Topic | None
-    word: str = ""
+    word: str = ""  # the known word, as the name has it
+    # Nothing at all is said, as by ``v1`` or ``column``; else unknown words may mean something
     is_generic: bool = False
-    is_own: bool = False
+    is_own: bool = False  # A word of the user's says so
 
 
 def names_birth(name: str) -> bool:
-    """Tell whether a column is one of births by its name.
-
-    Examples
-    --------
-    >>> names_birth("Geburtsdatum"), names_birth("admission")
-    (True, False)
-    """
+    """Tell whether a column is one of births by its name."""
     said = says(name, lexicon(), lambda _: True)
     return said.topic is not None and said.topic.name == "birth"
 
@@ -148,19 +114,7 @@ class Lexicon:
 
 
 def lexicon(words: str | os.PathLike[str] | Mapping[str, str] | None = None) -> Lexicon:
-    """Return the built-in words, and before them words of the user's own.
-
-    Parameters
-    ----------
-    words : path or mapping, optional
-        Of words to a topic of `topics` or to a role. A file has lines of words with commas between them, a tab, and
-        the topic or role; lines that begin with ``#`` are skipped.
-
-    Raises
-    ------
-    InputError
-        The file cannot be read, or a word has no such topic or role.
-    """
+    """Return the built-in words, and before them the user's own: a mapping to a topic or role, or a file of lists."""
     if words is None:
         return _built_in()
     own: dict[str, tuple[_NameClaim, ...]] = {}
@@ -176,15 +130,7 @@ def lexicon(words: str | os.PathLike[str] | Mapping[str, str] | None = None) -> 
 
 
 def says(name: str, known: Lexicon, fits: Fits) -> Said:
-    """Say what a column's name is about.
-
-    Parameters
-    ----------
-    name : str
-    known : Lexicon
-    fits : callable
-        Whether the cells agree with a topic, for words that mean several things.
-    """
+    """Say what a column's name is about; `fits` tells whether its cells agree with a topic, where it has several."""
     hits: list[tuple[str, _NameClaim]] = []
     is_generic = True
     for word, claims in _words(name, known):

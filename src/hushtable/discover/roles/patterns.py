@@ -1,7 +1,4 @@
-"""What the cells of a column look like, whatever its name: patterns of texts, and shapes of numbers.
-
-The cells are one column's distinct ones with their counts, as texts and as numbers, typed or not.
-"""
+"""What the cells of a column look like, whatever its name: patterns of texts, and shapes of numbers."""
 
 from __future__ import annotations
 
@@ -18,9 +15,6 @@ from hushtable._types import TOLERANCE, BoolArray, CountArray, FloatArray
 from hushtable.columns import Column, fold, from_texts
 from hushtable.discover.roles.names import entries, packaged, rows, topics
 
-__all__ = ["CellLook", "ColumnCells", "cells_of", "fits", "is_paced", "listed_topic", "look_of"]
-
-
 _MOST_TEXTS: Final = 1000
 _PLAIN: Final = re.compile(r"[+-]?\d+(\.\d+)?([eE][+-]?\d{1,3})?", re.ASCII)
 _COMMA: Final = re.compile(r"[+-]?(\d{1,3}(\.\d{3})+|\d+)(,\d+)?", re.ASCII)
@@ -30,35 +24,19 @@ _GROUPED: Final = re.compile(r"[+-]?\d{1,3}(,\d{3})+(\.\d+)?", re.ASCII)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ColumnCells:
-    """What the looks of a column are judged on.
-
-    Attributes
-    ----------
-    column : Column
-    n_records, n_missing : int
-        With a value, and without.
-    counts : ndarray of int64, shape (n_values,)
-        Records of each value.
-    texts : tuple of str
-        Up to 1,000 distinct values as they are written, evenly from all of them in order.
-    folded : tuple of str
-        The same without case, accents and marks.
-    weights : ndarray of int64, shape (n_texts,)
-        Records of each text.
-    moments : ndarray of datetime64[us]
-        All values as moments, where they are dates or datetimes or texts of them in ISO's order; else empty.
-    numbers, number_weights : ndarray
-        All values as numbers with their records, where they are numbers (of texts those shown); else empty.
-    """
+    """What the looks of a column are judged on."""
 
     column: Column
-    n_records: int
+    n_records: int  # with a value
     n_missing: int
-    counts: CountArray = field(repr=False)
+    counts: CountArray = field(repr=False)  # (n_values,), records of each value
+    # Up to 1,000 distinct values as they are written, evenly from all of them in order
     texts: tuple[str, ...] = field(repr=False)
-    folded: tuple[str, ...] = field(repr=False)
-    weights: CountArray = field(repr=False)
+    folded: tuple[str, ...] = field(repr=False)  # the same without case, accents and marks
+    weights: CountArray = field(repr=False)  # (n_texts,), records of each text
+    # All values as moments, where they are dates or datetimes or texts of them in ISO's order; else empty
     moments: NDArray[np.datetime64] = field(repr=False)
+    # All values as numbers with their records, where they are numbers (of texts those shown); else empty
     numbers: FloatArray = field(repr=False)
     number_weights: CountArray = field(repr=False)
 
@@ -160,12 +138,10 @@ def _dictionaries() -> Mapping[str, Mapping[str, _Entry]]:
 def listed_topic(cells: ColumnCells) -> str:
     """Return the topic whose list holds most of the cells; "" where none holds enough.
 
-    Notes
-    -----
-    Cells that stand for no value do not count. A list has to hold 70 % of the records and half of the distinct
-    values, two of them at least without a question mark (one, beside others with one); where an entry that was hit
-    has up to three letters, every value. Of persons' names a quarter of the records is enough, if five values are
-    listed, or three or four that are all.
+    Cells that stand for no value do not count. A list has to hold 70 % of the records and half of the distinct values,
+    two of them at least without a question mark (one, beside others with one); where an entry that was hit has up to
+    three letters, every value. Of persons' names a quarter of the records is enough, if five values are listed, or
+    three or four that are all.
     """
     cells_with_records = zip(cells.folded, cells.weights.tolist(), strict=True)
     known = [(text, weight) for text, weight in cells_with_records if not _is_nothing(text)]
@@ -228,21 +204,11 @@ _MOST_SEXES: Final = 4
 
 
 class CellLook(NamedTuple):
-    """What cells look like.
+    """What cells look like."""
 
-    Attributes
-    ----------
-    topic : str
-        Of `hushtable.discover.roles.names`.
-    text : str
-        For the reason.
-    is_sure : bool
-        Whether it goes before what the name says.
-    """
-
-    topic: str
-    text: str
-    is_sure: bool
+    topic: str  # of `hushtable.discover.roles.names`
+    text: str  # for the reason
+    is_sure: bool  # whether it goes before what the name says
 
 
 class _Pattern(NamedTuple):
@@ -264,12 +230,7 @@ _CODE: Final = re.compile(r"(?=.*\d.*\d)[A-Z0-9][A-Z0-9 -]{3,9}", re.ASCII)
 
 
 def look_of(cells: ColumnCells) -> CellLook | None:
-    """Say what cells look like; None where nothing is known of it.
-
-    Notes
-    -----
-    Judged on up to 1,000 distinct texts; the shapes of numbers on all distinct values.
-    """
+    """Say what cells look like, by up to 1,000 distinct texts or all distinct numbers; None where nothing is known."""
     if not cells.n_values:
         return None
     if len(cells.moments):

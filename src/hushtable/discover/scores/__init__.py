@@ -1,11 +1,8 @@
 """Scores of a column set: how it identifies, what it gives away, what it is good for.
 
-``separation(data, columns)`` and its siblings take data (a path, a dataframe, or a
-Table that many scores share) and a column set, and return a `Score`. Where the source
-(Simões, Vilela, Santos, Abreu, "QIDLearningLib: a Python library for quasi-identifier
-recognition and evaluation", tables 1 and 2) and the definition of a measure differ, the
-definition is the default and ``variant="paper"`` gives the other; each docstring says
-why. Scores of a found column set against a true one are in `hushtable.discover.scores.truth`.
+Where the source (Simões, Vilela, Santos, Abreu, "QIDLearningLib: a Python library for quasi-identifier recognition and
+evaluation", tables 1 and 2) and the definition of a measure differ, the definition is the default and
+``variant="paper"`` gives the other; each docstring says why.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from importlib import import_module
@@ -18,26 +18,6 @@ from hushtable.io import frames
 from hushtable.models import Histogram
 from hushtable.plots import charts
 from hushtable.tables import Partition, Table, encoded, opened
-
-__all__ = [
-    "Direction",
-    "Score",
-    "ScoreVariant",
-    "View",
-    "check_records",
-    "choose",
-    "column_set",
-    "extra",
-    "highest",
-    "is_of_paper",
-    "lowest",
-    "mean",
-    "of_columns",
-    "of_parts",
-    "view",
-    "weighted_mean",
-    "whole",
-]
 
 Direction = Literal["safer", "riskier", "better", "worse"]
 ScoreVariant = Literal["definition", "paper"]
@@ -128,11 +108,10 @@ class Score:
         Returns
         -------
         dict
-            ``n``, ``mean``, ``weighted_mean``, ``sd`` and ``variance`` (of the parts themselves:
-            divided by n), ``min``, ``max``, ``q05``, ``q25``, ``median``, ``q75``, ``q95``,
-            ``skewness`` and ``kurtosis`` (0 for a normal distribution), which are NaN where all
-            values are equal, ``mode`` (the lowest of the most frequent values) and ``mode_count``.
-            Where a value is infinite there is no ``sd``, ``variance`` or shape: NaN.
+            ``n``, ``mean``, ``weighted_mean``, ``sd`` and ``variance`` (of the parts themselves: divided by n),
+            ``min``, ``max``, ``q05``, ``q25``, ``median``, ``q75``, ``q95``, ``skewness`` and ``kurtosis`` (0 for a
+            normal distribution), which are NaN where all values are equal, ``mode`` (the lowest of the most frequent
+            values) and ``mode_count``. Where a value is infinite there is no ``sd``, ``variance`` or shape: NaN.
         """
         values = np.sort(self.values[~np.isnan(self.values)])
         described = {"n": float(len(values)), "mean": self.mean, "weighted_mean": self.weighted_mean}
@@ -266,7 +245,7 @@ def view(
 ) -> View:
     """Code the column set and ``others`` (targets and the like), and partition the rows by the column set.
 
-    A ``partition`` that there is already is checked instead, O(n) per column.
+    A ``partition`` that was given is checked instead, O(n) per column.
     """
     wanted, besides = column_set(columns), tuple(name for name in others if name is not None)
     for name in besides:
@@ -307,15 +286,11 @@ def _check_partition(partition: Partition, table: Table, columns: Sequence[str])
     else:
         first = partition.rows[partition.offsets[:-1]]
         one_a_class = Partition.of(table.select(columns).take(first.astype(np.int64)))
-        is_even = all((codes[first][partition.labels] == codes).all() for codes in _coded(table, columns))
+        is_even = all((codes[first][partition.labels] == codes).all() for codes in table.select(columns).codes)
         if is_even and one_a_class.n_classes == partition.n_classes:
             return
         what = "the classes of the partition are not those of the columns"
     raise InputError(f"{what}.", hint="pass the partition of this table by these columns, or none.")
-
-
-def _coded(table: Table, columns: Sequence[str]) -> Iterable[CodeArray]:
-    return (table.codes[table.index(name)] for name in columns)
 
 
 def of_parts(
@@ -329,11 +304,10 @@ def of_parts(
     sizes: CountArray | None = None,
     of_sizes: bool = False,
 ) -> Score:
-    """Make the score of a view from one value a class.
+    """Make the score of a view from one value a class, which ``value`` turns into a number, given the sizes.
 
-    ``value`` is a function of the values and the sizes; ``sizes`` are the records of
-    each class where not given, and classes of size 0 are left out. ``of_sizes`` says that
-    the values follow from the sizes alone.
+    ``sizes`` are the records of each class where not given; classes of size 0 are left out. ``of_sizes`` says that the
+    values follow from the sizes alone.
     """
     weights = seen.partition.sizes if sizes is None else sizes
     filled = weights > 0

@@ -1,7 +1,7 @@
 """The catalogue of scores: every score has one entry, and what several say of their parameters is said once.
 
-A new score is a function below ``@entry(trend=...)``. If it is one value a class, from the values of a target, it
-is a statistic below ``@TargetEntry(...)`` (`hushtable.discover.scores.utility`).
+A new score is a function below ``@entry(trend=...)``; one value a class, from the values of a target, is a statistic
+below ``@TargetEntry(...)`` (`hushtable.discover.scores.utility`).
 """
 
 from __future__ import annotations
@@ -10,8 +10,6 @@ import inspect
 import re
 from collections.abc import Callable
 from typing import Any, Final, Literal, TypeVar
-
-__all__ = ["TRENDS", "Trend", "entry"]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Trend = Literal[-1, 0, 1]
@@ -31,7 +29,7 @@ _PARAMETERS: Final = {
         "    value (1.0 is the integer 1) or by its text."
     ),
     "variant": '{"definition", "paper"}\n    The mean over the records, or the paper\'s over the classes.',
-    "partition": "Partition, optional\n    Of the same rows by the same columns, where there is one already.",
+    "partition": "Partition, optional\n    Of the same rows by the same columns, where there is one; all take it.",
 }
 _SECTIONS: Final = ("Parameters", "Returns", "Raises", "Notes", "Examples")
 

@@ -18,8 +18,6 @@ from hushtable.discover.scores.catalogue import entry
 from hushtable.errors import InputError, check_columns
 from hushtable.tables import Partition, encoded
 
-__all__ = ["CausalGraph", "causal_graph", "causal_importance"]
-
 DiscoveryMethod = Literal["pc", "ges"]
 Test = Literal["gsq", "chisq"]
 
@@ -62,10 +60,6 @@ def causal_graph(
     bins : int
         At least 2. A column of more values is cut, at its quantiles where it has an
         order, else into its most frequent values and the rest.
-
-    Returns
-    -------
-    CausalGraph
 
     Raises
     ------
@@ -142,8 +136,6 @@ def causal_importance(
         Of the search.
     alpha : float
         Of the tests of PC.
-    partition : Partition, optional
-        Only checked; there so that all scores of a column set are called alike.
 
     Returns
     -------

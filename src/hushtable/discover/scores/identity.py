@@ -14,8 +14,6 @@ from hushtable.errors import check_columns
 from hushtable.io import frames
 from hushtable.tables import Partition, opened
 
-__all__ = ["attribute_length_penalty", "distinction", "group_entropy", "k_anonymity", "separation"]
-
 
 @entry(trend=1)
 def distinction(data: Any, columns: Sequence[str], *, partition: Partition | None = None) -> Score:
@@ -57,9 +55,8 @@ def separation(data: Any, columns: Sequence[str], *, partition: Partition | None
     Returns
     -------
     Score
-        In [0, 1]: 1 where no two records are equal, so also of a single record. A
-        class's value is the share of the other records that are not in it; ``value``
-        is the mean over the records.
+        In [0, 1]: 1 where no two records are equal, so also of a single record. A class's value is the share of the
+        other records that are not in it; ``value`` is the mean over the records.
 
     Notes
     -----
@@ -163,8 +160,6 @@ def attribute_length_penalty(data: Any, columns: Sequence[str], *, partition: Pa
     ----------
     data : path, dataframe or Table
         All its columns count.
-    partition : Partition, optional
-        Not looked at; there so that all scores of a column set are called alike.
 
     Returns
     -------

@@ -24,8 +24,6 @@ from hushtable.models import (
 )
 from hushtable.tables import NO_HIERARCHIES, Partition, Table, totals
 
-__all__ = ["delta_presence", "generalization_ratio", "l_diversity", "t_closeness"]
-
 Diversity = Literal["distinct", "entropy", "recursive"]
 Distance = Literal["emd", "kl", "total_variation", "jensen_shannon"]
 
@@ -46,10 +44,9 @@ def l_diversity(
     Parameters
     ----------
     kind : {"distinct", "entropy", "recursive"}
-        How many distinct values a class holds; the number of equally frequent values
-        that would be as hard to guess; or the c of recursive (c, l)-diversity, the
-        highest count over the sum of the counts from the l-th on, infinite where a
-        class holds fewer than l values (higher is riskier).
+        How many distinct values a class holds; the number of equally frequent values that would be as hard to guess;
+        or the c of recursive (c, l)-diversity, the highest count over the sum of the counts from the l-th on, infinite
+        where a class holds fewer than l values (higher is riskier).
     l : int
         Only read by the recursive kind; at least 1.
     variant : {"definition", "paper"}
@@ -59,8 +56,7 @@ def l_diversity(
     Returns
     -------
     Score
-        A missing sensitive value is none of the values: a class without any other has
-        0 of them, or an infinite c.
+        A missing sensitive value is none of the values: a class without any other has 0 of them, or an infinite c.
 
     Notes
     -----
@@ -113,15 +109,13 @@ def t_closeness(
         divergence of a class from the whole, in nats, at least 0; half the summed
         differences of the shares, in [0, 1]; the Jensen-Shannon divergence in bits, in [0, 1].
     ground : {"auto", "equal", "ordered", "hierarchical"}
-        How far apart two values are for the earth mover; "auto" is ordered where the
-        values have an order, else equal.
+        How far apart two values are for the earth mover; "auto" is ordered where the values have an order, else equal.
     hierarchy : Hierarchy, rule, path or "auto", optional
         Of the sensitive column. The hierarchical ground needs it; no other looks at it.
     variant : {"definition", "paper"}
-        The class that is farthest. The paper takes the mean over the classes of the
-        Kullback-Leibler divergence, whatever ``distance`` says: KL(class || whole) as
-        its text has it (its table prints the other direction, which is infinite for
-        every class that lacks a value).
+        The class that is farthest. The paper takes the mean over the classes of the Kullback-Leibler divergence,
+        whatever ``distance`` says: KL(class || whole) as its text has it (its table prints the other direction, which
+        is infinite for every class that lacks a value).
 
     Returns
     -------
@@ -185,10 +179,9 @@ def delta_presence(
     sensitive : str
         For the paper's variant.
     variant : {"definition", "paper"}
-        The share of a class's population that is in the table, highest over the
-        classes: Nergiz, Atzori, Clifton, SIGMOD 2007. The paper prints |P(g, S) - P(D, S)|,
-        which knows no population: here the largest difference between a sensitive
-        value's shares of the class and of the table, mean over the classes.
+        The share of a class's population that is in the table, highest over the classes: Nergiz, Atzori, Clifton,
+        SIGMOD 2007. The paper prints |P(g, S) - P(D, S)|, which knows no population: here the largest difference
+        between a sensitive value's shares of the class and of the table, mean over the classes.
     partition : Partition, optional
         Of the same rows by the same columns; the paper's variant reads it.
 
@@ -244,9 +237,8 @@ def generalization_ratio(
     Parameters
     ----------
     variant : {"definition", "paper"}
-        The total variation distance, half the summed differences of the shares, mean
-        over the records. The paper sums without halving, mean over the classes, and
-        prints the formula that it also prints for delta-presence.
+        The total variation distance, half the summed differences of the shares, mean over the records. The paper sums
+        without halving, mean over the classes, and prints the formula that it also prints for delta-presence.
 
     Returns
     -------

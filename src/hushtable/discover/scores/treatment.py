@@ -1,11 +1,7 @@
 """How a column set relates to a treatment: covariate shift, balance, propensity.
 
-Records are *treated* where the treatment column has the treated value and *control*
-where it has any other; records whose treatment is missing are left out. Within a
-class of the column set both arms are alike by construction, so these scores compare
-the arms over the classes, not within them.
-
-Which records are treated and which are control.
+Records are *treated* where the treatment column has the treated value and *control* where it has any other; records
+without one are left out. Within a class both arms are alike by construction: the scores compare the arms over classes.
 """
 
 from __future__ import annotations
@@ -24,8 +20,6 @@ from hushtable.discover.scores.base import Score, ScoreVariant, View
 from hushtable.discover.scores.catalogue import entry
 from hushtable.errors import InputError
 from hushtable.tables import Partition
-
-__all__ = ["arms_of", "balance", "counted", "covariate_shift", "distributions", "propensity_overlap"]
 
 
 def arms_of(seen: View, treatment: str, treated: Any) -> CountArray:
@@ -116,18 +110,16 @@ def covariate_shift(
     columns : sequence of str
         The column set. With the treatment in it the score is 1 by construction.
     variant : {"definition", "paper"}
-        The total variation distance between the two arms' distributions over the
-        classes, which is also the largest difference that any question about the
-        columns can find. The paper adds two numbers on different scales: the
-        Kolmogorov-Smirnov statistic over the classes (in the order of their values,
-        so it depends on the order of the columns) and sum |P(treated) - P(all)|.
+        The total variation distance between the two arms' distributions over the classes, which is also the largest
+        difference that any question about the columns can find. The paper adds two numbers on different scales: the
+        Kolmogorov-Smirnov statistic over the classes (in the order of their values, so it depends on the order of the
+        columns) and sum |P(treated) - P(all)|.
 
     Returns
     -------
     Score
-        In [0, 1], the paper's in [0, 3]. One value a column: Kolmogorov-Smirnov where
-        the column has an order, total variation where not; a missing value is the lowest.
-        The definition never falls when a column is added.
+        In [0, 1], the paper's in [0, 3]. One value a column: Kolmogorov-Smirnov where the column has an order, total
+        variation where not; a missing value is the lowest. The definition never falls when a column is added.
 
     Notes
     -----
@@ -171,25 +163,20 @@ def balance(
     Parameters
     ----------
     statistic : {"smd", "t", "variance_ratio"}
-        The standardized mean difference, over the root of the arms' mean variance,
-        which does not grow with the number of records; Welch's t; or the larger
-        variance over the smaller, at least 1.
+        The standardized mean difference, over the root of the arms' mean variance, which does not grow with the number
+        of records; Welch's t; or the larger variance over the smaller, at least 1.
     variant : {"definition", "paper"}
-        The value of the column that is farthest apart, without its sign. The paper's
-        t keeps its sign, above 0 where the treated have the higher mean, mean over the
-        columns, so that columns cancel; infinities that do are NaN.
-    partition : Partition, optional
-        Only checked; there so that all scores of a column set are called alike.
+        The value of the column that is farthest apart, without its sign. The paper's t keeps its sign, above 0 where
+        the treated have the higher mean, mean over the columns, so that columns cancel; infinities that do are NaN.
 
     Returns
     -------
     Score
-        At least 0 (the definition), infinite where constant arms differ; one value a
-        column. A column without an order has the value of its category, a missing cell
-        being one, that is farthest apart (of several, the first); declared orders are
-        taken by rank. Missing cells of an ordered column are left out. Where that leaves
-        an arm empty the column cannot be compared: it is NaN, and the score is that of
-        the other columns, NaN where there are none. No column at all scores 0.
+        At least 0 (the definition), infinite where constant arms differ; one value a column. A column without an order
+        has the value of its category, a missing cell being one, that is farthest apart (of several, the first);
+        declared orders are taken by rank. Missing cells of an ordered column are left out. Where that leaves an arm
+        empty the column cannot be compared: it is NaN, and the score is that of the other columns, NaN where there are
+        none. No column at all scores 0.
 
     Notes
     -----
@@ -236,9 +223,8 @@ def propensity_overlap(
     Parameters
     ----------
     model : {"classes", "logistic"}
-        The chance of being treated is the share of treated records in the class; or
-        that of a logistic regression on the columns (scikit-learn, from the extra
-        ``causal``), which also compares classes that hold one arm only.
+        The chance of being treated is the share of treated records in the class; or that of a logistic regression on
+        the columns (scikit-learn, from the extra ``causal``), which also compares classes that hold one arm only.
     variant : {"definition", "paper"}
         The share of records in the common support: scores that lie within the range
         of both arms. The paper's "overlap" is a distance, the mean over the treated

@@ -1,8 +1,6 @@
-"""How well a found column set agrees with a true one.
+"""How well a found column set agrees with a true one: a true positive is a column that is both found and true.
 
-Columns are the things that are judged: a true positive is a column that is both
-found and true. A ratio of nothing to nothing is undefined, NaN; two empty sets are
-equal, so that measures of likeness give them 1.
+A ratio of nothing to nothing is undefined, NaN; two empty sets are equal, so that measures of likeness give them 1.
 """
 
 from __future__ import annotations
@@ -16,49 +14,19 @@ from hushtable.discover.scores import base
 from hushtable.discover.scores.base import Direction, Score, ScoreVariant
 from hushtable.errors import InputError, check_columns
 
-__all__ = [
-    "Agreement",
-    "accuracy",
-    "average_precision",
-    "balanced_accuracy",
-    "dice",
-    "f1",
-    "f_beta",
-    "false_positive_rate",
-    "jaccard",
-    "matthews_correlation",
-    "precision",
-    "recall",
-    "specificity",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """The four counts of a found and a true column set.
+    """The four counts of a found and a true column set."""
 
-    Attributes
-    ----------
-    tp, fp, fn : int
-        Columns found and true, found only, true only.
-    tn : int or None
-        Columns of the table that are neither; None where the table's columns were not given.
-    """
-
-    tp: int
-    fp: int
-    fn: int
-    tn: int | None = None
+    tp: int  # columns found and true
+    fp: int  # found only
+    fn: int  # true only
+    tn: int | None = None  # of the table, neither; None where the table's columns were not given
 
     @classmethod
     def of(cls, found: Iterable[str], truth: Iterable[str], columns: Sequence[str] | None = None) -> Agreement:
-        """Count; with all columns of the table, true negatives too.
-
-        Examples
-        --------
-        >>> Agreement.of(["age", "zip"], ["age", "sex"], columns=["age", "sex", "zip", "job"])
-        Agreement(tp=1, fp=1, fn=1, tn=1)
-        """
+        """Count; with all columns of the table, true negatives too."""
         found, truth = set(_listed(found, "found")), set(_listed(truth, "truth"))
         tn = None
         if columns is not None:
@@ -142,8 +110,8 @@ def dice(
 ) -> Score:
     """Score the columns found and true over the sizes of both sets; F1 as it stands.
 
-    (1 + a) T^b / (a F^b + R^b) for T columns found and true, F found, R true: in [0, 1], and 1
-    for equal sets alone. At b = 1 it is F-beta with beta^2 = 1 / a.
+    (1 + a) T^b / (a F^b + R^b) for T columns found and true, F found, R true: in [0, 1], and 1 for equal sets alone.
+    At b = 1 it is F-beta with beta^2 = 1 / a.
 
     Parameters
     ----------
@@ -151,13 +119,11 @@ def dice(
     alpha : float
         Above 0: the weight of the found set. Above 1 it favours precision.
     beta : float
-        Above 0 and at most 10: the higher, the more the larger set counts, and the lower is
-        what sets have that are not equal.
+        Above 0 and at most 10: the higher, the more the larger set counts, and the lower do unequal sets score.
     variant : {"definition", "paper", "library"}
-        The paper's text has a T / (a F^b + R^b), where equal sets have a / (1 + a) at b = 1: a
-        half at a = 1. Its library has twice that, which exceeds 1 where a does. In both, equal
-        sets of more than one column fall as b grows, for T has no exponent. (The paper's
-        table 2 has the definition at a = b = 1.)
+        The paper's text has a T / (a F^b + R^b), where equal sets have a / (1 + a) at b = 1: a half at a = 1. Its
+        library has twice that, which exceeds 1 where a does. In both, equal sets of more than one column fall as b
+        grows, for T has no exponent. (The paper's table 2 has the definition at a = b = 1.)
 
     Raises
     ------

@@ -1,9 +1,8 @@
 """What a column set says about a target column: how well its classes predict or describe it.
 
-Every score here but `completeness`, which counts them, leaves out the records whose
-target is missing, and classes without any other. The definitions weigh classes by
-their records; the paper takes the mean over the classes, which for an identifying
-column set is the mean over single records.
+Every score but `completeness` leaves out records without a target, and classes of such records alone. Definitions
+weigh classes by their records; the paper takes the mean over classes, which for an identifying column set is the mean
+over single records.
 """
 
 from __future__ import annotations
@@ -22,16 +21,6 @@ from hushtable.discover.scores.catalogue import Trend, entry
 from hushtable.errors import ColumnError
 from hushtable.models import Histogram
 from hushtable.tables import Partition
-
-__all__ = [
-    "accuracy",
-    "completeness",
-    "distinct_values",
-    "gini",
-    "information_gain",
-    "mean_squared_error",
-    "value_range",
-]
 
 _PEOPLE: Final = """>>> import polars as pl
 >>> people = pl.DataFrame({"sex": list("ffmm"), "pay": [30, 40, 50, None], "ill": ["flu", "hiv", "flu", "flu"]})"""
@@ -245,12 +234,10 @@ def information_gain(
     Parameters
     ----------
     corrected : bool
-        Take off what a column set of that many classes would seem to tell by chance:
-        (n_cells - n_classes - n_values + 1) / (2 n ln 2), to first order in 1 / n.
-        Without it every key has a gain of H(target).
+        Take off what a column set of that many classes would seem to tell by chance: (n_cells - n_classes - n_values +
+        1) / (2 n ln 2), to first order in 1 / n. Without it every key has a gain of H(target).
     variant : {"definition", "paper"}
-        The mean over the records, which is the mutual information, or the paper's
-        over the classes, which is not.
+        The mean over the records, which is the mutual information, or the paper's over the classes, which is not.
 
     Returns
     -------
@@ -274,16 +261,10 @@ def information_gain(
     known, records = classes.known, classes.records
     whole = np.bincount(known.codes, weights=known.counts).astype(np.int64)
     everything = Histogram(np.array([0, np.count_nonzero(whole)]), np.empty(0, np.int32), whole[whole > 0])
-    values = _entropies(everything)[0] - _entropies(known)
+    values = everything.entropies(np.log2)[0] - known.entropies(np.log2)
     if corrected:
         n_classes, n_values = np.count_nonzero(records), np.count_nonzero(whole)
         excess = len(known.codes) - n_classes - n_values + 1
         values = values - excess / (2 * max(records.sum(), 1.0) * math.log(2))
     name = "corrected information gain" if corrected else "information gain"
     return classes.score(name, values, "bits", "better")
-
-
-def _entropies(histogram: Histogram) -> FloatArray:
-    """Return the entropy of every class in bits; 0 where it holds nothing."""
-    records = np.maximum(histogram.summed(histogram.counts), 1)
-    return np.log2(records) - histogram.summed(histogram.counts * np.log2(histogram.counts)) / records

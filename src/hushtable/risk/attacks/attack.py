@@ -1,8 +1,4 @@
-"""What an attack found: how often it succeeds on the people, by chance, and on people who were never used.
-
-The tables of an attack are coded together, and their rows are numbers whose differences can be summed. A figure of
-privacy has the definition of a paper, and an interval where one is known.
-"""
+"""What an attack found: how often it succeeds on the people, by chance, and on people who were never used."""
 
 from __future__ import annotations
 
@@ -26,23 +22,6 @@ from hushtable.tables import Joint, JointRows, code_together, find_mismatches, w
 
 if TYPE_CHECKING:
     from hushtable.risk.attacks.copies import Copies
-
-__all__ = [
-    "Attack",
-    "Attacks",
-    "Coded",
-    "PrivacyFigure",
-    "Rate",
-    "Reach",
-    "Tries",
-    "beyond",
-    "coded",
-    "generator",
-    "named",
-    "nearest",
-    "rate_of",
-    "sampled",
-]
 
 
 _MEANINGS: Final = {
@@ -115,20 +94,11 @@ _DAYS: Final = frozenset({"date", "datetime", "time"})
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Coded:
-    """The originals, the synthetic records, and the control where there is one, in one code.
-
-    Attributes
-    ----------
-    joint : Joint
-    scales : tuple of ndarray or None
-        Of a column of numbers or dates, what each code is on a scale from 0 to 1 over all tables; else None.
-    numbers : frozenset of str
-        The columns of numbers.
-    """
+    """The originals, the synthetic records, and the control where there is one, in one code."""
 
     joint: Joint = field(repr=False)
-    scales: tuple[FloatArray | None, ...] = field(repr=False)
-    numbers: frozenset[str]
+    scales: tuple[FloatArray | None, ...] = field(repr=False)  # by column: codes from 0 to 1; None of texts
+    numbers: frozenset[str]  # the columns of numbers
 
     @property
     def original(self) -> JointRows:
@@ -252,21 +222,12 @@ _ALWAYS: Final = "the control always succeeds: nothing can be achieved beyond it
 
 
 class Rate(NamedTuple):
-    """A rate or risk with the ends of its 95 % interval; NaN where it is not known.
-
-    Attributes
-    ----------
-    value : float
-        The share itself, or what shares give.
-    low, high : float
-    center : float
-        The centre of Wilson's interval, which Anonymeter shows in the place of the share.
-    """
+    """A rate or risk with the ends of its 95 % interval; NaN where it is not known."""
 
     value: float
     low: float
     high: float
-    center: float = math.nan
+    center: float = math.nan  # of Wilson's interval, which Anonymeter shows in the place of the share
 
 
 class Tries(NamedTuple):
@@ -277,13 +238,7 @@ class Tries(NamedTuple):
 
 
 def rate_of(tries: Tries) -> Rate:
-    """Return a share of successes with Wilson's interval.
-
-    Examples
-    --------
-    >>> [round(each, 6) for each in rate_of(Tries(100, 500))]
-    [0.2, 0.167285, 0.237289, 0.202287]
-    """
+    """Return a share of successes with Wilson's interval."""
     if tries.n_attacks == 0:
         return Rate(math.nan, math.nan, math.nan)
     center, error = wilson(*tries)
@@ -291,13 +246,7 @@ def rate_of(tries: Tries) -> Rate:
 
 
 def beyond(attack: Tries, control: Tries | None) -> Rate:
-    """Return what an attack achieves beyond its control: (attack - control) / (1 - control), within [0, 1].
-
-    Examples
-    --------
-    >>> [round(each, 6) for each in beyond(Tries(100, 500), Tries(60, 500))]
-    [0.090909, 0.040843, 0.140185, 0.090514]
-    """
+    """Return what an attack achieves beyond its control: (attack - control) / (1 - control), within [0, 1]."""
     if control is None or attack.n_attacks == 0:
         return rate_of(attack)
     if control.n_attacks == 0 or control.n_success >= control.n_attacks:
@@ -443,20 +392,11 @@ class Attack:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Attacks:
-    """Several attacks on one table.
-
-    Attributes
-    ----------
-    attacks : tuple of Attack
-    figures : tuple of PrivacyFigure
-        Figures of distance and attribution beside them.
-    copies : Copies, optional
-        The people who stand in the table as they are.
-    """
+    """Several attacks on one table, and figures of distance and attribution beside them."""
 
     attacks: tuple[Attack, ...]
     figures: tuple[PrivacyFigure, ...] = ()
-    copies: Copies | None = None
+    copies: Copies | None = None  # the people who stand in the table as they are
 
     def of(self, kind: AttackKind) -> tuple[Attack, ...]:
         """Return the attacks of one kind."""

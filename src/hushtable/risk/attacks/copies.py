@@ -15,8 +15,6 @@ from hushtable.risk.assessment import percent
 from hushtable.risk.mpuccs import encoded
 from hushtable.tables import Joint, JointRows, code_together, find_mismatches, warn_of_mismatches
 
-__all__ = ["Copies", "count_copies", "count_equal"]
-
 
 @dataclass(frozen=True, slots=True)
 class Copies:
@@ -76,14 +74,8 @@ def count_copies(
 
     Parameters
     ----------
-    original, synthetic, control : path, dataframe or Table
+    original, synthetic, control, specs
         As for `hushtable.singling_out`.
-    specs : mapping of column to ColumnSpec, optional
-        Kinds of columns where the data do not say.
-
-    Returns
-    -------
-    Copies
 
     Raises
     ------

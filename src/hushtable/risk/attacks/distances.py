@@ -16,8 +16,6 @@ from hushtable.risk.attacks.copies import count_equal
 from hushtable.risk.intervals import wilson
 from hushtable.tables import JointRows
 
-__all__ = ["dcr", "nndr"]
-
 _LOW_TAIL = 0.05
 
 

@@ -28,39 +28,18 @@ from hushtable.risk.intervals import clipped, wilson
 from hushtable.risk.nearness import check_tolerance
 from hushtable.tables import Table, persons_of
 
-__all__ = ["Trials", "Unicity", "unicity"]
-
 
 @dataclass(frozen=True, slots=True)
 class Trials:
-    """What somebody achieves who knows so many records of a person.
+    """What somebody achieves who knows so many records of a person."""
 
-    Attributes
-    ----------
-    n_known : int
-        Records that are known.
-    n_persons : int
-        Persons who have as many.
-    n_trials : int
-        Of them, so many were looked for.
-    n_found : int
-        Of those, so many are the only one whom the known records fit.
-    n_few : int
-        So many are among fewer than ``few`` whom they fit, those who are found among them.
-    n_lost : int
-        The known records fit nobody.
-    n_right : int or None
-        Of those who are found, so many are the person who was looked for. None where nobody can tell.
-    few : int
-    """
-
-    n_known: int
-    n_persons: int
-    n_trials: int
-    n_found: int
-    n_few: int
-    n_lost: int
-    n_right: int | None
+    n_known: int  # records that are known
+    n_persons: int  # persons who have as many
+    n_trials: int  # of them, so many were looked for
+    n_found: int  # the only one whom the known records fit
+    n_few: int  # among fewer than ``few`` whom they fit, those who are found among them
+    n_lost: int  # the known records fit nobody
+    n_right: int | None  # found, and the person who was looked for; None where nobody can tell
     few: int
 
     @property
@@ -285,6 +264,7 @@ def _known_records(told: PublishedTable, original: Any, person: str) -> Frame:
 def _axes(
     told: PublishedTable, table: Table, columns: Sequence[str], amounts: Mapping[str, Any], *, is_own: bool
 ) -> tuple[list[PlaceAxis], CodeArray]:
+    """Return axes and cells, in a call of its own: `axes_of` warns whoever called its caller's caller."""
     if not is_own:
         return axes_of(told, table, [(name, name) for name in columns], amounts)
     return [own_axis(column, amounts.get(column.name, 0)) for column in table.columns], table.codes
@@ -313,20 +293,11 @@ def _counterparts(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _DrawnRecords:
-    """Persons in a random order, and some records of each.
+    """Persons in a random order, and some records of each."""
 
-    Attributes
-    ----------
-    rows : ndarray of int64, shape (n_persons, most)
-        Of each person as many records as are asked for, or as many as they have, then -1.
-    n_records : ndarray of int64, shape (n_persons,)
-    n_able : dict of int to int
-        How many persons have so many records, those who are not drawn among them.
-    """
-
-    rows: CountArray
+    rows: CountArray  # (n_persons, most): the records of each, then -1
     n_records: CountArray
-    n_able: dict[int, int]
+    n_able: dict[int, int]  # by number of records: the persons who have as many, drawn or not
 
     @classmethod
     def of(cls, persons: CodeArray, sizes: Sequence[int], seed: int, n_trials: int) -> _DrawnRecords:

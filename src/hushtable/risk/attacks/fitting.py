@@ -27,25 +27,6 @@ from hushtable.risk.nearness import LARGEST, Amount, amount_of, on_axis, reach
 from hushtable.search import check_memory
 from hushtable.tables import Table, code_together, meet, opened
 
-__all__ = [
-    "FEWER_CLASSES",
-    "MOST_FEW",
-    "PlaceAxis",
-    "PublishedTable",
-    "Suspects",
-    "axes_of",
-    "classes_of",
-    "fit",
-    "numbered",
-    "own_axis",
-    "published",
-    "relate_cells",
-    "shared_axes",
-    "spelled_as",
-    "values_of",
-]
-
-
 MOST_FEW: Final = 10**9
 """Of candidates that are told apart from many: more than that nobody counts."""
 
@@ -66,27 +47,13 @@ class _Protected(Protocol):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PublishedTable:
-    """A table that others hold, and what is known of its cells.
+    """A table that others hold, and what is known of its cells."""
 
-    Attributes
-    ----------
-    frame : Frame
-        A row for every record.
-    specs : mapping of column to ColumnSpec
-        The kinds that columns had before they were published.
-    hierarchies : mapping of column to hierarchy
-        What labels mean; None where a column has labels and nobody tells: they fit every value.
-    source : Frame, optional
-        What it was made from, a row for every record, where that is known.
-    rows : ndarray of int64, shape (n_rows,), optional
-        Which row of the source each row is.
-    """
-
-    frame: Frame
-    specs: Mapping[str, ColumnSpec] = field(default_factory=dict, repr=False)
-    hierarchies: Mapping[str, Any] = field(default_factory=dict, repr=False)
-    source: Frame | None = None
-    rows: CountArray | None = field(default=None, repr=False)
+    frame: Frame  # a row for every record
+    specs: Mapping[str, ColumnSpec] = field(default_factory=dict, repr=False)  # kinds before publication
+    hierarchies: Mapping[str, Any] = field(default_factory=dict, repr=False)  # of labels; None fits every value
+    source: Frame | None = None  # what it was made from, where that is known
+    rows: CountArray | None = field(default=None, repr=False)  # (n_rows,): which row of the source each is
 
 
 def published(
@@ -102,7 +69,7 @@ def published(
     first = np.cumsum(source.records) - source.records
     n_records = source.records[kept]
     # Of a row that stands for several records, each of these.
-    rows = np.repeat(first[kept], n_records) + _counters(n_records)
+    rows = np.repeat(first[kept] - np.cumsum(n_records) + n_records, n_records) + np.arange(int(n_records.sum()))
     told = {**(specs or {}), **claim.specs}
     own = claim.hierarchies
     # A rule also says what is under a label of values that the release has not.
@@ -111,11 +78,6 @@ def published(
     frame = edition.frame().one_by_one()
     assert frame.n_rows == len(rows)
     return PublishedTable(frame, told, meanings, source.one_by_one(), rows)
-
-
-def _counters(lengths: CountArray) -> CountArray:
-    """Count each of some lengths from 0."""
-    return np.arange(int(lengths.sum())) - np.repeat(np.cumsum(lengths) - lengths, lengths)
 
 
 def numbered(tables: Sequence[Frame], name: str) -> list[CountArray]:
@@ -128,19 +90,14 @@ def numbered(tables: Sequence[Frame], name: str) -> list[CountArray]:
 class PlaceAxis:
     """What the cells and the known values of a column stand for, as places on one axis.
 
-    Attributes
-    ----------
-    runs : ndarray of int64, shape (n_cells, 3)
-        From one place to below another, and where the bytes of a cell of several runs begin; -1 where it has none.
-    bits : ndarray of uint8
-    places : ndarray of int64, shape (n_values + 1, 3)
-        The same of each value that may be known; the last entry is the missing one's.
-    n_places : int
+    ``runs`` has a row for every cell, ``places`` one for every value that may be known, the last one for the missing
+    value: from one place to below another, and where in ``bits`` the bytes of several runs begin; -1 where it is one
+    run.
     """
 
-    runs: CountArray
+    runs: CountArray  # (n_cells, 3)
     bits: ByteArray
-    places: CountArray
+    places: CountArray  # (n_values + 1, 3)
     n_places: int
 
 
@@ -162,21 +119,10 @@ def _plain(low: Any, high: Any) -> CountArray:
 def axes_of(
     told: PublishedTable, known: Table, pairs: Sequence[tuple[str, str]], tolerance: Mapping[str, Any]
 ) -> tuple[list[PlaceAxis], CodeArray]:
-    """Return the axes of columns, and which cell of its axis each published row has.
+    """Return the axes of columns, and which cell of its axis each published row has, shape (n_columns, n_rows).
 
-    Parameters
-    ----------
-    told : PublishedTable
-    known : Table
-        The records that somebody knows.
-    pairs : sequence of (str, str)
-        The name of a column in the published table, and in the known one.
-    tolerance : mapping of published column to amount
-
-    Raises
-    ------
-    InputError
-        Cells of a column are no values of the kind that is known, and nothing says what they mean.
+    ``pairs`` name a column in the published table and in the known one; ``tolerance`` goes by the first. InputError
+    where cells are no values of the kind that is known, and nothing says what they mean.
     """
     check_columns([name for name, _ in pairs], told.frame.columns, "columns of the published table")
     axes, cells = [], np.empty((len(pairs), told.frame.n_rows), dtype=np.int32)
@@ -501,18 +447,10 @@ def _number(text: str, *, is_whole: bool) -> Any:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Suspects:
-    """Who may have the known records of each trial.
+    """Who may have the known records of each trial."""
 
-    Attributes
-    ----------
-    counts : ndarray of int64, shape (n_trials,)
-        Persons, up to as many as were asked for.
-    first : ndarray of int32, shape (n_trials,)
-        One of them; -1 where there is none.
-    """
-
-    counts: CountArray
-    first: CodeArray
+    counts: CountArray  # (n_trials,): persons, up to as many as were asked for
+    first: CodeArray  # (n_trials,): one of them; -1 where there is none
 
 
 def fit(
@@ -523,21 +461,11 @@ def fit(
     starts: CountArray,
     enough: int,
 ) -> Suspects:
-    """Count the persons who may have all the known records of each trial.
+    """Count the persons who may have all the known records of each trial, up to ``enough``.
 
-    Parameters
-    ----------
-    axes : sequence of PlaceAxis
-    cells : ndarray of int32, shape (n_columns, n_rows)
-        Which cell of its axis each published row has; -1 is the last one.
-    persons : ndarray of int32, shape (n_rows,)
-        Whose row each is; -1 is nobody's, and nobody is a candidate.
-    known : ndarray of int32, shape (n_columns, n_known)
-        The codes of known records, those of a trial side by side; -1 is missing.
-    starts : ndarray of int64, shape (n_trials + 1,)
-        Where the records of each trial begin.
-    enough : int
-        Counting stops there.
+    ``cells`` (n_columns, n_rows): which cell of its axis each row has, -1 is the last; ``persons`` (n_rows,): -1 is
+    nobody, who is no candidate; ``known`` (n_columns, n_known): codes, those of a trial side by side; ``starts``
+    (n_trials + 1,).
     """
     held = np.flatnonzero(persons >= 0)
     by_person = held[np.argsort(persons[held], kind="stable")]
@@ -579,14 +507,6 @@ def fit(
 def _shifted(runs: CountArray, n_bits: int) -> CountArray:
     """Return runs whose bytes lie so much further."""
     return runs + np.where(runs[:, 2:] < 0, 0, [0, 0, n_bits])
-
-
-def classes_of(cells: CodeArray) -> CodeArray:
-    """Number rows by their cells, shape (n_columns, n_rows): equal rows have one number."""
-    labels = np.zeros(cells.shape[1], dtype=np.int64)
-    for each in cells:
-        _, labels = np.unique(labels * (int(each.max(initial=-1)) + 2) + each + 1, return_inverse=True)
-    return labels.astype(np.int32)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

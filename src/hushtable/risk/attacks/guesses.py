@@ -1,7 +1,4 @@
-"""Inference: whether what is known of a person, with the synthetic table, tells a secret.
-
-Attribution: what the keys of a person, looked up or learned in the synthetic table, say of a target.
-"""
+"""Inference and attribution: whether what is known of a person, with the synthetic table, tells a secret."""
 
 from __future__ import annotations
 
@@ -14,7 +11,7 @@ from numpy.typing import NDArray
 
 from hushtable._types import CountArray, FloatArray
 from hushtable.columns import ColumnSpec
-from hushtable.errors import ColumnError, InputError, check_columns, check_whole
+from hushtable.errors import ColumnError, InputError, check_choice, check_columns, check_whole
 from hushtable.risk.attacks.attack import (
     Attack,
     Coded,
@@ -30,9 +27,6 @@ from hushtable.risk.attacks.attack import (
     sampled,
 )
 from hushtable.tables import JointRows
-
-__all__ = ["inference", "rapid", "tcap"]
-
 
 _TOLERANCE: Final = 0.05
 
@@ -54,7 +48,7 @@ def inference(
 
     Parameters
     ----------
-    original, synthetic, control : path, dataframe or Table
+    original, synthetic, control, specs, seed
         As for `hushtable.singling_out`.
     secret : str
         The column that is guessed.
@@ -67,13 +61,6 @@ def inference(
         People to attack; all where there are no more.
     model : {"nearest", "boosting"}
         Guess the secret of the nearest synthetic record, or by gradient boosting (needs ``hushtable[sklearn]``).
-    specs : mapping of column to ColumnSpec, optional
-        Kinds of columns where the data do not say.
-    seed : int
-
-    Returns
-    -------
-    Attack
 
     Raises
     ------
@@ -93,8 +80,7 @@ def inference(
     3
     """
     check_whole("n_attacks", n_attacks, 1)
-    if model not in ("nearest", "boosting"):
-        raise InputError(f"model = {model!r}.", hint='use "nearest" or "boosting".')
+    check_choice("model", model, ("nearest", "boosting"))
     known = coded(original, synthetic, control, None, specs)
     by = _choose_known_columns(known, secret, aux_columns, ("secret", "aux_columns"))
     is_number = secret in known.numbers
@@ -193,14 +179,12 @@ def tcap(
 
     Parameters
     ----------
-    original, synthetic, control : path, dataframe or Table
+    original, synthetic, control, specs
         As for `hushtable.singling_out`.
     target : str
         The column that is looked up.
     keys : sequence of str, optional
         What an attacker knows of a person; all other columns when not given.
-    specs : mapping of column to ColumnSpec, optional
-        Kinds of columns where the data do not say.
 
     Returns
     -------
@@ -225,7 +209,8 @@ def tcap(
     """
     known = coded(original, synthetic, control, None, specs)
     by = _choose_known_columns(known, target, keys, ("target", "keys"))
-    figures = {"chance": _chance(known, target)}
+    codes = known.original.codes[known.index(target)]
+    figures = {"chance": float(((np.bincount(codes + 1) / len(codes)) ** 2).sum())}
     attributed = _share_attributed(known, by, target)
     on_people = attributed[0][~np.isnan(attributed[0])]
     figures["share_counted"] = len(on_people) / known.synthetic.codes.shape[1]
@@ -268,7 +253,7 @@ def rapid(
 
     Parameters
     ----------
-    original, synthetic, control : path, dataframe or Table
+    original, synthetic, control, specs, seed
         As for `hushtable.singling_out`.
     target : str
         A column of categories.
@@ -276,9 +261,6 @@ def rapid(
         What an attacker knows of a person; all other columns when not given.
     threshold : float
         The gain above which a person is at risk; in [0, 1).
-    specs : mapping of column to ColumnSpec, optional
-        Kinds of columns where the data do not say.
-    seed : int
 
     Returns
     -------
@@ -346,12 +328,6 @@ def _shares(groups: CountArray, pairs: CountArray, part: slice) -> FloatArray:
     """Return which share of a table's records of a row's key has its target; NaN where it has none of that key."""
     n_keys, n_pairs = _count(groups[part], groups), _count(pairs[part], pairs)
     return np.where(n_keys > 0, n_pairs / np.maximum(n_keys, 1), np.nan)
-
-
-def _chance(known: Coded, target: str) -> float:
-    codes = known.original.codes[known.index(target)]
-    shares = np.bincount(codes + 1) / len(codes)
-    return float((shares**2).sum())
 
 
 def _filled(known: Coded, by: Sequence[str], rows: JointRows) -> FloatArray:

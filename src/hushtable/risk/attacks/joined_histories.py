@@ -11,15 +11,9 @@ from hushtable.claims import number_histories
 from hushtable.columns import SUPPRESSED, listed
 from hushtable.io import Frame
 
-__all__ = ["LinkedRows", "count_alike"]
-
 
 class LinkedRows(NamedTuple):
-    """The rows of a release.
-
-    frame : Frame, the release
-    classes : int64 (n_rows,), the class of each row; suppressed rows have one, too
-    """
+    """The rows of a release, and the class of each; suppressed rows have one, too."""
 
     frame: Frame
     classes: CountArray
@@ -28,14 +22,6 @@ class LinkedRows(NamedTuple):
 def count_alike(first: LinkedRows, second: LinkedRows, name: str) -> CountArray:
     """Count for each pseudonym in both releases how many of them, itself included, have its joined history.
 
-    Parameters
-    ----------
-    first, second : LinkedRows
-    name : str
-        The column of pseudonyms.
-
-    Notes
-    -----
     A history is the classes of its records, with how many are in each, as linked k-anonymity counts it: how many
     records of a person are suppressed is known, too. The classes of two releases are different ones. O(n log n).
     """

@@ -18,7 +18,6 @@ from hushtable.risk.attacks.fitting import (
     PlaceAxis,
     PublishedTable,
     axes_of,
-    classes_of,
     fit,
     numbered,
     published,
@@ -27,42 +26,21 @@ from hushtable.risk.attacks.fitting import (
     values_of,
 )
 from hushtable.risk.intervals import clipped, excess_risk, wilson
-from hushtable.risk.nearness import check_tolerance
+from hushtable.risk.nearness import check_tolerance, classes_of
 from hushtable.tables import Mismatch, Table, describe_values, has_too_few, warn_of_mismatches
-
-__all__ = ["JoinRisk", "Linked", "Linking", "join_risk", "link"]
 
 
 @dataclass(frozen=True, slots=True)
 class Linked:
-    """What records of an outside table find.
+    """What records of an outside table find."""
 
-    Attributes
-    ----------
-    n_records : int
-        Of the outside table.
-    n_lost : int
-        Of those, so many fit no released record.
-    n_one_record : int
-        So many fit one released record alone.
-    n_one_class : int
-        So many fit released records of one class alone; those that fit one record are among them.
-    n_few : int
-        So many fit fewer than ``few`` released records, but one at least.
-    n_right : int or None
-        Of those that fit one record alone, so many are the same person's; None where the truth is not known.
-    n_right_class : int or None
-        Of those that fit one class alone, so many have their record in it.
-    few : int
-    """
-
-    n_records: int
-    n_lost: int
-    n_one_record: int
-    n_one_class: int
-    n_few: int
-    n_right: int | None
-    n_right_class: int | None
+    n_records: int  # of the outside table
+    n_lost: int  # fit no released record
+    n_one_record: int  # fit one released record alone
+    n_one_class: int  # fit released records of one class alone; those that fit one record are among them
+    n_few: int  # fit fewer than ``few`` released records, but one at least
+    n_right: int | None  # fit alone the same person's record; None where the truth is not known
+    n_right_class: int | None  # fit alone the class that holds their record
     few: int
 
     @property
@@ -211,19 +189,14 @@ def link(
     told = spelled_as(told, PublishedTable(theirs), [(other, name) for name, other in pairs])
     owners = None if truth is None else _owned_by(told, PublishedTable(theirs), truth)
     found = _linked(told, theirs, pairs, amounts, few, owners)
+    linking = Linking(tuple(name for name, _ in pairs), amounts, found)
     if control is None:
-        return Linking(tuple(name for name, _ in pairs), amounts, found)
+        return linking
     by_chance = _linked(told, _outside(control, pairs, told, "control"), pairs, amounts, few, None)
     attack, chance = (wilson(each.n_one_record, each.n_records) for each in (found, by_chance))
     value, error = excess_risk(attack, chance)
-    return Linking(
-        tuple(name for name, _ in pairs),
-        amounts,
-        found,
-        by_chance,
-        min(max(value, 0.0), 1.0),
-        clipped(value - error, value + error),
-    )
+    excess, interval = min(max(value, 0.0), 1.0), clipped(value - error, value + error)
+    return replace(linking, control=by_chance, excess=excess, excess_interval=interval)
 
 
 def _pairs(on: Any) -> list[tuple[str, str]]:
@@ -257,7 +230,7 @@ def _linked(
     axes, cells = axes_of(told, known, pairs, amounts)
     starts = np.arange(known.n_rows + 1, dtype=np.int64)
     rows = np.arange(told.frame.n_rows, dtype=np.int32)
-    classes = classes_of(cells)
+    classes = classes_of(cells).astype(np.int32)
     _warn_where_nothing_fits((told, PublishedTable(outside)), pairs, axes, cells, known.codes)
     by_record = fit(axes, cells, rows, known.codes, starts, max(few, 2))
     by_class = fit(axes, cells, classes, known.codes, starts, 2)
@@ -421,7 +394,7 @@ def join_risk(
     for what, table in (("first", ours), ("second", theirs)):
         if not table.frame.n_rows:
             raise InputError(f"the {what} table is empty.", hint="nothing is rebuilt from nothing.")
-    content = classes_of(_contents(theirs.frame, [name for _, name in pairs]))
+    content = classes_of(_contents(theirs.frame, [name for _, name in pairs])).astype(np.int32)
     rows, others = (np.arange(table.frame.n_rows, dtype=np.int32) for table in (ours, theirs))
     backwards = [(other, name) for name, other in pairs]
     axes, cells, asked = shared_axes(theirs, ours, backwards)

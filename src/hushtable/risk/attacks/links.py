@@ -15,8 +15,6 @@ from hushtable.errors import InputError, check_whole
 from hushtable.risk.attacks.attack import Attack, Coded, Tries, beyond, coded, generator, named, nearest, sampled
 from hushtable.tables import JointRows
 
-__all__ = ["linkability"]
-
 
 def linkability(
     original: Any,
@@ -33,7 +31,7 @@ def linkability(
 
     Parameters
     ----------
-    original, synthetic, control : path, dataframe or Table
+    original, synthetic, control, specs, seed
         As for `hushtable.singling_out`.
     aux_columns : two sequences of str
         What is known of a person in one place, and in another.
@@ -41,13 +39,6 @@ def linkability(
         Nearest records that are looked at for each half.
     n_attacks : int
         People to attack; all where there are no more.
-    specs : mapping of column to ColumnSpec, optional
-        Kinds of columns where the data do not say.
-    seed : int
-
-    Returns
-    -------
-    Attack
 
     Raises
     ------

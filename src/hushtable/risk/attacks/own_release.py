@@ -24,8 +24,6 @@ from hushtable.risk.nearness import on_axis
 from hushtable.search import check_memory
 from hushtable.tables import Table
 
-__all__ = ["OwnAttack", "OwnAttacks", "Witness", "attack_release", "attack_written"]
-
 _DRAWS: Final = 10  # of every control
 _WITNESSES: Final = 10  # of every attack
 
@@ -42,58 +40,27 @@ _ADVICE: Final[Mapping[str, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Witness:
-    """A class on which an attack succeeds.
+    """A class on which an attack succeeds."""
 
-    Attributes
-    ----------
-    number : int
-        Drawn anew in every run: it names the class within one result only.
-    n_records : int
-        Of the class.
-    n_found : int
-        What the attack finds there.
-    """
-
-    number: int
-    n_records: int
-    n_found: int
+    number: int  # drawn anew in every run: it names the class within one result only
+    n_records: int  # of the class
+    n_found: int  # what the attack finds there
 
 
 @dataclass(frozen=True, slots=True)
 class OwnAttack:
-    """What an attack achieves.
-
-    Attributes
-    ----------
-    name : {"homogeneity", "intersection", "joined", "left", "ends", "linked records", "linked releases"}
-    column : str or None
-        The column that is learned, or that links.
-    claim : str
-        What the attacker says of a target that is found.
-    unit : str
-        What targets are.
-    n_targets, n_found : int
-    n_right : int or None
-        Of those found, so many for whom what is said is true; None where nobody can tell.
-    control_rate : float or None
-        The share of the targets for which the same attack succeeds where there is nothing to find. None where it is
-        exact: then it never does.
-    fell : bool
-        Whether the release gives something away: an exact attack found somebody, or another one more than its control.
-    witnesses : tuple of Witness
-        Some of the classes. For insiders.
-    """
+    """What an attack achieves."""
 
     name: Literal["homogeneity", "intersection", "joined", "left", "ends", "linked records", "linked releases"]
-    column: str | None
-    claim: str
-    unit: str
+    column: str | None  # that is learned, or that links
+    claim: str  # what the attacker says of a target that is found
+    unit: str  # what targets are
     n_targets: int
-    n_found: int
-    n_right: int | None
-    control_rate: float | None
-    fell: bool
-    witnesses: tuple[Witness, ...] = field(default=(), repr=False)
+    n_found: int  # those of whom the claim is made
+    n_right: int | None  # of those found; None where nobody can tell
+    control_rate: float | None  # where there is nothing to find; None of an exact attack
+    fell: bool  # an exact attack found somebody, or another one more than its control
+    witnesses: tuple[Witness, ...] = field(default=(), repr=False)  # for insiders
 
     @property
     def rate(self) -> float:
@@ -135,21 +102,11 @@ class OwnAttack:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class OwnAttacks:
-    """Attacks on one's own release.
+    """Attacks on one's own release."""
 
-    Attributes
-    ----------
-    attacks : tuple of OwnAttack
-        Those that could be tried.
-    untried : dict of str to str
-        The others, and why not: nothing is known of them.
-    k : int
-        What the release claims.
-    """
-
-    attacks: tuple[OwnAttack, ...]
-    untried: dict[str, str]
-    k: int
+    attacks: tuple[OwnAttack, ...]  # those that could be tried
+    untried: dict[str, str]  # the others, and why not: nothing is known of them
+    k: int  # what the release claims
 
     @property
     def fell(self) -> tuple[str, ...]:
@@ -193,19 +150,8 @@ def attack_release(
 ) -> OwnAttacks:
     """Attack a release with what its publisher knows; see `hushtable.Release.attack`.
 
-    Parameters
-    ----------
-    release : Release
-    earlier : Release, path or dataframe, optional
-    k : int
-        What the release claims.
-    linkage : Linkage, optional
-        Whom linked records find.
-    linking : sequence of str
-        Published columns whose equal cells are one person's, in an earlier release too.
-    person : str, optional
-        Of both sources: who is in both.
-    seed : int
+    ``linking`` are published columns whose equal cells are one person's, in an earlier release too; ``person`` is a
+    column of both sources.
     """
     ours = _Publication.of(published(release), release.claim.columns, release.claim.sensitive)
     return _attacked(ours, earlier, k, linkage, linking, person, seed)
@@ -216,14 +162,7 @@ def attack_written(
 ) -> OwnAttacks:
     """Attack a table that was written, by what it claims; which record became which row is not known.
 
-    Parameters
-    ----------
-    frame : Frame
-    claim : Classes
-    earlier : Release, path or dataframe, optional
-    original : Frame, optional
-        Its people: without them intersections are not tried.
-    seed : int
+    Without its people, ``original``, intersections are not tried.
     """
     source = None if original is None else original.one_by_one()
     told = PublishedTable(frame.one_by_one(), claim.specs, claim.hierarchies, source)
@@ -270,7 +209,7 @@ def _attacked(
     missing = next(filter(None, (untold(each.columns, each.told.hierarchies) for each in (ours, before))), None)
     if missing is not None:
         return OwnAttacks(tuple(attacks), {**untried, **dict.fromkeys(_OF_TWO, missing)}, k)
-    both = _InBoth.of(ours, before, person)
+    both = _number_persons(ours, before, person)
     specs = ours.told.specs
     parted = [name for name in ours.sensitive if name in specs and specs[name].separator is not None]
     shared = [name for name in ours.sensitive if name in before.told.frame.columns and name not in parted]
@@ -364,19 +303,15 @@ def _witnesses(hits: Mapping[int, int], sizes: CountArray) -> tuple[Witness, ...
     return tuple(Witness(secrets.randbelow(9_000_000) + 1_000_000, int(sizes[label]), n) for label, n in most)
 
 
-def _codes(side: _Publication, name: str) -> CountArray:
-    """Code a column of the rows in classes by the texts of its cells; -1 is missing."""
-    return listed(side.told.frame.values(name), name)[1][side.rows].astype(np.int64)
-
-
 def _homogeneity(side: _Publication, name: str, rng: np.random.Generator) -> Iterator[OwnAttack]:
     if name not in side.told.frame.columns:
         return
-    codes, labels, sizes = _codes(side, name), side.labels, side.grouped.records
+    cells, places = listed(side.told.frame.values(name), name)
+    codes, labels, sizes = places[side.rows].astype(np.int64), side.labels, side.grouped.records
     separator = side.told.specs.get(name, ColumnSpec()).separator
     if separator is None:
-        codes = _fold(side, name)[codes]
-    agreeing = _agreeing if separator is None else _sharing(side, name, separator)
+        codes = _fold(cells.to_list())[codes]
+    agreeing = _agreeing if separator is None else _sharing(cells.to_list(), separator)
     agree = agreeing(labels, codes, side.grouped.n_classes)
     hits = {label: int(sizes[label]) for label in np.flatnonzero(agree).tolist()}
     drawn = [sizes[agreeing(labels, rng.permutation(codes), len(sizes))].sum() for _ in range(_DRAWS)]
@@ -387,10 +322,9 @@ def _homogeneity(side: _Publication, name: str, rng: np.random.Generator) -> Ite
     yield _attack("homogeneity", name, claim, (n, n_found, n_found), control, witnesses=_witnesses(hits, sizes))
 
 
-def _fold(side: _Publication, name: str) -> CountArray:
+def _fold(cells: Sequence[str]) -> CountArray:
     """Return by code which cells differ in their spelling alone; the last entry is the missing cell's, -1."""
     place_of: dict[str, int] = {}
-    cells = listed(side.told.frame.values(name), name)[0].to_list()
     folded = [place_of.setdefault(fold_spelling(cell), len(place_of)) for cell in cells]
     return np.array([*folded, -1], dtype=np.int64)
 
@@ -403,9 +337,8 @@ def _agreeing(labels: CountArray, codes: CountArray, n_classes: int) -> BoolArra
     return np.asarray((least == most) & (least >= 0))
 
 
-def _sharing(side: _Publication, name: str, separator: str) -> Callable[[CountArray, CountArray, int], BoolArray]:
+def _sharing(cells: Sequence[str], separator: str) -> Callable[[CountArray, CountArray, int], BoolArray]:
     """Return what tells in which classes all have one item, of a column of sets."""
-    cells = listed(side.told.frame.values(name), name)[0].to_list()
     sets = [[*map(fold_spelling, cell.split(separator))] for cell in cells]
     items = {item: place for place, item in enumerate(dict.fromkeys(item for each in sets for item in each))}
     pairs = np.array([(code, items[item]) for code, each in enumerate(sets) for item in each], dtype=np.int64)
@@ -532,33 +465,23 @@ def _join_histories(ours: _Publication, theirs: _Publication, name: str, k: int)
         yield replace(attack, fell=bool((n_alike < k).any()))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _InBoth:
-    """Who is in both releases, where both sources say it: the person of each row of either source."""
+_PersonNumbers = list[CountArray] | None
 
-    ours: CountArray | None
-    theirs: CountArray | None
 
-    @classmethod
-    def of(cls, ours: _Publication, theirs: _Publication, person: str | None) -> _InBoth:
-        sources = (ours.told.source, theirs.told.source)
-        if person is None:
-            return cls(None, None)
-        for what, source in (("", sources[0]), ("earlier ", sources[1])):
-            if source is None:
-                raise InputError(
-                    f"person = {person!r} was given, and the {what}release does not know its source.",
-                    hint="pass the release itself, or leave person out.",
-                )
-            check_columns([person], source.columns, f"person, in the source of the {what}release")
-        return cls(*numbered([source for source in sources if source is not None], person))
-
-    @property
-    def targets(self) -> BoolArray | None:
-        """Which rows of our source are people who are in both."""
-        if self.ours is None or self.theirs is None:
-            return None
-        return np.isin(self.ours, self.theirs[self.theirs >= 0])
+def _number_persons(ours: _Publication, theirs: _Publication, person: str | None) -> _PersonNumbers:
+    """Return the person of each row of either source; None where nobody says which column that is."""
+    if person is None:
+        return None
+    sources = []
+    for what, side in (("", ours), ("earlier ", theirs)):
+        if side.told.source is None:
+            raise InputError(
+                f"person = {person!r} was given, and the {what}release does not know its source.",
+                hint="pass the release itself, or leave person out.",
+            )
+        check_columns([person], side.told.source.columns, f"person, in the source of the {what}release")
+        sources.append(side.told.source)
+    return numbered(sources, person)
 
 
 class _Fitting(NamedTuple):
@@ -581,7 +504,7 @@ def _fitting(side: _Publication, source: Any) -> _Fitting:
 
 
 def _intersection(
-    ours: _Publication, theirs: _Publication, name: str, both: _InBoth, rng: np.random.Generator
+    ours: _Publication, theirs: _Publication, name: str, both: _PersonNumbers, rng: np.random.Generator
 ) -> Iterator[OwnAttack]:
     """Keep the values that both releases leave a person, by the classes that fit them."""
     source = ours.told.source
@@ -591,8 +514,8 @@ def _intersection(
         numbers.astype(np.int64) for numbers in numbered([ours.told.frame, theirs.told.frame, source], name)
     )
     mine, yours = mine[ours.rows], yours[theirs.rows]
-    in_both = both.targets
-    is_target = np.ones(source.n_rows, dtype=bool) if in_both is None else in_both
+    # Who is in both releases, where both sources say it.
+    is_target = np.ones(source.n_rows, dtype=bool) if both is None else np.isin(both[0], both[1][both[1] >= 0])
     cases: Counter[tuple[tuple[int, ...], tuple[int, ...], int]] = Counter()
     for row in np.flatnonzero(is_target).tolist():
         fits = now.of(row), before.of(row)
@@ -636,7 +559,7 @@ def _left(values: Mapping[int, frozenset[int]], classes: Sequence[int]) -> froze
     return frozenset().union(*(values[label] for label in classes))
 
 
-def _differences(ours: _Publication, theirs: _Publication, k: int, both: _InBoth) -> Iterator[OwnAttack]:
+def _differences(ours: _Publication, theirs: _Publication, k: int, both: _PersonNumbers) -> Iterator[OwnAttack]:
     """Subtract the classes of one release from one of the other that covers them, and nobody else."""
     axes, mine, yours = shared_axes(ours.told, theirs.told, [(name, name) for name in ours.columns])
     cells = mine[:, ours.grouped.first_rows], yours[:, theirs.grouped.first_rows]
@@ -651,14 +574,13 @@ def _differences(ours: _Publication, theirs: _Publication, k: int, both: _InBoth
         at = np.ix_(of_class, of_other)
         for whole, told in zip((meets, inside, outside), relate_cells(axis, a, b), strict=True):
             whole &= told[at]
-    persons = (None, None) if both.ours is None else (_persons(ours, both.ours), _persons(theirs, both.theirs))
+    persons = (None, None) if both is None else (_persons(ours, both[0]), _persons(theirs, both[1]))
     yield from _subtracted("joined", ours, theirs, (meets, inside), k, persons)
     yield from _subtracted("left", theirs, ours, (meets.T, outside.T), k, persons[::-1])
 
 
-def _persons(side: _Publication, numbers: CountArray | None) -> Callable[[BoolArray], set[int]]:
+def _persons(side: _Publication, numbers: CountArray) -> Callable[[BoolArray], set[int]]:
     """Return what lists the persons of some classes."""
-    assert numbers is not None
     assert side.source_rows is not None
     whose = numbers[side.source_rows]
     return lambda classes: set(whose[classes[side.labels]].tolist())

@@ -13,13 +13,10 @@ from scipy import optimize, stats
 
 from hushtable._types import CodeArray, CountArray, FloatArray
 from hushtable.columns import ColumnSpec
-from hushtable.errors import InputError, check_whole
+from hushtable.errors import check_choice, check_whole
 from hushtable.kernels.candidates import count_matches
 from hushtable.risk.attacks.attack import Attack, Coded, Tries, beyond, coded, generator
 from hushtable.tables import JointRows
-
-__all__ = ["singling_out"]
-
 
 _BATCH: Final = 20_000
 # So many tries for each query that there can be find nearly all of them.
@@ -89,10 +86,6 @@ def singling_out(
         Kinds of columns where the data do not say.
     seed : int
 
-    Returns
-    -------
-    Attack
-
     Raises
     ------
     InputError
@@ -117,10 +110,8 @@ def singling_out(
     """
     check_whole("n_attacks", n_attacks, 1)
     check_whole("max_attempts", max_attempts, 1)
-    if mode not in ("multivariate", "univariate"):
-        raise InputError(f"mode = {mode!r}.", hint='use "multivariate" or "univariate".')
-    if control_size not in ("matched", "anonymeter"):
-        raise InputError(f"control_size = {control_size!r}.", hint='use "matched" or "anonymeter".')
+    check_choice("mode", mode, ("multivariate", "univariate"))
+    check_choice("control_size", control_size, ("matched", "anonymeter"))
     known = coded(original, synthetic, control, columns, specs)
     n_used = 1 if mode == "univariate" else n_cols
     check_whole("n_cols", n_used, 1, len(known.joint.names))
@@ -226,16 +217,11 @@ def _by_chance(known: Coded, made: JointRows, n_cols: int, n_queries: int, rng: 
     codes = np.array([values[j][place] for j, place in zip(columns.flat, drawn.flat, strict=True)], dtype=np.int32)
     codes = codes.reshape(columns.shape)
     is_measured = np.array([scale is not None for scale in known.scales])[columns] & (codes >= 0)
-    # Equal, unequal, at most, above, at least, below: the second of each two negates the first.
     asked = np.where(is_measured, rng.integers(6, size=columns.shape), rng.integers(2, size=columns.shape))
-    lows = np.where(asked // 2 == 1, 0, codes).astype(np.int32)
-    highs = np.where(asked // 2 == 2, np.array(known.joint.widths)[columns] - 1, codes).astype(np.int32)
-    # What is above or below a value is no missing one.
-    is_above, is_below = asked == 3, asked == 5
-    lows = np.where(is_above, codes + 1, np.where(is_below, 0, lows)).astype(np.int32)
-    highs = np.where(is_above, np.array(known.joint.widths)[columns] - 1, np.where(is_below, codes - 1, highs)).astype(
-        np.int32
-    )
+    last = np.array(known.joint.widths)[columns] - 1
+    # Equal, unequal, at most, above, at least, below; what is above or below a value is no missing one.
+    lows = np.choose(asked, [codes, codes, 0, codes + 1, codes, 0]).astype(np.int32)
+    highs = np.choose(asked, [codes, codes, codes, last, last, codes - 1]).astype(np.int32)
     return _Queries(columns, lows, highs, asked == 1)
 
 
@@ -263,16 +249,12 @@ def _missed(n_records: int, n_drawn: int) -> FloatArray:
     return np.append(1.0, np.cumprod(np.maximum(left - n_drawn, 0) / left))
 
 
-def _alone(counts: CountArray, n_rows: int, n_drawn: int) -> FloatArray:
-    return np.asarray(stats.hypergeom.pmf(1, n_rows, counts, n_drawn))
-
-
 def _scaled(counts: CountArray, n_control: int, n_people: int) -> float:
     """Scale the control's successes to the number of people by a curve that is fitted to smaller controls."""
     if not (counts == 1).any():
         return 0.0
     sizes = np.linspace(min(_FEWEST_ROWS, n_control), n_control, _N_SIZES).astype(int)
-    successes = [_alone(counts, n_control, int(size)).sum() for size in sizes]
+    successes = [stats.hypergeom.pmf(1, n_control, counts, size).sum() for size in sizes]
 
     def curve(n: Any, weight: float, norm: float) -> Any:
         return norm * (1 - (n * weight + 1) * (1 - weight) ** n) / (n + 1)

@@ -1,7 +1,4 @@
-"""The classes of a sample by their sizes: all that estimators see of a table, but the tree.
-
-What an estimate says: its value, what the truth may be, and whether simulation lets us rely on it.
-"""
+"""The classes of a sample by their sizes: all that estimators see of a table, but the tree; and what estimates say."""
 
 from __future__ import annotations
 
@@ -14,8 +11,6 @@ from numpy.typing import ArrayLike
 
 from hushtable._types import TOLERANCE, CountArray, frozen
 from hushtable.errors import InputError
-
-__all__ = ["Estimate", "Point", "SampleClasses"]
 
 
 @dataclass(frozen=True, slots=True)

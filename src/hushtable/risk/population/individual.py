@@ -1,7 +1,4 @@
-"""The risk of each record by its weight alone (Benedetti and Franconi), and of a household.
-
-Data intrusion simulation: the chance that a unique match is right, from singles and pairs alone.
-"""
+"""Individual risk by weights alone, of a household, and the chance that a unique match is right (theta)."""
 
 from __future__ import annotations
 
@@ -14,9 +11,6 @@ from hushtable._types import BoolArray, FloatArray
 from hushtable.errors import InputError
 from hushtable.risk.intervals import standard_score
 from hushtable.risk.population.classes import Estimate, SampleClasses
-
-__all__ = ["benedetti_franconi", "data_intrusion", "household"]
-
 
 _FEW_PAIRS: Final = 10
 
@@ -139,6 +133,7 @@ def benedetti_franconi(f: ArrayLike, weight_sums: ArrayLike) -> FloatArray:
     the integral is p J_f, J_f = integral of s^(f-1) / (p + q s), q = 1 - p, for which
     q J_(f+1) = 1/f - p J_f. Forward, this is stable for p up to 1/2, and starts with
     J_1 = log(1/p) / q. Elsewhere, and from 30 records on, J_f = sum over k of k! q^k / (f (f+1) ... (f+k)).
+    It is p 2F1(1, 1; f + 1; q) / f, for which SciPy has no number from 100 records on.
     sdcMicro takes p / (f - 1 + p) from f = 3 on, which is up to some percent too high.
     O(n f) for few records, some 60 steps otherwise; pass classes, not records.
 

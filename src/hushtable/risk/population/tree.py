@@ -12,8 +12,6 @@ from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray, froze
 from hushtable.kernels import group
 from hushtable.risk.population.classes import SampleClasses
 
-__all__ = ["Tree", "TreeRisk", "chow_liu", "expected", "log_shares"]
-
 
 class _RowGroups(NamedTuple):
     """Rows by what they have in common: the group of every row, and the records of each group."""

@@ -1,8 +1,4 @@
-"""Population uniqueness by every estimator, with the one interval that holds the truth.
-
-Pitman's sampling formula; the likeliest mixture of class sizes that explains a sample, and how far apart those that fit
-may lie.
-"""
+"""Population uniqueness by every estimator, with the one interval that holds the truth."""
 
 from __future__ import annotations
 
@@ -18,21 +14,6 @@ from hushtable._types import FloatArray
 from hushtable.risk.population.classes import Estimate, Point, SampleClasses
 from hushtable.risk.population.tree import TreeRisk
 from hushtable.search import linprog
-
-__all__ = [
-    "Bounds",
-    "Mixture",
-    "bounds",
-    "dankar",
-    "fit_pitman",
-    "fit_snb",
-    "npmle",
-    "pitman",
-    "population_uniqueness",
-    "snb",
-    "zayatz",
-]
-
 
 _SINGLE = 12  # records; larger classes are pooled in ranges
 _EVERY = 30  # people; sizes of larger classes form a grid
@@ -249,11 +230,8 @@ def pitman(classes: SampleClasses) -> Point:
 def fit_pitman(classes: SampleClasses) -> tuple[float, float] | None:
     """Return (alpha, theta) of the greatest likelihood, 0 < alpha < 1, theta > -alpha; None where it has no maximum.
 
-    Notes
-    -----
-    The likelihood's derivative along theta is solved for each alpha, then its sign is followed along alpha: all
-    maxima between the points of a grid are found, and the best is taken. In closed form by digamma functions, so
-    the cost does not depend on the number of records, but for the distinct sizes of classes.
+    The likelihood's derivative along theta is solved for each alpha, then its sign is followed along alpha: all maxima
+    between the points of a grid are found. In closed form by digamma functions, so only distinct sizes of classes cost.
     """
     slopes = [_slope(classes, alpha)[0] for alpha in _ALPHAS]
     found = [
@@ -346,15 +324,11 @@ def snb(classes: SampleClasses) -> Point:
 
 
 def fit_snb(classes: SampleClasses) -> tuple[float, float] | None:
-    """Return (alpha, beta) of the greatest likelihood of the sizes of classes that the sample did not miss.
+    """Return (alpha, beta) of the greatest likelihood of the sizes of classes that the sample (f < 1) did not miss.
 
-    None where it lies at the edge of what is searched, or the search did not end. Of a part of a population: f < 1.
-
-    Notes
-    -----
-    Each person of a class of 1 + NB(alpha, beta) is drawn with probability f, which leaves the sum of a
-    Bernoulli(f) and a NB(alpha, 1 / (1 + odds)), odds = f (1 - beta) / beta. From six starts, along log alpha and
-    log odds; the best end counts.
+    None where it lies at the edge of what is searched, or the search did not end. Each person of a class of 1 +
+    NB(alpha, beta) is drawn with probability f, which leaves the sum of a Bernoulli(f) and a NB(alpha, 1 / (1 + odds)),
+    odds = f (1 - beta) / beta.
     """
     from scipy.optimize import minimize
 

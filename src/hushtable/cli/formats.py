@@ -1,0 +1,97 @@
+"""codebook, convert, schema: files that archives, policies and editors read."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+from hushtable.cli.arguments import Force
+from hushtable.cli.groups import argument, option
+from hushtable.cli.terminal import say, tell
+
+
+def codebook(
+    release: Annotated[Path, argument("RELEASE", "Release that was written.")],
+    form: Annotated[str, option("Form: DDI-Codebook 2.5, or CSV on the Web.", "--as", metavar="ddi|csvw")] = "ddi",
+    output: Annotated[
+        Path | None,
+        option(
+            "File to write. Default: beside the release, RELEASE.ddi.xml or RELEASE-metadata.json.",
+            "--output",
+            "-o",
+            metavar="FILE",
+        ),
+    ] = None,
+    force: Force = False,
+) -> None:
+    """Write the codebook of a release for an archive or a catalogue: DDI-Codebook 2.5, or CSV on the Web."""
+    from hushtable.release import archived, archived_path
+
+    text = archived(release, form)
+    path = output or archived_path(release, form)
+    _write([path], [text], [release], force=force)
+    tell(f"Wrote {path}.")
+
+
+def convert(
+    file: Annotated[
+        Path, argument("FILE", "Project of ARX (.deid), hierarchy of tau-Argus (.hrc) or of Amnesia (.txt).")
+    ],
+    output: Annotated[
+        Path, option("Folder to write into. Default: here.", "--output", "-o", metavar="FOLDER")
+    ] = Path(),
+    force: Force = False,
+) -> None:
+    """Make a policy of an ARX project, or a hierarchy file of tau-Argus' or Amnesia's. Says what has no counterpart."""
+    from hushtable.policy import convert as convert_
+
+    made = convert_(file)
+    paths = [output / name for name in made.files]
+    for path in paths:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    _write(paths, [*made.files.values()], [file], force=force)
+    tell(f"Wrote {', '.join(map(str, paths))}.", *(f"  no counterpart: {each}" for each in made.lacking))
+
+
+class _SchemaOf(StrEnum):
+    policy = "policy"
+    pipeline = "pipeline"
+
+
+def schema(
+    of: Annotated[_SchemaOf, argument("policy|pipeline", "Which file.")],
+    output: Annotated[
+        Path | None, option("File to write. Default: terminal.", "--output", "-o", metavar="FILE")
+    ] = None,
+    force: Force = False,
+) -> None:
+    """Write the JSON schema of policies or pipelines, so that an editor completes and checks them.
+
+    WrittenOptions as policy.schema.json beside a policy, `scan` names it in the policies that it writes there.
+    """
+    if of is _SchemaOf.policy:
+        from hushtable.policy import policy_schema
+
+        made = policy_schema()
+    else:
+        from hushtable.pipeline import pipeline_schema
+
+        made = pipeline_schema()
+    text = json.dumps(made, indent=2)
+    if output is None:
+        say(text)
+        return
+    _write([output], [f"{text}\n"], [], force=force)
+    tell(f"Wrote {output}.")
+
+
+def _write(paths: Sequence[Path], texts: Sequence[str], inputs: Sequence[Path], *, force: bool) -> None:
+    from hushtable.io import drafts
+
+    drafts.check_outputs(paths, inputs, overwrite=force)
+    with drafts.replacing(*paths, overwrite=force) as written:
+        for draft, text in zip(written, texts, strict=True):
+            draft.write_text(text, encoding="utf-8", newline="\n")

@@ -1,0 +1,91 @@
+"""Options of the command in groups: records whose fields are options, under their heading in the help."""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import functools
+import inspect
+from collections.abc import Callable
+from types import EllipsisType
+from typing import TYPE_CHECKING, Annotated, Any, Final, TypeVar, cast, get_args, get_type_hints
+
+import typer
+from typer.models import ArgumentInfo, OptionInfo
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+ValueT = TypeVar("ValueT")
+
+_OPTION: Final = "option"
+_BY_NAME: Final = inspect.Parameter.KEYWORD_ONLY
+
+
+def option(text: str, *names: str, **settings: Any) -> OptionInfo:
+    """Return an option with its help, for an annotation; without a name it is called as what it annotates."""
+    return cast("OptionInfo", typer.Option(*names, help=text, **settings))
+
+
+def argument(metavar: str, text: str, **settings: Any) -> ArgumentInfo:
+    """Return a positional argument with its help, for an annotation."""
+    return cast("ArgumentInfo", typer.Argument(metavar=metavar, help=text, show_default=False, **settings))
+
+
+def field(default: ValueT | EllipsisType, text: str, *names: str, **settings: Any) -> ValueT:
+    """Return a field of a group that is an option with its default, ... where it must be given, and its help."""
+    metadata = {_OPTION: option(text, *names, **settings)}
+    if isinstance(default, EllipsisType):
+        return cast("ValueT", dataclasses.field(metadata=metadata))
+    return dataclasses.field(default=default, metadata=metadata)
+
+
+def flatten_groups(verb: Callable[..., None]) -> Callable[..., None]:
+    """Return a verb as Typer needs it, which knows no groups: it takes their fields one by one.
+
+    The first line of a group's docstring is the heading of its options.
+    """
+    hints = get_type_hints(verb, include_extras=True)
+    groups = {name: kind for name, kind in hints.items() if isinstance(kind, type) and dataclasses.is_dataclass(kind)}
+    parameters: list[inspect.Parameter] = []
+    for name, parameter in inspect.signature(verb).parameters.items():
+        plain = parameter.replace(annotation=hints[name], kind=_BY_NAME)
+        parameters += _options_of(groups[name]) if name in groups else [plain]
+
+    @functools.wraps(verb)
+    def call(**given: object) -> None:
+        records = {
+            name: group(**{each.name: given.pop(each.name) for each in dataclasses.fields(group)})
+            for name, group in groups.items()
+        }
+        verb(**given, **records)
+
+    call.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]  # what `inspect` looks for
+    call.__annotations__ = {each.name: each.annotation for each in parameters}
+    return call
+
+
+@functools.cache
+def _options_of(group: type[DataclassInstance]) -> list[inspect.Parameter]:
+    heading, hints = (group.__doc__ or "").partition("\n")[0].rstrip("."), get_type_hints(group, include_extras=True)
+    options = []
+    for each in dataclasses.fields(group):
+        # What several groups have is annotated once for all of them.
+        kind, shared = hints[each.name], each.metadata.get(_OPTION)
+        kind, shared = (kind, shared) if shared else get_args(kind)
+        under_heading = copy.copy(shared)
+        under_heading.rich_help_panel = heading
+        default = inspect.Parameter.empty if each.default is dataclasses.MISSING else each.default
+        options.append(
+            inspect.Parameter(each.name, _BY_NAME, default=default, annotation=Annotated[kind, under_heading])
+        )
+    return options
+
+
+def find_given(*groups: DataclassInstance) -> dict[str, bool]:
+    """Return for every option of some groups whether it was given, other than by its default."""
+    return {
+        f"--{each.name.replace('_', '-')}": getattr(group, each.name) != each.default
+        for group in groups
+        for each in dataclasses.fields(group)
+    }

@@ -1,0 +1,162 @@
+"""--fail-above: figures against limits, for pipelines. A figure that is not known to be at most its limit fails."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Final
+
+from hushtable.cli.groups import option
+from hushtable.cli.terminal import leaving, tell
+from hushtable.errors import InputError, listed
+from hushtable.policy import LimitedFigure, failures
+
+if TYPE_CHECKING:
+    from typer.models import OptionInfo
+
+    from hushtable.risk import Attacks
+
+_HIGHEST: Final = {"count": math.inf, "copies": math.inf}  # of all others 1
+_LOWEST: Final = {"excess": -1.0}  # of all others 0
+_OF_FIGURES: Final = {
+    "dcr": "the upper end of the share of synthetic records that are nearer to the people than to the control",
+    "tcap": "the share of right targets where all synthetic records of a key agree",
+    "rapid": "the upper end of the share of people whose target is told",
+}
+
+
+def fail_above(names: Sequence[str]) -> OptionInfo:
+    """Return the option of a command whose figures have these names."""
+    figures = " or ".join(filter(None, (", ".join(names[:-1]), names[-1])))
+    return option(f"Exit 1 if {figures} is above its limit, or may be.", "--fail-above", metavar="NAME=LIMIT,...")
+
+
+def limits_of(given: Sequence[str] | None, names: Sequence[str]) -> dict[str, float]:
+    """Read limits of the form NAME=LIMIT, several to an option or the option several times."""
+    limits: dict[str, float] = {}
+    for entry in ",".join(given).split(",") if given else ():
+        name, _, text = (part.strip() for part in entry.partition("="))
+        if name not in names or name in limits:
+            what = "is given twice" if name in limits else "is no figure of this command with its limit"
+            raise InputError(
+                f"--fail-above {entry.strip()!r} {what}.",
+                hint=f"each of {listed(names)} can be limited once, as in {names[0]}=0.05.",
+            )
+        limits[name] = _limit(name, text)
+    if limits:
+        from hushtable.tables import refuse_mismatches
+
+        # A gate would pass on columns that no attack can compare.
+        refuse_mismatches()
+    return limits
+
+
+def _limit(name: str, text: str) -> float:
+    low, high = _LOWEST.get(name, 0.0), _HIGHEST.get(name, 1.0)
+    is_count = name in _HIGHEST
+    try:
+        limit = float(text)
+    except ValueError:
+        limit = math.nan
+    # So written, NaN is out of every range.
+    if not low <= limit <= high or (is_count and not limit.is_integer()):
+        expected = "a whole number, 0 or more" if is_count else f"a number from {low:g} to {high:g}: 0.05 is 5 %"
+        raise InputError(f"--fail-above {name}={text} is no limit.", hint=f"give {expected}.")
+    return int(limit) if is_count else limit
+
+
+@contextmanager
+def failing(failed: Sequence[Mapping[str, Any]]) -> Iterator[None]:
+    """Leave with exit 1 after what is printed meanwhile, also where its reader has gone."""
+    with leaving(1 if failed else 0):
+        try:
+            yield
+        finally:
+            for each in failed:
+                tell(f"hushtable: failed: {each['because']}.")
+
+
+def judge(figures: Mapping[str, LimitedFigure], limits: Mapping[str, float]) -> list[dict[str, Any]] | None:
+    """Return the limits that fail, as plain values; None where none was given."""
+    return failures(figures, limits) if limits else None
+
+
+def uniques_figures(summary: Mapping[str, Any]) -> dict[str, LimitedFigure]:
+    """Return what `hushtable uniques` can limit."""
+    doubt = "" if summary["complete"] else "the budget ended before all column sets were looked at"
+    what = f"of the records that are unique on at most {summary['max_size']} columns"
+    return {
+        "rate": LimitedFigure(summary["unique_rate"], f"the share {what}", doubt),
+        "count": LimitedFigure(summary["n_records_with_sets"], f"the number {what}", doubt),
+    }
+
+
+def assess_figures(risk: Mapping[str, Any]) -> dict[str, LimitedFigure]:
+    """Return what `hushtable assess` can limit; of theta the upper end of its interval."""
+    theta, what = risk["theta"], "the upper end of the chance that a match with a unique is right"
+    if risk["population_size"] is None:
+        chance = LimitedFigure(math.nan, what, "nothing is known of the population")
+    elif theta is not None:
+        chance = LimitedFigure(theta["high"], what)
+    else:
+        # Where nobody is unique, no match with a unique is right.
+        chance = LimitedFigure(0.0 if risk["n_records"] and not risk["n_unique"] else math.nan, what)
+    return {
+        **_risk_figures(risk, "unique"),
+        "marketer": LimitedFigure(risk["marketer_risk"], "the expected share of right guesses over all records"),
+        "global": LimitedFigure(risk["global_risk"], "the share of the records that is expected to be found"),
+        "theta": chance,
+    }
+
+
+def scan_figures(risk: Mapping[str, Any]) -> dict[str, LimitedFigure]:
+    """Return what `hushtable scan` can limit; without quasi-identifiers it measured nothing."""
+    doubt = "" if risk["quasi_identifiers"] else "no column looks like a quasi-identifier, which proves nothing"
+    return _risk_figures(risk, "unique on the proposed quasi-identifiers", doubt)
+
+
+def _risk_figures(risk: Mapping[str, Any], unique: str, doubt: str = "") -> dict[str, LimitedFigure]:
+    rate = risk["n_unique"] / risk["n_records"] if risk["n_records"] else math.nan
+    return {
+        "rate": LimitedFigure(rate, f"the share of the records that are {unique}", doubt),
+        "highest": LimitedFigure(risk["highest_risk"], "the highest risk of a record", doubt),
+        "average": LimitedFigure(risk["average_risk"], "the average risk of a record", doubt),
+    }
+
+
+def attack_figures(rate: float, count: int, what: str, excess: float | None = None) -> dict[str, LimitedFigure]:
+    """Return what attacks can limit; of the excess over a control the upper end of its interval."""
+    most = math.nan if excess is None else excess
+    return {
+        "rate": LimitedFigure(rate, f"the share {what}"),
+        "count": LimitedFigure(count, f"the number {what}"),
+        "excess": LimitedFigure(most, "the upper end of the 95 % interval of what is beyond the control"),
+    }
+
+
+def synthetic_figures(found: Attacks, limits: Mapping[str, float]) -> dict[str, LimitedFigure]:
+    """Return what `hushtable attack` can limit: of every kind the upper end of the highest risk's interval."""
+    assert found.copies is not None, "the command counts them"
+    figures = {"copies": LimitedFigure(found.copies.n_copied, "the number of people who stand in the table")}
+    for kind in ("singling out", "linkability", "inference"):
+        attacks = found.of(kind)
+        unknown = not attacks or any(math.isnan(each.risk.high) for each in attacks)
+        highest = math.nan if unknown else max(each.risk.high for each in attacks)
+        doubt = "no attack of this kind could be made or compared" if unknown else ""
+        most = min((each.most for each in attacks), default=1.0)
+        if not most > limits.get(kind.replace(" ", "-"), -1.0):
+            doubt = f"beside this control even a copy of the table would show a risk of {round(most, 3):g}"
+        what = f"the upper end of the 95 % interval of the {kind} risk"
+        figures[kind.replace(" ", "-")] = LimitedFigure(highest, what, doubt)
+    for name, what in _OF_FIGURES.items():
+        measured = [each for each in found.figures if each.name == name]
+        # Of what has no interval, the figure itself.
+        ends = [each.value if math.isnan(each.high) else each.high for each in measured]
+        unknown = not ends or any(map(math.isnan, ends))
+        doubt = "it was not measured (dcr needs a control, the others a --secret)" if unknown else ""
+        most = min((each.reach.most for each in measured if each.reach is not None), default=1.0)
+        if not most > limits.get(name, -1.0):
+            doubt = doubt or f"beside this control even a copy of the table would show {round(most, 3):g}"
+        figures[name] = LimitedFigure(math.nan if unknown else max(ends), what, doubt)
+    return figures

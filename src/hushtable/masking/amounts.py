@@ -1,0 +1,78 @@
+"""Texts that are numbers with a unit ("25k", "4 %", "€ 1,200"): read as amounts where all leave no doubt."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from types import MappingProxyType
+from typing import Final
+
+import numpy as np
+
+from hushtable._types import CodeArray, FloatArray
+from hushtable.columns import Column, ColumnSpec, canonical, doubts, found, from_texts, strings
+from hushtable.tables import Table
+
+_TIMES: Final[Mapping[str, float]] = MappingProxyType(
+    {"": 1.0}
+    | dict.fromkeys(("k", "K", "tsd", "Tsd", "Tsd."), 1e3)
+    | dict.fromkeys(("M", "Mio", "Mio.", "mio", "Mill.", "million"), 1e6)
+    | dict.fromkeys(("bn", "Mrd", "Mrd.", "mrd", "billion"), 1e9)
+)
+"""What units of different cells say beside one another; `m` may be a metre, `B` a byte: they stand alone only."""
+
+_CURRENCY: Final = r"[$€£¥₹₩₽]|[A-Z]{3}"
+_AMOUNT: Final = re.compile(
+    rf"(?P<before>(?:{_CURRENCY})?) ?(?P<number>[+-]?[0-9](?:[0-9.,' \u00a0\u202f]*[0-9])?)"
+    rf"[ \u00a0]?(?P<unit>[^\W\d_]{{0,10}}\.?|%|‰|°C?|[$€£¥₹₩₽])[ \u00a0]?(?P<after>(?:{_CURRENCY})?)"
+)
+
+
+def by_amount(table: Table, names: tuple[str, ...]) -> tuple[Table, tuple[str, ...]]:
+    """Return a table in which columns of text that are amounts are numbers, and which these are."""
+    read = {name: amounts for name in table.names if name in names and (amounts := read_amounts(table.column(name)))}
+    columns = tuple(read[column.name][0] if column.name in read else column for column in table.columns)
+    codes = table.codes.copy()
+    for name, (_, code_of_value) in read.items():
+        place = table.index(name)
+        codes[place] = np.append(code_of_value, np.int32(-1))[codes[place]]
+    return replace(table, columns=columns, codes=codes), tuple(read)
+
+
+def read_amounts(column: Column) -> tuple[Column, CodeArray] | None:
+    """Read a category's values as amounts, with the code of each; None where numbers or units do not fit."""
+    if column.kind != "category" or not column.n_values:
+        return None
+    matches = [_AMOUNT.fullmatch(text.strip()) for text in column.values.tolist()]
+    if not all(matches):
+        return None
+    parts = [match.groupdict() for match in matches if match]
+    units = {part["unit"] for part in parts}
+    if any(len({part[end] for part in parts}) > 1 for end in ("before", "after")):
+        return None
+    if len(units) > 1 and not units <= _TIMES.keys():
+        return None
+    times = np.array([_TIMES.get(part["unit"], 1.0) for part in parts])
+    readings = [numbers * times for numbers in _numbers([part["number"] for part in parts])]
+    # By a point or a comma: where one reading is a thousand times the other everywhere, they agree on what counts.
+    if not readings or any(
+        not np.allclose(each / np.abs(each).max(), readings[0] / np.abs(readings[0]).max()) for each in readings
+    ):
+        return None
+    values, codes = np.unique(readings[0], return_inverse=True)
+    return Column(column.name, "decimal", values), codes.ravel().astype(np.int32)
+
+
+def _numbers(cells: list[str]) -> list[FloatArray]:
+    """Return the numbers of texts, in every way that their marks may be read; none where a text is no number."""
+    texts = strings("", cells)
+    marks = doubts(texts, ColumnSpec(), points_may_group=True)[1]
+    specs = [ColumnSpec(decimal=decimal, thousands=thousands) for decimal, thousands in marks]
+    read = []
+    for spec in specs or [found(texts, ColumnSpec())]:
+        numbers, places = from_texts("", canonical(texts, spec).to_list())
+        if numbers.kind not in ("integer", "decimal") or not numbers.values.any():
+            return []
+        read.append(numbers.values.astype(np.float64)[places])
+    return read
