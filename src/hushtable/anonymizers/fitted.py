@@ -332,7 +332,15 @@ class LearnedRecoding:
         del release
         return self
 
-    def apply(self, rows: Any, *, earlier: Any = None, key: bytes | None = None, session: object = None) -> Release:
+    def apply(
+        self,
+        rows: Any,
+        *,
+        earlier: Any = None,
+        key: bytes | None = None,
+        engine: engines.EngineChoice = "auto",
+        session: object = None,
+    ) -> Release:
         """Publish new rows by the cells of the earlier release.
 
         Every row goes where the earlier search would have put it, or of a search that does not cut to the cells that
@@ -350,8 +358,8 @@ class LearnedRecoding:
         key : bytes, optional
             The secret of pseudonyms, where columns get them. A recoding in memory knows the earlier one, under which
             the records of one person can be linked.
-        session : optional
-            Of lazy rows, as `hushtable.anonymize` takes it.
+        engine, session
+            Where the rows of files are, and of lazy rows; as `hushtable.anonymize` takes them.
 
         Returns
         -------
@@ -372,7 +380,7 @@ class LearnedRecoding:
         The loss is the set-NCP. O(depth of the cuts) a row; without cuts, rows are compared with all classes, column
         by column.
         """
-        origin = engines.opened(rows, session=session)
+        origin = engines.opened(rows, engine=engine, session=session)
         if origin is None:
             release = self._publish(rows, earlier, key)
         elif earlier is None:

@@ -5,13 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 
 class NextBatch(Protocol):
     """The cells of a release, by which new rows are published."""
 
-    def apply(self, rows: Any, *, earlier: Any = None, key: bytes | None = None, session: object = None) -> Any:
+    def apply(
+        self,
+        rows: Any,
+        *,
+        earlier: Any = None,
+        key: bytes | None = None,
+        engine: Literal["auto", "memory", "stream", "spark"] = "auto",
+        session: object = None,
+    ) -> Any:
         """Publish new rows."""
         ...
 

@@ -360,7 +360,9 @@ class Release(Generic[FrameT]):
         if together and self.origin is not None:
             raise InputError("earlier rows that are not in memory are not judged again.", hint="leave together out.")
         earlier = self.source if together else None
-        release: Release = self.learned.apply(rows, earlier=earlier, key=key, session=session)
+        # What was not in memory before is not read into it now.
+        engine: Final = "stream" if self.origin is not None and isinstance(rows, (str, Path)) else "auto"
+        release: Release = self.learned.apply(rows, earlier=earlier, key=key, engine=engine, session=session)
         return release
 
     def save_recoding(self, path: str | Path, *, overwrite: bool = False) -> None:
