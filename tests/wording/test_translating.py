@@ -32,6 +32,7 @@ def catalogue():
         ("column 'x' holds 1,234.5 of them.", "Spalte 'x' enthält 1.234,5 of them."),
         ("column 'x' holds a gap. Check it.", "Spalte 'x' enthält eine Lücke. Prüfen Sie es."),
         ("names: a, b and c", "Namen: a, b und c"),
+        ("names: a, b and 1,234 more", "Namen: a, b und 1.234 weitere"),
         ("x holds a brace {", "Geschweifte Klammer { in x"),
         ("many of few records", "many of few records"),
         ("nobody said this", "nobody said this"),

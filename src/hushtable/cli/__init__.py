@@ -13,6 +13,7 @@ import atexit
 import errno
 import functools
 import importlib
+import inspect
 import os
 import signal
 import sys
@@ -29,8 +30,9 @@ import typer
 
 from hushtable.cli.groups import flatten_groups
 from hushtable.cli.terminal import complain, print_json, tell
-from hushtable.errors import HushError
+from hushtable.errors import HushError, InputError
 from hushtable.io import check_secrets, is_full
+from hushtable.wording import LANGUAGES, current_language, set_language, translate, use_language
 
 __all__ = ["FAULT", "build_app", "command", "fault_line", "main"]
 
@@ -38,6 +40,7 @@ __all__ = ["FAULT", "build_app", "command", "fault_line", "main"]
 FAULT: Final = 70
 """The exit code of a fault of ours, and of the end of memory or disk: `EX_SOFTWARE` of sysexits."""
 
+_LANGUAGE: Final = "--language"
 _PACKAGE: Final = Path(__file__).resolve().parent.parent
 _FULL: Final = ("(os error 28)", "(os error 122)", "No space left on device")
 _NO_MEMORY: Final = ("(os error 12)", "Cannot allocate memory", "memory allocation", "Out of Memory", "out of memory")
@@ -137,9 +140,14 @@ def build_app(*wanted: str) -> typer.Typer:
         module, _, function = _PLACES[name].partition(".")
         verb = getattr(importlib.import_module(f"hushtable.cli.{module}"), function)
         # A line of its own for each: the help joins what is not a paragraph.
-        epilog = f"Example: {_EXAMPLES[_PLACES[name]]}\n\n{_EXIT_CODES}"
-        app.command(name, epilog=epilog)(flatten_groups(verb))
+        epilog = f"{translate('Example')}: {_EXAMPLES[_PLACES[name]]}\n\n{translate(_EXIT_CODES)}"
+        app.command(name, epilog=epilog, help=_help_of(verb))(flatten_groups(verb))
     return app
+
+
+def _help_of(verb: Callable[..., None]) -> str:
+    paragraphs = (inspect.getdoc(verb) or "").split("\n\n")
+    return "\n\n".join(translate(" ".join(each.split())) for each in paragraphs)
 
 
 def command() -> NoReturn:
@@ -182,7 +190,8 @@ def main() -> None:
             warnings.showwarning = partial(_tell, set())
             # Before anybody reads them: what is wrong with an argument is told with it.
             check_secrets(arguments)
-            _group(*(name for name in arguments[:1] if name in _PLACES))(arguments)
+            arguments = _choose_language(arguments)
+            _group(current_language(), *(name for name in arguments[:1] if name in _PLACES))(arguments)
     except (SystemExit, KeyboardInterrupt):
         raise
     # Some libraries' panics are no Exception.
@@ -201,8 +210,10 @@ def main() -> None:
 
 
 @functools.cache
-def _group(*wanted: str) -> Callable[[Sequence[str]], None]:
-    return typer.main.get_command(build_app(*wanted))
+def _group(language: str, *wanted: str) -> Callable[[Sequence[str]], None]:
+    """Return the command with its help in a language."""
+    with use_language(language):
+        return typer.main.get_command(build_app(*wanted))
 
 
 def _without_traceback(arguments: Sequence[str]) -> tuple[list[str], bool]:
@@ -210,6 +221,25 @@ def _without_traceback(arguments: Sequence[str]) -> tuple[list[str], bool]:
     end = arguments.index("--") if "--" in arguments else len(arguments)
     options = [each for each in arguments[:end] if each != _TRACEBACK]
     return [*options, *arguments[end:]], len(options) < end
+
+
+def _choose_language(arguments: list[str]) -> list[str]:
+    """Speak the language that any command may be asked for; return the arguments that are left."""
+    for place, each in enumerate(arguments):
+        name, is_one, value = each.partition("=")
+        if each == "--":
+            break
+        if name == _LANGUAGE and (is_one or place + 1 < len(arguments)):
+            n_taken = 1 if is_one else 2
+            language = value if is_one else arguments[place + 1]
+            set_language(language)
+            # There it is the language of words in cells, which may be one that the command does not speak.
+            if arguments[:1] == ["anonymize"]:
+                return arguments
+            if language not in LANGUAGES:
+                raise InputError(f"--language {language!r}.", hint=f"choose among {', '.join(LANGUAGES)}.")
+            return [*arguments[:place], *arguments[place + n_taken :]]
+    return arguments
 
 
 @contextmanager

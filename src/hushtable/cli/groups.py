@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, TypeVar, cast, get_args
 import typer
 from typer.models import ArgumentInfo, OptionInfo
 
+from hushtable.wording import translate
+
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
@@ -49,7 +51,7 @@ def flatten_groups(verb: Callable[..., None]) -> Callable[..., None]:
     groups = {name: kind for name, kind in hints.items() if isinstance(kind, type) and dataclasses.is_dataclass(kind)}
     parameters: list[inspect.Parameter] = []
     for name, parameter in inspect.signature(verb).parameters.items():
-        plain = parameter.replace(annotation=hints[name], kind=_BY_NAME)
+        plain = parameter.replace(annotation=_translated(hints[name]), kind=_BY_NAME)
         parameters += _options_of(groups[name]) if name in groups else [plain]
 
     @functools.wraps(verb)
@@ -65,7 +67,16 @@ def flatten_groups(verb: Callable[..., None]) -> Callable[..., None]:
     return call
 
 
-@functools.cache
+def _translated(kind: Any) -> Any:
+    """Return an annotation whose option or argument has its help in the current language."""
+    told = [each for each in get_args(kind) if isinstance(each, (OptionInfo, ArgumentInfo))]
+    if not told:
+        return kind
+    in_language = copy.copy(told[0])
+    in_language.help = translate(told[0].help or "")
+    return Annotated[get_args(kind)[0], in_language]
+
+
 def _options_of(group: type[DataclassInstance]) -> list[inspect.Parameter]:
     heading, hints = (group.__doc__ or "").partition("\n")[0].rstrip("."), get_type_hints(group, include_extras=True)
     options = []
@@ -74,7 +85,7 @@ def _options_of(group: type[DataclassInstance]) -> list[inspect.Parameter]:
         kind, shared = hints[each.name], each.metadata.get(_OPTION)
         kind, shared = (kind, shared) if shared else get_args(kind)
         under_heading = copy.copy(shared)
-        under_heading.rich_help_panel = heading
+        under_heading.rich_help_panel, under_heading.help = translate(heading), translate(shared.help or "")
         default = inspect.Parameter.empty if each.default is dataclasses.MISSING else each.default
         options.append(
             inspect.Parameter(each.name, _BY_NAME, default=default, annotation=Annotated[kind, under_heading])

@@ -13,6 +13,7 @@ from hushtable.cli.arguments import Domains, Person, PolicyFile, PopulationOptio
 from hushtable.cli.groups import field
 from hushtable.cli.terminal import join_some, tell
 from hushtable.errors import InputError, PolicyError, listed
+from hushtable.wording import current_language, set_language
 
 if TYPE_CHECKING:
     from hushtable.claims import Claim
@@ -93,7 +94,11 @@ def read_policy(path: Path | None) -> Policy | None:
         return None
     from hushtable.policy import Policy
 
-    return Policy.read(path)
+    policy = Policy.read(path)
+    # Whoever wrote the policy in a language reads it.
+    if current_language() == "en":
+        set_language(policy.writing.language)
+    return policy
 
 
 def policy_of_request(request: RequestOptions, rules: Policy | None, frame: Frame) -> Policy:

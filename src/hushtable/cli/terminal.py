@@ -9,17 +9,21 @@ import shutil
 import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import typer
 
 from hushtable.columns import finite, legible, legible_json
+from hushtable.wording import translate
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar
 
     from hushtable._types import Progress
     from hushtable.tables import WalkProgress
+
+
+_SENTENCE: Final = 20  # letters; what is shorter in a table may be a name
 
 
 class Laid(str):
@@ -76,30 +80,42 @@ def tell(*lines: str) -> None:
 
 def complain(message: object) -> None:
     """Print an error or a warning, which may have several lines."""
-    tell(*f"hushtable: {message}".split("\n"))
+    first, *rest = translate(str(message)).split("\n")
+    tell(f"hushtable: {first}", *rest)
 
 
 def _line(line: str) -> str:
-    return line if isinstance(line, Laid) else legible(line)
+    return line if isinstance(line, Laid) else legible(translate(line))
 
 
 def aligned(
     titles: Sequence[str], rows: Iterable[Sequence[str]], right: Collection[str] = (), whole: Collection[str] = ()
 ) -> Laid:
-    """Lay out a table as text, some of its columns to the right, some never folded."""
+    """Lay out a table as text, some of its columns to the right, some never folded.
+
+    Titles, numbers to the right and sentences are translated; names and other data are not.
+    """
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
     table = Table(box=None, pad_edge=False)
     for title in titles:
-        table.add_column(Text(legible(title)), justify="right" if title in right else "left", no_wrap=title in whole)
+        table.add_column(
+            Text(legible(translate(title))), justify="right" if title in right else "left", no_wrap=title in whole
+        )
     for cells in rows:
         # Text, because a name may hold what rich reads as markup.
-        table.add_row(*(Text(legible(cell)) for cell in cells))
+        told = zip(titles, cells, strict=True)
+        said = (translate(cell) if title in right or _is_sentence(cell) else cell for title, cell in told)
+        table.add_row(*(Text(legible(cell)) for cell in said))
     page = io.StringIO()
     Console(file=page, width=_width()).print(table)
     return Laid(page.getvalue())
+
+
+def _is_sentence(cell: str) -> bool:
+    return len(cell) > _SENTENCE and " " in cell
 
 
 def _width() -> int:
@@ -115,7 +131,7 @@ def step(what: str) -> Iterator[None]:
         return
     from rich.console import Console
 
-    with Console(stderr=True).status(what):
+    with Console(stderr=True).status(translate(what)):
         yield
 
 
@@ -126,7 +142,7 @@ def bar(what: str) -> Iterator[Progress | None]:
         yield None
         return
     with _bars() as shown:
-        task = shown.add_task(what, total=1.0)
+        task = shown.add_task(translate(what), total=1.0)
         yield lambda done: shown.update(task, completed=done)
 
 
@@ -137,7 +153,7 @@ def sets_bar(what: str) -> Iterator[WalkProgress | None]:
         yield None
         return
     with _bars() as shown:
-        columns = shown.add_task(what, total=1.0)
+        columns = shown.add_task(translate(what), total=1.0)
         combinations = shown.add_task("", total=None)
 
         def advance(share: float, n_sets: int) -> None:

@@ -17,18 +17,19 @@ from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
 from string import Formatter
-from typing import Final
+from typing import Final, NamedTuple
 
 LANGUAGES: Final[Mapping[str, str]] = {"en": "English", "de": "Deutsch"}
 """What the program speaks, and how each language calls itself; all but English have a catalogue in ``data``."""
 
 _VARIABLE: Final = "HUSHTABLE_LANGUAGE"
-_AND: Final = {"de": " und "}
+_AND: Final = {"de": "und"}
+_MORE: Final = {"de": "weitere"}
 _NUMBER: Final = re.compile(r"(?<![\w.,])-?(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+\.\d+)(?![\w,]|\.\d)")
 _ONE_NUMBER: Final = r"-?\d[\d,.]*(?:e[-+]?\d+)?(?: ?%)?"
 _SWAPPED: Final = str.maketrans(",.", ".,")
 # What may stand before a sentence, and is no part of it: spaces, a mark of a list, of a remark.
-_BEFORE: Final = re.compile(r"[\s#*-]*")
+_BEFORE: Final = re.compile(r"(?:\s|[#*-]+\s)*")
 _BETWEEN: Final = re.compile(r"(?<=[.;:!?])(\s+)(?=\S)")
 
 _chosen: ContextVar[str | None] = ContextVar("language", default=None)
@@ -106,12 +107,15 @@ class Form:
         A regular expression with a group for each place.
     said : tuple of (str, str or None, str)
         The translation: what stands there, and behind it which place, read in which way.
+    n_letters : int
+        Of the English form.
     """
 
     begins: str
     ends: str
     pattern: str
     said: tuple[tuple[str, str | None, str], ...]
+    n_letters: int
 
     @classmethod
     def of(cls, english: str, translated: str) -> Form:
@@ -126,7 +130,14 @@ class Form:
                 pattern += f"({_ONE_NUMBER if kinds.get(str(n_places)) == 'n' else '.*?'})"
                 n_places += 1
         ends = parts[-1][0] if parts[-1][1] is None else ""
-        return cls(parts[0][0], ends, pattern, said)
+        return cls(parts[0][0], ends, pattern, said, sum(count_letters(literal) for literal, _, _, _ in parts))
+
+
+class Reading(NamedTuple):
+    """What a text is in the other language, and how many of its letters the catalogue knows."""
+
+    said: str
+    n_known: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +150,7 @@ class Catalogue:
     fixed : mapping of str to str
         What has no places.
     forms : sequence of Form
-        Those with most words first: of several that a text has, the one that says most about it is taken.
+        Those with most letters first: of several that a text has, the one that says most about it is taken.
     """
 
     language: str
@@ -148,37 +159,68 @@ class Catalogue:
 
     def translate(self, text: str) -> str:
         """Return a sentence, or several; what is not known stays."""
-        found = self._find(text)
-        if found is not None:
-            return found
-        parts = _BETWEEN.split(text)
-        said = [self._find(part) if place % 2 == 0 else None for place, part in enumerate(parts)]
-        if len(parts) > 1 and any(each is not None for each in said):
-            return "".join(part if each is None else each for part, each in zip(parts, said, strict=True))
-        return self._find(text, spans_sentences=True) or text
+        return self._read(text).said
 
-    def _find(self, text: str, *, spans_sentences: bool = False) -> str | None:
-        """Return what a form says; what varies in it may hold the end of a sentence, or not."""
-        fixed = self.fixed.get(text)
-        if fixed is not None:
-            return fixed
+    def _read(self, text: str) -> Reading:
+        if text in self.fixed:
+            return Reading(self.fixed[text], count_letters(text))
+        readings = [*self._read_forms(text), *self._read_parts(text)]
+        return max(readings, key=lambda each: each.n_known, default=Reading(text, 0))
+
+    def _read_forms(self, text: str) -> Iterator[Reading]:
+        """Read a text by the first form that it has, and by the first one whose places hold no end of a sentence."""
+        has_spanning = False
         for form in self.forms:
-            if text.startswith(form.begins) and text.endswith(form.ends):
-                found = _compiled(form.pattern).fullmatch(text)
-                if found and (spans_sentences or not any(map(_BETWEEN.search, found.groups()))):
-                    return "".join(self._fill(part, found) for part in form.said)
-        return None
+            if not (text.startswith(form.begins) and text.endswith(form.ends)):
+                continue
+            found = _compiled(form.pattern).fullmatch(text)
+            if found is None:
+                continue
+            if not any(map(_BETWEEN.search, found.groups())):
+                yield self._fill(form, found)
+                return
+            if not has_spanning:
+                yield self._fill(form, found)
+                has_spanning = True
 
-    def _fill(self, part: tuple[str, str | None, str], found: re.Match[str]) -> str:
-        literal, place, kind = part
-        if place is None:
-            return literal
-        told = found[int(place) + 1]
-        if kind == "t" and (translated := self.translate(told)) != told:
-            return literal + translated
-        if kind == "l":
-            told = _AND[self.language].join(told.rsplit(" and ", 1))
-        return literal + (_NUMBER.sub(_swap_marks, told) if kind else told)
+    def _read_parts(self, text: str) -> Iterator[Reading]:
+        """Read a text sentence by sentence; a single one without the mark at its end."""
+        parts = _BETWEEN.split(text)
+        if len(parts) > 1:
+            readings = [Reading(part, 0) if place % 2 else self._read(part) for place, part in enumerate(parts)]
+            yield Reading("".join(each.said for each in readings), sum(each.n_known for each in readings))
+        elif text[-1:] in (".", ";", ":"):
+            said, n_known = self._read(text[:-1])
+            yield Reading(said + text[-1], n_known)
+
+    def _fill(self, form: Form, found: re.Match[str]) -> Reading:
+        said, n_known = "", form.n_letters
+        for literal, place, kind in form.said:
+            told = "" if place is None else found[int(place) + 1]
+            if kind == "t":
+                reading = self._read(told)
+                n_known += reading.n_known
+                told = reading.said if reading.n_known else _NUMBER.sub(_swap_marks, told)
+            elif kind == "l":
+                told = self._join(told)
+            elif kind == "n":
+                told = _NUMBER.sub(_swap_marks, told)
+            said += literal + told
+        return Reading(said, n_known)
+
+    def _join(self, names: str) -> str:
+        """Say of a list that it ends, and how many more there are; names are data."""
+        listed, has_end, last = names.rpartition(" and ")
+        if not has_end:
+            return names
+        more = re.fullmatch(r"(\d[\d,]*) more", last)
+        end = f"{more[1].translate(_SWAPPED)} {_MORE[self.language]}" if more else last
+        return f"{listed} {_AND[self.language]} {end}"
+
+
+def count_letters(text: str) -> int:
+    """Return how many letters a text has."""
+    return sum(map(str.isalpha, text))
 
 
 def _swap_marks(number: re.Match[str]) -> str:
@@ -194,19 +236,19 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 @cache
 def _catalogue(language: str) -> Catalogue:
     text = files("hushtable.wording").joinpath("data", f"{language}.tsv").read_text(encoding="utf-8")
-    fixed, forms = {}, []
+    fixed, forms = {}, list[Form]()
     for english, translated in read_entries(text):
         if any(place is not None for _, place, _, _ in Formatter().parse(english)):
-            forms.append((-sum(map(str.isalpha, english)), Form.of(english, translated)))
+            forms.append(Form.of(english, translated))
         else:
             fixed[english.format()] = translated.format()
-    forms.sort(key=lambda each: each[0])
-    return Catalogue(language, fixed, [form for _, form in forms])
+    return Catalogue(language, fixed, sorted(forms, key=lambda each: (-each.n_letters, -len(each.pattern))))
 
 
 def read_entries(text: str) -> Iterator[tuple[str, str]]:
     """Yield the English and the other form of every line of a catalogue."""
     for line in text.split("\n"):
-        if line and not line.startswith("#"):
-            english, _, translated = line.partition("\t")
+        english, _, translated = line.partition("\t")
+        # What is code in every language stays as it is.
+        if translated not in ("", "-"):
             yield english.replace("\\n", "\n"), translated.replace("\\n", "\n")
