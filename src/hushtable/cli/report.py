@@ -174,7 +174,12 @@ def _block_lines(block: Block) -> Iterator[str]:
             for place, title in enumerate(block.titles)
             if any(isinstance(row[place], Quantity) for row in block.rows)
         ]
-        yield aligned(block.titles, [[shown(cell) for cell in row] for row in block.rows], right=numbers).rstrip()
+        yield aligned(
+            block.titles,
+            [[shown(cell) for cell in row] for row in block.rows],
+            right=numbers,
+            sentences=block.titles[1:],
+        ).rstrip()
         if block.note:
             yield f"  {block.note}"
     elif isinstance(block, Chart):

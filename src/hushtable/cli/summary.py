@@ -54,7 +54,9 @@ def role_table(roles: Roles) -> list[str]:
         for column in roles.columns
     ]
     shown = rows if len(rows) <= _MANY_COLUMNS else rows[:_SHOWN_COLUMNS]
-    table = aligned(titles, shown, right=("distinct", "missing", "power"), whole=("proposed role",))
+    table = aligned(
+        titles, shown, right=("distinct", "missing", "power"), whole=("proposed role",), sentences=("because",)
+    )
     if len(shown) == len(rows):
         return [table]
     counts = Counter(column.role for column in roles.columns)

@@ -9,7 +9,7 @@ import shutil
 import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -21,9 +21,6 @@ if TYPE_CHECKING:
 
     from hushtable._types import Progress
     from hushtable.tables import WalkProgress
-
-
-_SENTENCE: Final = 20  # letters; what is shorter in a table may be a name
 
 
 class Laid(str):
@@ -89,11 +86,15 @@ def _line(line: str) -> str:
 
 
 def aligned(
-    titles: Sequence[str], rows: Iterable[Sequence[str]], right: Collection[str] = (), whole: Collection[str] = ()
+    titles: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    right: Collection[str] = (),
+    whole: Collection[str] = (),
+    sentences: Collection[str] = (),
 ) -> Laid:
     """Lay out a table as text, some of its columns to the right, some never folded.
 
-    Titles, numbers to the right and sentences are translated; names and other data are not.
+    Titles, numbers to the right and columns of sentences are translated; names and other data are not.
     """
     from rich.console import Console
     from rich.table import Table
@@ -107,15 +108,11 @@ def aligned(
     for cells in rows:
         # Text, because a name may hold what rich reads as markup.
         told = zip(titles, cells, strict=True)
-        said = (translate(cell) if title in right or _is_sentence(cell) else cell for title, cell in told)
+        said = (translate(cell) if title in (*right, *sentences) else cell for title, cell in told)
         table.add_row(*(Text(legible(cell)) for cell in said))
     page = io.StringIO()
     Console(file=page, width=_width()).print(table)
     return Laid(page.getvalue())
-
-
-def _is_sentence(cell: str) -> bool:
-    return len(cell) > _SENTENCE and " " in cell
 
 
 def _width() -> int:

@@ -164,6 +164,8 @@ class Catalogue:
     def _read(self, text: str) -> Reading:
         if text in self.fixed:
             return Reading(self.fixed[text], count_letters(text))
+        if _NUMBER.fullmatch(text):
+            return Reading(text.translate(_SWAPPED), 0)
         readings = [*self._read_forms(text), *self._read_parts(text)]
         return max(readings, key=lambda each: each.n_known, default=Reading(text, 0))
 
