@@ -53,6 +53,16 @@ def starred() -> ht.Release:
                         suppression_limit=0.2, roles="trust")  # fmt: skip
 
 
+def test_a_kept_column_by_which_many_are_found_comes_first_and_has_a_tile(release):
+    told = ht.report(release).section("summary")
+    most = release.exposure.told[0]
+    assert told.blocks[0].tone == "careful"
+    assert f"finds {most.n_records:,} of {release.exposure.n_records:,} records" in told.blocks[0].text
+    figures = next(block for block in told.blocks if block.kind == "key_figures")
+    assert figures.figures[0].label == "found by a kept column"
+    assert figures.figures[0].quantity.value == most.n_records
+
+
 def results(release: ht.Release) -> dict[str, object]:
     """One result of every kind that has a report."""
     few = PEOPLE.head(120).select("sex", "nationality", "occupation", "income")

@@ -1006,6 +1006,7 @@ def test_real_details_are_those_of_the_slow_twin(ctgan):
     assert found_by(ht.mpuccs(*tables, n_cols=1)) == naive.identified(naive.pair(*tables), 1)
 
 
+@pytest.mark.slow
 def test_ctgan_remembers_nobody(ctgan, shared_file):
     """Training records are hit no more often than as many that the synthesis never saw."""
     result = ht.mpuccs(*ctgan, control=shared_file("data/adult/ctgan_control.csv"), n_cols=[1, 2, 3])

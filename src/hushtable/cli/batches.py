@@ -22,8 +22,10 @@ from hushtable.cli.terminal import print_json, say, step
 from hushtable.errors import InputError
 
 if TYPE_CHECKING:
-    from hushtable.anonymizers import LearnedRecoding
+    from collections.abc import Mapping, Sequence
+
     from hushtable.claims import Verdict
+    from hushtable.engines import Files, Lazy
     from hushtable.release import Release
 
 
@@ -47,26 +49,20 @@ def apply(
     ] = None,
 ) -> None:
     """Write a release of new rows that uses the cells of an earlier release, and verify the written file."""
+    from hushtable import engines
     from hushtable.anonymizers import LearnedRecoding
-    from hushtable.io import drafts, is_many
 
-    in_batches = str(file) != "-" and is_many(file)
-    if not in_batches:
-        inputs = [place_of(file), recoding, *(path for path in (together, key_file) if path is not None)]
-        drafts.check_outputs(outputs_of(output, codebook=written.codebook), inputs, overwrite=written.force)
+    origin = None if str(file) == "-" else engines.opened(file, dialect=machine.dialect())
+    inputs = [place_of(file), recoding, *(path for path in (together, key_file) if path is not None)]
+    in_memory = {"--together": together is not None, "--keep-order": written.keep_order}
+    _check_output(output, inputs, origin, in_memory, written)
     learned = LearnedRecoding.read(recoding)
     key = None if key_file is None else key_in(key_file)
-    if in_batches:
-        unsupported = [
-            name for name, value in (("--together", together), ("--keep-order", written.keep_order)) if value
-        ]
-        release = _publish_batches(learned, file, output, key, unsupported, written)
-    else:
-        with step("reading"):
-            rows = machine.table(file)
-            earlier = None if together is None else machine.table(together)
-        with step("placing rows"):
-            release = learned.apply(rows, earlier=earlier, key=key)
+    with step("reading"):
+        rows = machine.table(file) if origin is None else origin
+        earlier = None if together is None else machine.table(together)
+    with step("placing rows"):
+        release = learned.apply(rows, earlier=earlier, key=key)
     with step("writing and verifying"):
         verdict = release.write(
             output,
@@ -78,32 +74,30 @@ def apply(
     if shown.as_json:
         print_json({"file": str(output), "verified": verdict.to_dict(), **release.to_dict()})
     else:
-        # Of a folder only the facts are said.
-        notes = [] if in_batches or release.exposure is None else [f"  {line}" for line in release.exposure.lines()]
+        notes = [] if release.exposure is None else [f"  {line}" for line in release.exposure.lines()]
         facts = _facts(output, release, verdict, codebook=written.codebook)
         say(*abridged(facts, notes, [], verbose=shown.verbose))
 
 
-def _publish_batches(
-    learned: LearnedRecoding,
-    folder: Path,
+def _check_output(
     output: Path,
-    key: bytes | None,
-    unsupported: list[str],
+    inputs: Sequence[Path],
+    origin: Files | Lazy | None,
+    given: Mapping[str, bool],
     written: WrittenOptions,
-) -> Release:
-    """Return the release of a folder's rows, which are read batch by batch."""
-    from hushtable import engines
+) -> None:
+    """Refuse an output that must not be written; of rows that are not in memory, what takes them there."""
+    from hushtable.io import drafts
     from hushtable.release import check_output, codebook_paths
 
+    if origin is None:
+        drafts.check_outputs(outputs_of(output, codebook=written.codebook), inputs, overwrite=written.force)
+        return
+    unsupported = [name for name, is_given in given.items() if is_given]
     if unsupported:
         raise InputError(f"{', '.join(unsupported)} with a folder, which is read batch by batch.", hint="leave it out.")
-    origin = engines.opened(folder)
-    assert origin is not None
     books = codebook_paths(output) if written.codebook else ()
     check_output(output, origin.inputs, books, overwrite=written.force)
-    with step("placing rows"):
-        return learned.apply(origin, key=key)
 
 
 def _facts(output: Path, release: Release, verdict: Verdict, *, codebook: bool) -> list[str]:
