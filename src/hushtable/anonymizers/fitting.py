@@ -82,7 +82,7 @@ def check_learnable(models: Sequence[PrivacyModel], style: str) -> None:
         )
     if style == "central":
         raise InputError(
-            "a release of central values has no next batch: they say of nobody else where he belongs.",
+            "a release of central values has no next batch: they do not say where other rows belong.",
             hint="choose another recoding than central.",
         )
 

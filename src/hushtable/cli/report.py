@@ -12,6 +12,7 @@ from hushtable.cli.groups import argument, option
 from hushtable.cli.limits import failing
 from hushtable.cli.terminal import aligned, leaving, print_json, say, step, tell
 from hushtable.errors import HushError, InputError
+from hushtable.wording import translate
 
 if TYPE_CHECKING:
     from hushtable.reporting import Block, Report, Section
@@ -151,7 +152,7 @@ def _lines(told: Report) -> Iterator[str]:
 
 def _section_lines(section: Section) -> Iterator[str]:
     yield ""
-    yield f"{section.title.upper()}{f'  (ISO/IEC 27559: {section.clause})' if section.clause else ''}"
+    yield f"{translate(section.title).upper()}{f'  (ISO/IEC 27559: {section.clause})' if section.clause else ''}"
     for block in section.blocks:
         yield from _block_lines(block)
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from hushtable.cli.terminal import aligned, join_some
 from hushtable.models import entries
+from hushtable.wording import translate
 
 if TYPE_CHECKING:
     from hushtable.claims import Claim, Linkage, Verdict
@@ -342,7 +343,10 @@ def attack_lines(found: Attacks) -> list[str]:
         attacks = found.of(kind)
         if not attacks:
             continue
-        lines += [kind.capitalize(), aligned(titles, [_attack_row(each) for each in attacks], right=titles[1:])]
+        lines += [
+            translate(kind).capitalize(),
+            aligned(titles, [_attack_row(each) for each in attacks], right=titles[1:]),
+        ]
         lines += [f"  {note}" for note in dict.fromkeys(note for each in attacks for note in each.notes)]
     if found.figures:
         shown = ("figure", "target", "value", "95 % interval", "control or chance")

@@ -74,7 +74,7 @@ def opened(
     if not isinstance(data, (str, os.PathLike)):
         if engine != "auto" and is_lazy(data):
             raise InputError(
-                f"engine = {engine!r} for a lazy frame.", hint="leave it out: it stays with its own engine."
+                f"engine = {engine!r} for a lazy frame.", hint="leave it out: a lazy frame stays with its own engine."
             )
         if engine in ("stream", "spark"):
             raise InputError(

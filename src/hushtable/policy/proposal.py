@@ -188,7 +188,7 @@ def proposed(
             _person(frame, roles),
             _models(frame, roles, k),
             _writing(frame, roles),
-            _OPTIONS.replace(_PERSON, "") if roles.person else _OPTIONS,
+            translate(_OPTIONS.replace(_PERSON, "") if roles.person else _OPTIONS),
         ]
     return "\n".join(section for section in sections if section)
 
@@ -431,6 +431,7 @@ def _noted(line: str, note: str) -> str:
     """Write a comment behind a line, or above it where that would be too long."""
     if not note:
         return line
+    note = translate(note)
     whole = f"{line}  # {_plain(note)}"
     # Lines of columns stand two further in.
     return whole if len(whole) + 2 <= _WIDTH else f"{_comment(note, line[: len(line) - len(line.lstrip())])}\n{line}"

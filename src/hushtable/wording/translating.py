@@ -2,8 +2,8 @@ r"""Translate what the program says: a text is put into another language by the 
 
 A line of a catalogue is an English form, a tab, and the same in another language. In the English form ``{}`` stands for
 what varies; in the other one ``{0}`` is the first such part as it is, ``{0:t}`` translated, ``{0:n}`` a number as the
-language writes it, ``{0:l}`` a list that ends with *and*. ``\\n`` is the end of a line, ``{{`` a brace. A line that
-begins with ``#`` is a remark.
+language writes it, ``{0:l}`` a list of names, which may end with how many more there are. ``\n`` is the end of a line,
+``{{`` a brace. ``-`` says that something is code in every language.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ LANGUAGES: Final[Mapping[str, str]] = {"en": "English", "de": "Deutsch"}
 _VARIABLE: Final = "HUSHTABLE_LANGUAGE"
 _AND: Final = {"de": "und"}
 _MORE: Final = {"de": "weitere"}
-_NUMBER: Final = re.compile(r"(?<![\w.,])-?(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+\.\d+)(?![\w,]|\.\d)")
-_ONE_NUMBER: Final = r"-?\d[\d,.]*(?:e[-+]?\d+)?(?: ?%)?"
+_NUMBER: Final = re.compile(r"(?<![\w.,])-?(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+\.\d+)(?:e[-+]?\d+)?(?!\w|[.,]\d)")
+_ONE_NUMBER: Final = re.compile(r"(?<![\w.,])-?(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+\.\d+)(?:e[-+]?\d+)?(?!\w|[.,]\d)")
 _SWAPPED: Final = str.maketrans(",.", ".,")
-# What may stand before a sentence, and is no part of it: spaces, a mark of a list, of a remark.
-_BEFORE: Final = re.compile(r"(?:\s|[#*-]+\s)*")
+# What may stand before a sentence, and is no part of it: spaces, a mark of a list, of a remark, a warning.
+_BEFORE: Final = re.compile(r"(?P<lead>(?:\s|[#*-]+\s)*)(?:(?P<kind>careful|Hint): )?")
 _BETWEEN: Final = re.compile(r"(?<=[.;:!?])(\s+)(?=\S)")
 
 _chosen: ContextVar[str | None] = ContextVar("language", default=None)
@@ -90,9 +90,11 @@ def translate(text: str, language: str | None = None) -> str:
 
 def _translate_line(line: str, catalogue: Catalogue) -> str:
     begin = _BEFORE.match(line)
-    lead = begin[0] if begin else ""
-    body = line[len(lead) :].rstrip()
-    return lead + catalogue.translate(body) + line[len(lead) + len(body) :] if body else line
+    assert begin is not None
+    lead, kind = begin["lead"], begin["kind"]
+    body = line[begin.end() :].rstrip()
+    said = f"{lead}{catalogue.fixed.get(kind, kind)}: " if kind else lead
+    return said + catalogue.translate(body) + line[begin.end() + len(body) :] if body else line
 
 
 @dataclass(frozen=True, slots=True)
