@@ -12,7 +12,7 @@ from hushtable.cli.groups import argument, option
 from hushtable.cli.limits import failing
 from hushtable.cli.terminal import aligned, leaving, print_json, say, step, tell
 from hushtable.errors import HushError, InputError
-from hushtable.wording import translate
+from hushtable.wording import Facts, translate
 
 if TYPE_CHECKING:
     from hushtable.reporting import Block, Report, Section
@@ -74,19 +74,19 @@ def write_table(table: object, path: Path, *, force: bool, warning: str = "") ->
 
 
 def conclude(
-    found: object,
+    found: Facts,
     entries: Mapping[str, Any],
-    lines: Callable[[], Iterable[str]],
     failed: list[dict[str, Any]] | None,
     results: Results,
+    tables: Callable[[], Iterable[str]] = tuple,
 ) -> None:
-    """Report a result and print it as lines or as JSON, with what failed if anything was judged; then exit with 1."""
+    """Report a result and print its facts and tables, or JSON, with what failed if anything was judged; then exit 1."""
     write_report(found, results)
     with failing(failed or ()):
         if results.as_json:
-            print_json({**entries, **({} if failed is None else {"failed_above": failed})})
+            print_json({**entries, "facts": found.facts, **({} if failed is None else {"failed_above": failed})})
         else:
-            say(*lines())
+            say(*found.facts, *tables())
 
 
 @contextmanager

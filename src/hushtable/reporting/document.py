@@ -23,7 +23,7 @@ from hushtable.columns import escaped as escape
 from hushtable.errors import InputError
 from hushtable.io import drafts
 from hushtable.plots import charts, style
-from hushtable.wording import current_language, translate, use_language
+from hushtable.wording import CAREFUL, current_language, translate, use_language
 
 Audience = Literal["internal", "external"]
 """Who reads: those who make the release, or whoever receives it."""
@@ -238,6 +238,12 @@ class Section:
             "clause": self.clause,
             "blocks": [{"kind": block.kind, **_plain(block)} for block in self.blocks],
         }
+
+
+def facts_section(facts: Sequence[str], *blocks: Block) -> Section:
+    """Return the first section of a report: the facts of a result, and further blocks."""
+    told = (Paragraph(each.removeprefix(CAREFUL), "careful" if each.startswith(CAREFUL) else "plain") for each in facts)
+    return Section("summary", "In short", (*told, *blocks))
 
 
 def _plain(entry: Any) -> Any:
@@ -517,6 +523,12 @@ class Report:
         names = ", ".join(each.name for each in self.sections)
         raise InputError(f"the report has no section {name!r}.", hint=f"it has {names}.")
 
+    @property
+    def facts(self) -> tuple[str, ...]:
+        """The sentences of its first section, as the result says them."""
+        told = (block for block in self.sections[0].blocks if isinstance(block, Paragraph))
+        return tuple(f"{CAREFUL if block.tone == 'careful' else ''}{block.text}" for block in told)
+
     def to_html(self) -> str:
         """Return the report as one page: no script, nothing fetched, light or dark as its reader has it."""
         with use_language(self.language):
@@ -530,6 +542,7 @@ class Report:
             "title": self.title,
             "audience": self.audience,
             "holds": self.holds,
+            "facts": list(self.facts),
             "sections": [each.to_dict() for each in self.sections],
         }
 

@@ -30,11 +30,11 @@ from hushtable.claims import (
     seen,
 )
 from hushtable.engines import judged_rows
-from hushtable.errors import InputError, VerificationError
+from hushtable.errors import HushError, InputError, VerificationError
 from hushtable.io import Frame, drafts, frames, is_many
 from hushtable.masking import MaskedRelease
 from hushtable.policy import Policy
-from hushtable.release import Release, codebook_paths, manifest
+from hushtable.release import Exposure, Release, codebook_paths, describe_release, manifest
 from hushtable.reporting.document import Form, Paragraph, Points, Section, Table
 from hushtable.tables import Table as CodedTable
 
@@ -308,6 +308,12 @@ class Released:
         """Whom several records find, counted in the published table; None where no column links, or nothing to."""
         return linked_in(self.claim, self.published) if self.links else None
 
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """What is said of it first, as of a release in memory, where classes or rows are judged."""
+        assert isinstance(self.claim, (Classes, Matchings))
+        return describe_release(self.claim, self.verdict, self.names, self.facts)
+
     def check_verified(self) -> None:
         """Raise VerificationError where the table does not hold what it claims, or not all of that was judged."""
         self.verdict.raise_if_failed()
@@ -458,6 +464,11 @@ def _check_facts(path: Path, facts: Mapping[str, Any]) -> None:
             and any(each not in facts[name] for each in within)]  # fmt: skip
     odd += [name for name in ("removed", "pseudonymized", "fresh", "accepted") if name not in odd
             and not all(isinstance(each, str) for each in facts.get(name, ()))]  # fmt: skip
+    try:
+        if not odd and facts.get("exposure"):
+            Exposure.from_dict(facts["exposure"])
+    except (KeyError, TypeError, ValueError, AttributeError, HushError):
+        odd = ["exposure"]
     if odd:
         raise InputError(
             f"the manifest {str(manifest.manifest_path(path))!r} says under {odd[0]!r} what cannot be told.",

@@ -26,6 +26,7 @@ from hushtable.reporting.document import (
     Report,
     Section,
     Table,
+    facts_section,
 )
 from hushtable.risk import (
     Attack,
@@ -40,7 +41,7 @@ from hushtable.risk import (
     RiskAssessment,
     Unicity,
 )
-from hushtable.wording import LANGUAGES, current_language
+from hushtable.wording import LANGUAGES, Facts, current_language
 
 _MOST_ROWS: Final = 50
 _WHOLE: Final = ("[global]", ".global.", ".G.")
@@ -87,9 +88,9 @@ def _cell(entry: object) -> CellContent:
 _INTERNAL: Final[Mapping[type, tuple[str, Callable[[Any], tuple[Section, ...]]]]] = {
     RiskAssessment: ("How easily people can be found", risk.of_assessment),
     Mpuccs: ("Who is singled out", risk.of_mpuccs),
-    Attack: ("What an attack finds", synthetic.of_attack),
+    Attack: ("What an attack finds", lambda found: synthetic.of_attacks(Attacks((found,)))),
     Attacks: ("What attacks find", synthetic.of_attacks),
-    PrivacyFigure: ("What a figure of privacy says", synthetic.of_figure),
+    PrivacyFigure: ("What a figure of privacy says", lambda found: synthetic.of_attacks(Attacks((), (found,)))),
     MinimalUniques: ("On how few columns people are unique", risk.of_uniques),
     Keys: ("Which columns tell all rows apart", risk.of_keys),
     Unicity: ("Who is found by a few records", attacks.of_unicity),
@@ -205,7 +206,9 @@ MinimalUniques, Keys, Unicity, Linking, JoinRisk, OwnAttacks, Comparison, Maskin
     # What a run has just written is not lost to its report.
     files = result.files if isinstance(result, PipelineRun) else ()
     inputs = drafts.paths_among(*files)
-    return Report(title or told, audience, sections(result), inputs=inputs, language=language or current_language())
+    first = (facts_section(result.facts),) if isinstance(result, Facts) else ()
+    made = (*first, *sections(result))
+    return Report(title or told, audience, made, inputs=inputs, language=language or current_language())
 
 
 def _inside(known: released.Released) -> tuple[Section, ...]:

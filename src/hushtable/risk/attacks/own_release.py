@@ -12,17 +12,17 @@ import numpy as np
 
 from hushtable._types import BoolArray, CountArray
 from hushtable.claims import Classes, Grouped, Linkage, cover, group, linked_in, published_cells, untold
-from hushtable.columns import SUPPRESSED, Column, ColumnSpec, escaped, fold_spelling, from_texts, listed, read
+from hushtable.columns import SUPPRESSED, Column, ColumnSpec, fold_spelling, from_texts, listed, read
 from hushtable.errors import InputError, check_columns, check_whole
 from hushtable.hierarchy import to_exact
 from hushtable.io import Frame
-from hushtable.risk.assessment import percent
 from hushtable.risk.attacks.fitting import FEWER_CLASSES, PublishedTable, numbered, published, relate_cells, shared_axes
 from hushtable.risk.attacks.joined_histories import LinkedRows, count_alike
 from hushtable.risk.intervals import clipped, excess_risk, wilson
 from hushtable.risk.nearness import on_axis
 from hushtable.search import check_memory
 from hushtable.tables import Table
+from hushtable.wording import CAREFUL, Facts, join_names
 
 _DRAWS: Final = 10  # of every control
 _WITNESSES: Final = 10  # of every attack
@@ -101,7 +101,7 @@ class OwnAttack:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class OwnAttacks:
+class OwnAttacks(Facts):
     """Attacks on one's own release."""
 
     attacks: tuple[OwnAttack, ...]  # those that could be tried
@@ -130,12 +130,13 @@ class OwnAttacks:
             "untried": dict(self.untried),
         }
 
-    def _repr_html_(self) -> str:
-        rows = "".join(
-            f"<tr><td>{escaped(each.name)}</td><td>{escaped(each.column or '')}</td><td>{percent(each.rate)}</td></tr>"
-            for each in self.attacks
-        )
-        return f"<b>Attacks</b>: {escaped(self.headline)}<table>{rows}</table>"
+    @property
+    def facts(self) -> tuple[str, ...]:
+        """What was found, in whole sentences, the most dangerous first."""
+        fell = dict.fromkeys(f"{each.name}: {each.advice}" for each in self.attacks if each.fell)
+        reasons = {why: [name for name, each in self.untried.items() if each == why] for why in self.untried.values()}
+        untried = (f"Not tried: {join_names(names)} ({why})." for why, names in reasons.items())
+        return f"{CAREFUL if fell else ''}{self.headline}", *fell, *untried
 
 
 def attack_release(
