@@ -158,7 +158,7 @@ def _section_lines(section: Section) -> Iterator[str]:
 
 
 def _block_lines(block: Block) -> Iterator[str]:
-    from hushtable.reporting import Answers, Chart, Code, KeyFigures, Paragraph, Points, Quantity, Table, shown
+    from hushtable.reporting import Answers, Chart, Code, Paragraph, Points, Quantity, Table, shown
 
     if isinstance(block, Paragraph):
         yield f"careful: {block.text}" if block.tone == "careful" else block.text
@@ -166,8 +166,6 @@ def _block_lines(block: Block) -> Iterator[str]:
         yield from (f"{question} {answer}" for question, answer in block.items)
     elif isinstance(block, Points):
         yield from (f"  - {item}" for item in block.items)
-    elif isinstance(block, KeyFigures):
-        yield from (f"  {each.label}: {each.quantity.shown} {each.meaning}" for each in block.figures)
     elif isinstance(block, Table):
         yield f"{block.caption}:"
         numbers = [

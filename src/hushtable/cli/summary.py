@@ -229,9 +229,7 @@ def verdict_lines(file: Path, verdict: Verdict, *, has_manifest: bool = False) -
 
     head = "does NOT hold" if not verdict.passed else "holds" if verdict.complete else "was judged in part"
     lines = [f"{file} {head}, on {', '.join(verdict.columns)}:"]
-    lines += [f"  holds: {condition}" for condition in verdict.held]
-    lines += [f"  failed: {failure}" for failure in verdict.failures]
-    lines += [f"  not checked: {condition}: {needs}" for condition, needs in verdict.unchecked.items()]
+    lines += [f"  {fact}" for fact in verdict.facts[1:]]
     if any(condition.endswith("by persons") for condition in verdict.unchecked) and verdict.n_records:
         made = "; its manifest says that persons were counted beside the original" if has_manifest else ""
         lines.append(f"  by records: classes hold at least {verdict.smallest_class:,} records{made}")

@@ -30,7 +30,7 @@ from hushtable.kernels.class_profile import class_ranges
 from hushtable.release.direct_identifiers import ShownIdentifier
 from hushtable.search import Budget
 from hushtable.tables import FEWEST_RECORDS, Table, lattice, partitions
-from hushtable.wording import CAREFUL
+from hushtable.wording import careful
 
 # Column sets times rows, not seconds: whether a file is written may not depend on the machine.
 _MOST_WALKED: Final = 10**9
@@ -313,14 +313,16 @@ class Exposure:
     def told_lines(self) -> list[str]:
         """Say whom those find who know more."""
         if not self.told_to:
-            return [
-                f"{CAREFUL}whom a reader finds who also knows a kept column was not counted: there are too many distinct "
-                "rows"
-            ]
+            lacking = (
+                "whom a reader finds who also knows a kept column was not counted: there are too many distinct rows"
+            )
+            return [careful(lacking)]
         most = [[each for each in self.told if len(each.columns) == size and each.n_records] for size in (1, 2)]
         return [
-            f"{CAREFUL}a reader who also knows {' and '.join(each.columns)} "
-            f"finds {each.n_records:,} of {self.n_records:,} records"
+            careful(
+                f"a reader who also knows {' and '.join(each.columns)} "
+                f"finds {each.n_records:,} of {self.n_records:,} records"
+            )
             for each in (*most[0][:3], *most[1][:1])
         ]
 

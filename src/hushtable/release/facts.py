@@ -8,7 +8,7 @@ from typing import Any, Final
 from hushtable.claims import Classes, Matchings, Verdict
 from hushtable.models import KMAnonymity, PrivacyModel
 from hushtable.release.exposure import Exposure
-from hushtable.wording import CAREFUL, count_of, join_names
+from hushtable.wording import careful, count_of, join_names
 
 _MANY_FOUND: Final = 0.1  # of the records, by a column that is kept as it is: nobody should sign without having seen it
 
@@ -42,7 +42,7 @@ def describe_release(
         *_describe_columns(claim, columns, entries),
         *describe_homogeneity(verdict),
         *_describe_batch(entries),
-        *([] if exposure is None else [f"{CAREFUL}{line}." for line in exposure.against()]),
+        *([] if exposure is None else [careful(f"{line}.") for line in exposure.against()]),
         *(f"{line}." for line in finds),
         *([] if exposure is None else [f"{line}." for line in exposure.tested_lines()]),
     )
@@ -51,7 +51,7 @@ def describe_release(
 def describe_homogeneity(verdict: Verdict) -> list[str]:
     """Say which sensitive columns a class tells of all that it holds."""
     return [
-        f"{CAREFUL}a class agrees on {name}, so whoever finds a person's class knows it."
+        careful(f"a class agrees on {name}, so whoever finds a person's class knows it.")
         for name, fewest in verdict.distinct_sensitive.items()
         if fewest < 2
     ]
@@ -60,7 +60,7 @@ def describe_homogeneity(verdict: Verdict) -> list[str]:
 def _describe_batch(entries: Mapping[str, Any]) -> Iterator[str]:
     """Say what became of rows that were published by the cells of an earlier release."""
     if entries.get("replaces_earlier"):
-        yield f"{CAREFUL}it replaces the earlier release; whoever has that can subtract it, and see small classes."
+        yield careful("it replaces the earlier release; whoever has that can subtract it, and see small classes.")
     if "n_unfit" in entries:
         alone = "" if entries["replaces_earlier"] else " by themselves"
         yield (
@@ -74,10 +74,10 @@ def _describe_batch(entries: Mapping[str, Any]) -> Iterator[str]:
 def _describe_verdict(verdict: Verdict, *, beside_original: bool) -> str:
     if not verdict.passed:
         failed = "; ".join(map(str, verdict.failures))
-        return f"{CAREFUL}the table does NOT hold what it claims: {failed}. Do not release it."
+        return careful(f"the table does NOT hold what it claims: {failed}. Do not release it.")
     if not verdict.complete:
         unchecked = "; ".join(f"{condition}: {needs}" for condition, needs in verdict.unchecked.items())
-        return f"{CAREFUL}not all that the table claims could be judged: {unchecked}. Do not release it yet."
+        return careful(f"not all that the table claims could be judged: {unchecked}. Do not release it yet.")
     original = " and its original" if beside_original else ""
     return f"Verified from the published table{original}: {'; '.join(verdict.conditions)}."
 
@@ -107,13 +107,17 @@ def _describe_classes(
         yield f"{n_records} became {count_of(verdict.n_classes, 'class')} of at least {smallest}; {gone}."
     else:
         yield (
-            f"{CAREFUL}how many persons share a record's cells is not known: whose record a row is stands in the original, "
-            "which was not given."
+            careful(
+                "how many persons share a record's cells is not known: whose record a row is stands in the "
+                "original, which was not given."
+            )
         )
     if verdict.n_unique and verdict.smallest_class < 2:
         yield (
-            f"{CAREFUL}{verdict.n_unique:,} of {count_of(verdict.n_records, 'record')} stand alone: whoever knows that "
-            "the person is in the table finds the record."
+            careful(
+                f"{verdict.n_unique:,} of {count_of(verdict.n_records, 'record')} stand alone: whoever knows that "
+                "the person is in the table finds the record."
+            )
         )
     if (share := entries.get("quality", {}).get("set_ncp")) is not None:
         yield f"A typical cell spans {100 * share:.{1 if share < 0.1 else 0}f} % of its column (set-NCP {share:.4f})."

@@ -839,7 +839,7 @@ class Release(Facts, Generic[FrameT]):
 
     @property
     def facts(self) -> tuple[str, ...]:
-        """What is published, whom it protects from whom, what it cost, and what speaks against it; verified for that."""
+        """What is published, whom it protects from whom, what it cost and what speaks against it; verified for that."""
         if "verdict" not in self._made:
             self._made["verdict"] = self.verify()
         return describe_release(self.claim, self._made["verdict"], self.columns, self.to_dict())

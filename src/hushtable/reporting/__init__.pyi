@@ -3,7 +3,6 @@ from .document import (
     Block as Block,
     Chart as Chart,
     Code as Code,
-    KeyFigures as KeyFigures,
     Paragraph as Paragraph,
     Points as Points,
     Quantity as Quantity,

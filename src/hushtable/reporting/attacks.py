@@ -15,8 +15,9 @@ from hushtable.reporting.document import (
     facts_section,
     row_of,
 )
-from hushtable.reporting.released import Released, and_
+from hushtable.reporting.released import Released
 from hushtable.risk import JoinRisk, Linked, Linking, OwnAttack, OwnAttacks, Unicity, attack_written
+from hushtable.wording import join_names
 
 _TESTING = "8.2.3 Adversarial testing"
 
@@ -40,7 +41,7 @@ def of_linking(found: Linking) -> tuple[Section, ...]:
     sides = [("outside table", found.found), *([("control", found.control)] if found.control else [])]
     rows = tuple(_linked(what, each) for what, each in sides)
     titles = ("table", "records", "fit one record", "right", "fit one class", "right", "fit few", "fit none")
-    blocks: list[Block] = [Table("What outside records fit", titles, rows, f"Compared: {and_(found.on)}.")]
+    blocks: list[Block] = [Table("What outside records fit", titles, rows, f"Compared: {join_names(found.on)}.")]
     if found.excess_interval is not None:
         low, high = found.excess_interval
         shares = (Quantity(found.excess, "share"), Quantity(low, "share"), Quantity(high, "share"))
@@ -63,7 +64,7 @@ def of_join(found: JoinRisk) -> tuple[Section, ...]:
          Quantity(found.n_alone_right, "count")),
         ("fit no record of the other table", Quantity(found.n_lost, "count"), Quantity(None)),
     )  # fmt: skip
-    table = Table("Records of the first table", ("", "records", "right"), rows, f"Joined on {and_(found.on)}.")
+    table = Table("Records of the first table", ("", "records", "right"), rows, f"Joined on {join_names(found.on)}.")
     return (Section("join", "What two tables tell together", (table,), _TESTING),)
 
 

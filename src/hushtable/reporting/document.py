@@ -124,24 +124,6 @@ class Answers:
 
 
 @dataclass(frozen=True, slots=True)
-class KeyFigure:
-    """One number that matters, and what it says."""
-
-    label: str
-    quantity: Quantity
-    meaning: str
-
-
-@dataclass(frozen=True, slots=True)
-class KeyFigures:
-    """A few numbers that matter."""
-
-    figures: tuple[KeyFigure, ...]
-
-    kind: ClassVar[str] = "key_figures"
-
-
-@dataclass(frozen=True, slots=True)
 class Table:
     """Rows of texts and numbers.
 
@@ -203,7 +185,7 @@ class Form:
     kind: ClassVar[str] = "form"
 
 
-Block = Paragraph | Answers | Points | KeyFigures | Table | Chart | Code | Form
+Block = Paragraph | Answers | Points | Table | Chart | Code | Form
 
 
 def blocks_of(*blocks: Block) -> tuple[Block, ...]:
@@ -383,15 +365,6 @@ def _points(block: Points) -> str:
     return f"<ul>{''.join(f'<li>{_say(item)}</li>' for item in block.items)}</ul>" if block.items else ""
 
 
-def _key_figures(block: KeyFigures) -> str:
-    figures = "".join(
-        f"<div><dt>{_say(each.label)}</dt><dd><strong>{_quantity(each.quantity)}</strong> "
-        f"<span>{_say(each.meaning)}</span></dd></div>"
-        for each in block.figures
-    )
-    return f'<dl class="figures">{figures}</dl>'
-
-
 def _table(block: Table) -> str:
     kinds = [_kind([row[place] for row in block.rows]) for place in range(len(block.titles))]
     head = "".join(
@@ -458,14 +431,13 @@ _DRAWN: Final[dict[type[Block], Callable[[Any], str]]] = {
     Paragraph: _paragraph,
     Answers: _answers,
     Points: _points,
-    KeyFigures: _key_figures,
     Table: _table,
     Code: _code,
     Form: _form,
 }
 
 
-SCHEMA_VERSION: Final = 1
+SCHEMA_VERSION: Final = 2
 """Of what `Report.to_dict` returns; it grows where something is renamed or goes."""
 
 

@@ -37,8 +37,6 @@ from hushtable.reporting.released import (
     CLAUSES,
     MOST_LOOKED_AT,
     Released,
-    and_,
-    conditions_of,
     decision,
     three_tests,
     unprotected,
@@ -47,6 +45,7 @@ from hushtable.reporting.risk import fewer_than, people_of, share_below
 from hushtable.risk import RiskAssessment, record_bands, stair
 from hushtable.risk.assess import assess
 from hushtable.search import n_threads
+from hushtable.wording import join_names
 
 NO_ORIGINAL: Final = "The original was not given, or its rows hardly repeat: what it was like is not told."
 _SHOWN_PAIRS: Final = 5
@@ -84,7 +83,7 @@ def risk_before(before: RiskAssessment | None) -> Section:
 
 def risk_after(released: Released, before: RiskAssessment | None, after: RiskAssessment | None) -> Section:
     """Say what holds of the published table, and what risk is left."""
-    blocks: list[Block] = [conditions_of(released)]
+    blocks: list[Block] = [Points(released.verdict.facts[1:])]
     if after is not None:
         both = {"before": before, "after": after} if before is not None else {"after": after}
         sizes = sorted({*after.records_below, *(before.records_below if before else ())})
@@ -259,13 +258,7 @@ def sections(released: Released) -> tuple[Section, ...]:
 
 def _asked(released: Released) -> Section:
     policy = released.policy
-    blocks: list[Block] = [
-        Paragraph(
-            f"The reader whom it protects from is one who knows {and_(released.claim.columns)} of a person, and no "
-            "other column of the table."
-        ),
-        Points(released.claim.conditions),
-    ]
+    blocks: list[Block] = [Points(released.claim.conditions)]
     if accepted := policy.get("accept"):
         rows = tuple((name, reason) for name, reason in accepted.items())
         blocks.append(Table("Columns accepted as they are, and why nobody knows them", ("column", "reason"), rows))
@@ -367,13 +360,10 @@ def _done(released: Released) -> Section:
                 Quantity(lost.get(each["name"]), "share"),
             )
         )
-    left_out = released.facts.get("removed", ())
     blocks: list[Block] = [
         Table("Columns", ("column", "role", "what was done", "cells *", "loss"), tuple(rows),
               "Loss: the mean share of the column that a published cell spans (set-NCP)."),
     ]  # fmt: skip
-    if left_out:
-        blocks.append(Paragraph(f"Left out: {and_(left_out)}."))
     if lost:
         most = sorted(lost, key=lambda name: -lost[name])
         data = {
@@ -418,17 +408,18 @@ def _told(released: Released) -> Section:
         return Section(
             "told", title, (Paragraph("Columns that are kept as they are were not measured."),), CLAUSES["told"]
         )
-    blocks: list[Block] = [Points(tuple(Exposure.from_dict(exposure).lines()))]
-    told = [each for each in exposure["told"] if each["n_records"]]
-    if told:
-        rows = tuple(
-            (
-                and_(each["columns"]),
-                Quantity(each["n_records"], "count"),
-                Quantity(each["n_records"] / exposure["n_records"], "share"),
-            )
-            for each in told
+    found = Exposure.from_dict(exposure)
+    blocks: list[Block] = [Points(tuple(found.lines()))]
+    rows = tuple(
+        (
+            join_names(each.columns),
+            Quantity(each.n_records, "count"),
+            Quantity(each.n_records / found.n_records, "share"),
         )
+        for each in found.told
+        if each.n_records
+    )
+    if rows:
         note = "Of someone who knows a record's published quasi-identifiers, and this besides."
         blocks.append(Table("Who also knows …", ("… this", "finds so many records", "share"), rows, note))
     return Section("told", title, tuple(blocks), CLAUSES["told"])

@@ -204,10 +204,8 @@ MinimalUniques, Keys, Unicity, Linking, JoinRisk, OwnAttacks, Comparison, Maskin
         )
     told, sections = _INTERNAL[type(result)]
     # What a run has just written is not lost to its report.
-    files = result.files if isinstance(result, PipelineRun) else ()
-    inputs = drafts.paths_among(*files)
-    first = (facts_section(result.facts),) if isinstance(result, Facts) else ()
-    made = (*first, *sections(result))
+    inputs = drafts.paths_among(*(result.files if isinstance(result, PipelineRun) else ()))
+    made = (*([facts_section(result.facts)] if isinstance(result, Facts) else []), *sections(result))
     return Report(title or told, audience, made, inputs=inputs, language=language or current_language())
 
 

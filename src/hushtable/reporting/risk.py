@@ -16,8 +16,8 @@ from hushtable.reporting.document import (
     row_of,
     share_shown,
 )
-from hushtable.reporting.released import and_
 from hushtable.risk import Keys, MinimalUniques, Mpuccs, RiskAssessment, record_bands, stair
+from hushtable.wording import join_names
 
 _SHOWN_KEYS: Final = 20
 
@@ -182,7 +182,8 @@ def of_keys(found: Keys) -> tuple[Section, ...]:
         return ()
     ranked = found.ranked_keys(_SHOWN_KEYS)
     keys = tuple(
-        row_of(and_(list(key["columns"])), Quantity(key["unique_rate"], "share"), Quantity(key["g1"])) for key in ranked
+        row_of(join_names(list(key["columns"])), Quantity(key["unique_rate"], "share"), Quantity(key["g1"]))
+        for key in ranked
     )
     rows = tuple((str(size), Quantity(count, "count")) for size, count in by_size.items())
     more = "" if len(ranked) == len(found) else f"And {len(found) - len(ranked):,} more."

@@ -14,7 +14,7 @@ from hushtable.io import frames
 from hushtable.risk.bands import record_bands, stair
 from hushtable.risk.counted import Homogeneity, HouseholdRisk, sum_by_size
 from hushtable.risk.hipaa import SafeHarborFinding
-from hushtable.wording import CAREFUL, Facts, count_of, join_names
+from hushtable.wording import Facts, careful, count_of, join_names
 
 if TYPE_CHECKING:
     from hushtable.risk.population import Estimate
@@ -86,15 +86,16 @@ def _notes(risk: RiskAssessment) -> Iterator[str]:
 
 def _facts(risk: RiskAssessment) -> Iterator[str]:
     if risk.within_tolerance is False and risk.tolerance is not None:
-        yield f"{CAREFUL}{risk.n_above_tolerance:,} records are in classes smaller than {risk.tolerance}."
+        yield careful(f"{risk.n_above_tolerance:,} records are in classes smaller than {risk.tolerance}.")
     yield from (
-        f"{CAREFUL}{each.column} looks to break the Safe Harbor, {each.rule}." for each in risk.safe_harbor or ()
+        careful(f"{each.column} looks to break the Safe Harbor, {each.rule}.") for each in risk.safe_harbor or ()
     )
     yield risk.headline
-    smallest, readings = risk.smallest_class, risk.smallest_by_missing
+    smallest = count_of(risk.smallest_class, "person" if risk.person else "record")
+    readings = risk.smallest_by_missing
     yield (
-        f"By {join_names(risk.quasi_identifiers)}, with missing values read as {risk.missing}, {risk.n_records:,} records "
-        f"are in {risk.n_classes:,} classes; the smallest holds {count_of(smallest, 'person' if risk.person else 'record')}."
+        f"By {join_names(risk.quasi_identifiers)}, with missing values read as {risk.missing}, {risk.n_records:,} "
+        f"records are in {risk.n_classes:,} classes; the smallest holds {smallest}."
     )
     if below := risk.records_below:
         counts = join_names([f"{n:,}" for n in below.values()])
@@ -103,6 +104,21 @@ def _facts(risk: RiskAssessment) -> Iterator[str]:
         f"The smallest class holds {readings['category']:,} with missing values as a category, "
         f"{readings['wildcard']:,} as a wildcard, and {readings['worst']:,} at worst."
     )
+    yield from _describe_attackers(risk)
+    yield from (each.sentence(name) for name, each in risk.homogeneity.items())
+    if (household := risk.household) is not None:
+        yield (
+            f"Of {household.n_households:,} households, {household.n_unique:,} are unique by all their members; their "
+            f"highest risk is {household.highest:.3g}, the average {household.average:.3g}."
+        )
+    yield from (careful(f"{note}.") for note in risk.notes)
+    if risk.within_tolerance:
+        large = f"Every class holds {risk.tolerance} or more."
+        yield "No column looks to break a rule of the Safe Harbor." if risk.tolerance is None else large
+
+
+def _describe_attackers(risk: RiskAssessment) -> Iterator[str]:
+    """Say how often those are right who know of a person, and what of it holds in a population."""
     highest, average = risk.prosecutor_risk.highest, risk.prosecutor_risk.average
     yield (
         f"A prosecutor, who knows that a person is in the table, has a highest risk of {highest:.3g} and an average of "
@@ -117,16 +133,6 @@ def _facts(risk: RiskAssessment) -> Iterator[str]:
     yield f"A marketer, who guesses at every record, is right in {risk.marketer_risk:.1%} of the records, {among}."
     if risk.basis in ("population_size", "weights"):
         yield f"The global risk is {risk.global_risk:.3g}, by {risk.individual_basis}."
-    yield from (each.sentence(name) for name, each in risk.homogeneity.items())
-    if (household := risk.household) is not None:
-        yield (
-            f"Of {household.n_households:,} households, {household.n_unique:,} are unique by all their members; their "
-            f"highest risk is {household.highest:.3g}, the average {household.average:.3g}."
-        )
-    yield from (f"{CAREFUL}{note}." for note in risk.notes)
-    if risk.within_tolerance:
-        large = f"Every class holds {risk.tolerance} or more."
-        yield "No column looks to break a rule of the Safe Harbor." if risk.tolerance is None else large
 
 
 def percent(share: float | None) -> str:

@@ -17,7 +17,7 @@ from hushtable.errors import InputError, check_choice, check_whole
 from hushtable.io import frames
 from hushtable.search import Budget, Trace, check_budget
 from hushtable.tables import Table, WalkProgress, lattice
-from hushtable.wording import CAREFUL, Facts
+from hushtable.wording import Facts, careful
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -158,8 +158,9 @@ class Keys(Facts):
         ]
         if not self.complete:
             facts.append(
-                f"{CAREFUL}the search is NOT complete: keys of more than {self.complete_to_size} columns may be "
-                "missing."
+                careful(
+                    f"the search is NOT complete: keys of more than {self.complete_to_size} columns may be missing."
+                )
             )
         elif not len(self) and self.rows == "all" and not error:
             facts.append("Two equal records have no key. Leave out --rows all to count equal records once.")

@@ -39,7 +39,7 @@ from hushtable.tables import (
     meet,
     warn_of_mismatches,
 )
-from hushtable.wording import CAREFUL, Facts, join_names
+from hushtable.wording import Facts, careful, join_names
 
 
 def against_control(
@@ -240,7 +240,7 @@ def describe_collisions(summary: Mapping[str, Any], counted: str, *, is_alone: b
             f"originals {control['train_rate']:.2%} (mean of {control['n_draws']} draws)."
         )
     if "note" in summary:
-        yield f"{CAREFUL}{summary['note']}."
+        yield careful(f"{summary['note']}.")
     if "interval" in summary:
         low, high = summary["interval"]
         yield (
@@ -259,7 +259,7 @@ def describe_collisions(summary: Mapping[str, Any], counted: str, *, is_alone: b
 
 def describe_end(complete_to: int) -> str:
     """Say how far a search came whose budget ended."""
-    return f"{CAREFUL}the search is NOT complete: the budget ended; sets of up to {complete_to} columns are done."
+    return careful(f"the search is NOT complete: the budget ended; sets of up to {complete_to} columns are done.")
 
 
 def mpuccs(

@@ -1,4 +1,10 @@
-from .facts import CAREFUL as CAREFUL, Facts as Facts, count_of as count_of, join_names as join_names
+from .facts import (
+    CAREFUL as CAREFUL,
+    Facts as Facts,
+    careful as careful,
+    count_of as count_of,
+    join_names as join_names,
+)
 from .translating import (
     LANGUAGES as LANGUAGES,
     current_language as current_language,

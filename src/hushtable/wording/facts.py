@@ -12,6 +12,11 @@ CAREFUL: Final = "careful: "
 """What a fact begins with that somebody should decide on."""
 
 
+def careful(fact: str) -> str:
+    """Return a fact that somebody should decide on."""
+    return f"{CAREFUL}{fact}"
+
+
 class Facts:
     """A result that says what it found; a notebook lists that."""
 

@@ -19,7 +19,7 @@ from hushtable.risk.assessment import percent
 from hushtable.risk.intervals import clipped, excess_risk, wilson
 from hushtable.risk.mpuccs import encoded
 from hushtable.tables import Joint, JointRows, code_together, find_mismatches, warn_of_mismatches
-from hushtable.wording import CAREFUL, Facts
+from hushtable.wording import Facts, careful
 
 if TYPE_CHECKING:
     from hushtable.risk.attacks.copies import Copies
@@ -427,7 +427,7 @@ class Attacks(Facts):
             f"{_describe(each.risk)}."
             for each in ranked
         )
-        notes = dict.fromkeys(f"{CAREFUL}{note}." for each in ranked for note in each.notes)
+        notes = dict.fromkeys(careful(f"{note}.") for each in ranked for note in each.notes)
         meanings = dict.fromkeys(fact for each in self.figures for fact in each.facts)
         return *(() if self.copies is None else self.copies.facts), *made, *notes, *meanings
 

@@ -14,7 +14,7 @@ from hushtable.columns import ColumnSpec
 from hushtable.risk.assessment import percent
 from hushtable.risk.mpuccs import encoded
 from hushtable.tables import Joint, JointRows, code_together, find_mismatches, warn_of_mismatches
-from hushtable.wording import CAREFUL, Facts
+from hushtable.wording import Facts, careful
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ class Copies(Facts):
     @property
     def facts(self) -> tuple[str, ...]:
         """The headline."""
-        return (f"{CAREFUL}{self.headline}" if self.n_unique_copied else self.headline,)
+        return (careful(self.headline) if self.n_unique_copied else self.headline,)
 
 
 def count_copies(

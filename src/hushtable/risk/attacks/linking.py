@@ -28,7 +28,7 @@ from hushtable.risk.attacks.fitting import (
 from hushtable.risk.intervals import clipped, excess_risk, wilson
 from hushtable.risk.nearness import check_tolerance, classes_of
 from hushtable.tables import Mismatch, Table, describe_values, has_too_few, warn_of_mismatches
-from hushtable.wording import CAREFUL, Facts, join_names
+from hushtable.wording import Facts, careful, join_names
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +137,7 @@ class Linking(Facts):
                 f"{control.n_lost:,} none."
             )
         else:
-            facts.append(f"{CAREFUL}no control was given: nothing says how many links come by chance.")
+            facts.append(careful("no control was given: nothing says how many links come by chance."))
         return *facts, f"The tables were compared on {join_names(self.on)}."
 
 

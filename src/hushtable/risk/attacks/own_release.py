@@ -22,7 +22,7 @@ from hushtable.risk.intervals import clipped, excess_risk, wilson
 from hushtable.risk.nearness import on_axis
 from hushtable.search import check_memory
 from hushtable.tables import Table
-from hushtable.wording import CAREFUL, Facts, join_names
+from hushtable.wording import Facts, careful, join_names
 
 _DRAWS: Final = 10  # of every control
 _WITNESSES: Final = 10  # of every attack
@@ -136,7 +136,7 @@ class OwnAttacks(Facts):
         fell = dict.fromkeys(f"{each.name}: {each.advice}" for each in self.attacks if each.fell)
         reasons = {why: [name for name, each in self.untried.items() if each == why] for why in self.untried.values()}
         untried = (f"Not tried: {join_names(names)} ({why})." for why, names in reasons.items())
-        return f"{CAREFUL if fell else ''}{self.headline}", *fell, *untried
+        return careful(self.headline) if fell else self.headline, *fell, *untried
 
 
 def attack_release(
