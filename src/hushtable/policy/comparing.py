@@ -193,7 +193,11 @@ class Comparison(Facts):
             careful(f"{INTERNAL}."),
             *(careful(f"NOT verified: k = {row.k}, {row.line}.") for row in self.rows if row.verified is False),
             f"{self.n_records:,} records are compared on {join_names(self.quasi_identifiers)}; classes count {crowd}.",
-            *(f"Not feasible: k = {row.k}, {row.line}: {row.reason}." for row in self.rows if not row.is_feasible),
+            *(
+                f"Not feasible: k = {row.k}, {row.line}: {row.reason.rstrip('.')}."
+                for row in self.rows
+                if row.reason is not None
+            ),
             *(
                 f"Overlap may be too favourable for k = {row.k}, {row.line}: most records have open cells, such as "
                 f"<20, in {row.guessed}."
