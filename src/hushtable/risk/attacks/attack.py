@@ -79,7 +79,7 @@ class PrivacyFigure(Facts):
     @property
     def facts(self) -> tuple[str, ...]:
         """What the figure is."""
-        return (f"{self.name}: {self.meaning}.",)
+        return (f"The figure {self.name} is {self.meaning}.",)
 
     @property
     def beside(self) -> float | None:

@@ -133,7 +133,7 @@ class OwnAttacks(Facts):
     @property
     def facts(self) -> tuple[str, ...]:
         """What was found, in whole sentences, the most dangerous first."""
-        fell = dict.fromkeys(f"{each.name}: {each.advice}" for each in self.attacks if each.fell)
+        fell = dict.fromkeys(f"Against {each.name}: {each.advice}" for each in self.attacks if each.fell)
         reasons = {why: [name for name, each in self.untried.items() if each == why] for why in self.untried.values()}
         untried = (f"Not tried: {join_names(names)} ({why})." for why, names in reasons.items())
         return careful(self.headline) if fell else self.headline, *fell, *untried
