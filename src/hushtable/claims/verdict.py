@@ -139,6 +139,14 @@ class Verdict(Facts):
         """The fewest distinct known values of a sensitive column in any class; 1 or 0: a class tells a value."""
         return dict(self.figures["distinct_sensitive"])
 
+    @property
+    def cautions(self) -> tuple[str, ...]:
+        """Which sensitive columns a class tells of all that it holds, in sentences."""
+        agreed = [name for name, fewest in self.figures.get("distinct_sensitive", {}).items() if fewest < 2]
+        return tuple(
+            careful(f"a class agrees on {name}, so whoever finds a person's class knows it.") for name in agreed
+        )
+
     def raise_if_failed(self) -> Verdict:
         """Return the verdict, or raise VerificationError with the counts of what fails."""
         if not self.passed:

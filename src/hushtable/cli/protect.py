@@ -271,11 +271,17 @@ def _show_release(
         kept = notes.as_they_came(release, decimal=release.writing.decimal)
         codes, alike, formulas = (looks[name] for name in ("missing_codes", "near_duplicates", "formulas"))
         further += summary.spelling_lines(release.writing, codes, alike, kept, formulas)
-    further += [*summary.far_out_lines(looks["far_out"]), *summary.margin_lines(rules)]
+    further += summary.far_out_lines(looks["far_out"])
     say(
         *_how_it_was_read(release),
         *summary.abridged(
-            [summary.written_line(output, codebook=has_codebook), *said, *further],
+            [
+                summary.written_line(output, codebook=has_codebook),
+                *said[:2],
+                *summary.margin_lines(rules),
+                *said[2:],
+                *further,
+            ],
             summary.release_details(rules, facts, release.exposure),
             verbose=shown.verbose,
         ),

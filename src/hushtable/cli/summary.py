@@ -225,8 +225,6 @@ def published_lines(frame: Frame) -> list[str]:
 
 def verdict_lines(file: Path, verdict: Verdict, *, has_manifest: bool = False) -> list[str]:
     """Say what holds apart from what fails, and from what could not be judged."""
-    from hushtable.release import describe_homogeneity
-
     head = "does NOT hold" if not verdict.passed else "holds" if verdict.complete else "was judged in part"
     lines = [f"{file} {head}, on {', '.join(verdict.columns)}:"]
     lines += [f"  {fact}" for fact in verdict.facts[1:]]
@@ -238,7 +236,7 @@ def verdict_lines(file: Path, verdict: Verdict, *, has_manifest: bool = False) -
             f"  {verdict.n_records:,} records in {verdict.n_classes:,} classes, smallest {verdict.smallest_class:,}; "
             f"{verdict.n_suppressed:,} suppressed; missing as {verdict.figures['missing']}"
         )
-        lines += describe_homogeneity(verdict)
+        lines += [f"  {caution}" for caution in verdict.cautions]
     else:
         lines.append(f"  {verdict.n_records:,} records")
     return lines

@@ -171,8 +171,8 @@ class Exposure:
 
     @property
     def n_found(self) -> int:
-        """The most records that a reader finds who also knows a kept column, or two."""
-        return max((each.n_records for each in self.told), default=0)
+        """How many records a reader finds who also knows the kept column that tells most."""
+        return self.told[0].n_records if self.told else 0
 
     @property
     def fault(self) -> str:

@@ -35,26 +35,17 @@ def describe_release(
     return (
         f"The release publishes {count_of(verdict.n_records, 'record')} with {count_of(len(columns), 'column')}.",
         *first,
-        _describe_verdict(verdict, beside_original=claim.compares(columns)),
+        _describe_verdict(claim, verdict, columns),
         f"This holds for readers who know {join_names(claim.columns)}{_of_records(claim.models)}, and nothing else of "
         "a person.",
         *_describe_classes(claim, verdict, columns, entries),
         *_describe_columns(claim, columns, entries),
-        *describe_homogeneity(verdict),
+        *verdict.cautions,
         *_describe_batch(entries),
         *([] if exposure is None else [careful(f"{line}.") for line in exposure.against()]),
         *(f"{line}." for line in finds),
         *([] if exposure is None else [f"{line}." for line in exposure.tested_lines()]),
     )
-
-
-def describe_homogeneity(verdict: Verdict) -> list[str]:
-    """Say which sensitive columns a class tells of all that it holds."""
-    return [
-        careful(f"a class agrees on {name}, so whoever finds a person's class knows it.")
-        for name, fewest in verdict.distinct_sensitive.items()
-        if fewest < 2
-    ]
 
 
 def _describe_batch(entries: Mapping[str, Any]) -> Iterator[str]:
@@ -71,15 +62,16 @@ def _describe_batch(entries: Mapping[str, Any]) -> Iterator[str]:
         yield f"Without a cell, by column: {join_names([f'{name} {n:,}' for name, n in by_column.items()])}."
 
 
-def _describe_verdict(verdict: Verdict, *, beside_original: bool) -> str:
+def _describe_verdict(claim: Classes | Matchings, verdict: Verdict, columns: Sequence[str]) -> str:
     if not verdict.passed:
         failed = "; ".join(map(str, verdict.failures))
         return careful(f"the table does NOT hold what it claims: {failed}. Do not release it.")
     if not verdict.complete:
         unchecked = "; ".join(f"{condition}: {needs}" for condition, needs in verdict.unchecked.items())
         return careful(f"not all that the table claims could be judged: {unchecked}. Do not release it yet.")
-    original = " and its original" if beside_original else ""
-    return f"Verified from the published table{original}: {'; '.join(verdict.conditions)}."
+    people = " and the population" if any(model.needs.population for model in claim.models) else ""
+    beside = " and its original" if claim.compares(columns) else people
+    return f"Verified from the published table{beside}: {'; '.join(verdict.conditions)}."
 
 
 def _of_records(models: Sequence[PrivacyModel]) -> str:
