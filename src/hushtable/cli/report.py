@@ -158,12 +158,10 @@ def _section_lines(section: Section) -> Iterator[str]:
 
 
 def _block_lines(block: Block) -> Iterator[str]:
-    from hushtable.reporting import Answers, Chart, Code, Paragraph, Points, Quantity, Table, shown
+    from hushtable.reporting import Chart, Code, Paragraph, Points, Quantity, Table, shown
 
     if isinstance(block, Paragraph):
         yield f"careful: {block.text}" if block.tone == "careful" else block.text
-    elif isinstance(block, Answers):
-        yield from (f"{question} {answer}" for question, answer in block.items)
     elif isinstance(block, Points):
         yield from (f"  - {item}" for item in block.items)
     elif isinstance(block, Table):

@@ -207,6 +207,26 @@ class Comparison(Facts):
             *([] if knee is None else [f"Knee: k = {knee.k}, {knee.line}: {KNEE}."]),
         )
 
+    def _table(self) -> list[tuple[object, ...]]:
+        titles = ("k", "", "highest risk", "average risk", "loss", "suppressed", "longest cell", "bytes", "")
+        knee = self.knee
+        rows = [
+            (
+                row.k,
+                row.line,
+                f"{row.highest_risk:.3g}",
+                f"{row.average_risk:.3g}",
+                f"{row.loss:.4f}",
+                f"{row.n_suppressed:,}",
+                row.longest_cell,
+                "" if row.n_bytes is None else f"{row.n_bytes:,}",
+                "knee" if row is knee else "",
+            )
+            for row in self.rows
+            if row.is_feasible
+        ]
+        return [titles, *rows] if rows else []
+
 
 def _joined(runs: Sequence[ComparedRun], names: Sequence[str]) -> str:
     """Name a line of runs that are alike: what they share once, and each of what they differ in."""

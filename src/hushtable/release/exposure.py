@@ -162,12 +162,12 @@ class Exposure:
         """What was found among the columns alone."""
         n_columns, left = len(self.columns), " and not accepted" if self.accepted else ""
         on = (
-            f"the column kept as it is{left}"
+            f"on the column kept as it is{left}"
             if n_columns == 1
-            else f"at most {min(self.limit.columns, n_columns)} of the {n_columns} columns kept as they are{left}"
+            else f"on at most {min(self.limit.columns, n_columns)} of the {n_columns} columns kept as they are{left}"
         )
         least = "" if self.complete else "at least "
-        return f"{least}{self.n_unique:,} of {self.n_records:,} records are unique on {on}"
+        return f"{on}, {least}{self.n_unique:,} of {self.n_records:,} records are unique"
 
     @property
     def n_found(self) -> int:

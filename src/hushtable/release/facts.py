@@ -44,7 +44,7 @@ def describe_release(
         *_describe_batch(entries),
         *([] if exposure is None else [careful(f"{line}.") for line in exposure.against()]),
         *(f"{line}." for line in finds),
-        *([] if exposure is None else [f"{line}." for line in exposure.tested_lines()]),
+        *([] if exposure is None else [f"Tested: {line}." for line in exposure.tested_lines()]),
     )
 
 

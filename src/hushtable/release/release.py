@@ -844,6 +844,10 @@ class Release(Facts, Generic[FrameT]):
             self._made["verdict"] = self.verify()
         return describe_release(self.claim, self._made["verdict"], self.columns, self.to_dict())
 
+    def _table(self) -> list[tuple[str, str]]:
+        lost = self.quality.by_column
+        return [("column", "loss (set-NCP)"), *((name, f"{share:.4f}") for name, share in lost.items())]
+
     @property
     def compared_with(self) -> Frame | None:
         """The input, or its distinct rows, where the claim compares with it."""

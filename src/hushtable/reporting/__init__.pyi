@@ -1,5 +1,4 @@
 from .document import (
-    Answers as Answers,
     Block as Block,
     Chart as Chart,
     Code as Code,

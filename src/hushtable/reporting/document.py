@@ -115,15 +115,6 @@ class Points:
 
 
 @dataclass(frozen=True, slots=True)
-class Answers:
-    """Questions that everyone has, each with its answer."""
-
-    items: tuple[tuple[str, str], ...]
-
-    kind: ClassVar[str] = "answers"
-
-
-@dataclass(frozen=True, slots=True)
 class Table:
     """Rows of texts and numbers.
 
@@ -185,7 +176,7 @@ class Form:
     kind: ClassVar[str] = "form"
 
 
-Block = Paragraph | Answers | Points | Table | Chart | Code | Form
+Block = Paragraph | Points | Table | Chart | Code | Form
 
 
 def blocks_of(*blocks: Block) -> tuple[Block, ...]:
@@ -356,11 +347,6 @@ def _paragraph(block: Paragraph) -> str:
     return f'<p class="{block.tone}">{_say(block.text)}</p>'
 
 
-def _answers(block: Answers) -> str:
-    items = "".join(f"<dt>{_say(question)}</dt><dd>{_say(answer)}</dd>" for question, answer in block.items)
-    return f'<dl class="answers">{items}</dl>'
-
-
 def _points(block: Points) -> str:
     return f"<ul>{''.join(f'<li>{_say(item)}</li>' for item in block.items)}</ul>" if block.items else ""
 
@@ -429,7 +415,6 @@ def _form(block: Form) -> str:
 
 _DRAWN: Final[dict[type[Block], Callable[[Any], str]]] = {
     Paragraph: _paragraph,
-    Answers: _answers,
     Points: _points,
     Table: _table,
     Code: _code,

@@ -21,7 +21,6 @@ from hushtable.claims import Classes, Matchings
 from hushtable.models import KAnonymity
 from hushtable.release import external_facts
 from hushtable.reporting.document import (
-    Answers,
     Block,
     CellContent,
     Chart,
@@ -31,6 +30,7 @@ from hushtable.reporting.document import (
     Quantity,
     Section,
     Table,
+    facts_section,
 )
 from hushtable.reporting.released import CLAUSES, Released, beside, decision, three_tests, unprotected
 from hushtable.risk import size_bands
@@ -100,25 +100,14 @@ def sections(released: Released) -> tuple[Section, ...]:
 def _summary(released: Released) -> Section:
     claim, n_records = released.claim, released.published.n_records
     changed = "coarsened" if isinstance(claim, (Classes, Matchings)) else "masked"
-    blocks = (
-        Paragraph(
-            f"Every condition below was judged from the published table{beside(claim)} by its maker, and holds.", "good"
-        ),
-        Answers(
-            (
-                (
-                    "What was released?",
-                    f"{_records(n_records)} with {len(released.names)} columns.",
-                ),
-                ("Who could still be found?", _promise(released)),
-                (
-                    "What did it cost?",
-                    f"Cells were {changed} as the columns below say; figures of it stay with those who made the table.",
-                ),
-            )
-        ),
+    return facts_section(
+        (
+            f"Every condition below was judged from the published table{beside(claim)} by its maker, and holds.",
+            f"{_records(n_records)} with {len(released.names)} columns were released.",
+            _promise(released),
+            f"Cells were {changed} as the columns below say; figures of it stay with those who made the table.",
+        )
     )
-    return Section("summary", "In short", blocks)
 
 
 def _promise(released: Released) -> str:

@@ -4,6 +4,7 @@ from .facts import (
     careful as careful,
     count_of as count_of,
     join_names as join_names,
+    table_html as table_html,
 )
 from .translating import (
     LANGUAGES as LANGUAGES,

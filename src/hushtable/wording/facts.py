@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from hushtable.columns import escaped
@@ -27,9 +27,20 @@ class Facts:
         """What was found, in whole sentences, the most dangerous first."""
         raise NotImplementedError
 
+    def _table(self) -> Iterable[Sequence[object]]:
+        """Return the titles and the rows of what a notebook lays out below the facts."""
+        return ()
+
     def _repr_html_(self) -> str:
         items = "".join(f"<li>{escaped(translate(fact))}</li>" for fact in self.facts)
-        return f"<b>{type(self).__name__}</b><ul>{items}</ul>"
+        return f"<b>{type(self).__name__}</b><ul>{items}</ul>{table_html(self._table())}"
+
+
+def table_html(rows: Iterable[Sequence[object]]) -> str:
+    """Return rows as a table of HTML, the titles first; nothing where there are none."""
+    told = (f"<tr>{''.join(f'<td>{escaped(str(cell))}</td>' for cell in row)}</tr>" for row in rows)
+    body = "".join(told)
+    return f"<table>{body}</table>" if body else ""
 
 
 def join_names(names: Sequence[object]) -> str:

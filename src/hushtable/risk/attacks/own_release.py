@@ -16,6 +16,7 @@ from hushtable.columns import SUPPRESSED, Column, ColumnSpec, fold_spelling, fro
 from hushtable.errors import InputError, check_columns, check_whole
 from hushtable.hierarchy import to_exact
 from hushtable.io import Frame
+from hushtable.risk.assessment import percent
 from hushtable.risk.attacks.fitting import FEWER_CLASSES, PublishedTable, numbered, published, relate_cells, shared_axes
 from hushtable.risk.attacks.joined_histories import LinkedRows, count_alike
 from hushtable.risk.intervals import clipped, excess_risk, wilson
@@ -137,6 +138,10 @@ class OwnAttacks(Facts):
         reasons = {why: [name for name, each in self.untried.items() if each == why] for why in self.untried.values()}
         untried = (f"Not tried: {join_names(names)} ({why})." for why, names in reasons.items())
         return careful(self.headline) if fell else self.headline, *fell, *untried
+
+    def _table(self) -> list[tuple[str, str, str]]:
+        rows = [(each.name, each.column or "", percent(each.rate)) for each in self.attacks]
+        return [("attack", "column", "share"), *rows] if rows else []
 
 
 def attack_release(
