@@ -26,7 +26,8 @@ _VARIABLE: Final = "HUSHTABLE_LANGUAGE"
 _AND: Final = {"de": "und"}
 _MORE: Final = {"de": "weitere"}
 _NUMBER: Final = re.compile(r"(?<![\w.,])-?(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+\.\d+)(?:e[-+]?\d+)?(?!\w|[.,]\d)")
-_ONE_NUMBER: Final = re.compile(r"(?<![\w.,])-?(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+\.\d+)(?:e[-+]?\d+)?(?!\w|[.,]\d)")
+# What stands in a place of a number: any, a share of a hundred too.
+_ONE_NUMBER: Final = r"-?\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?(?: ?%)?|-?inf|nan"
 _SWAPPED: Final = str.maketrans(",.", ".,")
 # What may stand before a sentence, and is no part of it: spaces, a mark of a list, of a remark, a warning.
 _BEFORE: Final = re.compile(r"(?P<lead>(?:\s|[#*-]+\s)*)(?:(?P<kind>careful|Hint): )?")
