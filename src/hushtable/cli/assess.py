@@ -226,7 +226,8 @@ def _uniqueness_lines(estimates: Mapping[str, Mapping[str, Any]]) -> list[str]:
         )
         for name, each in estimates.items()
     ]
-    return [aligned(("unique in the population", "share", "bounds", "because"), rows, right=("share",)).rstrip()]
+    titles = ("unique in the population", "share", "bounds", "because")
+    return [aligned(titles, rows, right=("share",), sentences=titles[2:]).rstrip()]
 
 
 def _tolerance_lines(risk: Mapping[str, Any]) -> list[str]:

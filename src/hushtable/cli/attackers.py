@@ -316,7 +316,7 @@ def _attack_lines(found: OwnAttacks) -> list[str]:
     ]  # fmt: skip
     return [
         found.headline,
-        *([aligned(titles, rows, right=titles[2:])] if rows else []),
+        *([aligned(titles, rows, right=titles[2:], sentences=titles[:1])] if rows else []),
         *dict.fromkeys(f"  {each.name}: {each.advice}" for each in found.attacks if each.fell),
         *(f"  not tried: {name} ({why})" for name, why in found.untried.items()),
     ]

@@ -13,7 +13,8 @@ from .document import (
     page_style as page_style,
     report_paths as report_paths,
     section_html as section_html,
-    shown as shown,
+    say as say,
+    say_cell as say_cell,
 )
 from .papers import references as references
 from .reports import report as report

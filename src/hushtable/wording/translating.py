@@ -25,7 +25,9 @@ LANGUAGES: Final[Mapping[str, str]] = {"en": "English", "de": "Deutsch"}
 _VARIABLE: Final = "HUSHTABLE_LANGUAGE"
 _AND: Final = {"de": "und"}
 _MORE: Final = {"de": "weitere"}
-_NUMBER: Final = re.compile(r"(?<![\w.,])-?(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+\.\d+)(?:e[-+]?\d+)?(?!\w|[.,]\d)")
+_NUMBER: Final = re.compile(
+    r"(?<![\w.,])-?(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+\.\d+|\d+(?=%))(?:e[-+]?\d+)?%?(?!\w|[.,]\d)"
+)
 # What stands in a place of a number: any, a share of a hundred too.
 _ONE_NUMBER: Final = r"-?\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?(?: ?%)?|-?inf|nan"
 _SWAPPED: Final = str.maketrans(",.", ".,")
@@ -167,8 +169,8 @@ class Catalogue:
     def _read(self, text: str) -> Reading:
         if text in self.fixed:
             return Reading(self.fixed[text], count_letters(text))
-        if _NUMBER.fullmatch(text):
-            return Reading(text.translate(_SWAPPED), 0)
+        if not count_letters(text) or _NUMBER.fullmatch(text):
+            return Reading(_NUMBER.sub(_swap_marks, text), 0)
         readings = [*self._read_forms(text), *self._read_parts(text)]
         return max(readings, key=lambda each: each.n_known, default=Reading(text, 0))
 
@@ -229,7 +231,7 @@ def count_letters(text: str) -> int:
 
 
 def _swap_marks(number: re.Match[str]) -> str:
-    return number[0].translate(_SWAPPED)
+    return number[0].translate(_SWAPPED).replace("%", " %")
 
 
 @cache
