@@ -191,12 +191,12 @@ class Catalogue:
                 has_spanning = True
 
     def _read_parts(self, text: str) -> Iterator[Reading]:
-        """Read a text sentence by sentence; a single one without the mark at its end."""
+        """Read a text sentence by sentence, and as a single one without the mark at its end."""
         parts = _BETWEEN.split(text)
         if len(parts) > 1:
             readings = [Reading(part, 0) if place % 2 else self._read(part) for place, part in enumerate(parts)]
             yield Reading("".join(each.said for each in readings), sum(each.n_known for each in readings))
-        elif text[-1:] in (".", ";", ":"):
+        if text[-1:] in (".", ";", ":"):
             said, n_known = self._read(text[:-1])
             yield Reading(said + text[-1], n_known)
 
