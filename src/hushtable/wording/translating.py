@@ -25,8 +25,11 @@ LANGUAGES: Final[Mapping[str, str]] = {"en": "English", "de": "Deutsch"}
 _VARIABLE: Final = "HUSHTABLE_LANGUAGE"
 _AND: Final = {"de": "und"}
 _MORE: Final = {"de": "weitere"}
-_NUMBER: Final = re.compile(r"(?<![\w.,])-?(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+\.\d+)(?:e[-+]?\d+)?(?!\w|[.,]\d)")
-_ONE_NUMBER: Final = r"-?\d[\d,.]*(?:e[-+]?\d+)?(?: ?%)?"
+_NUMBER: Final = re.compile(
+    r"(?<![\w.,])-?(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+\.\d+|\d+(?=%))(?:e[-+]?\d+)?%?(?!\w|[.,]\d)"
+)
+# What stands in a place of a number: any, a share of a hundred too.
+_ONE_NUMBER: Final = r"-?\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?(?: ?%)?|-?inf|nan"
 _SWAPPED: Final = str.maketrans(",.", ".,")
 # What may stand before a sentence, and is no part of it: spaces, a mark of a list, of a remark, a warning.
 _BEFORE: Final = re.compile(r"(?P<lead>(?:\s|[#*-]+\s)*)(?:(?P<kind>careful|Hint): )?")
@@ -166,8 +169,8 @@ class Catalogue:
     def _read(self, text: str) -> Reading:
         if text in self.fixed:
             return Reading(self.fixed[text], count_letters(text))
-        if _NUMBER.fullmatch(text):
-            return Reading(text.translate(_SWAPPED), 0)
+        if not count_letters(text) or _NUMBER.fullmatch(text):
+            return Reading(_NUMBER.sub(_swap_marks, text), 0)
         readings = [*self._read_forms(text), *self._read_parts(text)]
         return max(readings, key=lambda each: each.n_known, default=Reading(text, 0))
 
@@ -188,7 +191,7 @@ class Catalogue:
                 has_spanning = True
 
     def _read_parts(self, text: str) -> Iterator[Reading]:
-        """Read a text sentence by sentence, and without the mark at its end."""
+        """Read a text sentence by sentence, and as a single one without the mark at its end."""
         parts = _BETWEEN.split(text)
         if len(parts) > 1:
             readings = [Reading(part, 0) if place % 2 else self._read(part) for place, part in enumerate(parts)]
@@ -228,7 +231,7 @@ def count_letters(text: str) -> int:
 
 
 def _swap_marks(number: re.Match[str]) -> str:
-    return number[0].translate(_SWAPPED)
+    return number[0].translate(_SWAPPED).replace("%", " %")
 
 
 @cache
