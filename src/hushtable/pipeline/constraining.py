@@ -321,12 +321,6 @@ def rules_of(asked: Constraining) -> Constraints:
     )
 
 
-def check_named(rules: Constraints, columns: Sequence[str]) -> None:
-    """Raise ColumnError where a rule names a column that is not among those of a table."""
-    for rule in rules.all:
-        check_columns(rule.columns, columns, rule.name)
-
-
 def constrained(
     frame: Frame, rules: Constraints, redraw: Callable[[int, int], Frame] | None
 ) -> tuple[Frame, dict[str, int]]:
@@ -336,7 +330,8 @@ def constrained(
     ``sampling_ratio`` times all rows that are asked for in every trial, drops rows that it has already, returns a
     random choice, and fewer rows than asked with a warning.
     """
-    check_named(rules, frame.columns)
+    for rule in rules.all:
+        check_columns(rule.columns, frame.columns, rule.name)
     known = _settled(frame, rules)
     kept, n_drawn, n_trials = [_keeping(known, rules)], frame.n_rows, 0
     while (lacking := (rules.target_rows or 0) - sum(each.n_rows for each in kept)) > 0:
