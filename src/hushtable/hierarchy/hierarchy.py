@@ -318,7 +318,7 @@ class Hierarchy:
         counts : ndarray of int64, shape (n_values,), optional
             Records of each value, for `frequency`, `auto`, and for `tails` to count those beyond its ends.
         unknown : {"error", "suppress"}
-            See `align`.
+            As for `align`.
 
         Examples
         --------
