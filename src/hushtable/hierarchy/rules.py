@@ -345,13 +345,17 @@ def _translations() -> Mapping[str, tuple[str, ...]]:
 @cache
 def _paths(of: str) -> Mapping[str, tuple[str, ...]]:
     """Return the labels of every folded value, and of every label: where a value is one, it is in its own branch."""
-    rows = [(values.split(","), tuple(labels)) for values, *labels in _lines(of)]
-    found = {fold(value.strip()): labels for values, labels in rows for value in values}
+    rows = _rows(of)
+    found = {fold(value): labels for values, labels in rows for value in values}
     for _, labels in rows:
         for level, label in enumerate(labels):
             for language in LANGUAGES:
                 found.setdefault(fold(translated(label, language)), (label,) * level + labels[level:])
     return MappingProxyType(found)
+
+
+def _rows(of: str) -> list[tuple[list[str], tuple[str, ...]]]:
+    return [([value.strip() for value in values.split(",")], tuple(labels)) for values, *labels in _lines(of)]
 
 
 def _lines(name: str) -> list[list[str]]:
