@@ -44,6 +44,7 @@ _CODES: Final = {
     "57014": "the server stopped the query",
 }
 
+Connection = Any  # of one of three libraries, none of which is imported before it is needed
 Fetch = Callable[[Sequence[str], int | None], Iterator[pl.DataFrame]]
 
 
@@ -79,7 +80,7 @@ def connect(source: Source) -> Database:
         raise InputError(f"{source}: there is no such file.", hint="check the name; nothing was made.")
     with _telling(source), contextlib.ExitStack() as unfinished:
         _check_mark(source)
-        connection = _connection(source)
+        connection = _connect(source)
         unfinished.callback(_close, connection)
         database = Database(source, *_LOOKS[source.program](connection, source, query))
         unfinished.pop_all()
@@ -87,7 +88,7 @@ def connect(source: Source) -> Database:
     return database
 
 
-def _connection(source: Source) -> Any:
+def _connect(source: Source) -> Connection:
     if source.program == "PostgreSQL":
         from adbc_driver_postgresql import dbapi
 
@@ -123,7 +124,7 @@ def read_database(source: Source, room: str) -> pl.DataFrame:
     return pl.concat(list(database.pieces(list(database.schema)))).rechunk()
 
 
-def _close(connection: Any) -> None:
+def _close(connection: Connection) -> None:
     with contextlib.suppress(Exception):
         connection.close()
 
@@ -200,7 +201,7 @@ def _selected(names: Sequence[str], told: Mapping[str, str], query: str, most: i
 Made = tuple[pl.Schema, int, Fetch]
 
 
-def _look_postgresql(connection: Any, source: Source, query: str) -> Made:
+def _look_postgresql(connection: Connection, source: Source, query: str) -> Made:
     def asked(text: str) -> Iterator[pl.DataFrame]:
         with connection.cursor() as cursor:
             cursor.execute(text)
@@ -252,7 +253,7 @@ def _check_finite(names: Sequence[str], counts: Sequence[int]) -> None:
             )
 
 
-def _look_duckdb(connection: Any, source: Source, query: str) -> Made:
+def _look_duckdb(connection: Connection, source: Source, query: str) -> Made:
     import duckdb
 
     def asked(text: str) -> Iterator[pl.DataFrame]:
@@ -287,7 +288,7 @@ def _told_by_duckdb(name: str, type_: str) -> str:
     )
 
 
-def _look_sqlite(connection: Any, source: Source, query: str) -> Made:
+def _look_sqlite(connection: Connection, source: Source, query: str) -> Made:
     def asked(text: str, schema: Mapping[str, pl.DataType]) -> Iterator[pl.DataFrame]:
         with contextlib.closing(connection.execute(text)) as cursor:
             while rows := cursor.fetchmany(_ROWS):
@@ -387,7 +388,7 @@ def _stored(dtype: pl.DataType) -> pl.DataType:
     return pl.String() if isinstance(dtype, (pl.Date, pl.Datetime, pl.Time)) else dtype
 
 
-_LOOKS: Final[Mapping[str, Callable[[Any, Source, str], Made]]] = {
+_LOOKS: Final[Mapping[str, Callable[[Connection, Source, str], Made]]] = {
     "PostgreSQL": _look_postgresql,
     "DuckDB": _look_duckdb,
     "SQLite": _look_sqlite,

@@ -433,8 +433,7 @@ def _read_group(column: str, given: Any) -> Iterator[Demand | Change]:
 
 def _actions(given: Any, name: str) -> dict[str, Any]:
     """Return targets by action; older files write one as ``('erase', ['income'])``."""
-    if _is_tuple(given):
-        given = _tuple(given, name)
+    given = _read_tuple(given, name)
     if isinstance(given, (list, tuple)) and 1 <= len(given) <= 2 and isinstance(given[0], str):
         given = {given[0]: given[1] if len(given) > 1 else None}
     if isinstance(given, str):
@@ -478,7 +477,7 @@ def _read_combination(given: Any, place: int) -> Iterator[Demand]:
     if not is_pair or len(given[0]) != 1:
         _fail(name, "expected a source with its target, and the values of both", example)
     ((source, target),) = given[0].items()
-    several = _tuple(source, name) if _is_tuple(source) else source
+    several = _read_tuple(source, name)
     sources = several if isinstance(several, tuple) else (several,)
     if not all(isinstance(each, str) for each in (*sources, target)) or len({*sources}) < len(sources) or not sources:
         _fail(name, "the source and the target are names of columns, each once", example)
@@ -491,19 +490,15 @@ def _read_combination(given: Any, place: int) -> Iterator[Demand]:
 def _source_values(given: Any, n_sources: int, are_several: bool, name: str) -> tuple[Any, ...]:
     if not are_several:
         return (given,)
-    values = _tuple(given, name) if _is_tuple(given) else given
+    values = _read_tuple(given, name)
     if not isinstance(values, tuple) or len(values) != n_sources:
         _fail(name, f"expected {n_sources} values, one of each source", "for instance: ('Doctorate', 'France')")
     return values
 
 
-def _is_tuple(given: Any) -> bool:
-    return isinstance(given, tuple) or (isinstance(given, str) and given.lstrip().startswith("("))
-
-
-def _tuple(given: Any, name: str) -> tuple[Any, ...]:
-    """Read a tuple, which YAML has no way to write, from the text of one."""
-    if isinstance(given, tuple):
+def _read_tuple(given: Any, name: str) -> Any:
+    """Read a tuple, which YAML has no way to write, from the text of one; what is no such text stays as it is."""
+    if not isinstance(given, str) or not given.lstrip().startswith("("):
         return given
     try:
         found = ast.literal_eval(given.strip()) if len(given) <= _LONGEST_TUPLE else None
