@@ -157,9 +157,10 @@ def _decided(read: Sequence[_ReadColumn], source: Table | frames.Frame, n_record
     decisions = decide(found, Table(tuple(each.cells.column for each in found.values()), codes, counts), len(read))
     decided = []
     for proposed in (each.proposed for each in read):
-        said = asdict(decisions[proposed.name]) if proposed.name in decisions else {}
+        if proposed.name in decisions:
+            proposed = replace(proposed, **asdict(decisions[proposed.name]))
         # Of an identifier no value is published, and so none is warned of.
-        decided.append(replace(proposed, **said, **({"warning": ""} if said.get("role") == "identifier" else {})))
+        decided.append(replace(proposed, warning="") if proposed.role == "identifier" else proposed)
     return tuple(decided)
 
 
