@@ -108,6 +108,10 @@ class Judge:
         stats = self._stats(Partition.from_labels(labels, len(sizes), taken.counts), taken, population)
         return np.asarray(np.all([model.passes(stats) for model in self.models], axis=0))
 
+    def passes_labels(self, labels: CodeArray) -> bool:
+        """Tell whether every class of all rows passes, given by its number from 0 on."""
+        return not self.failed(Partition.from_labels(labels, int(labels.max()) + 1, self.table.counts))
+
     def passes_as_one_class(self) -> bool:
         """Tell whether all rows together may be a class; rows that are nobody's alone may not, where persons count."""
         whole = Partition.of(self.table, ())
