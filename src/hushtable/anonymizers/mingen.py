@@ -193,7 +193,7 @@ class MinGen:
         """List other tables of the least loss, the best by the second cost first."""
         if self.n_best == 1:
             return ()
-        made = self._ranked(space, partition_search.best_tables(space, solved, self._n_listed, clock))
+        made = self._rank_tables(space, partition_search.best_tables(space, solved, self._n_listed, clock))
         texts = row_texts(*best)
         return tuple(itertools.islice((each for each in made if row_texts(*each) != texts), self.n_best - 1))
 
@@ -202,7 +202,7 @@ class MinGen:
         """How many tables of the least loss are looked for, among which a second loss may decide."""
         return self.n_best if self.tie_break is None else _MOST_TABLES
 
-    def _ranked(self, space: CandidateSpace, tables: Iterable[CountArray]) -> list[tuple[Partition, Recoding]]:
+    def _rank_tables(self, space: CandidateSpace, tables: Iterable[CountArray]) -> list[tuple[Partition, Recoding]]:
         """Return what tables publish, the best by the second loss first."""
         made = [published(space, picks) for picks in tables]
         tie_break = self.tie_break
@@ -226,7 +226,9 @@ class MinGen:
             costs = choices.costs(pool)
             cheap = np.flatnonzero(costs <= least + TIES)
             for i in cheap[condition.holds(pool[cheap])].tolist():
-                if costs[i] > least + TIES or not (notion or judge.is_by_size or judge.passes_labels(_labels(pool[i]))):
+                if costs[i] > least + TIES or not (
+                    notion or judge.is_by_size or judge.passes_labels(_label_rows(pool[i]))
+                ):
                     continue
                 if costs[i] < least - TIES:
                     least, kept = float(costs[i]), {}
@@ -235,7 +237,7 @@ class MinGen:
                     kept[pool[i].tobytes()] = pool[i]
             n_drawn += len(pool)
             clock.tell(n_drawn / n_tables)
-        made = self._ranked(space, kept.values())
+        made = self._rank_tables(space, kept.values())
         effort = Effort(n_drawn, 0, 0, space.size(), None, tuple(clock.history))
         trace = clock.trace(repr(self), n_drawn, complete=False, seed=self.seed, effort=effort)
         distinct: dict[object, tuple[Partition, Recoding]] = {}
@@ -356,7 +358,7 @@ def _evidence(problem: Problem, space: CandidateSpace, proven: _Proven) -> Mappi
     }
 
 
-def _labels(picks: CountArray) -> CodeArray:
+def _label_rows(picks: CountArray) -> CodeArray:
     """Number the classes of equal rows of a table of candidates."""
     return np.unique(picks, axis=0, return_inverse=True)[1].reshape(-1).astype(np.int32)
 
