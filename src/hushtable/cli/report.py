@@ -193,9 +193,7 @@ def _block_lines(block: Block) -> Iterator[str]:
 
 
 def _table(block: Table) -> Laid:
-    from hushtable.reporting import Quantity
-    from hushtable.reporting import say as in_language
-    from hushtable.reporting import say_cell
+    from hushtable.reporting import Quantity, say as in_language, say_cell
 
     cells = [[say_cell(*each) for each in zip(row, block.titles, strict=True)] for row in block.rows]
     numbers = {place for row in block.rows for place, cell in enumerate(row) if isinstance(cell, Quantity)}

@@ -166,8 +166,8 @@ def _lines(found: Utility) -> list[str]:
         sentences=("by",),
     )  # fmt: skip
     return [
-        f"{found.n_release:,} of {found.n_original:,} records. Distance: 0 as it was, 1 as far as can be; of numbers and "
-        "dates over its range. Mean shift: in its standard deviations. A cell `*` is in no other figure.",
+        f"{found.n_release:,} of {found.n_original:,} records. Distance: 0 as it was, 1 as far as can be; of numbers "
+        "and dates over its range. Mean shift: in its standard deviations. A cell `*` is in no other figure.",
         "",
         columns.rstrip(),
         *(f"  not judged: {each.name}: {each.reason}" for each in found.columns if each.reason),

@@ -12,9 +12,9 @@ from .document import (
     Table as Table,
     page_style as page_style,
     report_paths as report_paths,
-    section_html as section_html,
     say as say,
     say_cell as say_cell,
+    section_html as section_html,
 )
 from .papers import references as references
 from .reports import report as report

@@ -57,7 +57,7 @@ def _summary(risk: RiskAssessment) -> Section:
         )
     figures = (
         KeyFigure("records alone", Quantity(risk.n_unique, "count"), f"of {risk.n_records:,}"),
-        KeyFigure("smallest class", Quantity(risk.smallest_class, "count"), "persons" if risk.person else "records"),
+        KeyFigure("smallest class", Quantity(risk.smallest_class, "count"), f"counted in {people_of(risk)}"),
         KeyFigure("highest risk", Quantity(risk.highest_risk, "share"), "of a right guess"),
         KeyFigure("average risk", Quantity(risk.average_risk, "share"), "over all records"),
     )
@@ -84,7 +84,7 @@ def _attacks(risk: RiskAssessment) -> Section:
     blocks = (
         Table("Chance of a right guess", ("who attacks", "highest", "average"), tuple(rows)),
         Table("Records in small classes", ("class", "records", "share"), below),
-        Table("Smallest class by what a missing value matches", ("reading", "records"), readings),
+        Table("Smallest class by what a missing value matches", ("missing as", "records"), readings),
     )
     return Section("attacks", "Who attacks, and how often that succeeds", blocks, "7.3 Attack modelling")
 
@@ -255,7 +255,7 @@ def of_keys(found: Keys) -> tuple[Section, ...]:
         return (Section("summary", "In short", short),)
     ranked = found.ranked_keys(_SHOWN_KEYS)
     keys = tuple(
-        row_of(and_(list(key["columns"])), Quantity(key["unique_rate"], "share"), Quantity(key["g1"])) for key in ranked
+        row_of(" + ".join(key["columns"]), Quantity(key["unique_rate"], "share"), Quantity(key["g1"])) for key in ranked
     )
     rows = tuple((str(size), Quantity(count, "count")) for size, count in by_size.items())
     more = "" if len(ranked) == len(found) else f"And {len(found) - len(ranked):,} more."
