@@ -183,6 +183,12 @@ def _leave_at_once(code: object) -> NoReturn:
 
 def main() -> None:
     """Run the command; every error becomes one message and its exit code."""
+    # Whoever calls it again begins with the language of the environment, not with what was chosen here.
+    with use_language(current_language()):
+        _run()
+
+
+def _run() -> None:
     arguments, is_traced = _without_traceback(sys.argv[1:])
     try:
         with warnings.catch_warnings():

@@ -101,6 +101,12 @@ def proposed_rule(column: Column, topic: str) -> Rule | None:
 
 # What a policy can ask for besides: an entry, and what it says.
 _PERSON: Final = "person: COLUMN"
+_LIMITS: Final = """\
+limits:
+  highest_risk: 0.2
+  average_risk: 0.1
+  suppression: 0.01
+  exposure: {columns: 2, rate: 0.05}"""
 _OPTIONS: Final[Mapping[str, str]] = MappingProxyType(
     {
         _PERSON: "whose record a row is, where a person has several: classes count persons",
@@ -112,11 +118,8 @@ _OPTIONS: Final[Mapping[str, str]] = MappingProxyType(
         "unknown: suppress": "values that a hierarchy does not list: error (as now), or *",
         "method: {mondrian: {cut: gain, recoding: readable}}": "as now; or mingen, genetic: see docs/anonymize.md",
         "loss: {ncp: {weights: {COLUMN: 2}}}": "what is kept small, and which columns count more",
-        "limits:\n  highest_risk: 0.2\n  average_risk: 0.1\n  suppression: 0.01\n"
-        "  exposure: {columns: 2, rate: 0.05}": (
-            "of any record 1 / the size of its class; classes / records; the share of the records that may be left out "
-            "(none as now); of the records, who may be unique on so many columns of role other (as now)"
-        ),
+        _LIMITS: "of any record 1 / the size of its class; classes / records; the share of the records that may be "
+        "left out (none as now); of the records, who may be unique on so many columns of role other (as now)",
         'accept: {COLUMN: "a reason"}': "columns of role other that the last limit does not look at, and why",
         "budget: {seconds: 60}": "the best release found until then",
         "plugins: none": "what other packages bring: what this policy names (as now), or none",

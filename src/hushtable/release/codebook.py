@@ -352,7 +352,7 @@ def _words(ladder: Hierarchy) -> str:
     if isinstance(rule, Prefix):
         return f"the first {_joined(rule.lengths)} characters; what follows is one `*`"
     if isinstance(rule, Dates):
-        return _joined([_UNITS[level] for level in rule.levels])
+        return "; ".join(_UNITS[level] for level in rule.levels)
     if isinstance(rule, Times):
         return f"intervals of {_joined(rule.minutes)} minutes"
     if isinstance(rule, Intervals):

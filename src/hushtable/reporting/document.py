@@ -82,7 +82,9 @@ class Data(str):
 
 
 # Titles of columns of tables that hold data or code, none of them words of a language.
-_OF_DATA: Final = frozenset({"column", "columns", "entry", "as asked", "key", "kind", "reason", "run", "… this"})
+_OF_DATA: Final = frozenset(
+    {"column", "columns", "entry", "as asked", "key", "kind", "missing as", "reason", "run", "… this"}
+)
 
 
 def share_shown(share: float) -> str:
@@ -279,11 +281,12 @@ def draw(chart: Chart, prefix: str) -> str:
 
 
 def _named_in_words(data: Mapping[str, Any]) -> dict[str, Any]:
-    """Name the series of a chart in the current language; what else has a name there is a column."""
-    return {
+    """Name series and bands of a chart in the current language; what else has a name there is a column."""
+    named = {
         entry: {translate(name): each for name, each in said.items()} if isinstance(said, Mapping) else said
         for entry, said in data.items()
     }
+    return named | ({"bands": [*map(translate, data["bands"])]} if "bands" in data else {})
 
 
 def _opened(svg: str) -> str:

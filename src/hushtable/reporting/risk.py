@@ -57,7 +57,7 @@ def _attacks(risk: RiskAssessment) -> Section:
     blocks = (
         Table("Chance of a right guess", ("who attacks", "highest", "average"), tuple(rows)),
         Table("Records in small classes", ("class", "records", "share"), below),
-        Table("Smallest class by what a missing value matches", ("reading", "records"), readings),
+        Table("Smallest class by what a missing value matches", ("missing as", "records"), readings),
     )
     return Section("attacks", "Who attacks, and how often that succeeds", blocks, "7.3 Attack modelling")
 
