@@ -46,7 +46,6 @@ from hushtable.reporting.risk import fewer_than, people_of, share_below
 from hushtable.risk import RiskAssessment, record_bands, stair
 from hushtable.risk.assess import assess
 from hushtable.search import n_threads
-from hushtable.wording import join_names
 
 NO_ORIGINAL: Final = "The original was not given, or its rows hardly repeat: what it was like is not told."
 _SHOWN_PAIRS: Final = 5
@@ -417,7 +416,7 @@ def _told(released: Released) -> Section:
     blocks: list[Block] = [Points(tuple(found.lines()))]
     rows = tuple(
         (
-            join_names(each.columns),
+            " + ".join(each.columns),
             Quantity(each.n_records, "count"),
             Quantity(each.n_records / found.n_records, "share"),
         )

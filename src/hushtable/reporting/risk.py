@@ -17,7 +17,6 @@ from hushtable.reporting.document import (
     share_shown,
 )
 from hushtable.risk import Keys, MinimalUniques, Mpuccs, RiskAssessment, record_bands, stair
-from hushtable.wording import join_names
 
 _SHOWN_KEYS: Final = 20
 
@@ -182,8 +181,7 @@ def of_keys(found: Keys) -> tuple[Section, ...]:
         return ()
     ranked = found.ranked_keys(_SHOWN_KEYS)
     keys = tuple(
-        row_of(join_names(list(key["columns"])), Quantity(key["unique_rate"], "share"), Quantity(key["g1"]))
-        for key in ranked
+        row_of(" + ".join(key["columns"]), Quantity(key["unique_rate"], "share"), Quantity(key["g1"])) for key in ranked
     )
     rows = tuple((str(size), Quantity(count, "count")) for size, count in by_size.items())
     more = "" if len(ranked) == len(found) else f"And {len(found) - len(ranked):,} more."

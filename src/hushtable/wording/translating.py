@@ -2,7 +2,8 @@ r"""Translate what the program says: a text is put into another language by the 
 
 A line of a catalogue is an English form, a tab, and the same in another language. In the English form ``{}`` stands for
 what varies; in the other one ``{0}`` is the first such part as it is, ``{0:t}`` translated, ``{0:n}`` a number as the
-language writes it, ``{0:l}`` a list of names, which may end with how many more there are. ``\n`` is the end of a line,
+language writes it, ``{0:l}`` a list of names, which may end with how many more there are,
+``{0:w}`` one of words, each translated. ``\n`` is the end of a line,
 ``{{`` a brace. ``-`` says that something is code in every language.
 """
 
@@ -210,10 +211,16 @@ class Catalogue:
                 told = reading.said if reading.n_known else _NUMBER.sub(_swap_marks, told)
             elif kind == "l":
                 told = self._join(told)
+            elif kind == "w":
+                told = self._join(", ".join(self._read_last(each) for each in told.split(", ")))
             elif kind == "n":
                 told = _NUMBER.sub(_swap_marks, told)
             said += literal + told
         return Reading(said, n_known)
+
+    def _read_last(self, words: str) -> str:
+        """Translate words of a list, of which the last ones may be two."""
+        return " and ".join(self._read(each).said for each in words.split(" and "))
 
     def _join(self, names: str) -> str:
         """Say of a list that it ends, and how many more there are; names are data."""
