@@ -193,6 +193,7 @@ def test_the_figures_are_the_librarys(release):
     after = ht.assess(release.frame, quasi_identifiers=COLUMNS, sensitive=["diagnosis"])
     figures = {each.label: each.quantity.value for each in blocks(report, "summary", "key_figures")[0].figures}
     assert figures == {
+        "found by a kept column": exposure.told[0].n_records,
         "smallest class": verdict.smallest_class,
         "records alone before": before.n_unique,
         "average risk": verdict.average_risk,
