@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from string import Formatter
 
@@ -72,6 +72,20 @@ def find_forms(house: Path) -> Iterator[tuple[str, str]]:
                 yield plain.strip(" #\n"), f"{where}:{node.lineno}"
 
 
+def find_help(house: Path) -> Iterator[tuple[str, str]]:
+    """Yield what the help of the command takes from docstrings: paragraphs of verbs, headings of groups of options."""
+    verbs = set(re.findall(r'"(\w+\.\w+)":', (house / "cli" / "__init__.py").read_text(encoding="utf-8")))
+    for path in sorted((house / "cli").glob("*.py")):
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if not isinstance(node, (ast.ClassDef, ast.FunctionDef)):
+                continue
+            told, where = ast.get_docstring(node) or "", f"cli/{path.name}:{node.lineno}"
+            if isinstance(node, ast.ClassDef) and any(isinstance(each, ast.AnnAssign) for each in node.body):
+                yield told.partition("\n")[0].rstrip("."), where
+            elif f"{path.stem}.{node.name}" in verbs:
+                yield from ((" ".join(each.split()), where) for each in told.split("\n\n"))
+
+
 def read_catalogue(path: Path) -> dict[str, str]:
     """Return the translations of a catalogue by their English forms."""
     lines = path.read_text(encoding="utf-8").split("\n")
@@ -84,13 +98,19 @@ def count_places(form: str) -> int:
     return sum(place is not None for _, place, _, _ in Formatter().parse(form))
 
 
+def find_lacking(catalogue: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """Yield the sentences that a catalogue lacks, each with the first place where it is said."""
+    said = dict(
+        reversed([*((form, where) for form, where in find_forms(HOUSE) if is_sentence(form)), *find_help(HOUSE)])
+    )
+    yield from ((form, where) for form, where in said.items() if form not in catalogue)
+
+
 def find_faults(language: str) -> Iterator[str]:
     """Yield what is wrong with a catalogue: sentences that it lacks, entries that name a place that is not there."""
     catalogue = read_catalogue(HOUSE / "wording" / "data" / f"{language}.tsv")
-    said = dict(reversed(list(find_forms(HOUSE))))
-    for form, where in said.items():
-        if is_sentence(form) and form not in catalogue:
-            yield f"{where}: {language}.tsv lacks {form!r}"
+    for form, where in find_lacking(catalogue):
+        yield f"{where}: {language}.tsv lacks {form!r}"
     for form, translated in catalogue.items():
         if not translated:
             yield f"{language}.tsv: {form!r} has no translation"
@@ -103,10 +123,8 @@ def main() -> int:
     """Print what is wrong, or what a catalogue lacks; return the exit code."""
     if sys.argv[1:2] == ["--lacking"]:
         catalogue = read_catalogue(HOUSE / "wording" / "data" / f"{sys.argv[2]}.tsv")
-        said = dict(reversed(list(find_forms(HOUSE))))
-        for form, where in sorted(said.items(), key=lambda each: each[1]):
-            if is_sentence(form) and form not in catalogue:
-                print(f"{where}\t{form!r}")
+        for form, where in sorted(find_lacking(catalogue), key=lambda each: each[1]):
+            print(f"{where}\t{form!r}")
         return 0
     faults = [fault for path in sorted((HOUSE / "wording" / "data").glob("*.tsv")) for fault in find_faults(path.stem)]
     print("\n".join(faults) or "each sentence has its translation")

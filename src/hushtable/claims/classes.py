@@ -544,8 +544,12 @@ class Classes(ClaimOnColumns):
         """Say what it would take to judge by persons, where nothing tells whose record a row is."""
         if self.person is None or persons is not None:
             return {}
-        hidden = "has a new pseudonym for every record" if self.is_fresh else "does not say whose record a row is"
-        lack = f"the table {hidden}: pass original=, with column {self.person!r}"
+        hidden = (
+            "the table has a new pseudonym for every record"
+            if self.is_fresh
+            else "the table does not say whose record a row is"
+        )
+        lack = f"{hidden}: pass original=, with column {self.person!r}"
         if source is not None:
             lack = untold(self.columns, self.hierarchies) or lack
         return dict.fromkeys(self.conditions, lack)

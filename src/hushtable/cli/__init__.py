@@ -130,12 +130,12 @@ def build_app(*wanted: str) -> typer.Typer:
     """Return the command with some verbs, or all: the modules of the others are not loaded, which takes a while."""
     app = typer.Typer(
         name="hushtable",
-        help="Find what identifies people in a table, hide it with the least loss, prove it.",
+        help=translate("Find what identifies people in a table, hide it with the least loss, prove it."),
         no_args_is_help=True,
         add_completion=False,
         pretty_exceptions_enable=False,
     )
-    app.callback(invoke_without_command=True)(_root)
+    app.callback(invoke_without_command=True)(flatten_groups(_root))
     for name in wanted or _PLACES:
         module, _, function = _PLACES[name].partition(".")
         verb = getattr(importlib.import_module(f"hushtable.cli.{module}"), function)
@@ -183,6 +183,12 @@ def _leave_at_once(code: object) -> NoReturn:
 
 def main() -> None:
     """Run the command; every error becomes one message and its exit code."""
+    # Whoever calls it again begins with the language of the environment, not with what was chosen here.
+    with use_language(current_language()):
+        _run()
+
+
+def _run() -> None:
     arguments, is_traced = _without_traceback(sys.argv[1:])
     try:
         with warnings.catch_warnings():

@@ -171,4 +171,4 @@ def _table_of_estimates(risk: RiskAssessment) -> list[str]:
         for name, each in risk.population_uniqueness.items()
     ]
     titles = ("unique in the population", "share", "bounds", "because")
-    return [aligned(titles, rows, right=("share",)).rstrip()] if rows else []
+    return [aligned(titles, rows, right=("share",), sentences=titles[2:]).rstrip()] if rows else []

@@ -329,7 +329,7 @@ def _attack_release_table(found: OwnAttacks) -> list[str]:
          "" if each.control_rate is None else f"{each.control_rate:.1%}")
         for each in found.attacks
     ]  # fmt: skip
-    return [aligned(titles, rows, right=titles[2:])] if rows else []
+    return [aligned(titles, rows, right=titles[2:], sentences=titles[:1])] if rows else []
 
 
 def _unicity_table(found: Unicity) -> list[str]:

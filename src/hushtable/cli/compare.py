@@ -191,7 +191,7 @@ def _table(rows: list[ComparedRun], knee: ComparedRun | None) -> str:
     places = [place for place, title in enumerate(titles) if not unasked.get(title)]
     kept = [titles[place] for place in places]
     shown = [[row[place] for place in places] for row in cells]
-    return aligned(kept, shown, right=kept[:-1], whole=kept[:-1]).rstrip()
+    return aligned(kept, shown, right=kept[:-1], whole=kept[:-1], sentences=kept[-1:]).rstrip()
 
 
 def _table_by_column(compared: Comparison, rows: list[ComparedRun]) -> str:

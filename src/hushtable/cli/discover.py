@@ -226,7 +226,7 @@ def _comparison_table(compared: SetComparison, places: range) -> str:
         )
         for score in compared.scores
     ]
-    return aligned(("score", "unit", "higher is", *titles), rows, right=titles)
+    return aligned(("score", "unit", "higher is", *titles), rows, right=titles, sentences=("unit", "higher is"))
 
 
 def _selection_lines(selection: Selection, explanation: Explanation) -> list[str]:

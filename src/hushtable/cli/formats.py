@@ -70,7 +70,7 @@ def schema(
 ) -> None:
     """Write the JSON schema of policies or pipelines, so that an editor completes and checks them.
 
-    WrittenOptions as policy.schema.json beside a policy, `scan` names it in the policies that it writes there.
+    Written as policy.schema.json beside a policy, `scan` names it in the policies that it writes there.
     """
     if of is _SchemaOf.policy:
         from hushtable.policy import policy_schema

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 from hushtable.cli.arguments import AsJson, Force, PolicyFile, Results, table_option
 from hushtable.cli.groups import argument, option
 from hushtable.cli.limits import failing
-from hushtable.cli.terminal import aligned, leaving, print_json, say, step, tell
+from hushtable.cli.terminal import Laid, laid_out, leaving, print_json, say, step, tell
+from hushtable.columns import legible
 from hushtable.errors import HushError, InputError
 from hushtable.wording import StatesFacts, translate
 
 if TYPE_CHECKING:
-    from hushtable.reporting import Block, Report, Section
+    from hushtable.reporting import Block, Report, Section, Table
 
 
 WrittenRelease = Annotated[Path, argument("RELEASE", "Written release, with its manifest beside it.")]
@@ -145,20 +146,28 @@ def report(
 
 def _lines(told: Report) -> Iterator[str]:
     """Lay out what the page shows; of charts, what to see in them."""
-    yield f"{told.title} ({told.audience})"
+    yield _said(told.title, f"({translate(told.audience)})")
     for section in told.sections:
         yield from _section_lines(section)
 
 
+def _said(*texts: str) -> Laid:
+    """Say texts on one line, each in the current language: together they are no sentence that it knows."""
+    from hushtable.reporting import say as in_language
+
+    return Laid(legible(" ".join(map(in_language, texts))))
+
+
 def _section_lines(section: Section) -> Iterator[str]:
     yield ""
-    yield f"{translate(section.title).upper()}{f'  (ISO/IEC 27559: {section.clause})' if section.clause else ''}"
+    clause = f"  (ISO/IEC 27559: {translate(section.clause)})" if section.clause else ""
+    yield Laid(f"{translate(section.title).upper()}{clause}")
     for block in section.blocks:
         yield from _block_lines(block)
 
 
 def _block_lines(block: Block) -> Iterator[str]:
-    from hushtable.reporting import Chart, Code, Paragraph, Points, Quantity, Table, shown
+    from hushtable.reporting import Chart, Code, Paragraph, Points, Table
 
     if isinstance(block, Paragraph):
         yield f"careful: {block.text}" if block.tone == "careful" else block.text
@@ -166,23 +175,21 @@ def _block_lines(block: Block) -> Iterator[str]:
         yield from (f"  - {item}" for item in block.items)
     elif isinstance(block, Table):
         yield f"{block.caption}:"
-        numbers = [
-            title
-            for place, title in enumerate(block.titles)
-            if any(isinstance(row[place], Quantity) for row in block.rows)
-        ]
-        yield aligned(
-            block.titles,
-            [[shown(cell) for cell in row] for row in block.rows],
-            right=numbers,
-            sentences=block.titles[1:],
-        ).rstrip()
+        yield _table(block)
         if block.note:
             yield f"  {block.note}"
     elif isinstance(block, Chart):
         yield f"[figure] {block.title}"
     elif isinstance(block, Code):
         yield f"{block.caption}:"
-        yield from (f"    {line}" for line in block.text.splitlines())
+        yield from (Laid(legible(f"    {line}")) for line in block.text.splitlines())
     else:
         yield from (f"  {label}: ____________________" for label in block.labels)
+
+
+def _table(block: Table) -> Laid:
+    from hushtable.reporting import Quantity, say as in_language, say_cell
+
+    cells = [[say_cell(*each) for each in zip(row, block.titles, strict=True)] for row in block.rows]
+    numbers = {place for row in block.rows for place, cell in enumerate(row) if isinstance(cell, Quantity)}
+    return laid_out([*map(in_language, block.titles)], cells, right=numbers).rstrip()

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from hushtable.cli.terminal import aligned, join_some
+from hushtable.cli.terminal import aligned, join_some, laid_out
 from hushtable.models import entries
 from hushtable.wording import count_of, translate
 
@@ -220,7 +220,7 @@ def published_lines(frame: Frame) -> list[str]:
         return []
     columns = [frame.column(name) for name in frame.columns]
     rows = [["" if cell is None else str(cell) for cell in row] for row in zip(*columns, strict=True)]
-    return ["", aligned(frame.columns, rows)]
+    return ["", laid_out(frame.columns, rows)]
 
 
 def verdict_lines(file: Path, verdict: Verdict, *, has_manifest: bool = False) -> list[str]:

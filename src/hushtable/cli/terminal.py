@@ -96,20 +96,28 @@ def aligned(
 
     Titles, numbers to the right and columns of sentences are translated; names and other data are not.
     """
+    rows = [
+        [translate(cell) if title in (*right, *sentences) else cell for title, cell in zip(titles, cells, strict=True)]
+        for cells in rows
+    ]
+    in_right, in_whole = ({place for place, title in enumerate(titles) if title in some} for some in (right, whole))
+    return laid_out([*map(translate, titles)], rows, right=in_right, whole=in_whole)
+
+
+def laid_out(
+    titles: Sequence[str], rows: Iterable[Sequence[str]], right: Collection[int] = (), whole: Collection[int] = ()
+) -> Laid:
+    """Lay out a table as text that is said already or is data; columns are meant by their places."""
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
     table = Table(box=None, pad_edge=False)
-    for title in titles:
-        table.add_column(
-            Text(legible(translate(title))), justify="right" if title in right else "left", no_wrap=title in whole
-        )
+    for place, title in enumerate(titles):
+        table.add_column(Text(legible(title)), justify="right" if place in right else "left", no_wrap=place in whole)
     for cells in rows:
         # Text, because a name may hold what rich reads as markup.
-        told = zip(titles, cells, strict=True)
-        said = (translate(cell) if title in (*right, *sentences) else cell for title, cell in told)
-        table.add_row(*(Text(legible(cell)) for cell in said))
+        table.add_row(*(Text(legible(cell)) for cell in cells))
     page = io.StringIO()
     Console(file=page, width=_width()).print(table)
     return Laid(page.getvalue())

@@ -152,6 +152,7 @@ def _lines(found: Utility) -> list[str]:
         ),
         right=("distance", "records *", "mean shift", "variance ratio"),
         whole=("column", "distance", "by", "records *", "mean shift", "variance ratio"),
+        sentences=("by",),
     )  # fmt: skip
     changed = sorted(found.pairs, key=lambda each: -abs(each.difference or 0.0))[:_SHOWN_PAIRS]
     pairs = aligned(
@@ -162,9 +163,10 @@ def _lines(found: Utility) -> list[str]:
             for each in changed
         ),
         right=("original", "release", "difference"),
+        sentences=("by",),
     )  # fmt: skip
     return [
-        f"{found.n_release:,} of {found.n_original:,} records. Distance: 0 as it was, 1 as far as can be; of numbers",
+        f"{found.n_release:,} of {found.n_original:,} records. Distance: 0 as it was, 1 as far as can be; of numbers "
         "and dates over its range. Mean shift: in its standard deviations. A cell `*` is in no other figure.",
         "",
         columns.rstrip(),

@@ -61,11 +61,13 @@ class OddCells:
 
     def describe(self) -> str:
         """Say how many cells of which forms there are, and what they are not; no cell is named."""
-        cells, are = ("cell", "is") if self.n_cells == 1 else ("cells", "are")
-        if len(self.forms) == 1:
-            return f"{self.n_cells:,} {cells} of the form {next(iter(self.forms))} {are} no {self.kind}"
-        forms = ", ".join(f"{n:,} of the form {form}" for form, n in self.forms.items())
-        return f"{self.n_cells:,} {cells} {are} no {self.kind} ({forms})"
+        if len(self.forms) > 1:
+            forms = "; ".join(f"{n:,} of the form {form}" for form, n in self.forms.items())
+            return f"{self.n_cells:,} cells are no {self.kind} ({forms})"
+        (form,) = self.forms
+        if self.n_cells == 1:
+            return f"1 cell of the form {form} is no {self.kind}"
+        return f"{self.n_cells:,} cells of the form {form} are no {self.kind}"
 
     def drop_from(self, series: pl.Series) -> pl.Series:
         """Return a column of text in which the odd cells are missing."""

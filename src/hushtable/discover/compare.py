@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Final
@@ -10,6 +9,7 @@ from typing import Any, Final
 import numpy as np
 
 from hushtable._types import FloatArray
+from hushtable.columns import finite
 from hushtable.discover.objective import Objective, ObjectiveEvaluator, Term, coded
 from hushtable.discover.scores import truth as truths
 from hushtable.discover.scores.base import Direction, Score
@@ -94,7 +94,7 @@ class SetComparison:
                 {
                     "name": row.name,
                     "columns": list(row.columns),
-                    "values": {label: value if math.isfinite(value) else None for label, value in row.values.items()},
+                    "values": finite(row.values, tells_infinity=False),
                 }
                 for row in self.rows
             ],

@@ -102,14 +102,12 @@ def masking_tradeoff(
     Parameters
     ----------
     data : path, dataframe or Table
-    a, b, c : sequence of str
-        As in `mask_dependence`.
     clusters : sequence of int
         For instance ``range(2, 21)``.
-    clustering, method, weights, missing, optimise_ties, specs, seed
-        As in `mask_dependence`.
     budget : Budget, optional
         Of each number of clusters.
+    a, b, c, clustering, method, weights, missing, optimise_ties, specs, seed
+        As in `mask_dependence`.
 
     Examples
     --------

@@ -189,10 +189,10 @@ def _figures(desk: Desk, words: PageWords) -> Html:
     n = verdict.smallest_class
     holds = verdict.passed and verdict.complete
     figures = (
-        (words("k reached"), f"{n:,}"),
-        (words("highest risk"), Quantity(1 / n if n else None, "share").shown),
-        (words("detail lost"), Quantity(outcome.lost, "share").shown),
-        (words("records left out"), f"{outcome.n_suppressed:,}"),
+        (words("k reached"), words(f"{n:,}")),
+        (words("highest risk"), words(Quantity(1 / n if n else None, "share").shown)),
+        (words("detail lost"), words(Quantity(outcome.lost, "share").shown)),
+        (words("records left out"), words(f"{outcome.n_suppressed:,}")),
     )
     earlier = words("Of an earlier policy; the new figures come." if desk.jobs.is_busy else "Of an earlier policy.")
     tone = words("Every condition holds.") if holds else words("Not every condition holds.")
@@ -281,8 +281,8 @@ def _columns(desk: Desk, words: PageWords, _: Mapping[str, str]) -> Html:
                 tag("th", name, scope="row"),
                 tag("td", _role_form(desk, place, name, words)),
                 reason,
-                tag("td", f"{each.n_distinct:,}", class_="number"),
-                tag("td", f"{each.n_missing:,}", class_="number"),
+                tag("td", words(f"{each.n_distinct:,}"), class_="number"),
+                tag("td", words(f"{each.n_missing:,}"), class_="number"),
                 tag("td", _samples(desk.shared(name), words), class_="words"),
             )
         )
@@ -341,7 +341,7 @@ def _samples(shared: tuple[list[SharedText], int] | None, words: PageWords) -> H
     found, _ = shared
     if not found:
         return tag("span", words("none is shared by enough"), class_="note")
-    return ", ".join(f"{_short(each.text)} ({each.n_records:,})" for each in found[:_SHOWN])
+    return ", ".join(f"{_short(each.text)} ({words(f'{each.n_records:,}')})" for each in found[:_SHOWN])
 
 
 def _short(text: str) -> str:
@@ -405,7 +405,7 @@ _ODD_ANSWERS: Final = {
 def _odd_question(desk: Desk, name: str, words: PageWords) -> Html:
     looked = desk.table()
     found = looked.odd[name]
-    forms = ", ".join(f"{form} ({n:,})" for form, n in found.forms.items())
+    forms = ", ".join(f"{form} ({words(f'{n:,}')})" for form, n in found.forms.items())
     choices = [
         tag(
             "button",
@@ -548,7 +548,7 @@ def _bars(shared: tuple[list[SharedText], int], title: str, words: PageWords) ->
         tag(
             "tr",
             tag("th", each.text, scope="row"),
-            tag("td", f"{each.n_records:,}", class_="number"),
+            tag("td", words(f"{each.n_records:,}"), class_="number"),
             tag("td", _bar(each.n_records / most)),
         )
         for each in found[:_MOST_BARS]
@@ -740,18 +740,18 @@ def _run(place: int, row: ComparedRun, words: PageWords, *, is_knee: bool) -> Ht
     if row.reason is not None:
         return tag(
             "tr",
-            tag("th", f"{row.k:,}", scope="row", class_="number"),
+            tag("th", words(f"{row.k:,}"), scope="row", class_="number"),
             tag("td", row.line),
             tag("td", words(row.reason), colspan=5),
         )
     button = _submit(words("Choose"), aria_label=f"{words('Choose')} k = {row.k}, {row.line}")
     return tag(
         "tr",
-        tag("th", f"{row.k:,}", scope="row", class_="number"),
+        tag("th", words(f"{row.k:,}"), scope="row", class_="number"),
         tag("td", row.line),
-        tag("td", Quantity(row.highest_risk, "share").shown, class_="number"),
-        tag("td", Quantity(row.loss).shown, class_="number"),
-        tag("td", f"{row.n_suppressed or 0:,}", class_="number"),
+        tag("td", words(Quantity(row.highest_risk, "share").shown), class_="number"),
+        tag("td", words(Quantity(row.loss).shown), class_="number"),
+        tag("td", words(f"{row.n_suppressed or 0:,}"), class_="number"),
         tag("td", tag("strong", words("the bend")) if is_knee else None),
         tag("td", _form("choose", button, run=place)),
         class_="marked" if is_knee else None,

@@ -17,6 +17,7 @@ from typing import Any, Final, Literal
 import numpy as np
 
 from hushtable._types import FloatArray
+from hushtable.wording import translate
 
 PALETTE: Final = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
 """Okabe and Ito's colours, which those tell apart who see no red or green."""
@@ -114,10 +115,10 @@ def text_size(axes: Any) -> float:
 def dress(
     axes: Any, *, title: str = "", xlabel: str, ylabel: str, grid: Literal["x", "y", "both", ""] = "both"
 ) -> None:
-    """Write the title and the labels as they are, and draw a grid behind the data."""
-    axes.xaxis.set_label_text(short(xlabel, _LONGEST_LABEL), parse_math=False)
+    """Write the title as it is and the labels in the current language, and draw a grid behind the data."""
+    axes.xaxis.set_label_text(short(translate(xlabel), _LONGEST_LABEL), parse_math=False)
     # A figure is less high than wide.
-    upright = textwrap.wrap(plain(ylabel), _LONGEST_UPRIGHT, max_lines=2, placeholder="…")
+    upright = textwrap.wrap(plain(translate(ylabel)), _LONGEST_UPRIGHT, max_lines=2, placeholder="…")
     axes.yaxis.set_label_text("\n".join(upright), parse_math=False)
     axes.set_axisbelow(True)
     axes.grid(False)

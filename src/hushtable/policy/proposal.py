@@ -99,59 +99,46 @@ def proposed_rule(column: Column, topic: str) -> Rule | None:
     return Prefix(code_lengths(column)) if code_lengths(column) else None
 
 
-_OPTIONS: Final = """\
-# Whatever stands below behind a # is not asked for; remove the # to ask for it.
-#
-#   whose record a row is, where a person has several: classes count persons
-# person: COLUMN
-#   the people among whom the records are, for k-map and delta-presence
-# population: people.csv
-#   hierarchies of several columns, a line `column/node: value, value` each
-# domains: domains.txt
-#   of the release, UTF-8 as now; decimal: ',' writes numbers with a comma;
-#   words in cells in English, or in de, fr, es, it, nl
-# write: {encoding: cp1252, language: en}
-#   a missing value is a value of its own, as now
-# missing: category
-#   values that a hierarchy does not list: error (as now), or *
-# unknown: suppress
-#   as now; or mingen, genetic: see docs/anonymize.md
-# method: {mondrian: {cut: gain, recoding: readable}}
-#   what is kept small, and which columns count more
-# loss: {ncp: {weights: {COLUMN: 2}}}
-#   of any record 1 / the size of its class; classes / records; the share of the
-#   records that may be left out (none as now); of the records, who may be
-#   unique on so many columns of role other (as now)
-# limits:
-#   highest_risk: 0.2
-#   average_risk: 0.1
-#   suppression: 0.01
-#   exposure: {columns: 2, rate: 0.05}
-#   columns of role other that the last limit does not look at, and why
-# accept: {COLUMN: "a reason"}
-#   the best release found until then
-# budget: {seconds: 60}
-#   what other packages bring: what this policy names (as now), or none
-# plugins: none
-#
-# Of a column,
-# {role: quasi-identifier, kind: category, hierarchy: {prefix: [4, 3]}}
-# says how it is read and generalized: by auto, a file of ARX's, or a rule
-# (intervals, prefix, dates, dictionary: countries or education;
-# tails: {high: 200000} puts who lies far out into one group);
-# order: [low, high] of a category;
-# label: what the column is in words, for the codebook, SPSS, Stata and SAS;
-# method: {mondrian: {grid: {COLUMN: 5}}} cuts numbers at multiples of 5;
-# format: '%d.%m.%Y' (or '%d. %B %Y', '%m/%Y', 'Q%q %Y', '%Y', excel), and
-# latest_year: 2026 where years have two digits;
-# decimal, thousands, missing_values where they are not those of the file;
-# {role: identifier, action: pseudonym} keeps a keyed pseudonym, by which the
-# records of a person are linked; action: fresh, a new one for every record.
-"""
-_PERSON: Final = """\
-#   whose record a row is, where a person has several: classes count persons
-# person: COLUMN
-"""
+# What a policy can ask for besides: an entry, and what it says.
+_PERSON: Final = "person: COLUMN"
+_LIMITS: Final = """\
+limits:
+  highest_risk: 0.2
+  average_risk: 0.1
+  suppression: 0.01
+  exposure: {columns: 2, rate: 0.05}"""
+_OPTIONS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        _PERSON: "whose record a row is, where a person has several: classes count persons",
+        "population: people.csv": "the people among whom the records are, for k-map and delta-presence",
+        "domains: domains.txt": "hierarchies of several columns, a line `column/node: value, value` each",
+        "write: {encoding: cp1252, language: en}": "of the release, UTF-8 as now; decimal: ',' writes numbers with a "
+        "comma; words in cells in English, or in de, fr, es, it, nl",
+        "missing: category": "a missing value is a value of its own, as now",
+        "unknown: suppress": "values that a hierarchy does not list: error (as now), or *",
+        "method: {mondrian: {cut: gain, recoding: readable}}": "as now; or mingen, genetic: see docs/anonymize.md",
+        "loss: {ncp: {weights: {COLUMN: 2}}}": "what is kept small, and which columns count more",
+        _LIMITS: "of any record 1 / the size of its class; classes / records; the share of the records that may be "
+        "left out (none as now); of the records, who may be unique on so many columns of role other (as now)",
+        'accept: {COLUMN: "a reason"}': "columns of role other that the last limit does not look at, and why",
+        "budget: {seconds: 60}": "the best release found until then",
+        "plugins: none": "what other packages bring: what this policy names (as now), or none",
+    }
+)
+_ABOUT_OPTIONS: Final = "Whatever stands below behind a # is not asked for; remove the # to ask for it."
+_OF_COLUMN: Final = (
+    "Of a column, {role: quasi-identifier, kind: category, hierarchy: {prefix: [4, 3]}} says how it is read and "
+    "generalized: by auto, a file of ARX's, or a rule (intervals, prefix, dates, dictionary: countries or education; "
+    "tails: {high: 200000} puts who lies far out into one group);",
+    "order: [low, high] of a category;",
+    "label: what the column is in words, for the codebook, SPSS, Stata and SAS;",
+    "method: {mondrian: {grid: {COLUMN: 5}}} cuts numbers at multiples of 5;",
+    "format: '%d.%m.%Y' (or '%d. %B %Y', '%m/%Y', 'Q%q %Y', '%Y', excel), and latest_year: 2026 where years have two "
+    "digits;",
+    "decimal, thousands, missing_values where they are not those of the file;",
+    "{role: identifier, action: pseudonym} keeps a keyed pseudonym, by which the records of a person are linked; "
+    "action: fresh, a new one for every record.",
+)
 _FEW: Final = 30  # values of a column whose language is looked at
 _SHOWN: Final = 3
 _WIDTH: Final = 80  # of a line
@@ -188,7 +175,7 @@ def proposed(
             _person(frame, roles),
             _models(frame, roles, k),
             _writing(frame, roles),
-            translate(_OPTIONS.replace(_PERSON, "") if roles.person else _OPTIONS),
+            _options(roles),
         ]
     return "\n".join(section for section in sections if section)
 
@@ -216,6 +203,15 @@ def _person(frame: Frame, roles: Roles) -> str:
     return _noted(f"person: {_key(roles.person)}", told) + "\n"
 
 
+def _options(roles: Roles) -> str:
+    """Write what else can be asked for: words in the language, entries as they are."""
+    lines = [f"# {translate(_ABOUT_OPTIONS)}", "#"]
+    for entry, told in _OPTIONS.items():
+        if entry != _PERSON or roles.person is None:
+            lines += [_comment(f"  {told}", width=_WIDTH), indent(entry, "# ")]
+    return "\n".join([*lines, "#", *(_comment(each, width=_WIDTH) for each in _OF_COLUMN), ""])
+
+
 def _language(frame: Frame, roles: Roles) -> tuple[str, tuple[str, ...]]:
     """Return the language of a table's headers and cells, and the words that tell it."""
     columns = (_values(frame, column) for column in roles.columns)
@@ -229,7 +225,7 @@ def _writing(frame: Frame, roles: Roles) -> str:
     asked, told = [], []
     if language != ENGLISH:
         asked.append(f"language: {language}")
-        told.append(f"of words in cells; the table has {', '.join(words[:_SHOWN])}")
+        told.append(f"of words in cells (the table has {', '.join(words[:_SHOWN])})")
     if frame.is_text and frame.dialect.decimal == ",":
         asked.append('decimal: ","')
         told.append("numbers with a comma, as they came")
@@ -293,7 +289,7 @@ def _column(frame: Frame, column: ProposedRole, undecided: Mapping[str, OddCells
             "format": f"one of {', '.join(map(repr, dating.formats))}" if dating.formats else "",
             "latest_year": "" if year is None else describe_century(int(year), column.topic),
             "missing_values": f"{counts} records; if they are values, write missing_values: []",
-            "odd_cells": "" if odd is None else f"{odd.describe()}: {_ANSWERS[entries['odd_cells']]}",
+            "odd_cells": "" if odd is None else _describe_odd(odd, entries["odd_cells"]),
         }
         for entry, value in entries.items():
             # Marks and formats are texts to be quoted, all else are words or written as YAML already.
@@ -305,10 +301,10 @@ def _column(frame: Frame, column: ProposedRole, undecided: Mapping[str, OddCells
         yield _comment('its numbers may be years: format: "%Y" reads them as dates', "  ")
 
 
-_ANSWERS: Final = {
-    "text": "the column is text with and without them; say missing if they mean nothing",
-    "refuse": "say missing or text; nothing is released before",
-}
+def _describe_odd(odd: OddCells, answer: str) -> str:
+    if answer == "text":
+        return f"{odd.describe()}: the column is text with and without them; say missing if they mean nothing"
+    return f"{odd.describe()}: say missing or text; nothing is released before"
 
 
 def _answer(odd: OddCells, values: Column | None, rule: Rule | None) -> str:

@@ -89,7 +89,7 @@ def renamed(data: Path, release: Path) -> dict[Path, str]:
 
 def _texts(entries: Mapping[str, Any], release: Path) -> dict[Path, str]:
     to_read, data = codebook_paths(release)
-    return {to_read: translate(_markdown(entries)), data: json.dumps(entries, indent=2, ensure_ascii=False) + "\n"}
+    return {to_read: _markdown(entries), data: json.dumps(entries, indent=2, ensure_ascii=False) + "\n"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -352,7 +352,7 @@ def _words(ladder: Hierarchy) -> str:
     if isinstance(rule, Prefix):
         return f"the first {_joined(rule.lengths)} characters; what follows is one `*`"
     if isinstance(rule, Dates):
-        return _joined([_UNITS[level] for level in rule.levels])
+        return "; ".join(_UNITS[level] for level in rule.levels)
     if isinstance(rule, Times):
         return f"intervals of {_joined(rule.minutes)} minutes"
     if isinstance(rule, Intervals):
@@ -375,29 +375,34 @@ def _markdown(entries: Mapping[str, Any]) -> str:
     seen = [form for form in _FORMS if any(form in column.get("cells", {}) for column in columns)]
     dated = _ROUND_DATES if any(column.get("kind") in ("date", "datetime") for column in columns) else ""
     parts = [
-        f"# Codebook of {_code(entries['file'])}",
-        f"{entries['n_records']:,} records, {len(columns)} columns; written by hushtable {entries['hushtable']}. "
-        f"Verified from the file: {'; '.join(entries['holds'])}.",
+        translate(f"# Codebook of {_code(entries['file'])}"),
+        translate(
+            f"{entries['n_records']:,} records, {len(columns)} columns; written by hushtable {entries['hushtable']}. "
+            f"Verified from the file: {'; '.join(entries['holds'])}."
+        ),
         _table(("column", "kind", "role", "how it was coarsened", "cells"), [_row(column) for column in columns]),
-        "Quasi-identifiers have cells of these forms:",
-        "\n".join(f"- {_FORMS[form]}{dated if form == 'interval' else ''}" for form in seen),
+        translate("Quasi-identifiers have cells of these forms:"),
+        "\n".join(translate(f"- {_FORMS[form]}{dated if form == 'interval' else ''}") for form in seen),
         *(part for column in columns if "labels" in column for part in _label_table(column, entries["file"])),
         *(part for column in columns if "values" in column for part in _value_table(column, entries["file"])),
     ]
     if "left_out" in entries:
-        parts.append(f"Left out: {', '.join(map(_code, entries['left_out']))}.")
+        parts.append(translate(f"Left out: {', '.join(map(_code, entries['left_out']))}."))
     return "\n\n".join(parts) + "\n"
 
 
 def _row(column: Mapping[str, Any]) -> tuple[str, ...]:
     counted = column.get("cells", {})
     total = sum(counted.values())
-    shares = ", ".join(f"{'`*`' if form == 'any' else form} {_rate(n / total)}" for form, n in counted.items())
+    shares = ", ".join(
+        f"{'`*`' if form == 'any' else translate(form)} {translate(_rate(n / total))}" for form, n in counted.items()
+    )
     label = f": {_code(column['label'])}" if column.get("label") else ""
     missing = ", ".join(map(_code, column.get("missing_values", ())))
-    how = f"{column['how']}{f'; declared missing: {missing}' if missing else ''}"
-    how += "; cells that were not of its kind are missing" if "odd_cells" in column else ""
-    return f"{_code(column['name'])}{label}", column.get("kind", "as it came"), column["role"], how, shares
+    hows = [column["how"], *([f"declared missing: {missing}"] if missing else [])]
+    hows += ["cells that were not of its kind are missing"] if "odd_cells" in column else []
+    kind, how = translate(column.get("kind", "as it came")), "; ".join(map(translate, hows))
+    return f"{_code(column['name'])}{label}", kind, translate(column["role"]), how, shares
 
 
 def _rate(share: float) -> str:
@@ -410,29 +415,30 @@ def _label_table(column: Mapping[str, Any], file: str) -> tuple[str, ...]:
     if len(rows) <= _MOST_ROWS:
         return shown
     more, data = len(rows) - _MOST_ROWS, codebook_paths(Path(file))[1].name
-    return *shown, f"{more:,} more label{'s' * (more > 1)} of this column: {_code(data)} lists all."
+    return *shown, translate(f"{more:,} more label{'s' * (more > 1)} of this column: {_code(data)} lists all.")
 
 
 def _value_table(column: Mapping[str, Any], file: str) -> tuple[str, ...]:
     rows = [(_code(code), _code(text)) for code, text in column["values"].items()]
     more, data = len(rows) - _MOST_ROWS, codebook_paths(Path(file))[1].name
-    told = (f"{more:,} more: {_code(data)} lists all.",) if more > 0 else ()
-    return f"## What the codes of {_code(column['name'])} mean", _table(("code", "meaning"), rows[:_MOST_ROWS]), *told
+    told = (translate(f"{more:,} more: {_code(data)} lists all."),) if more > 0 else ()
+    title = translate(f"## What the codes of {_code(column['name'])} mean")
+    return title, _table(("code", "meaning"), rows[:_MOST_ROWS]), *told
 
 
 def _covered(each: Mapping[str, Any]) -> str:
     covers, n_rare = each["covers"], each.get("n_rare", 0)
     said = [*map(_code, covers[:_SHOWN])]
     if len(covers) > _SHOWN:
-        said.append(f"{len(covers) - _SHOWN:,} more")
+        said.append(translate(f"{len(covers) - _SHOWN:,} more"))
     if n_rare:
-        said.append(f"{n_rare:,} rare value{'s' * (n_rare > 1)}")
-    *first, last = said or [each.get("words", "nothing")]
-    return f"{', '.join(first)} and {last}" if first else last
+        said.append(translate(f"{n_rare:,} rare value{'s' * (n_rare > 1)}"))
+    *first, last = said or [translate(each.get("words", "nothing"))]
+    return f"{', '.join(first)} {translate('and')} {last}" if first else last
 
 
 def _table(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    lines = [titles, ["---"] * len(titles), *rows]
+    lines = [[*map(translate, titles)], ["---"] * len(titles), *rows]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 

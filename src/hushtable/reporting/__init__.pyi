@@ -10,8 +10,9 @@ from .document import (
     Table as Table,
     page_style as page_style,
     report_paths as report_paths,
+    say as say,
+    say_cell as say_cell,
     section_html as section_html,
-    shown as shown,
 )
 from .papers import references as references
 from .reports import report as report

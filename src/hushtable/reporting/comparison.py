@@ -9,6 +9,7 @@ from hushtable.reporting.document import (
     Block,
     CellContent,
     Chart,
+    Data,
     Quantity,
     Section,
     Table,
@@ -72,5 +73,5 @@ def _by_column(compared: Comparison) -> Iterator[Section]:
         if row.is_feasible
     )
     if rows:
-        table = Table("Loss by column (set-NCP)", ("k", "run", *compared.quasi_identifiers), rows)
+        table = Table("Loss by column (set-NCP)", ("k", "run", *map(Data, compared.quasi_identifiers)), rows)
         yield Section("by_column", "What each column pays", (table,), "8.3 Mitigation")

@@ -75,6 +75,18 @@ class Quantity:
 CellContent = str | Quantity
 
 
+class Data(str):
+    """Data or code: the same in every language; as a title of a table, of a column that holds such."""
+
+    __slots__ = ()
+
+
+# Titles of columns of tables that hold data or code, none of them words of a language.
+_OF_DATA: Final = frozenset(
+    {"column", "columns", "entry", "as asked", "key", "kind", "missing as", "reason", "run", "… this"}
+)
+
+
 def share_shown(share: float) -> str:
     """Write a share as per cent: in two digits, or as many as it takes to be whole."""
     if math.isnan(share):
@@ -90,9 +102,16 @@ def row_of(*cells: CellContent) -> tuple[CellContent, ...]:
     return cells
 
 
-def shown(cell: CellContent) -> str:
-    """Return a cell of a table as people read it."""
-    return cell if isinstance(cell, str) else cell.shown
+def say(text: str) -> str:
+    """Return a text in the current language, data as they are."""
+    return text if isinstance(text, Data) else translate(text)
+
+
+def say_cell(cell: CellContent, title: str) -> str:
+    """Return a cell of a table, below its title, as people read it in the current language."""
+    if isinstance(cell, Quantity):
+        return translate(cell.shown)
+    return cell if isinstance(title, Data) or title in _OF_DATA else say(cell)
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,7 +268,7 @@ def draw(chart: Chart, prefix: str) -> str:
         What its ids begin with: two pictures on one page share none.
     """
     with style.apart():
-        axes = getattr(charts, chart.draws)(**chart.data)
+        axes = getattr(charts, chart.draws)(**_named_in_words(chart.data))
     with warnings.catch_warnings():
         # The reader's fonts write what matplotlib's have no sign for.
         warnings.filterwarnings("ignore", message="Glyph .* missing from")
@@ -258,7 +277,16 @@ def draw(chart: Chart, prefix: str) -> str:
     for colour, variable in _COLOURS.items():
         svg = re.sub(colour, variable, svg, flags=re.IGNORECASE)
     svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
-    return _with_own_ids(_opened(svg), prefix)
+    return _with_own_ids(_opened(_NUMBER_DRAWN.sub(lambda number: translate(number[0]), svg)), prefix)
+
+
+def _named_in_words(data: Mapping[str, Any]) -> dict[str, Any]:
+    """Name series and bands of a chart in the current language; what else has a name there is a column."""
+    named = {
+        entry: {translate(name): each for name, each in said.items()} if isinstance(said, Mapping) else said
+        for entry, said in data.items()
+    }
+    return named | ({"bands": [*map(translate, data["bands"])]} if "bands" in data else {})
 
 
 def _opened(svg: str) -> str:
@@ -281,6 +309,9 @@ def _with_own_ids(svg: str, prefix: str) -> str:
     return re.sub(r"(url\(#)([^)]+)(\))", named, svg)
 
 
+_NUMBER_DRAWN: Final = re.compile(r"(?<=>)[^<>\w]*\d[^<>A-Za-z]*(?=</t)")
+"""A text of a picture that is a number."""
+
 _POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'"
 """What a browser may fetch: nothing; styles are in the page."""
 
@@ -297,7 +328,7 @@ _ORDER: Final = "The order of sections is that of ISO/IEC 27559:2022, which is n
 
 def _say(text: str) -> str:
     """Return a text in the current language, as HTML."""
-    return escape(translate(text))
+    return escape(say(text))
 
 
 def render(title: str, audience: Audience, sections: Sequence[Section], version: str) -> str:
@@ -326,7 +357,7 @@ def page_style() -> str:
 
 def section_html(section: Section) -> str:
     """Return a section as HTML in the current language, everything in it escaped."""
-    clause = f'<p class="clause">ISO/IEC 27559: {escape(section.clause)}</p>' if section.clause else ""
+    clause = f'<p class="clause">ISO/IEC 27559: {_say(section.clause)}</p>' if section.clause else ""
     blocks = "\n".join(_blocks(section))
     name = escape(section.name)
     return (
@@ -357,7 +388,7 @@ def _table(block: Table) -> str:
         f'<th scope="col"{kind}>{_say(title)}</th>' if title else "<td></td>"
         for title, kind in zip(block.titles, kinds, strict=True)
     )
-    body = "".join(f"<tr>{_cells(row, kinds)}</tr>" for row in block.rows)
+    body = "".join(f"<tr>{_cells(row, block.titles, kinds)}</tr>" for row in block.rows)
     note = f'<p class="note">{_say(block.note)}</p>' if block.note else ""
     # Wide tables scroll by themselves; whoever has no mouse reaches them by the keyboard.
     return (
@@ -373,16 +404,14 @@ def _kind(cells: Sequence[CellContent]) -> str:
     return ' class="words"' if any(isinstance(cell, str) and len(cell) > _SENTENCE for cell in cells) else ""
 
 
-def _cells(row: Sequence[CellContent], kinds: Sequence[str]) -> str:
-    first, *rest = row
-    # What a row is about is often the name of a column; sentences are longer.
-    said = escape(first) if isinstance(first, str) and len(first) <= _SENTENCE else _cell(first)
-    opened = f'<th scope="row"{kinds[0]}>{said}</th>'
-    return opened + "".join(f"<td{kind}>{_cell(cell)}</td>" for cell, kind in zip(rest, kinds[1:], strict=True))
+def _cells(row: Sequence[CellContent], titles: Sequence[str], kinds: Sequence[str]) -> str:
+    first, *rest = map(_cell, row, titles)
+    opened = f'<th scope="row"{kinds[0]}>{first}</th>'
+    return opened + "".join(f"<td{kind}>{cell}</td>" for cell, kind in zip(rest, kinds[1:], strict=True))
 
 
-def _cell(cell: CellContent) -> str:
-    return _say(cell) if isinstance(cell, str) else _quantity(cell)
+def _cell(cell: CellContent, title: str) -> str:
+    return _quantity(cell) if isinstance(cell, Quantity) else escape(say_cell(cell, title))
 
 
 def _quantity(quantity: Quantity) -> str:

@@ -24,6 +24,7 @@ from hushtable.reporting.document import (
     Block,
     Chart,
     Code,
+    Data,
     Paragraph,
     Points,
     Quantity,
@@ -45,7 +46,6 @@ from hushtable.reporting.risk import fewer_than, people_of, share_below
 from hushtable.risk import RiskAssessment, record_bands, stair
 from hushtable.risk.assess import assess
 from hushtable.search import n_threads
-from hushtable.wording import join_names
 
 NO_ORIGINAL: Final = "The original was not given, or its rows hardly repeat: what it was like is not told."
 _SHOWN_PAIRS: Final = 5
@@ -263,7 +263,7 @@ def _asked(released: Released) -> Section:
         rows = tuple((name, reason) for name, reason in accepted.items())
         blocks.append(Table("Columns accepted as they are, and why nobody knows them", ("column", "reason"), rows))
     if options := tuple(_options(released)):
-        blocks.append(Table("How", ("what", "as asked"), options))
+        blocks.append(Table("How", ("entry", "as asked"), options))
     return Section("asked", "What was asked", tuple(blocks), CLAUSES["asked"])
 
 
@@ -393,7 +393,11 @@ def _two_rows(released: Released) -> Iterator[Block]:
         cells = [released.published.column(name)[first] for name in released.quasi_identifiers]
         shown = ("" if cell is None else str(cell) for cell in cells)
         rows.append(row_of(Quantity(int(grouped.records[place]), "count"), *map(_short, shown)))
-    yield Table("Two published records, of the largest classes", ("records", *released.quasi_identifiers), tuple(rows))
+    yield Table(
+        "Two published records, of the largest classes",
+        ("records", *map(Data, released.quasi_identifiers)),
+        tuple(rows),
+    )
 
 
 def _short(cell: str) -> str:
@@ -412,7 +416,7 @@ def _told(released: Released) -> Section:
     blocks: list[Block] = [Points(tuple(found.lines()))]
     rows = tuple(
         (
-            join_names(each.columns),
+            " + ".join(each.columns),
             Quantity(each.n_records, "count"),
             Quantity(each.n_records / found.n_records, "share"),
         )

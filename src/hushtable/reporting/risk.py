@@ -17,7 +17,6 @@ from hushtable.reporting.document import (
     share_shown,
 )
 from hushtable.risk import Keys, MinimalUniques, Mpuccs, RiskAssessment, record_bands, stair
-from hushtable.wording import join_names
 
 _SHOWN_KEYS: Final = 20
 
@@ -57,7 +56,7 @@ def _attacks(risk: RiskAssessment) -> Section:
     blocks = (
         Table("Chance of a right guess", ("who attacks", "highest", "average"), tuple(rows)),
         Table("Records in small classes", ("class", "records", "share"), below),
-        Table("Smallest class by what a missing value matches", ("reading", "records"), readings),
+        Table("Smallest class by what a missing value matches", ("missing as", "records"), readings),
     )
     return Section("attacks", "Who attacks, and how often that succeeds", blocks, "7.3 Attack modelling")
 
@@ -182,8 +181,7 @@ def of_keys(found: Keys) -> tuple[Section, ...]:
         return ()
     ranked = found.ranked_keys(_SHOWN_KEYS)
     keys = tuple(
-        row_of(join_names(list(key["columns"])), Quantity(key["unique_rate"], "share"), Quantity(key["g1"]))
-        for key in ranked
+        row_of(" + ".join(key["columns"]), Quantity(key["unique_rate"], "share"), Quantity(key["g1"])) for key in ranked
     )
     rows = tuple((str(size), Quantity(count, "count")) for size, count in by_size.items())
     more = "" if len(ranked) == len(found) else f"And {len(found) - len(ranked):,} more."

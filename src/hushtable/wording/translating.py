@@ -2,7 +2,8 @@ r"""Translate what the program says: a text is put into another language by the 
 
 A line of a catalogue is an English form, a tab, and the same in another language. In the English form ``{}`` stands for
 what varies; in the other one ``{0}`` is the first such part as it is, ``{0:t}`` translated, ``{0:n}`` a number as the
-language writes it, ``{0:l}`` a list of names, which may end with how many more there are. ``\n`` is the end of a line,
+language writes it, ``{0:l}`` a list of names, which may end with how many more there are,
+``{0:w}`` one of words, each translated. ``\n`` is the end of a line,
 ``{{`` a brace. ``-`` says that something is code in every language.
 """
 
@@ -25,8 +26,11 @@ LANGUAGES: Final[Mapping[str, str]] = {"en": "English", "de": "Deutsch"}
 _VARIABLE: Final = "HUSHTABLE_LANGUAGE"
 _AND: Final = {"de": "und"}
 _MORE: Final = {"de": "weitere"}
-_NUMBER: Final = re.compile(r"(?<![\w.,])-?(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+\.\d+)(?:e[-+]?\d+)?(?!\w|[.,]\d)")
-_ONE_NUMBER: Final = r"-?\d[\d,.]*(?:e[-+]?\d+)?(?: ?%)?"
+_NUMBER: Final = re.compile(
+    r"(?<![\w.,])-?(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+\.\d+|\d+(?=%))(?:e[-+]?\d+)?%?(?!\w|[.,]\d)"
+)
+# What stands in a place of a number: any, a share of a hundred too.
+_ONE_NUMBER: Final = r"-?\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?(?: ?%)?|-?inf|nan"
 _SWAPPED: Final = str.maketrans(",.", ".,")
 # What may stand before a sentence, and is no part of it: spaces, a mark of a list, of a remark, a warning.
 _BEFORE: Final = re.compile(r"(?P<lead>(?:\s|[#*-]+\s)*)(?:(?P<kind>careful|Hint): )?")
@@ -166,8 +170,8 @@ class Catalogue:
     def _read(self, text: str) -> Reading:
         if text in self.fixed:
             return Reading(self.fixed[text], count_letters(text))
-        if _NUMBER.fullmatch(text):
-            return Reading(text.translate(_SWAPPED), 0)
+        if not count_letters(text) or _NUMBER.fullmatch(text):
+            return Reading(_NUMBER.sub(_swap_marks, text), 0)
         readings = [*self._read_forms(text), *self._read_parts(text)]
         return max(readings, key=lambda each: each.n_known, default=Reading(text, 0))
 
@@ -188,7 +192,7 @@ class Catalogue:
                 has_spanning = True
 
     def _read_parts(self, text: str) -> Iterator[Reading]:
-        """Read a text sentence by sentence, and without the mark at its end."""
+        """Read a text sentence by sentence, and as a single one without the mark at its end."""
         parts = _BETWEEN.split(text)
         if len(parts) > 1:
             readings = [Reading(part, 0) if place % 2 else self._read(part) for place, part in enumerate(parts)]
@@ -207,10 +211,16 @@ class Catalogue:
                 told = reading.said if reading.n_known else _NUMBER.sub(_swap_marks, told)
             elif kind == "l":
                 told = self._join(told)
+            elif kind == "w":
+                told = self._join(", ".join(self._read_last(each) for each in told.split(", ")))
             elif kind == "n":
                 told = _NUMBER.sub(_swap_marks, told)
             said += literal + told
         return Reading(said, n_known)
+
+    def _read_last(self, words: str) -> str:
+        """Translate words of a list, of which the last ones may be two."""
+        return " and ".join(self._read(each).said for each in words.split(" and "))
 
     def _join(self, names: str) -> str:
         """Say of a list that it ends, and how many more there are; names are data."""
@@ -228,7 +238,7 @@ def count_letters(text: str) -> int:
 
 
 def _swap_marks(number: re.Match[str]) -> str:
-    return number[0].translate(_SWAPPED)
+    return number[0].translate(_SWAPPED).replace("%", " %")
 
 
 @cache
