@@ -12,7 +12,7 @@ from hushtable.columns import ColumnSpec, finite
 from hushtable.errors import InputError, VerificationError, check_columns
 from hushtable.io import frames
 from hushtable.models import PrivacyModel
-from hushtable.wording import Facts, careful
+from hushtable.wording import StatesFacts, careful
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ class Failure:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict(Facts):
+class Verdict(StatesFacts):
     """What a published table holds of what it claims.
 
     Attributes

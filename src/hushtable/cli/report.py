@@ -13,7 +13,7 @@ from hushtable.cli.limits import failing
 from hushtable.cli.terminal import Laid, laid_out, leaving, print_json, say, step, tell
 from hushtable.columns import legible
 from hushtable.errors import HushError, InputError
-from hushtable.wording import Facts, translate
+from hushtable.wording import StatesFacts, translate
 
 if TYPE_CHECKING:
     from hushtable.reporting import Block, Report, Section, Table
@@ -75,7 +75,7 @@ def write_table(table: object, path: Path, *, force: bool, warning: str = "") ->
 
 
 def conclude(
-    found: Facts,
+    found: StatesFacts,
     entries: Mapping[str, Any],
     failed: list[dict[str, Any]] | None,
     results: Results,

@@ -20,7 +20,7 @@ from hushtable.masking.amounts import by_amount
 from hushtable.release import Destination, Edition, Rewritten, TableContent, write
 from hushtable.search import Trace
 from hushtable.tables import Table
-from hushtable.wording import Facts, careful, join_names
+from hushtable.wording import StatesFacts, careful, join_names
 
 Publish = Literal["tuples", "columns", "bins"]
 PUBLISHED: Final = ("tuples", "columns", "bins")
@@ -30,7 +30,7 @@ _N_BINS: Final = 10
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class MaskedRelease(Facts):
+class MaskedRelease(StatesFacts):
     """A table in which A is independent of the cluster, and how it came about.
 
     Attributes

@@ -36,7 +36,7 @@ from hushtable.policy.policy import Policy
 from hushtable.quality import Regression, RegressionModel, regress
 from hushtable.release import Edition, Release
 from hushtable.search import Clock, n_threads
-from hushtable.wording import Facts, careful, join_names
+from hushtable.wording import StatesFacts, careful, join_names
 
 INTERNAL: Final = "internal: what every k costs helps to undo a release; keep it away from whoever receives one"
 KNEE: Final = "where highest risk against loss bends most; the choice is yours"
@@ -80,7 +80,7 @@ class ComparedRun:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison(Facts):
+class Comparison(StatesFacts):
     """Runs of one policy side by side; internal, because what every k costs helps to undo a release.
 
     Attributes

@@ -32,7 +32,7 @@ from hushtable.release.pseudonyms import Pseudonyms
 from hushtable.release.writing import Content, Destination, ReleaseContent, TableContent, is_folder, write
 from hushtable.search import Budget, Trace
 from hushtable.tables import Partition, Table, encoded
-from hushtable.wording import Facts
+from hushtable.wording import StatesFacts
 
 if TYPE_CHECKING:
     from hushtable.quality import Utility
@@ -50,7 +50,7 @@ _PART: Final = Path("part.parquet")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Release(Facts, Generic[FrameT]):
+class Release(StatesFacts, Generic[FrameT]):
     """A protected table and how it came about.
 
     Attributes

@@ -41,7 +41,7 @@ from hushtable.risk import (
     RiskAssessment,
     Unicity,
 )
-from hushtable.wording import LANGUAGES, Facts, current_language
+from hushtable.wording import LANGUAGES, StatesFacts, current_language
 
 _MOST_ROWS: Final = 50
 _WHOLE: Final = ("[global]", ".global.", ".G.")
@@ -202,7 +202,7 @@ MinimalUniques, Keys, Unicity, Linking, JoinRisk, OwnAttacks, Comparison, Maskin
     told, sections = _INTERNAL[type(result)]
     # What a run has just written is not lost to its report.
     inputs = drafts.paths_among(*(result.files if isinstance(result, PipelineRun) else ()))
-    made = (*([facts_section(result.facts)] if isinstance(result, Facts) else []), *sections(result))
+    made = (*([facts_section(result.facts)] if isinstance(result, StatesFacts) else []), *sections(result))
     return Report(title or told, audience, made, inputs=inputs, language=current_language())
 
 

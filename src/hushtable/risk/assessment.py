@@ -14,7 +14,7 @@ from hushtable.io import frames
 from hushtable.risk.bands import record_bands, stair
 from hushtable.risk.counted import Homogeneity, HouseholdRisk, sum_by_size
 from hushtable.risk.hipaa import SafeHarborFinding
-from hushtable.wording import Facts, careful, count_of, join_names
+from hushtable.wording import StatesFacts, careful, count_of, join_names
 
 if TYPE_CHECKING:
     from hushtable.risk.population import Estimate
@@ -182,7 +182,7 @@ class Records:
 
 
 @dataclass(frozen=True, slots=True)
-class RiskAssessment(Facts):
+class RiskAssessment(StatesFacts):
     """How easily people can be found again.
 
     The risk of a record is 1 / the records of its class: the chance of a right

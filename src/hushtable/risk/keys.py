@@ -17,11 +17,11 @@ from hushtable.errors import InputError, check_choice, check_whole
 from hushtable.io import frames
 from hushtable.search import Budget, Trace, check_budget
 from hushtable.tables import Table, WalkProgress, lattice
-from hushtable.wording import Facts, careful
+from hushtable.wording import StatesFacts, careful
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Keys(Facts):
+class Keys(StatesFacts):
     """Minimal keys of a table: those of few columns first, then in the order of the columns.
 
     Attributes

@@ -39,7 +39,7 @@ from hushtable.tables import (
     meet,
     warn_of_mismatches,
 )
-from hushtable.wording import Facts, careful, join_names
+from hushtable.wording import StatesFacts, careful, join_names
 
 
 def against_control(
@@ -129,7 +129,7 @@ _ONE_TABLE: Final = "records of the table itself that are unique on some columns
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Mpuccs(Facts):
+class Mpuccs(StatesFacts):
     """Who is singled out on which columns.
 
     Attributes

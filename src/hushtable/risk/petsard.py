@@ -32,7 +32,7 @@ from hushtable.tables import (
     partitions,
     warn_of_mismatches,
 )
-from hushtable.wording import Facts
+from hushtable.wording import StatesFacts
 
 _DETAILS: Final = ("combo_size", "syn_idx", "field_combo", "value_combo", "ori_idx")
 # PETsARD's spellings of units, in lower case, and numpy's; nothing here is finer than microseconds.
@@ -50,7 +50,7 @@ _MOMENTS_LOOKED_AT: Final = 100
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class PetsardMpuccs(Facts):
+class PetsardMpuccs(StatesFacts):
     """The three reports of PETsARD's evaluator: its ``global`` is `summary`.
 
     Attributes

@@ -22,14 +22,14 @@ from hushtable.risk.nearness import lone_sets, near_counts, reaches_of
 from hushtable.risk.population import SampleClasses, data_intrusion
 from hushtable.search import Budget, Trace, check_budget
 from hushtable.tables import Coverage, Table, WalkProgress, lattice
-from hushtable.wording import Facts
+from hushtable.wording import StatesFacts
 
 # Of DIS-SUDA's exponent: neutral at eight columns.
 _NEUTRAL_COLUMNS: Final = 8
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class MinimalUniques(Facts):
+class MinimalUniques(StatesFacts):
     """Minimal sample uniques and what follows from them.
 
     Attributes

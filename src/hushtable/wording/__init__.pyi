@@ -1,6 +1,6 @@
 from .facts import (
     CAREFUL as CAREFUL,
-    Facts as Facts,
+    StatesFacts as StatesFacts,
     careful as careful,
     count_of as count_of,
     join_names as join_names,

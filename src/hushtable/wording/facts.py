@@ -17,7 +17,7 @@ def careful(fact: str) -> str:
     return f"{CAREFUL}{fact}"
 
 
-class Facts:
+class StatesFacts:
     """A result that says what it found; a notebook lists that."""
 
     __slots__ = ()

@@ -19,7 +19,7 @@ from hushtable.risk.assessment import percent
 from hushtable.risk.intervals import clipped, excess_risk, wilson
 from hushtable.risk.mpuccs import encoded
 from hushtable.tables import Joint, JointRows, code_together, find_mismatches, warn_of_mismatches
-from hushtable.wording import Facts, careful
+from hushtable.wording import StatesFacts, careful
 
 if TYPE_CHECKING:
     from hushtable.risk.attacks.copies import Copies
@@ -43,7 +43,7 @@ class Reach(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class PrivacyFigure(Facts):
+class PrivacyFigure(StatesFacts):
     """A figure of a synthetic table.
 
     Attributes
@@ -268,7 +268,7 @@ def _rate(value: float, center: float, error: float) -> Rate:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Attack(Facts):
+class Attack(StatesFacts):
     """An attack, and the same attack on people who were never used.
 
     Attributes
@@ -412,7 +412,7 @@ def _describe(risk: Rate) -> str:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Attacks(Facts):
+class Attacks(StatesFacts):
     """Several attacks on one table, and figures of distance and attribution beside them."""
 
     attacks: tuple[Attack, ...]

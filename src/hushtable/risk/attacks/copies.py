@@ -14,11 +14,11 @@ from hushtable.columns import ColumnSpec
 from hushtable.risk.assessment import percent
 from hushtable.risk.mpuccs import encoded
 from hushtable.tables import Joint, JointRows, code_together, find_mismatches, warn_of_mismatches
-from hushtable.wording import Facts, careful
+from hushtable.wording import StatesFacts, careful
 
 
 @dataclass(frozen=True, slots=True)
-class Copies(Facts):
+class Copies(StatesFacts):
     """How many people stand in a synthetic table as they are, on all columns.
 
     Attributes

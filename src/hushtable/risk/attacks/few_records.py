@@ -27,7 +27,7 @@ from hushtable.risk.attacks.fitting import (
 from hushtable.risk.intervals import clipped, wilson
 from hushtable.risk.nearness import check_tolerance
 from hushtable.tables import Table, persons_of
-from hushtable.wording import Facts, join_names
+from hushtable.wording import StatesFacts, join_names
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ class Trials:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Unicity(Facts):
+class Unicity(StatesFacts):
     """How many persons are found by a few of their records.
 
     Attributes

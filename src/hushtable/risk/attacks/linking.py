@@ -28,7 +28,7 @@ from hushtable.risk.attacks.fitting import (
 from hushtable.risk.intervals import clipped, excess_risk, wilson
 from hushtable.risk.nearness import check_tolerance, classes_of
 from hushtable.tables import Mismatch, Table, describe_values, has_too_few, warn_of_mismatches
-from hushtable.wording import Facts, careful, join_names
+from hushtable.wording import StatesFacts, careful, join_names
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ class Linked:
 
 
 @dataclass(frozen=True, slots=True)
-class Linking(Facts):
+class Linking(StatesFacts):
     """What somebody achieves who has another table.
 
     Attributes
@@ -309,7 +309,7 @@ def _n_owned(owners: CountArray, groups: CodeArray, found: CodeArray, asked: Cou
 
 
 @dataclass(frozen=True, slots=True)
-class JoinRisk(Facts):
+class JoinRisk(StatesFacts):
     """What two published tables of one source tell together.
 
     Attributes

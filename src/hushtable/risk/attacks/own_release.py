@@ -23,7 +23,7 @@ from hushtable.risk.intervals import clipped, excess_risk, wilson
 from hushtable.risk.nearness import on_axis
 from hushtable.search import check_memory
 from hushtable.tables import Table
-from hushtable.wording import Facts, careful, join_names
+from hushtable.wording import StatesFacts, careful, join_names
 
 _DRAWS: Final = 10  # of every control
 _WITNESSES: Final = 10  # of every attack
@@ -102,7 +102,7 @@ class OwnAttack:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class OwnAttacks(Facts):
+class OwnAttacks(StatesFacts):
     """Attacks on one's own release."""
 
     attacks: tuple[OwnAttack, ...]  # those that could be tried
