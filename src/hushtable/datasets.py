@@ -159,7 +159,7 @@ def people(n: int = 30_000, *, seed: int = 0) -> pl.DataFrame:
     Parameters
     ----------
     n : int, default 30_000
-        Number of rows, 0 or more.
+        Number of rows, 0 or more, else a ValueError.
     seed : int, default 0
         Seed of the random generator; the same `n` and `seed` give the same table.
 
@@ -187,11 +187,6 @@ def people(n: int = 30_000, *, seed: int = 0) -> pl.DataFrame:
         visit_date        Date               in 2024
         blood_pressure    Float64            systolic, one decimal; rises with age; some missing
         ================  =================  =================================================================
-
-    Raises
-    ------
-    ValueError
-        If `n` is negative.
 
     Examples
     --------
@@ -272,10 +267,8 @@ def ratings(n_persons: int = 1_500, n_items: int = 500, *, seed: int = 0) -> pl.
 
     Parameters
     ----------
-    n_persons : int, default 1_500
-        0 or more.
-    n_items : int, default 500
-        Things that are rated, 1 or more.
+    n_persons, n_items : int, default 1_500 and 500
+        Persons, 0 or more, and the things that they rate, 1 or more; else a ValueError.
     seed : int, default 0
         Seed of the random generator; the same arguments give the same table.
 
@@ -292,11 +285,6 @@ def ratings(n_persons: int = 1_500, n_items: int = 500, *, seed: int = 0) -> pl.
         rating    Int64    1 to 5; good items have more high ones
         date      Date     in 2024
         ========  =======  ==============================================
-
-    Raises
-    ------
-    ValueError
-        If `n_persons` is negative, or there is no item.
 
     Examples
     --------
@@ -334,7 +322,7 @@ def visits(n: int = 5_000, *, seed: int = 0) -> pl.DataFrame:
     Parameters
     ----------
     n : int, default 5_000
-        Visits, 0 or more; about five of four patients.
+        Visits, 0 or more, else a ValueError; about five of four patients.
     seed : int, default 0
         Seed of the random generator; the same arguments give the same table.
 
@@ -342,11 +330,6 @@ def visits(n: int = 5_000, *, seed: int = 0) -> pl.DataFrame:
     -------
     polars.DataFrame
         In no order.
-
-    Raises
-    ------
-    ValueError
-        If `n` is negative.
 
     Examples
     --------

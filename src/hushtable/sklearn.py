@@ -114,18 +114,12 @@ class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scik
             raise InputError(f"new_rows = {self.new_rows!r}.", hint="choose 'judge' or 'recode'.")
         table = _table(X)
         names = frames.read(table).columns
-        self.release_: Release = anonymize(
-            table,
-            quasi_identifiers=names if self.quasi_identifiers is None else self.quasi_identifiers,
-            models=[KAnonymity(self.k), *self.models],
-            sensitive=self.sensitive,
-            identifiers=self.identifiers,
-            method=self.method,
-            hierarchies=self.hierarchies,
-            suppression_limit=self.suppression_limit,
-            specs=self.specs,
-            roles=self.roles,
-        )
+        options = self.get_params(deep=False)
+        del options["k"], options["new_rows"]
+        options["models"] = [KAnonymity(self.k), *self.models]
+        if self.quasi_identifiers is None:
+            options["quasi_identifiers"] = names
+        self.release_: Release = anonymize(table, **options)
         self.feature_names_in_ = np.array(names, dtype=object)
         self.n_features_in_ = len(names)
         return self

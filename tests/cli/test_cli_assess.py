@@ -30,8 +30,8 @@ def people(tmp_path, monkeypatch):
 def test_figures_come_line_by_line_and_as_json():
     shown = done("assess", "people.csv", "--qi", "age,town", "--sensitive", "pay").out
     assert shown.startswith("2 of 5 records are unique in the table; how many people outside it share their values")
-    assert "5 records in 3 classes, smallest 1 records" in shown
-    assert "pay: at least 1 values in a class" in shown
+    assert "5 records are in 3 classes; the smallest holds 1 record." in shown
+    assert "A class holds at least 1 values of pay" in shown
     told = json.loads(done("assess", "people.csv", "--qi", "age,town", "--json").out)
     assert (told["n_unique"], told["class_sizes"], told["records_below"]["5"]) == (2, {"1": 2, "3": 1}, 5)
     assert "failed_above" not in told
@@ -73,7 +73,7 @@ def test_the_population_is_known_in_three_ways():
     assert "unique in the sample (f = 10 % of the population)" in sized
     assert "not reliable: a stub" in sized
     weighed = done("assess", "people.csv", "--qi", "age,town", "--weights", "weight", "--household", "home").out
-    assert "2 households, 2 unique by all their members" in weighed
+    assert "Of 2 households, 2 are unique by all their members" in weighed
     assert "members of a household come together" in weighed
     assert "canary" not in counted + sized + weighed
 

@@ -112,7 +112,7 @@ def test_the_first_two_examples_of_the_source(
     notion: list[str], weights: list[str], loss: float, expected: Rows
 ) -> None:
     outcome = done("anonymize", "test.csv", "-o", "out.csv", *TEST, *weights, *notion, "--method", "mingen")
-    assert f"information loss {loss:.4f}" in outcome.out
+    assert f"The information loss is {loss:.4f}" in outcome.out
     assert "proven to be the least" in outcome.out
     assert tables_in(outcome.out, "Name Age Sex Education Job Salary") == [expected]
 

@@ -50,7 +50,7 @@ def test_mpuccs_against_a_control(files):
 def test_records_dropped_as_equal_are_told(files):
     pl.concat([SYNTHETIC, SYNTHETIC[:3]]).write_csv("repeated.csv")
     arguments = ("mpuccs", "original.csv", "repeated.csv", "--sizes", "1", "--deduplicate")
-    assert "dropped before, because they equal another of their table: 0 of the original, 3 of the synthetic\n" in (
+    assert "that equal another of their table were dropped before: 0 of the original and 3 of the synthetic.\n" in (
         done(*arguments).out
     )
     assert json.loads(done(*arguments, "--json").out)["dropped_as_equal"] == {"original": 0, "synthetic": 3}
@@ -254,8 +254,8 @@ def test_details_of_uniques_where_nobody_is(files):
 
 
 def test_the_disclosure_fraction_is_the_one_asked_for(files):
-    assert "(DIS, a sample of 1 %)" in done("uniques", "original.csv").out
-    assert "(DIS, a sample of 12.5 %)" in done("uniques", "original.csv", "--disclosure-fraction", "0.125").out
+    assert "(DIS, for a sample of 1 %)" in done("uniques", "original.csv").out
+    assert "(DIS, for a sample of 12.5 %)" in done("uniques", "original.csv", "--disclosure-fraction", "0.125").out
     found = json.loads(done("uniques", "original.csv", "--disclosure-fraction", "0.2", "--json").out)
     assert found["disclosure_fraction"] == 0.2
     for fraction in ("0", "1", "nan"):

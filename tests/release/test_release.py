@@ -285,7 +285,7 @@ def test_classes_that_publish_the_same_are_counted_as_one() -> None:
     assert entries["smallest_class"] == verdict.smallest_class == min(groups)
     assert entries["quality"]["discernibility"] == sum(n * n for n in groups)
     assert entries["quality"]["average_class_size"] == 300 / len(groups)
-    assert f"{len(groups)} classes, smallest {min(groups)}" in release._repr_html_()
+    assert f"{len(groups)} classes of at least {min(groups)} records" in release._repr_html_()
 
 
 def test_classes_of_the_population_alone_are_not_counted() -> None:

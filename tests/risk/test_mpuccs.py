@@ -14,8 +14,6 @@ import pytest
 from hypothesis import assume, example, given, strategies as st
 
 import hushtable as ht
-from hushtable.cli.summary import mpuccs_lines
-from hushtable.reporting.risk import of_mpuccs
 from twins import naive_uniques as naive
 
 TREE = [
@@ -843,10 +841,8 @@ def test_sentences_say_of_what_the_figures_are():
     merged, counted = ht.mpuccs(original, synthetic, deduplicate=True), ht.mpuccs(original, synthetic)
     assert "(2 of 2 distinct rows identified" in repr(merged)
     assert "(1 of 3 records identified" in repr(counted)
-    assert "2 of 2 distinct rows are unique and equal exactly one distinct row" in mpuccs_lines(merged, alone=False)[0]
-    assert "1 of 3 records are unique and equal exactly one original" in mpuccs_lines(counted, alone=False)[0]
-    (section, *_) = of_mpuccs(merged)
-    assert "2 of 2 distinct rows" in str(section.blocks)
+    assert "2 of 2 distinct rows are unique and equal exactly one distinct row" in merged.facts[0]
+    assert "1 of 3 records are unique and equal exactly one original" in counted.facts[0]
 
 
 def test_a_budget_that_ends_before_the_control_leaves_it_out(people):

@@ -462,8 +462,6 @@ class FullDomain:
     ...                        method=FullDomain(), hierarchies=ladders, loss="arx_loss")
     >>> release.frame.rows()
     [('101*', '*'), ('101*', '*'), ('200*', '*'), ('200*', '*')]
-    >>> release.trace.optimal
-    True
     """
 
     alternatives: int = 0

@@ -23,6 +23,7 @@ from hushtable.quality import (
     NonUniformEntropy,
     Precision,
     SetNCP,
+    discernibility,
     weighted_mean,
 )
 from hushtable.tables import Partition, Table, totals
@@ -301,7 +302,7 @@ class ByClass:
         sizes = node.sizes[~failing & (node.sizes > 0)]
         n_kept = int(sizes.sum())
         if self.is_squared:
-            return float(_sum_of_squares(sizes) + (self.n_records - n_kept) * self.n_records)
+            return float(discernibility(sizes, self.n_records - n_kept))
         return n_kept / len(sizes) if len(sizes) else math.inf
 
     def bound(self, levels: Vector, source: NodeSnapshot, tagged: BoolArray) -> float:
@@ -312,8 +313,8 @@ class ByClass:
         n_kept = int(sizes.sum())
         if self.is_squared:
             # A class that is kept grows to the smallest size at least.
-            squares = _sum_of_squares(sizes) + int((sizes * np.maximum(0, self.min_size - sizes)).sum())
-            return float(squares + (self.n_records - n_kept) * self.n_records)
+            grown = int((sizes * np.maximum(0, self.min_size - sizes)).sum())
+            return float(discernibility(sizes, self.n_records - n_kept) + grown)
         # Of n records that are kept, each is 1 / size of a class: the fewest, in the smallest classes, give the least.
         sizes = np.sort(sizes)
         reached = np.maximum(sizes, self.min_size)
@@ -404,8 +405,3 @@ def _whole(costs: FloatArray) -> FloatArray:
     """Return costs as whole numbers, where they are but for rounding."""
     rounded = np.round(costs)
     return rounded if np.allclose(rounded, costs, rtol=1e-12, atol=1e-9) else costs
-
-
-def _sum_of_squares(sizes: CountArray) -> int:
-    # Python's integers: the square of a large class does not fit 64 bits.
-    return sum(size * size for size in sizes.tolist())

@@ -31,38 +31,18 @@ NO_LADDERS: Final[Mapping[str, Hierarchy]] = MappingProxyType({})
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Judge:
-    """Tells which classes of a table's rows may be published.
-
-    Attributes
-    ----------
-    table : Table
-        The rows that are judged.
-    models : tuple of PrivacyModel
-        What every class satisfies.
-    ladders : mapping of column to Hierarchy
-        Of sensitive columns, for models that ask how far apart values are; others are not looked at.
-    reference : Table, optional
-        Whose sensitive values are the distribution that models compare with: the whole input.
-        The table itself when not given.
-    population : ndarray of int64, shape (n_rows,), optional
-        Records of the population in every row.
-    outline : Table, optional
-        By whose values quasi-identifiers are laid out, so that a part of a table is cut as it is in the whole. The
-        reference when not given; with a population, whose rows are coded with the table's, the table itself.
-    person : str, optional
-        The column that says whose record a row is: classes then count distinct persons. A missing person is nobody.
-    own : OwnModels
-        Those without a rule for kernels.
-    """
+    """Tells which classes of a table's rows may be published."""
 
     table: Table
     models: tuple[PrivacyModel, ...]
-    ladders: Mapping[str, Hierarchy] = field(default_factory=lambda: NO_LADDERS)
-    reference: Table | None = None
-    population: CountArray | None = None
-    person: str | None = None
+    ladders: Mapping[str, Hierarchy] = field(default_factory=lambda: NO_LADDERS)  # of sensitive columns
+    reference: Table | None = None  # the whole input, with whose sensitive values models compare
+    population: CountArray | None = None  # its records in every row
+    person: str | None = None  # whose record a row is: classes count distinct persons; a missing one is nobody
+    # By whose values quasi-identifiers are laid out, so that a part of a table is cut as it is in the whole. The
+    # reference when not given; with a population, whose rows are coded with the table's, the table itself.
     outline: Table | None = None
-    own: OwnModels = field(default_factory=OwnModels, repr=False)
+    own: OwnModels = field(default_factory=OwnModels, repr=False)  # without a rule for kernels
 
     @property
     def whole(self) -> Table:
@@ -127,6 +107,10 @@ class Judge:
         population = None if self.population is None else self.population[rows]
         stats = self._stats(Partition.from_labels(labels, len(sizes), taken.counts), taken, population)
         return np.asarray(np.all([model.passes(stats) for model in self.models], axis=0))
+
+    def passes_labels(self, labels: CodeArray) -> bool:
+        """Tell whether every class of all rows passes, given by its number from 0 on."""
+        return not self.failed(Partition.from_labels(labels, int(labels.max()) + 1, self.table.counts))
 
     def passes_as_one_class(self) -> bool:
         """Tell whether all rows together may be a class; rows that are nobody's alone may not, where persons count."""

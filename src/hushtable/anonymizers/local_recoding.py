@@ -28,7 +28,7 @@ from hushtable.kernels.class_costs import CostedClasses
 from hushtable.kernels.regroup import Check
 from hushtable.quality import SetNCP
 from hushtable.search import Budget, Clock, Effort, check_memory, say_if_first_run
-from hushtable.tables import Partition, Table
+from hushtable.tables import Table
 
 MOST_NODES: Final = 100_000  # of the lattice
 _SHARE_KEPT: Final = 0.01
@@ -362,7 +362,7 @@ def _compile(problem: Problem) -> None:
     # Two steps are two stages, between which columns are weighted anew.
     anneal(pricing, labels, found, _ordered(check, found), Course(2, 1.0, 1.0), 0, Clock())
     adopted(pricing, np.where(np.arange(len(rows)) == 1, np.int32(-1), labels), check)
-    _passes(pricing, labels)
+    pricing.problem.judge.passes_labels(labels)
     pricing.publish_merged(labels)
     pricing.loss_of(labels)
 
@@ -413,7 +413,7 @@ def _starts(pricing: Pricing, by_mondrian: CodeArray, found: Neighbours, clock: 
     along_levels = by_levels(pricing, clock)
     if along_levels is not None:
         whole = adopted(pricing, along_levels, judge.check(pricing.problem.table.n_rows))
-        if whole is not None and (by_size or _passes(pricing, whole)):
+        if whole is not None and (by_size or judge.passes_labels(whole)):
             yield _started(pricing, split_large_classes(codes, whole, k) if by_size else whole, 1.0)
     if by_size and k == 2 and clock.left > 0:
         pairs = local_pricing.pairs(pricing.space, found)
@@ -434,8 +434,3 @@ def _by_mondrian(problem: Problem, clock: Clock) -> CodeArray:
     loss = problem.loss if isinstance(problem.loss, SetNCP) else SetNCP()
     asked = replace(problem, judge=judge, loss=loss, clock=clock, most_suppressed=0)
     return np.asarray(Mondrian(exchange=True).search(asked).partition.labels[inverse])
-
-
-def _passes(pricing: Pricing, labels: CodeArray) -> bool:
-    partition = Partition.from_labels(labels, int(labels.max()) + 1, pricing.problem.table.counts)
-    return bool(pricing.problem.judge.passes(partition.offsets, partition.rows).all())

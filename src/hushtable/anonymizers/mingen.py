@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, ClassVar
@@ -193,15 +193,20 @@ class MinGen:
         """List other tables of the least loss, the best by the second cost first."""
         if self.n_best == 1:
             return ()
-        listed = partition_search.best_tables(
-            space, solved, self.n_best if self.tie_break is None else _MOST_TABLES, clock
-        )
-        made = [published(space, picks) for picks in listed]
-        if self.tie_break is not None:
-            tie_break = self.tie_break
-            made.sort(key=lambda each: tie_break.of(each[1], each[0].sizes))
+        made = self._rank_tables(space, partition_search.best_tables(space, solved, self._n_listed, clock))
         texts = row_texts(*best)
         return tuple(itertools.islice((each for each in made if row_texts(*each) != texts), self.n_best - 1))
+
+    @property
+    def _n_listed(self) -> int:
+        """How many tables of the least loss are looked for, among which a second loss may decide."""
+        return self.n_best if self.tie_break is None else _MOST_TABLES
+
+    def _rank_tables(self, space: CandidateSpace, tables: Iterable[CountArray]) -> list[tuple[Partition, Recoding]]:
+        """Return what tables publish, the best by the second loss first."""
+        made = [published(space, picks) for picks in tables]
+        tie_break = self.tie_break
+        return made if tie_break is None else sorted(made, key=lambda each: tie_break.of(each[1], each[0].sizes))
 
     def _draw(self, space: CandidateSpace, problem: Problem, n_tables: int) -> Found:
         """Keep the best of some tables whose cells are all drawn, and of the table of ``*``."""
@@ -211,7 +216,6 @@ class MinGen:
         choices = Choices.of(space)
         least = float(choices.costs(choices.stars[None])[0])
         kept = {choices.stars.tobytes(): choices.stars}
-        most = self.n_best if self.tie_break is None else _MOST_TABLES
         condition = Matched(choices, notion) if notion else Equal.of(choices, judge.min_size, self.seed)
         n_together = min(max(1, _CELLS_DRAWN // space.places.size), condition.n_together)
         clock.note(least * space.scale, at=0.0)
@@ -222,19 +226,18 @@ class MinGen:
             costs = choices.costs(pool)
             cheap = np.flatnonzero(costs <= least + TIES)
             for i in cheap[condition.holds(pool[cheap])].tolist():
-                if costs[i] > least + TIES or not (notion or judge.is_by_size or _passes(pool[i], judge)):
+                if costs[i] > least + TIES or not (
+                    notion or judge.is_by_size or judge.passes_labels(_label_rows(pool[i]))
+                ):
                     continue
                 if costs[i] < least - TIES:
                     least, kept = float(costs[i]), {}
                     clock.note(least * space.scale, at=float(n_drawn + i))
-                if len(kept) < most:
+                if len(kept) < self._n_listed:
                     kept[pool[i].tobytes()] = pool[i]
             n_drawn += len(pool)
             clock.tell(n_drawn / n_tables)
-        made = [published(space, picks) for picks in kept.values()]
-        if self.tie_break is not None:
-            tie_break = self.tie_break
-            made.sort(key=lambda each: tie_break.of(each[1], each[0].sizes))
+        made = self._rank_tables(space, kept.values())
         effort = Effort(n_drawn, 0, 0, space.size(), None, tuple(clock.history))
         trace = clock.trace(repr(self), n_drawn, complete=False, seed=self.seed, effort=effort)
         distinct: dict[object, tuple[Partition, Recoding]] = {}
@@ -316,7 +319,7 @@ def start(space: CandidateSpace, problem: Problem, clock: Clock) -> tuple[CodeAr
     laddered = {name: ladder for name, ladder in zip(names, space.hierarchies, strict=True) if ladder is not None}
     asked = replace(problem, ladders={**problem.ladders, **laddered}, loss=SetNCP(), clock=clock.part(_SHARE_OF_START))
     by_mondrian = Mondrian().search(asked).partition
-    if not judge.passes(by_mondrian.offsets, by_mondrian.rows).all():
+    if judge.failed(by_mondrian):
         raise infeasible(judge.models, space.n_rows)
     labels = by_mondrian.labels
     labels = split_large_classes(space.places, labels, judge.min_size) if judge.is_by_size else labels.copy()
@@ -355,11 +358,9 @@ def _evidence(problem: Problem, space: CandidateSpace, proven: _Proven) -> Mappi
     }
 
 
-def _passes(picks: CountArray, judge: Judge) -> bool:
-    """Tell whether the classes of equal rows of a table of candidates pass."""
-    _, labels, sizes = np.unique(picks, axis=0, return_inverse=True, return_counts=True)
-    rows = np.argsort(labels.reshape(-1), kind="stable").astype(np.int32)
-    return bool(judge.passes(np.append(0, np.cumsum(sizes)), rows).all())
+def _label_rows(picks: CountArray) -> CodeArray:
+    """Number the classes of equal rows of a table of candidates."""
+    return np.unique(picks, axis=0, return_inverse=True)[1].reshape(-1).astype(np.int32)
 
 
 def _record(scale: float, clock: Clock, known: Partitioning) -> None:

@@ -23,31 +23,17 @@ from hushtable.io import Frame, Values, to_arrow
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WalkedCells:
-    """The cuts of a release, and what its classes publish.
+    """The cuts of a release, and what its classes publish."""
 
-    Attributes
-    ----------
-    coding : Coding
-        Of the judged columns.
-    margins : Frame
-        Rows with counts whose columns hold each cell as often as all records do.
-    n_records : int
-        That there were when they were coded.
-    walk : Walk
-    rows : tuple by column of ndarray of int64
-        Where a quasi-identifier is published: a row of the release for every class, in order. Where a sensitive column
-        is: one for its missing value and each of its codes, -1 where no record has it.
-    quasi_identifiers : frozenset of str
-    cells : mapping of column to (ndarray of int32, pyarrow.Array)
-        Which of some values is published of each of these rows, once that is known; -1 is missing.
-    """
-
-    coding: Coding = field(repr=False)
-    margins: Frame = field(repr=False)
-    n_records: int
+    coding: Coding = field(repr=False)  # of the judged columns
+    margins: Frame = field(repr=False)  # rows with counts whose columns hold each cell as often as all records do
+    n_records: int  # that there were when they were coded
     walk: Walk = field(repr=False)
+    # By column, where it is published. Of a quasi-identifier: a row of the release for every class, in order. Of a
+    # sensitive column: one for its missing value and each of its codes, -1 where no record has it.
     rows: tuple[CountArray, ...] = field(repr=False)
     quasi_identifiers: frozenset[str]
+    # Which of some values is published of each of these rows, once that is known; -1 is missing.
     cells: Mapping[str, tuple[CodeArray, pa.Array]] = field(default_factory=dict, repr=False)
 
     @classmethod
@@ -77,19 +63,9 @@ class WalkedCells:
         return replace(self, cells=cells)
 
     def of_batch(self, judged: Sequence[pa.Array], names: Sequence[str]) -> dict[str, pa.Array]:
-        """Return what records publish in some columns.
+        """Return what records publish in some columns, by their judged cells in the order of `names`.
 
-        Parameters
-        ----------
-        judged : sequence of pyarrow.Array
-            Their judged cells, in the order of the names.
-        names : sequence of str
-            Columns of the cells.
-
-        Raises
-        ------
-        InputError
-            A record has a value that no record had when they were coded.
+        InputError if a record has a value that no record had when they were coded.
         """
         places = self.coding.cells.places(pa.table([*judged], names=[*self.names]))
         table = self.coding.table([*places])

@@ -74,6 +74,12 @@ class Linkage:
         """Return the counts as plain values."""
         return {**asdict(self), "known": [each._asdict() for each in self.known], "rate": self.rate}
 
+    @classmethod
+    def from_dict(cls, entries: Mapping[str, Any]) -> Linkage:
+        """Read what `to_dict` wrote."""
+        known = tuple(Known(**each) for each in entries["known"])
+        return cls(entries["column"], entries["n_persons"], entries["k"], known, entries["most_known"])
+
 
 def _records(n: int) -> str:
     return "1 record" if n == 1 else f"{n} records"

@@ -8,10 +8,11 @@ from types import MappingProxyType
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
 from hushtable._types import CountArray
-from hushtable.columns import ColumnSpec, escaped, finite
+from hushtable.columns import ColumnSpec, finite
 from hushtable.errors import InputError, VerificationError, check_columns
 from hushtable.io import frames
 from hushtable.models import PrivacyModel
+from hushtable.wording import Facts, careful
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +57,7 @@ class Failure:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(Facts):
     """What a published table holds of what it claims.
 
     Attributes
@@ -138,6 +139,14 @@ class Verdict:
         """The fewest distinct known values of a sensitive column in any class; 1 or 0: a class tells a value."""
         return dict(self.figures["distinct_sensitive"])
 
+    @property
+    def cautions(self) -> tuple[str, ...]:
+        """Which sensitive columns a class tells of all that it holds, in sentences."""
+        agreed = [name for name, fewest in self.figures.get("distinct_sensitive", {}).items() if fewest < 2]
+        return tuple(
+            careful(f"a class agrees on {name}, so whoever finds a person's class knows it.") for name in agreed
+        )
+
     def raise_if_failed(self) -> Verdict:
         """Return the verdict, or raise VerificationError with the counts of what fails."""
         if not self.passed:
@@ -162,13 +171,16 @@ class Verdict:
         }
         return dict(finite(told))
 
-    def _repr_html_(self) -> str:
-        failed = [f"failed: {failure}" for failure in self.failures]
-        unknown = [f"not checked: {condition}; {needs}" for condition, needs in self.unchecked.items()]
-        lines = [*failed, *unknown, *(f"{each}: holds" for each in self.held)]
-        items = "".join(f"<li>{escaped(line)}</li>" for line in lines)
-        head = "failed" if failed else "incomplete" if unknown else "passed"
-        return f"<b>Verification {head}</b>: {self.n_records} records<ul>{items}</ul>"
+    @property
+    def facts(self) -> tuple[str, ...]:
+        """Whether the table holds what it claims; and of each condition whether it fails, was not checked, or holds."""
+        head = "The table holds what it claims." if self.complete else careful("the table was judged in part.")
+        return (
+            head if self.passed else careful("the table does NOT hold what it claims."),
+            *(f"failed: {failure}" for failure in self.failures),
+            *(f"not checked: {condition}: {needs}" for condition, needs in self.unchecked.items()),
+            *(f"holds: {condition}" for condition in self.held),
+        )
 
 
 @runtime_checkable

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
@@ -33,7 +32,6 @@ if TYPE_CHECKING:
     from hushtable.risk import RiskAssessment
 
 _FIGURES: Final = ("rate", "highest", "average", "marketer", "global", "theta")
-_GROUNDS: Final = {"equal": "all alike", "ordered": "by their order"}
 
 
 @dataclass(frozen=True)
@@ -106,8 +104,8 @@ def assess(
         risk = assess_(frame, population=everyone, **asked, **options)
     found = risk.to_dict()
     failed = [*_above(risk), *failures(assess_figures(found), limits)]
-    is_judged = limits or yardstick.tolerance is not None
-    conclude(risk, {"file": file.name, **found}, lambda: _lines(found), failed if is_judged else None, results)
+    judged = failed if limits or yardstick.tolerance is not None else None
+    conclude(risk, {"file": file.name, **found}, judged, results, lambda: _table_of_estimates(risk))
 
 
 def _read(file: Path, known: KnownOptions, reading: ReadingOptions) -> tuple[Frame, dict[str, Any]]:
@@ -161,80 +159,16 @@ def _number(tolerance: str | None) -> float | str | None:
         return tolerance
 
 
-def _lines(risk: Mapping[str, Any]) -> list[str]:
-    """Say what an assessment found: the one sentence first, then figure by figure."""
-    readings, journalist = risk["smallest_by_missing"], risk["journalist_risk"]
-    whom = "persons" if risk["person"] else "records"
-    lines = [
-        risk["headline"],
-        f"By {', '.join(risk['quasi_identifiers'])}, missing as {risk['missing']}:",
-        f"  {risk['n_records']:,} records in {risk['n_classes']:,} classes, smallest {risk['smallest_class']:,} "
-        f"{whom}; {_below(risk['records_below'])}",
-        f"  smallest class {readings['category']:,} with missing as a category, {readings['wildcard']:,} "
-        f"as a wildcard, {readings['worst']:,} at worst",
-        f"  {_attack_line('prosecutor, who knows that a person is in the table', risk['prosecutor_risk'])}",
-    ]
-    if journalist is not None:
-        lines.append(f"  {_attack_line('journalist, who knows that one is in the population', journalist)}")
-    of_whom = "people of the population counted" if journalist is not None else "as if the table were all people"
-    lines.append(f"  marketer, who guesses at every record: {risk['marketer_risk']:.3g} right, {of_whom}")
-    if risk["basis"] in ("population_size", "weights"):
-        lines.append(f"  global risk {risk['global_risk']:.3g}, by {risk['individual_basis']}")
-    lines += _uniqueness_lines(risk["population_uniqueness"])
-    lines += [_homogeneity_line(name, each) for name, each in risk["homogeneity"].items()]
-    if household := risk["household"]:
-        lines.append(
-            f"  {household['n_households']:,} households, {household['n_unique']:,} unique by all their members; "
-            f"highest risk {household['highest']:.3g}, average {household['average']:.3g}"
-        )
-    lines += [
-        f"  {each['column']} looks to break the Safe Harbor, {each['rule']}" for each in risk["safe_harbor"] or ()
-    ]
-    lines += [f"  careful: {note}" for note in risk["notes"]]
-    return [*lines, *_tolerance_lines(risk)]
-
-
-def _homogeneity_line(name: str, found: Mapping[str, Any]) -> str:
-    if found["ground"] == "items":
-        shared = "some class shares an item, or has none" if found["distinct_l"] < 2 else "no class shares an item"
-        return f"  {name}: {shared}; t {found['t']:.3g}, item by item"
-    return (
-        f"  {name}: at least {found['distinct_l']} values in a class (entropy l {found['entropy_l']:.3g}); "
-        f"t {found['t']:.3g}, values {_GROUNDS[found['ground']]}"
-    )
-
-
-def _below(records_below: Mapping[int, int]) -> str:
-    told = [f"{n:,} below {size}" for size, n in records_below.items()]
-    return f"records in smaller classes: {', '.join(told)}" if told else "no threshold"
-
-
-def _attack_line(who: str, attack: Mapping[str, Any]) -> str:
-    return f"{who}: highest risk {attack['highest']:.3g}, average {attack['average']:.3g}"
-
-
-def _uniqueness_lines(estimates: Mapping[str, Mapping[str, Any]]) -> list[str]:
+def _table_of_estimates(risk: RiskAssessment) -> list[str]:
     """Lay out the estimates of population uniqueness, those that are not to be relied on with the reason."""
-    if not estimates:
-        return []
     rows = [
         (
             name,
-            "" if each["value"] is None else f"{each['value']:.4g}",
-            f"{each['low']:.3g} to {each['high']:.3g}",
-            each["reason"] if each["reliable"] or each["value"] is None else f"not reliable: {each['reason']}",
+            "" if each.value is None else f"{each.value:.4g}",
+            f"{each.low:.3g} to {each.high:.3g}",
+            each.reason if each.reliable or each.value is None else f"not reliable: {each.reason}",
         )
-        for name, each in estimates.items()
+        for name, each in risk.population_uniqueness.items()
     ]
     titles = ("unique in the population", "share", "bounds", "because")
-    return [aligned(titles, rows, right=("share",), sentences=titles[2:]).rstrip()]
-
-
-def _tolerance_lines(risk: Mapping[str, Any]) -> list[str]:
-    if risk["within_tolerance"] is None:
-        return []
-    if risk["tolerance"] is None:
-        return ["No column looks to break a rule of the Safe Harbor."] if risk["within_tolerance"] else []
-    if risk["within_tolerance"]:
-        return [f"Every class holds {risk['tolerance']} or more."]
-    return [f"{risk['n_above_tolerance']:,} records are in classes smaller than {risk['tolerance']}."]
+    return [aligned(titles, rows, right=("share",), sentences=titles[2:]).rstrip()] if rows else []

@@ -23,14 +23,14 @@ from hushtable.cli.arguments import (
 from hushtable.cli.groups import argument, field, option
 from hushtable.cli.limits import attack_figures, fail_above, judge, limits_of, synthetic_figures
 from hushtable.cli.report import WrittenRelease, check_report, conclude, report_outputs
-from hushtable.cli.summary import attack_lines
+from hushtable.cli.summary import attack_tables
 from hushtable.cli.terminal import aligned, step
 from hushtable.errors import ColumnError, InputError
 from hushtable.policy import LimitedFigure
 
 if TYPE_CHECKING:
     from hushtable.io import Frame
-    from hushtable.risk import Attacks, JoinRisk, Linking, OwnAttacks, Unicity
+    from hushtable.risk import Attacks, OwnAttacks, Unicity
 
 
 _FIGURES: Final = ("copies", "singling-out", "linkability", "inference", "dcr", "tcap", "rapid")
@@ -84,7 +84,7 @@ def attack(
     figures = _measured(first, second, third, attacking.secret or [], attacking.seed)
     found = replace(found, copies=counted, figures=figures)
     failed = judge(synthetic_figures(found, limits), limits)
-    conclude(found, {"file": original.name, **found.to_dict()}, lambda: attack_lines(found), failed, results)
+    conclude(found, {"file": original.name, **found.to_dict()}, failed, results, lambda: attack_tables(found))
 
 
 def _attacks(original: Any, synthetic: Any, control: Any, attacking: Attacking) -> Attacks:
@@ -198,7 +198,7 @@ def unicity(
     most = max(found.known, key=lambda each: each.rate)
     figures = attack_figures(most.rate, most.n_found, f"of the persons who are found by {most.n_known} records")
     entries = {"file": file.name, **found.to_dict()}
-    conclude(found, entries, lambda: _unicity_lines(found), judge(figures, limits), results)
+    conclude(found, entries, judge(figures, limits), results, lambda: _unicity_table(found))
 
 
 @dataclass(frozen=True)
@@ -247,7 +247,7 @@ def link(
     what = "of the outside records that fit one released record alone"
     figures = attack_figures(found.rate, found.found.n_one_record, what, excess)
     entries = {"release": release.name, **found.to_dict()}
-    conclude(found, entries, lambda: _link_lines(found), judge(figures, limits), results)
+    conclude(found, entries, judge(figures, limits), results)
 
 
 def join_risk(
@@ -272,7 +272,7 @@ def join_risk(
         found = join_risk_(one, two, on=_pairs(on), truth=truth, **told)
     figures = attack_figures(found.rate, found.n_rebuilt, "of the records that the join rebuilds")
     entries = {"first": first.name, "second": second.name, **found.to_dict()}
-    conclude(found, entries, lambda: _join_lines(found), judge(figures, limits), results)
+    conclude(found, entries, judge(figures, limits), results)
 
 
 def attack_release(
@@ -304,22 +304,7 @@ def attack_release(
         found = attack_written(frame, claim, others[0], original=others[1], seed=seed)
     figures = {"count": LimitedFigure(len(found.fell), "the number of attacks to which the release falls")}
     entries = {"release": release.name, **found.to_dict("external" if external else "internal")}
-    conclude(found, entries, lambda: _attack_lines(found), judge(figures, limits), results)
-
-
-def _attack_lines(found: OwnAttacks) -> list[str]:
-    titles = ("attack", "column", "targets", "found", "share", "by chance")
-    rows = [
-        (each.name, each.column or "", f"{each.n_targets:,}", f"{each.n_found:,}", f"{each.rate:.1%}",
-         "" if each.control_rate is None else f"{each.control_rate:.1%}")
-        for each in found.attacks
-    ]  # fmt: skip
-    return [
-        found.headline,
-        *([aligned(titles, rows, right=titles[2:], sentences=titles[:1])] if rows else []),
-        *dict.fromkeys(f"  {each.name}: {each.advice}" for each in found.attacks if each.fell),
-        *(f"  not tried: {name} ({why})" for name, why in found.untried.items()),
-    ]
+    conclude(found, entries, judge(figures, limits), results, lambda: _attack_release_table(found))
 
 
 def _released(path: Path, reading: ReadingOptions) -> tuple[Frame, dict[str, Any]]:
@@ -337,46 +322,22 @@ def _pairs(on: str) -> dict[str, str]:
     return {name.strip(): (other if mark else name).strip() for name, mark, other in pairs}
 
 
-def _unicity_lines(found: Unicity) -> list[str]:
-    roughly = [f"{name} within {amount}" for name, amount in found.tolerance.items()]
-    rows = []
-    for each in found.known:
-        low, high = each.interval
-        right = "" if each.n_right is None else f"{each.n_right:,}"
-        rows.append(
-            (f"{each.n_known}", f"{each.n_trials:,}", f"{each.n_found:,}", f"{each.rate:.1%}",
-             f"{low:.1%} to {high:.1%}", f"{each.n_few:,}", right)
-        )  # fmt: skip
+def _attack_release_table(found: OwnAttacks) -> list[str]:
+    titles = ("attack", "column", "targets", "found", "share", "by chance")
+    rows = [
+        (each.name, each.column or "", f"{each.n_targets:,}", f"{each.n_found:,}", f"{each.rate:.1%}",
+         "" if each.control_rate is None else f"{each.control_rate:.1%}")
+        for each in found.attacks
+    ]  # fmt: skip
+    return [aligned(titles, rows, right=titles[2:], sentences=titles[:1])] if rows else []
+
+
+def _unicity_table(found: Unicity) -> list[str]:
     titles = ("records known", "persons", "found", "share", "95 % interval", "among few", "right")
-    return [
-        found.headline,
-        f"Known of a record: {', '.join((*found.items, *roughly))}; {found.n_records:,} records of "
-        f"{found.n_persons:,} persons are searched.",
-        aligned(titles, rows, right=titles),
-    ]
-
-
-def _link_lines(found: Linking) -> list[str]:
-    lines = [found.headline]
-    for what, each in (("outside", found.found), ("control", found.control)):
-        if each is None:
-            continue
-        right = "" if each.n_right_class is None else f" ({each.n_right_class:,} with their own)"
-        lines.append(
-            f"  {what}: {each.n_records:,} records; {each.n_one_record:,} fit one released record, "
-            f"{each.n_one_class:,} one class{right}, {each.n_few:,} fewer than {each.few}, {each.n_lost:,} none"
-        )
-    if found.excess is not None and found.excess_interval is not None:
-        low, high = found.excess_interval
-        lines.append(f"  beyond the control: {found.excess:.2%} (95 % interval {low:.2%} to {high:.2%})")
-    return lines
-
-
-def _join_lines(found: JoinRisk) -> list[str]:
-    lines = [found.headline, f"  {found.n_lost:,} records fit none of the second table"]
-    if found.n_rebuilt_right is not None:
-        lines.append(
-            f"  right: {found.n_rebuilt_right:,} of the rebuilt, {found.n_alone_right:,} of those alone, of "
-            f"{found.n_persons_alone:,} persons"
-        )
-    return lines
+    rows = [
+        (f"{each.n_known}", f"{each.n_trials:,}", f"{each.n_found:,}", f"{each.rate:.1%}",
+         f"{each.interval[0]:.1%} to {each.interval[1]:.1%}", f"{each.n_few:,}",
+         "" if each.n_right is None else f"{each.n_right:,}")
+        for each in found.known
+    ]  # fmt: skip
+    return [aligned(titles, rows, right=titles)]

@@ -17,16 +17,14 @@ from hushtable.cli.arguments import (
 )
 from hushtable.cli.groups import argument, option
 from hushtable.cli.requests import key_in
-from hushtable.cli.summary import abridged, count_of
+from hushtable.cli.summary import abridged, written_line
 from hushtable.cli.terminal import print_json, say, step
 from hushtable.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from hushtable.claims import Verdict
     from hushtable.engines import Files, Lazy
-    from hushtable.release import Release
 
 
 def apply(
@@ -51,6 +49,7 @@ def apply(
     """Write a release of new rows that uses the cells of an earlier release, and verify the written file."""
     from hushtable import engines
     from hushtable.anonymizers import LearnedRecoding
+    from hushtable.release import describe_release
 
     origin = None if str(file) == "-" else engines.opened(file, dialect=machine.dialect())
     inputs = [place_of(file), recoding, *(path for path in (together, key_file) if path is not None)]
@@ -71,12 +70,12 @@ def apply(
             codebook=written.codebook,
             overwrite=written.force,
         )
+    entries = release.to_dict()
+    facts = describe_release(release.claim, verdict, release.columns, entries)
     if shown.as_json:
-        print_json({"file": str(output), "verified": verdict.to_dict(), **release.to_dict()})
+        print_json({"file": str(output), "verified": verdict.to_dict(), "facts": facts, **entries})
     else:
-        notes = [] if release.exposure is None else [f"  {line}" for line in release.exposure.lines()]
-        facts = _facts(output, release, verdict, codebook=written.codebook)
-        say(*abridged(facts, notes, [], verbose=shown.verbose))
+        say(*abridged([written_line(output, codebook=written.codebook), *facts], [], verbose=shown.verbose))
 
 
 def _check_output(
@@ -98,29 +97,3 @@ def _check_output(
         raise InputError(f"{', '.join(unsupported)} with a folder, which is read batch by batch.", hint="leave it out.")
     books = codebook_paths(output) if written.codebook else ()
     check_output(output, origin.inputs, books, overwrite=written.force)
-
-
-def _facts(output: Path, release: Release, verdict: Verdict, *, codebook: bool) -> list[str]:
-    """Say what was written, and what became of rows that no class could take."""
-    summary, batch = release.to_dict(), release.batch
-    assert batch is not None
-    fate = "left out" if release.drops_suppressed else "published as *"
-    alone = "" if batch.replaces_earlier else " by themselves"
-    by_column = ", ".join(f"{name} {n:,}" for name, n in batch.unfit_by_column.items())
-    lines = [
-        f"Wrote {output}{', its codebook' if codebook else ''} and its manifest.",
-        f"On {', '.join(verdict.quasi_identifiers)}, verified from the file:",
-        f"  {'; '.join(verdict.conditions)}",
-        f"  {count_of(summary['n_records'], 'record')} in {count_of(summary['n_classes'], 'class')}, smallest "
-        f"{verdict.smallest_class:,}",
-        f"  {summary['n_suppressed']:,} suppressed, {fate}: {batch.n_unfit:,} fit no cell of the earlier release,",
-        f"    {batch.n_failed:,} are in classes that fail{alone}",
-        *([f"  by column, without a cell: {by_column}"] if by_column else []),
-        f"  information loss {summary['loss']:.4f} (set-NCP, 0 none to 1 all)",
-    ]
-    if batch.replaces_earlier:
-        lines += [
-            "  careful: it replaces the earlier release; whoever has that can subtract it,",
-            "    and see classes that are too small",
-        ]
-    return lines

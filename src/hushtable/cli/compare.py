@@ -113,7 +113,7 @@ def compare(
             _draw(compared, results.plot, force=results.force)
         write_report(compared, results)
         if results.as_json:
-            print_json({"file": file.name, **compared.to_dict()})
+            print_json({"file": file.name, "facts": compared.facts, **compared.to_dict()})
         else:
             say(*_lines(compared))
 
@@ -144,16 +144,13 @@ def _draw(compared: Comparison, path: Path, *, force: bool) -> None:
 
 
 def _lines(compared: Comparison) -> list[str]:
-    """Lay out the runs, what each column loses in them, and where the curve bends most."""
-    from hushtable.policy import INTERNAL, KNEE
-
+    """Say what was compared, and lay out the runs, and what each column loses in them."""
     feasible = [row for row in compared.rows if row.is_feasible]
-    crowd = "records" if compared.person is None else f"persons ({compared.person})"
-    lines = [
-        f"{INTERNAL.capitalize()}.",
-        f"{compared.n_records:,} records on {', '.join(compared.quasi_identifiers)}; classes count {crowd}.",
-        f"Highest and average risk; loss ({compared.loss}); characters of the longest cell; bytes of a CSV.",
-    ]
+    lines = [*compared.facts]
+    if feasible:
+        lines.append(
+            f"Highest and average risk; loss ({compared.loss}); characters of the longest cell; bytes of a CSV."
+        )
     for line in dict.fromkeys(row.line for row in feasible):
         runs = [row for row in feasible if row.line == line]
         lines += ["", f"{line}:", _table(runs, compared.knee), _table_by_column(compared, runs)]
@@ -164,19 +161,7 @@ def _lines(compared: Comparison) -> list[str]:
             *([_OVERLAP] if any(row.overlap is not None for row in feasible) else []),
             "What columns kept as they are expose is not measured here; anonymize does.",
         ]
-    lines += [f"  not feasible: {_asked(row)}: {row.reason}" for row in compared.rows if not row.is_feasible]
-    lines += [
-        f"  overlap may be too favourable: {_asked(row)}: most records have open cells, such as <20, in {row.guessed}"
-        for row in feasible
-        if row.guessed
-    ]
-    lines += [f"  NOT verified: {_asked(row)}" for row in feasible if not row.verified]
-    knee = compared.knee
-    return lines if knee is None else [*lines, f"Knee: {_asked(knee)}: {KNEE}."]
-
-
-def _asked(row: ComparedRun) -> str:
-    return f"k = {row.k}, {row.line}"
+    return lines
 
 
 def _table(rows: list[ComparedRun], knee: ComparedRun | None) -> str:

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from hushtable.cli.arguments import Force
-from hushtable.cli.summary import count_of
 from hushtable.cli.terminal import aligned, say
 from hushtable.errors import InputError
+from hushtable.wording import count_of
 
 if TYPE_CHECKING:
     from hushtable.policy import Comparison

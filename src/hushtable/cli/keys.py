@@ -20,7 +20,7 @@ from hushtable.cli.arguments import (
 from hushtable.cli.groups import field, find_given
 from hushtable.cli.limits import fail_above, judge, limits_of
 from hushtable.cli.report import check_outputs, conclude, write_table
-from hushtable.cli.summary import keys_lines
+from hushtable.cli.summary import keys_tables
 from hushtable.cli.terminal import sets_bar, step
 from hushtable.policy import keys_figures
 
@@ -87,4 +87,4 @@ def keys(
         write_table(found.to_frame(), results.details, force=results.force)
     entries = {"file": file.name, **found.to_dict(), "keys": found.ranked_keys(results.top)}
     failed = judge(keys_figures(found.summary()), limits)
-    conclude(found, entries, lambda: keys_lines(found, results.top), failed, results)
+    conclude(found, entries, failed, results, lambda: keys_tables(found, results.top))

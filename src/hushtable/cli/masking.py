@@ -142,15 +142,15 @@ def _orders(given: list[str]) -> dict[str, ColumnSpec]:
 
 def _say_masked(output: Path, values: Path, release: MaskedRelease, verdict: Verdict, *, as_json: bool) -> None:
     if as_json:
-        print_json({"file": str(output), "values": str(values), "verified": verdict.to_dict(), **release.to_dict()})
+        print_json(
+            {
+                "file": str(output),
+                "values": str(values),
+                "verified": verdict.to_dict(),
+                "facts": release.facts,
+                **release.to_dict(),
+            }
+        )
         return
-    proof = "the fewest possible" if release.optimal else f"at most {release.gap:.1%} above the fewest possible"
-    say(
-        f"Wrote {output} and {values}.",
-        f"{', '.join(verdict.columns)}: exactly independent of {release.label}, verified from the file:",
-        f"  {verdict.n_records:,} records in {release.n_clusters} clusters; {len(release.removed)} removed",
-        f"  {release.n_stars:,} cells masked ({proof}), {release.share_kept:.1%} of the cells kept",
-        *(f"  careful: {warning}" for warning in release.warnings),
-        *(f"  note: {note}" for note in release.notes),
-        "  This hides a correlation, not people: whoever knows a record's other cells can find it.",
-    )
+    said = f"{', '.join(verdict.columns)}: exactly independent of {release.label}, verified from the file."
+    say(f"Wrote {output} and {values}.", said, *release.facts)

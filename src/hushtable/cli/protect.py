@@ -257,25 +257,31 @@ def _write_mapping(applied: AppliedMapping, path: Path, *, force: bool) -> None:
 def _show_release(
     output: Path, rules: Policy, release: Release, verdict: Verdict, shown: Shown, *, has_codebook: bool
 ) -> None:
-    from hushtable.release import notes
+    from hushtable.release import describe_release, notes
 
     facts, is_here, looks = release.to_dict(), release.origin is None, _look_at(output, release)
+    said = describe_release(release.claim, verdict, release.columns, facts)
     if shown.as_json:
         looks["far_out"] = {name: each.to_dict() for name, each in looks["far_out"].items()}
-        print_json({"file": str(output), "verified": verdict.to_dict(), **facts, **looks})
+        print_json({"file": str(output), "verified": verdict.to_dict(), "facts": said, **facts, **looks})
         return
-    further = summary.listed_lines(looks["listed_values"], looks["lacking_values"])
+    further = summary.loss_lines(rules, facts["loss"])
+    further += summary.listed_lines(looks["listed_values"], looks["lacking_values"])
     if is_here:
         kept = notes.as_they_came(release, decimal=release.writing.decimal)
         codes, alike, formulas = (looks[name] for name in ("missing_codes", "near_duplicates", "formulas"))
         further += summary.spelling_lines(release.writing, codes, alike, kept, formulas)
+    further += summary.far_out_lines(looks["far_out"])
     say(
         *_how_it_was_read(release),
         *summary.abridged(
-            summary.release_facts(output, rules, verdict, facts, codebook=has_codebook),
-            summary.release_notes(
-                rules, verdict, release.exposure, [*further, *summary.far_out_lines(looks["far_out"])]
-            ),
+            [
+                summary.written_line(output, codebook=has_codebook),
+                *said[:2],
+                *summary.margin_lines(rules),
+                *said[2:],
+                *further,
+            ],
             summary.release_details(rules, facts, release.exposure),
             verbose=shown.verbose,
         ),

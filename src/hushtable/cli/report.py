@@ -13,7 +13,7 @@ from hushtable.cli.limits import failing
 from hushtable.cli.terminal import Laid, laid_out, leaving, print_json, say, step, tell
 from hushtable.columns import legible
 from hushtable.errors import HushError, InputError
-from hushtable.wording import translate
+from hushtable.wording import Facts, translate
 
 if TYPE_CHECKING:
     from hushtable.reporting import Block, Report, Section, Table
@@ -75,19 +75,19 @@ def write_table(table: object, path: Path, *, force: bool, warning: str = "") ->
 
 
 def conclude(
-    found: object,
+    found: Facts,
     entries: Mapping[str, Any],
-    lines: Callable[[], Iterable[str]],
     failed: list[dict[str, Any]] | None,
     results: Results,
+    tables: Callable[[], Iterable[str]] = tuple,
 ) -> None:
-    """Report a result and print it as lines or as JSON, with what failed if anything was judged; then exit with 1."""
+    """Report a result and print its facts and tables, or JSON, with what failed if anything was judged; then exit 1."""
     write_report(found, results)
     with failing(failed or ()):
         if results.as_json:
-            print_json({**entries, **({} if failed is None else {"failed_above": failed})})
+            print_json({**entries, "facts": found.facts, **({} if failed is None else {"failed_above": failed})})
         else:
-            say(*lines())
+            say(*found.facts, *tables())
 
 
 @contextmanager
@@ -167,17 +167,12 @@ def _section_lines(section: Section) -> Iterator[str]:
 
 
 def _block_lines(block: Block) -> Iterator[str]:
-    from hushtable.reporting import Answers, Chart, Code, KeyFigures, Paragraph, Points, Table
+    from hushtable.reporting import Chart, Code, Paragraph, Points, Table
 
     if isinstance(block, Paragraph):
         yield f"careful: {block.text}" if block.tone == "careful" else block.text
-    elif isinstance(block, Answers):
-        yield from (_said(question, answer) for question, answer in block.items)
     elif isinstance(block, Points):
         yield from (f"  - {item}" for item in block.items)
-    elif isinstance(block, KeyFigures):
-        for each in block.figures:
-            yield _said(f"  {each.label}:", each.quantity.shown, each.meaning)
     elif isinstance(block, Table):
         yield f"{block.caption}:"
         yield _table(block)

@@ -26,7 +26,7 @@ from hushtable.cli.arguments import (
 from hushtable.cli.groups import argument, field, find_given, option
 from hushtable.cli.limits import fail_above, judge, limits_of, uniques_figures
 from hushtable.cli.report import check_outputs, conclude, write_table
-from hushtable.cli.summary import mpuccs_lines, uniques_lines
+from hushtable.cli.summary import mpuccs_tables, uniques_tables
 from hushtable.cli.terminal import sets_bar, step, tell
 from hushtable.errors import InputError
 from hushtable.policy import mpuccs_figures
@@ -166,7 +166,7 @@ def mpuccs(
         write_table(attacked.tree, results.tree, force=results.force)
     failed = judge(mpuccs_figures(attacked.summary, limits), limits)
     entries = {"file": original.name, **attacked.to_dict()}
-    conclude(attacked, entries, lambda: mpuccs_lines(attacked, alone=synthetic is None), failed, results)
+    conclude(attacked, entries, failed, results, lambda: mpuccs_tables(attacked))
 
 
 def _attack(original: Frame, synthetic: Frame | None, options: Mapping[str, Any]) -> Mpuccs:
@@ -243,7 +243,7 @@ def uniques(
     by_value = keys.contributions_by_value().rows(named=True) if results.show_values else []
     failed = judge(uniques_figures(keys.summary()), limits)
     entries = {"file": file.name, **keys.to_dict(), **({"by_value": by_value} if results.show_values else {})}
-    conclude(keys, entries, lambda: uniques_lines(keys, by_value), failed, results)
+    conclude(keys, entries, failed, results, lambda: uniques_tables(keys, by_value))
 
 
 def _sizes(text: str | None, n_columns: int) -> list[int] | None:

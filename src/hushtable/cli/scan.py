@@ -66,7 +66,8 @@ def scan(
             from hushtable.io import warn_of_odd_cells
 
             warn_of_odd_cells(odd)
-        risk = assess(frame, quasi_identifiers=known, sensitive=sensitive).to_dict()
+        assessed = assess(frame, quasi_identifiers=known, sensitive=sensitive)
+        risk = assessed.to_dict()
         joint = _joint_keys(frame, known)
     failed = judge(scan_figures(risk), limits)
     with failing(failed or ()):
@@ -77,7 +78,7 @@ def scan(
             print_json({"file": file.name, **read, **roles.to_dict(), "risk": risk, **told, **judged})
         else:
             lines = [] if joint is None or not roles.of_persons else joint_key_lines(joint)
-            say(*role_table(roles), *risk_lines(risk, roles), *lines)
+            say(*role_table(roles), *risk_lines(assessed, roles), *lines)
         if policy is not None:
             _propose(policy, file, frame, roles, known, odd, k)
 

@@ -22,15 +22,15 @@ def legible_json(text: str) -> str:
     return "".join(sign if sign == "\n" or _is_seen(sign) else json.dumps(sign)[1:-1] for sign in text)
 
 
-def finite(entry: Any) -> Any:
-    """Return plain values as JSON has them, which has no word for NaN (None here) nor for infinity ("inf", "-inf")."""
+def finite(entry: Any, *, tells_infinity: bool = True) -> Any:
+    """Return plain values as JSON has them, which has no word for NaN (None here) nor for infinity ("inf", or None)."""
     if isinstance(entry, Mapping):
-        return {name: finite(each) for name, each in entry.items()}
+        return {name: finite(each, tells_infinity=tells_infinity) for name, each in entry.items()}
     if isinstance(entry, (list, tuple)):
-        return [finite(each) for each in entry]
+        return [finite(each, tells_infinity=tells_infinity) for each in entry]
     if not isinstance(entry, float) or math.isfinite(entry):
         return entry
-    return None if math.isnan(entry) else str(entry)
+    return str(entry) if tells_infinity and not math.isnan(entry) else None
 
 
 def escaped(text: str) -> str:

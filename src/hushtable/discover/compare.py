@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Final
@@ -10,7 +9,7 @@ from typing import Any, Final
 import numpy as np
 
 from hushtable._types import FloatArray
-from hushtable.columns import escaped
+from hushtable.columns import finite
 from hushtable.discover.objective import Objective, ObjectiveEvaluator, Term, coded
 from hushtable.discover.scores import truth as truths
 from hushtable.discover.scores.base import Direction, Score
@@ -18,6 +17,7 @@ from hushtable.errors import InputError, check_columns, names_in
 from hushtable.io import frames, latex_of
 from hushtable.search import Budget
 from hushtable.tables import Partition, Table, opened
+from hushtable.wording import table_html
 
 __all__ = ["DEFAULT_SCORES", "ComparedScore", "ComparedSet", "SetComparison", "compare_sets"]
 
@@ -94,7 +94,7 @@ class SetComparison:
                 {
                     "name": row.name,
                     "columns": list(row.columns),
-                    "values": {label: value if math.isfinite(value) else None for label, value in row.values.items()},
+                    "values": finite(row.values, tells_infinity=False),
                 }
                 for row in self.rows
             ],
@@ -102,14 +102,8 @@ class SetComparison:
         }
 
     def _repr_html_(self) -> str:
-        head = "".join(f"<th>{escaped(score.label)}</th>" for score in self.scores)
-        rows = "".join(
-            f"<tr><td>{escaped(row.name)}</td>"
-            + "".join(f"<td>{row.values[score.label]:.4g}</td>" for score in self.scores)
-            + "</tr>"
-            for row in self.rows
-        )
-        return f"<table><tr><th>column set</th>{head}</tr>{rows}</table>"
+        rows = ((row.name, *(f"{row.values[score.label]:.4g}" for score in self.scores)) for row in self.rows)
+        return table_html([("column set", *(score.label for score in self.scores)), *rows])
 
 
 def compare_sets(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from hushtable._types import BoolArray, FloatArray
-from hushtable.columns import escaped
+from hushtable.columns import escaped, finite
 from hushtable.discover.objective import ObjectiveEvaluator, coded, mask_of
 from hushtable.errors import InputError
 from hushtable.io import frames
@@ -100,7 +100,8 @@ class Explanation:
     def to_dict(self) -> dict[str, Any]:
         """Return the explanation as plain values; what is not a finite number is None."""
         terms = [{**asdict(term), "weighted": term.weighted} for term in self.terms]
-        return {name: _without_infinities(each) for name, each in {**asdict(self), "terms": terms}.items()}
+        found: dict[str, Any] = finite({**asdict(self), "terms": terms}, tells_infinity=False)
+        return found
 
     def _repr_html_(self) -> str:
         return "<br>".join(escaped(line) for line in self.lines())
@@ -173,11 +174,3 @@ def _line(column: ColumnShare) -> str:
 def _rounded(change: float) -> float:
     """Take off what summing in another order may leave of nothing."""
     return round(change, 12)
-
-
-def _without_infinities(entry: object) -> object:
-    if isinstance(entry, dict):
-        return {name: _without_infinities(each) for name, each in entry.items()}
-    if isinstance(entry, (list, tuple)):
-        return [_without_infinities(each) for each in entry]
-    return None if isinstance(entry, float) and not math.isfinite(entry) else entry

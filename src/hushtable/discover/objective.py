@@ -54,7 +54,9 @@ _BY_FIGURES: Final[Mapping[tuple[str, str], Callable[[ClassFigures], FloatArray]
     ("k_anonymity", "value"): lambda f: f.smallest.astype(np.float64),
     ("k_anonymity", "mean"): lambda f: f.n_records / f.n_classes,
     ("k_anonymity", "weighted_mean"): lambda f: (2 * f.n_pairs + f.n_records) / f.n_records,
-    ("attribute_length_penalty", "value"): _length_penalty,
+    ("attribute_length_penalty", "value"): lambda f: (
+        (1 - f.n_chosen / f.n_columns) ** 2 + (f.n_chosen / f.n_columns) ** 2
+    ),
 }
 
 

@@ -155,17 +155,13 @@ def _decided(read: Sequence[_ReadColumn], source: Table | frames.Frame, n_record
     counts = source.records
     codes = np.array([each.codes for each in open_ones], dtype=np.int32).reshape(len(open_ones), len(counts))
     decisions = decide(found, Table(tuple(each.cells.column for each in found.values()), codes, counts), len(read))
-    return tuple(
-        _without_idle_warning(replace(each.proposed, **asdict(decisions[each.proposed.name])))
-        if each.proposed.name in decisions
-        else each.proposed
-        for each in read
-    )
-
-
-def _without_idle_warning(column: ProposedRole) -> ProposedRole:
-    """Return a column without a warning of how its values are published, where none is."""
-    return replace(column, warning="") if column.role == "identifier" else column
+    decided = []
+    for proposed in (each.proposed for each in read):
+        if proposed.name in decisions:
+            proposed = replace(proposed, **asdict(decisions[proposed.name]))
+        # Of an identifier no value is published, and so none is warned of.
+        decided.append(replace(proposed, warning="") if proposed.role == "identifier" else proposed)
+    return tuple(decided)
 
 
 def _with_names_seen(columns: tuple[ProposedRole, ...], source: Table | frames.Frame) -> tuple[ProposedRole, ...]:

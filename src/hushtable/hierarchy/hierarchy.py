@@ -14,7 +14,7 @@ from typing import Any, Final, Literal
 import numpy as np
 
 from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray, frozen, remade
-from hushtable.columns import ENGLISH, SUPPRESSED, CellWords, Column, Kind, cells, from_texts, value, words_of
+from hushtable.columns import ENGLISH, CellWords, Column, Kind, cells, from_texts, value, words_of
 from hushtable.errors import HierarchyError
 from hushtable.hierarchy import files, rules
 from hushtable.hierarchy.grid import Intervals, Number, plain, to_exact
@@ -318,7 +318,7 @@ class Hierarchy:
         counts : ndarray of int64, shape (n_values,), optional
             Records of each value, for `frequency`, `auto`, and for `tails` to count those beyond its ends.
         unknown : {"error", "suppress"}
-            See `align`.
+            As for `align`.
 
         Examples
         --------
@@ -600,18 +600,14 @@ def groups_of(
     rank = np.empty(n_values, dtype=np.int32)
     rank[order] = np.arange(n_values)
     weights = np.where(True if may_name is None else may_name, counts + 1, 0)[order]
-    levels, labels = [np.arange(n_values, dtype=np.int32)], [tuple(value(text) for text in texts)]
-    size = _SMALLEST
+    ladder, size = Ladder([]), _SMALLEST
     while size < n_values:
         # The first group has what is left over: the most frequent values, or the only one that nearly all have.
         codes = ((rank + size - 1 - (n_values - 1) % size) // size).astype(np.int32)
-        levels.append(codes)
-        labels.append(_labels([texts[i] for i in order], weights, np.bincount(codes), words_of(language), max_length))
+        labels = _labels([texts[i] for i in order], weights, np.bincount(codes), words_of(language), max_length)
+        ladder.levels.append(Level(codes, labels))
         size *= 2
-    levels.append(np.zeros(n_values, dtype=np.int32))
-    labels.append((SUPPRESSED,))
-    shares = tuple(np.bincount(codes) / max(1, n_values) for codes in levels[:-1])
-    return Hierarchy(column.name, tuple(texts), np.stack(levels), tuple(labels), (*shares, np.ones(1)))
+    return _of(column.name, tuple(texts), ladder)
 
 
 def _labels(

@@ -44,6 +44,7 @@ _CODES: Final = {
     "57014": "the server stopped the query",
 }
 
+Connection = Any  # of one of three libraries, none of which is imported before it is needed
 Fetch = Callable[[Sequence[str], int | None], Iterator[pl.DataFrame]]
 
 
@@ -77,12 +78,31 @@ def connect(source: Source) -> Database:
     assert source.program is not None
     if source.file is not None and not source.file.is_file():
         raise InputError(f"{source}: there is no such file.", hint="check the name; nothing was made.")
-    with _telling(source):
+    with _telling(source), contextlib.ExitStack() as unfinished:
         _check_mark(source)
-        connection, made = _OPENERS[source.program](source, query)
-        database = Database(source, *made)
+        connection = _connect(source)
+        unfinished.callback(_close, connection)
+        database = Database(source, *_LOOKS[source.program](connection, source, query))
+        unfinished.pop_all()
     weakref.finalize(database, _close, connection)
     return database
+
+
+def _connect(source: Source) -> Connection:
+    if source.program == "PostgreSQL":
+        from adbc_driver_postgresql import dbapi
+
+        return dbapi.connect(source.connection)
+    if source.program == "DuckDB":
+        import duckdb
+
+        return duckdb.connect(str(source.file), read_only=True)
+    import sqlite3
+
+    assert source.file is not None
+    # Threads take turns: the next piece is fetched while one is worked on.
+    file = f"file:{quote(str(source.file.absolute()))}?mode=ro"
+    return sqlite3.connect(file, uri=True, isolation_level=None, check_same_thread=False)
 
 
 def _check_mark(source: Source) -> None:
@@ -104,7 +124,7 @@ def read_database(source: Source, room: str) -> pl.DataFrame:
     return pl.concat(list(database.pieces(list(database.schema)))).rechunk()
 
 
-def _close(connection: Any) -> None:
+def _close(connection: Connection) -> None:
     with contextlib.suppress(Exception):
         connection.close()
 
@@ -181,11 +201,7 @@ def _selected(names: Sequence[str], told: Mapping[str, str], query: str, most: i
 Made = tuple[pl.Schema, int, Fetch]
 
 
-def _postgresql(source: Source, query: str) -> tuple[Any, Made]:
-    from adbc_driver_postgresql import dbapi
-
-    connection = dbapi.connect(source.connection)
-
+def _look_postgresql(connection: Connection, source: Source, query: str) -> Made:
     def asked(text: str) -> Iterator[pl.DataFrame]:
         with connection.cursor() as cursor:
             cursor.execute(text)
@@ -194,38 +210,32 @@ def _postgresql(source: Source, query: str) -> tuple[Any, Made]:
             for batch in reader:
                 yield pl.DataFrame(pl.from_arrow(batch))
 
-    try:
-        with connection.cursor() as cursor:
-            cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
-            fields = list(cursor.adbc_execute_schema(query))
-            cursor.execute("SET LOCAL TimeZone = 'UTC'")
-        names = [each.name for each in fields]
-        _check_names(source, names)
-        types = {each.name: (each.metadata or {}).get(b"POSTGRESQL:type", b"").decode() for each in fields}
-        told = {name: quoted(name) if types[name] in _POSTGRESQL else f"{quoted(name)}::text" for name in names}
-        numerics = {
-            name: _precision(each) for name, each in zip(names, fields, strict=True) if types[name] == "numeric"
-        }
-        loose = [name for name, known in numerics.items() if known is None]
-        figures = [
-            figure
-            for name in loose
-            for figure in (f"max(scale({quoted(name)}))", f"max(length(trunc(abs({quoted(name)}))::text))")
-        ]
-        days = [name for name in names if _ENDLESS.match(types[name])]
-        figures += [f"count(*) FILTER (WHERE NOT isfinite({quoted(name)}))" for name in days]
-        counted = ", ".join(f"{figure} AS f{place}" for place, figure in enumerate(["count(*)", *figures]))
-        (row,) = pl.concat(asked(f"SELECT {counted} FROM (\n{query}\n) AS q")).rows()
-        _check_finite(days, row[1 + 2 * len(loose) :])
-        for name, scale, digits in zip(loose, row[1::2], row[2::2], strict=False):
-            fits = (scale or 0) + (digits or 0) <= _DIGITS
-            numerics[name] = pl.Decimal(_DIGITS, scale or 0) if fits else pl.String()
-        plain = pl.concat(asked(_selected(names, told, query, 0))) if names else pl.DataFrame()
-        schema = pl.Schema({name: numerics.get(name) or dtype for name, dtype in plain.schema.items()})
-    except BaseException:
-        _close(connection)
-        raise
-    return connection, (schema, row[0], lambda chosen, most: asked(_selected(chosen, told, query, most)))
+    with connection.cursor() as cursor:
+        cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+        fields = list(cursor.adbc_execute_schema(query))
+        cursor.execute("SET LOCAL TimeZone = 'UTC'")
+    names = [each.name for each in fields]
+    _check_names(source, names)
+    types = {each.name: (each.metadata or {}).get(b"POSTGRESQL:type", b"").decode() for each in fields}
+    told = {name: quoted(name) if types[name] in _POSTGRESQL else f"{quoted(name)}::text" for name in names}
+    numerics = {name: _precision(each) for name, each in zip(names, fields, strict=True) if types[name] == "numeric"}
+    loose = [name for name, known in numerics.items() if known is None]
+    figures = [
+        figure
+        for name in loose
+        for figure in (f"max(scale({quoted(name)}))", f"max(length(trunc(abs({quoted(name)}))::text))")
+    ]
+    days = [name for name in names if _ENDLESS.match(types[name])]
+    figures += [f"count(*) FILTER (WHERE NOT isfinite({quoted(name)}))" for name in days]
+    counted = ", ".join(f"{figure} AS f{place}" for place, figure in enumerate(["count(*)", *figures]))
+    (row,) = pl.concat(asked(f"SELECT {counted} FROM (\n{query}\n) AS q")).rows()
+    _check_finite(days, row[1 + 2 * len(loose) :])
+    for name, scale, digits in zip(loose, row[1::2], row[2::2], strict=False):
+        fits = (scale or 0) + (digits or 0) <= _DIGITS
+        numerics[name] = pl.Decimal(_DIGITS, scale or 0) if fits else pl.String()
+    plain = pl.concat(asked(_selected(names, told, query, 0))) if names else pl.DataFrame()
+    schema = pl.Schema({name: numerics.get(name) or dtype for name, dtype in plain.schema.items()})
+    return schema, row[0], lambda chosen, most: asked(_selected(chosen, told, query, most))
 
 
 def _precision(column: Any) -> pl.DataType | None:
@@ -243,10 +253,8 @@ def _check_finite(names: Sequence[str], counts: Sequence[int]) -> None:
             )
 
 
-def _duckdb(source: Source, query: str) -> tuple[Any, Made]:
+def _look_duckdb(connection: Connection, source: Source, query: str) -> Made:
     import duckdb
-
-    connection = duckdb.connect(str(source.file), read_only=True)
 
     def asked(text: str) -> Iterator[pl.DataFrame]:
         with connection.sql(text).to_arrow_reader(_ROWS) as reader:
@@ -255,24 +263,20 @@ def _duckdb(source: Source, query: str) -> tuple[Any, Made]:
                 zoned = [name for name, dtype in frame.schema.items() if getattr(dtype, "time_zone", None)]
                 yield frame.with_columns(frame[name].dt.convert_time_zone("UTC") for name in zoned)
 
-    try:
-        if [each.type for each in connection.extract_statements(query)] != [duckdb.StatementType.SELECT]:
-            raise InputError(f"{source} is not one SELECT.", hint="ask for one table or query; nothing was run.")
-        relation = connection.sql(query)
-        names, types = list(relation.columns), dict(zip(relation.columns, map(str, relation.types), strict=True))
-        _check_names(source, names)
-        told = {name: _told_by_duckdb(name, types[name]) for name in names}
-        days = [name for name in names if _ENDLESS.match(types[name]) and "[" not in types[name]]
-        figures = ["count(*)", *(f"count(*) FILTER (WHERE NOT isfinite({quoted(name)}))" for name in days)]
-        (row,) = connection.execute(f"SELECT {', '.join(figures)} FROM (\n{query}\n) AS q").fetchall()
-        _check_finite(days, row[1:])
-        plain = pl.DataFrame(connection.sql(_selected(names, told, query, 0)).pl())
-        zoned = {name: pl.Datetime("us", "UTC") for name, type_ in types.items() if type_ == "TIMESTAMP WITH TIME ZONE"}
-        schema = pl.Schema({name: zoned.get(name, dtype) for name, dtype in plain.schema.items()})
-    except BaseException:
-        _close(connection)
-        raise
-    return connection, (schema, row[0], lambda chosen, most: asked(_selected(chosen, told, query, most)))
+    if [each.type for each in connection.extract_statements(query)] != [duckdb.StatementType.SELECT]:
+        raise InputError(f"{source} is not one SELECT.", hint="ask for one table or query; nothing was run.")
+    relation = connection.sql(query)
+    names, types = list(relation.columns), dict(zip(relation.columns, map(str, relation.types), strict=True))
+    _check_names(source, names)
+    told = {name: _told_by_duckdb(name, types[name]) for name in names}
+    days = [name for name in names if _ENDLESS.match(types[name]) and "[" not in types[name]]
+    figures = ["count(*)", *(f"count(*) FILTER (WHERE NOT isfinite({quoted(name)}))" for name in days)]
+    (row,) = connection.execute(f"SELECT {', '.join(figures)} FROM (\n{query}\n) AS q").fetchall()
+    _check_finite(days, row[1:])
+    plain = pl.DataFrame(connection.sql(_selected(names, told, query, 0)).pl())
+    zoned = {name: pl.Datetime("us", "UTC") for name, type_ in types.items() if type_ == "TIMESTAMP WITH TIME ZONE"}
+    schema = pl.Schema({name: zoned.get(name, dtype) for name, dtype in plain.schema.items()})
+    return schema, row[0], lambda chosen, most: asked(_selected(chosen, told, query, most))
 
 
 def _told_by_duckdb(name: str, type_: str) -> str:
@@ -284,44 +288,32 @@ def _told_by_duckdb(name: str, type_: str) -> str:
     )
 
 
-def _sqlite(source: Source, query: str) -> tuple[Any, Made]:
-    import sqlite3
-
-    assert source.file is not None
-    # Threads take turns: the next piece is fetched while one is worked on.
-    connection = sqlite3.connect(
-        f"file:{quote(str(source.file.absolute()))}?mode=ro", uri=True, isolation_level=None, check_same_thread=False
-    )
-
+def _look_sqlite(connection: Connection, source: Source, query: str) -> Made:
     def asked(text: str, schema: Mapping[str, pl.DataType]) -> Iterator[pl.DataFrame]:
         with contextlib.closing(connection.execute(text)) as cursor:
             while rows := cursor.fetchmany(_ROWS):
                 columns = zip(schema.items(), zip(*rows, strict=True), strict=True)
                 yield pl.DataFrame([pl.Series(name, cells, dtype=dtype) for (name, dtype), cells in columns])
 
-    try:
-        connection.execute("PRAGMA temp_store = MEMORY")
-        connection.execute("BEGIN")
-        # As a view it can be nothing but one SELECT, and its columns have the types that were declared.
-        connection.execute(f"CREATE TEMP VIEW q AS {query}\n")
-        declared = {
-            row[1]: row[2].upper().partition("(")[0].strip() for row in connection.execute("PRAGMA temp.table_xinfo(q)")
-        }
-        names = list(declared)
-        _check_names(source, names)
-        ((n_rows,),) = connection.execute("SELECT count(*) FROM temp.q")
-        schema = {}
-        for begin in range(0, len(names), _AT_ONCE):
-            some = names[begin : begin + _AT_ONCE]
-            text = f"SELECT {', '.join(_looks(name, declared[name]) for name in some)} FROM temp.q"
-            figures = connection.execute(text).fetchone()
-            for place, name in enumerate(some):
-                of_column = [each or 0 for each in figures[place * _N_LOOKS : (place + 1) * _N_LOOKS]]
-                schema[name] = _sqlite_type(name, declared[name], of_column)
-        told = {name: _told_by_sqlite(name, dtype) for name, dtype in schema.items()}
-    except BaseException:
-        _close(connection)
-        raise
+    connection.execute("PRAGMA temp_store = MEMORY")
+    connection.execute("BEGIN")
+    # As a view it can be nothing but one SELECT, and its columns have the types that were declared.
+    connection.execute(f"CREATE TEMP VIEW q AS {query}\n")
+    declared = {
+        row[1]: row[2].upper().partition("(")[0].strip() for row in connection.execute("PRAGMA temp.table_xinfo(q)")
+    }
+    names = list(declared)
+    _check_names(source, names)
+    ((n_rows,),) = connection.execute("SELECT count(*) FROM temp.q")
+    schema = {}
+    for begin in range(0, len(names), _AT_ONCE):
+        some = names[begin : begin + _AT_ONCE]
+        text = f"SELECT {', '.join(_counts_of(name, declared[name]) for name in some)} FROM temp.q"
+        figures = connection.execute(text).fetchone()
+        for place, name in enumerate(some):
+            of_column = [each or 0 for each in figures[place * _N_COUNTS : (place + 1) * _N_COUNTS]]
+            schema[name] = _sqlite_type(name, declared[name], of_column)
+    told = {name: _told_by_sqlite(name, dtype) for name, dtype in schema.items()}
     # As SQLite has them; `Database.pieces` makes days of texts, and truths of numbers.
     fetched = {name: _stored(dtype) for name, dtype in schema.items()}
 
@@ -329,10 +321,10 @@ def _sqlite(source: Source, query: str) -> tuple[Any, Made]:
         text = _selected(chosen, told, "SELECT * FROM temp.q", most)
         return asked(text, {name: fetched[name] for name in chosen})
 
-    return connection, (pl.Schema(schema), n_rows, fetch)
+    return pl.Schema(schema), n_rows, fetch
 
 
-_LOOKS: Final = (
+_COUNTS: Final = (
     "sum(typeof({0}) = 'integer')",
     "sum(typeof({0}) = 'real')",
     "sum(typeof({0}) = 'text')",
@@ -351,13 +343,13 @@ _DECLARED: Final[Mapping[str, tuple[str, pl.DataType]]] = {
     "DATE": (_DAYS, pl.Date()),
     "TIME": ("{0} = time({0})", pl.Time()),
 }
-_N_LOOKS: Final = len(_LOOKS) + 1
+_N_COUNTS: Final = len(_COUNTS) + 1
 
 
-def _looks(name: str, base: str) -> str:
+def _counts_of(name: str, base: str) -> str:
     """Return the query of how many cells of a column are what; of texts, days are asked of where they are declared."""
     fitting = f"sum({_DECLARED[base][0]})" if base in _DECLARED else "0"
-    return ", ".join(each.format(quoted(name)) for each in (*_LOOKS, fitting))
+    return ", ".join(each.format(quoted(name)) for each in (*_COUNTS, fitting))
 
 
 def _sqlite_type(name: str, base: str, figures: Sequence[int]) -> pl.DataType:
@@ -396,8 +388,8 @@ def _stored(dtype: pl.DataType) -> pl.DataType:
     return pl.String() if isinstance(dtype, (pl.Date, pl.Datetime, pl.Time)) else dtype
 
 
-_OPENERS: Final[Mapping[str, Callable[[Source, str], tuple[Any, Made]]]] = {
-    "PostgreSQL": _postgresql,
-    "DuckDB": _duckdb,
-    "SQLite": _sqlite,
+_LOOKS: Final[Mapping[str, Callable[[Connection, Source, str], Made]]] = {
+    "PostgreSQL": _look_postgresql,
+    "DuckDB": _look_duckdb,
+    "SQLite": _look_sqlite,
 }

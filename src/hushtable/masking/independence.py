@@ -269,10 +269,6 @@ def mask_dependence(
     seed : int
         Of the records removed, the ties, and which of equal records is masked.
 
-    Returns
-    -------
-    MaskedRelease
-
     Raises
     ------
     ColumnError
@@ -303,8 +299,6 @@ def mask_dependence(
     (6, True, True)
     >>> masked.cluster_values.group_by("cluster", maintain_order=True).agg("income")["income"].to_list()
     [['4k', '6k', '6k', '7k'], ['9k', '10k', '11k', '13k'], ['15k', '18k', '20k', '25k']]
-    >>> masked.notes
-    ("'income' is text, read as amounts: clustered by amount",)
     """
     began = time.perf_counter()
     check_budget(budget)

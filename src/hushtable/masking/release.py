@@ -12,7 +12,7 @@ import numpy as np
 
 from hushtable._types import BoolArray, CodeArray, CountArray, frozen
 from hushtable.claims import Independence, Verdict
-from hushtable.columns import SUPPRESSED, Column, ColumnSpec, escaped, from_texts, integers, strings
+from hushtable.columns import SUPPRESSED, Column, ColumnSpec, from_texts, integers, strings
 from hushtable.errors import ColumnError
 from hushtable.io import Frame, Writing, frames
 from hushtable.masking import kept as measures
@@ -20,6 +20,7 @@ from hushtable.masking.amounts import by_amount
 from hushtable.release import Destination, Edition, Rewritten, TableContent, write
 from hushtable.search import Trace
 from hushtable.tables import Table
+from hushtable.wording import Facts, careful, join_names
 
 Publish = Literal["tuples", "columns", "bins"]
 PUBLISHED: Final = ("tuples", "columns", "bins")
@@ -29,7 +30,7 @@ _N_BINS: Final = 10
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class MaskedRelease:
+class MaskedRelease(Facts):
     """A table in which A is independent of the cluster, and how it came about.
 
     Attributes
@@ -294,13 +295,17 @@ class MaskedRelease:
             "trace": self.trace.to_dict(),
         }
 
-    def _repr_html_(self) -> str:
-        proof = "proven least" if self.optimal else f"at most {self.gap:.1%} above the least"
-        warned = "".join(f"<li>{escaped(each)}</li>" for each in (*self.warnings, *self.notes))
+    @property
+    def facts(self) -> tuple[str, ...]:
+        """What was masked and what that cost, in whole sentences, the most dangerous first."""
+        proof = "the fewest possible" if self.optimal else f"at most {self.gap:.1%} above the fewest possible"
         return (
-            f"<b>MaskedRelease</b>: {escaped(', '.join(self.a))} independent of {self.n_clusters} clusters of "
-            f"{escaped(', '.join(self.b))}<br>{self.n_records} records, {self.n_stars} stars ({proof}), "
-            f"{self.share_kept:.1%} of the cells kept<ul>{warned}</ul>"
+            careful("this hides a correlation, not people: whoever knows a record's other cells can find it."),
+            *(careful(f"{warning}.") for warning in self.warnings),
+            f"{join_names(self.a)} are independent of {self.n_clusters} clusters of {join_names(self.b)}, in "
+            f"{self.n_records:,} records; {len(self.removed):,} were left out to make clusters equal.",
+            f"{self.n_stars:,} cells were masked ({proof}); {self.share_kept:.1%} of the cells were kept.",
+            *(f"{note}." for note in self.notes),
         )
 
     def _rewritten(self, name: str, stars: BoolArray) -> Rewritten:

@@ -16,6 +16,7 @@ from hushtable.masking.search import MaskingMethod
 from hushtable.plots import charts
 from hushtable.search import Budget
 from hushtable.tables import opened
+from hushtable.wording import table_html
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,15 +76,9 @@ class MaskingTradeoff:
         return {"a": list(self.a), "b": list(self.b), "points": points, "notes": list(self.notes)}
 
     def _repr_html_(self) -> str:
-        rows = "".join(
-            f"<tr><td>{point.clusters}</td><td>{point.n_stars}</td><td>{point.share_kept:.3f}</td>"
-            f"<td>{point.bc_after:.4f}</td></tr>"
-            for point in self.points
-        )
-        return (
-            "<table><tr><th>clusters</th><th>stars</th><th>cells kept</th>"
-            f"<th>correlation of cluster and C</th></tr>{rows}</table>{escaped('; '.join(self.notes))}"
-        )
+        rows = [(each.clusters, each.n_stars, f"{each.share_kept:.3f}", f"{each.bc_after:.4f}") for each in self.points]
+        titles = ("clusters", "stars", "cells kept", "correlation of cluster and C")
+        return f"{table_html([titles, *rows])}{escaped('; '.join(self.notes))}"
 
 
 def masking_tradeoff(
@@ -107,14 +102,12 @@ def masking_tradeoff(
     Parameters
     ----------
     data : path, dataframe or Table
-    a, b, c : sequence of str
-        As in `mask_dependence`.
     clusters : sequence of int
         For instance ``range(2, 21)``.
-    clustering, method, weights, missing, optimise_ties, specs, seed
-        As in `mask_dependence`.
     budget : Budget, optional
         Of each number of clusters.
+    a, b, c, clustering, method, weights, missing, optimise_ties, specs, seed
+        As in `mask_dependence`.
 
     Examples
     --------

@@ -41,7 +41,6 @@ class DistinctLDiversity(OneSensitive):
     l : int
         At least 1.
     sensitive : str
-        The sensitive column.
 
     Notes
     -----
@@ -51,7 +50,6 @@ class DistinctLDiversity(OneSensitive):
     Examples
     --------
     >>> import numpy as np
-    >>> from hushtable.models.base import Histogram
     >>> two = Histogram(np.array([0, 2, 4]), np.array([0, 1, -1, 1], np.int32), np.array([3, 1, 2, 2]))
     >>> DistinctLDiversity(2, "salary").passes(ClassStats(np.array([4, 4]), {"salary": two})).tolist()
     [True, False]
@@ -73,10 +71,6 @@ class DistinctLDiversity(OneSensitive):
         """Return the distinct sensitive values of every class; higher is safer."""
         return stats.histograms[self.sensitive].n_distinct().astype(np.float64)
 
-    def passes(self, stats: ClassStats) -> BoolArray:
-        """Tell which classes hold at least l distinct values."""
-        return np.asarray(stats.histograms[self.sensitive].n_distinct() >= self.l)
-
     def rule(self, totals: Mapping[str, CountArray], grounds: Mapping[str, Ground] = NO_GROUNDS) -> Rule:
         """Judge by the number of distinct values."""
         return Rule(RULE_DISTINCT, self.sensitive, float(self.l))
@@ -91,19 +85,16 @@ class EntropyLDiversity(OneSensitive):
     l : float
         At least 1; need not be whole.
     sensitive : str
-        The sensitive column.
 
     Notes
     -----
-    Machanavajjhala et al., "l-diversity: privacy beyond k-anonymity", ACM TKDD 1(1), 2007, definition 4.1:
-    the Shannon entropy of the shares is at least log l. The shares are those among the records whose value is known; a
-    class of missing values only fails for every l. Merging classes keeps it, because entropy is concave; so does
-    suppressing others.
+    Machanavajjhala et al., ACM TKDD 2007 (see `DistinctLDiversity`), definition 4.1: the Shannon entropy of the shares
+    is at least log l. The shares are those among the records whose value is known; a class of missing values only fails
+    for every l. Merging classes keeps it, because entropy is concave; so does suppressing others.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from hushtable.models.base import Histogram
     >>> two = Histogram(np.array([0, 2, 4]), np.array([0, 1, 0, 1], np.int32), np.array([2, 2, 3, 1]))
     >>> stats = ClassStats(np.array([4, 4]), {"salary": two})
     >>> EntropyLDiversity(2, "salary").measure(stats).round(3).tolist()
@@ -151,19 +142,17 @@ class RecursiveCLDiversity(OneSensitive):
     l : int
         At least 1.
     sensitive : str
-        The sensitive column.
 
     Notes
     -----
-    Machanavajjhala et al., "l-diversity: privacy beyond k-anonymity", ACM TKDD 1(1), 2007, definition 4.2:
-    with the counts of a class in falling order, r_1 < c (r_l + r_(l+1) + ... + r_m). A missing value is none of them,
-    a class of fewer than l values fails, and equality fails, as the definition says. Merging classes keeps it, because
-    the highest counts of a union are at most the sums of the parts'; so does suppressing others.
+    Machanavajjhala et al., ACM TKDD 2007 (see `DistinctLDiversity`), definition 4.2: with the counts of a class in
+    falling order, r_1 < c (r_l + r_(l+1) + ... + r_m). A missing value is none of them, a class of fewer than l values
+    fails, and equality fails, as the definition says. Merging classes keeps it, because the highest counts of a union
+    are at most the sums of the parts'; so does suppressing others.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from hushtable.models.base import Histogram
     >>> one = Histogram(np.array([0, 3]), np.array([0, 1, 2], np.int32), np.array([90, 5, 5]))
     >>> stats = ClassStats(np.array([100]), {"salary": one})
     >>> [RecursiveCLDiversity(c, 3, "salary").passes(stats).item() for c in (18, 18.5)]
@@ -175,6 +164,7 @@ class RecursiveCLDiversity(OneSensitive):
     sensitive: str
 
     name: ClassVar[str] = "recursive-c-l-diversity"
+    _equality_fails: ClassVar[bool] = True
     _bounds = MappingProxyType({"c": ParameterBounds(above=0), "l": WHOLE})
 
     @property
@@ -190,10 +180,6 @@ class RecursiveCLDiversity(OneSensitive):
         rank = np.arange(len(labels)) - known.offsets[labels]
         tail = known.summed(np.where(rank >= self.l - 1, falling, 0))
         return np.where(tail > 0, known.highest(known.counts) / np.maximum(tail, 1), np.inf)
-
-    def passes(self, stats: ClassStats) -> BoolArray:
-        """Tell in which classes the most frequent value is rare enough."""
-        return np.asarray(self.measure(stats) < self.c - TOLERANCE)
 
     def rule(self, totals: Mapping[str, CountArray], grounds: Mapping[str, Ground] = NO_GROUNDS) -> Rule:
         """Judge by the highest counts."""
@@ -213,7 +199,6 @@ class TCloseness(OneSensitive):
     t : float
         In [0, 1].
     sensitive : str
-        The sensitive column.
     ground : {"auto", "equal", "ordered", "hierarchical"}
         How far apart two values are: all alike; by their ranks; by the height of their lowest common node in a
         hierarchy. ``"auto"`` is ordered for a column with an order (numbers, dates, declared orders), else equal.
@@ -267,10 +252,6 @@ class TCloseness(OneSensitive):
             distances += _equal_distance(held, stats.sizes, whole)
         return distances / max(len(levels), 1)
 
-    def passes(self, stats: ClassStats) -> BoolArray:
-        """Tell which classes are at most t away from the whole."""
-        return np.asarray(self.measure(stats) <= self.t + TOLERANCE)
-
     def rule(self, totals: Mapping[str, CountArray], grounds: Mapping[str, Ground] = NO_GROUNDS) -> Rule:
         """Judge by the shares of the whole, cumulated or of every node."""
         counts = totals[self.sensitive]
@@ -318,7 +299,6 @@ class BetaLikeness(OneSensitive):
     beta : float
         Above 0: how much a value may gain, relative to its share of the whole.
     sensitive : str
-        The sensitive column.
     enhanced : bool
         Bound the gain of a value of share p by -ln p too, which keeps frequent values from reaching a share of 1.
 
@@ -361,10 +341,6 @@ class BetaLikeness(OneSensitive):
             gains = np.where(gains > _surprise(shares) + TOLERANCE, np.inf, gains)
         return histogram.highest(gains)
 
-    def passes(self, stats: ClassStats) -> BoolArray:
-        """Tell in which classes no value gains too much."""
-        return np.asarray(self.measure(stats) <= self.beta + TOLERANCE)
-
     def rule(self, totals: Mapping[str, CountArray], grounds: Mapping[str, Ground] = NO_GROUNDS) -> Rule:
         """Judge by the share of every value in the whole and its own bound."""
         shares = _shares(totals[self.sensitive])
@@ -381,7 +357,6 @@ class DeltaDisclosure(OneSensitive):
     delta : float
         Above 0; in natural logarithms.
     sensitive : str
-        The sensitive column.
 
     Notes
     -----
@@ -403,6 +378,7 @@ class DeltaDisclosure(OneSensitive):
     sensitive: str
 
     name: ClassVar[str] = "delta-disclosure"
+    _equality_fails: ClassVar[bool] = True
     _bounds = MappingProxyType({"delta": ParameterBounds(above=0)})
     _compares_with_whole: ClassVar[bool] = True
 
@@ -414,10 +390,6 @@ class DeltaDisclosure(OneSensitive):
         ratios = np.abs(np.log(held / np.where(shares > 0, shares, held)))
         n_present = histogram.summed((shares > 0).astype(np.int64))
         return np.where(n_present == np.count_nonzero(totals), histogram.highest(ratios), np.inf)
-
-    def passes(self, stats: ClassStats) -> BoolArray:
-        """Tell in which classes every value is about as frequent as in the whole."""
-        return np.asarray(self.measure(stats) < self.delta - TOLERANCE)
 
     def rule(self, totals: Mapping[str, CountArray], grounds: Mapping[str, Ground] = NO_GROUNDS) -> Rule:
         """Judge by the share of every value in the whole."""

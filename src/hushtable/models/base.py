@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Final, Protocol, runtime_checkable
 
 import numpy as np
 
-from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray
+from hushtable._types import TOLERANCE, BoolArray, CodeArray, CountArray, FloatArray
 from hushtable.errors import ModelError
 from hushtable.models import entries
 
@@ -31,21 +31,11 @@ class Needs:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Histogram:
-    """Sparse class-by-value counts of one sensitive column.
+    """Sparse class-by-value counts of one sensitive column: class c holds the entries offsets[c]:offsets[c + 1]."""
 
-    Attributes
-    ----------
-    offsets : ndarray of int64, shape (n_classes + 1,)
-        Class c holds the entries ``offsets[c]:offsets[c + 1]``.
-    codes : ndarray of int32, shape (n_entries,)
-        The values of a class, ascending; -1 is the missing value.
-    counts : ndarray of int64, shape (n_entries,)
-        How many records of the class hold the value.
-    """
-
-    offsets: CountArray = field(repr=False)
-    codes: CodeArray = field(repr=False)
-    counts: CountArray = field(repr=False)
+    offsets: CountArray = field(repr=False)  # (n_classes + 1,)
+    codes: CodeArray = field(repr=False)  # (n_entries,): the values of a class, ascending; -1 is the missing value
+    counts: CountArray = field(repr=False)  # (n_entries,): how many records of the class hold the value
 
     @property
     def n_classes(self) -> int:
@@ -87,18 +77,11 @@ class Histogram:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Ground:
-    """How far apart the values of a sensitive column lie, for the earth mover's distance.
+    """How far apart the values of a sensitive column lie, for the earth mover's distance."""
 
-    Attributes
-    ----------
-    is_ordered : bool
-        Whether the order of the codes means something.
-    levels : ndarray of int32, shape (n_levels, n_values + 1), optional
-        A hierarchy: the node that holds a value, entry ``code + 1``, at every level; level 0 holds the leaves, the last
-        level one node. Levels are nested.
-    """
-
-    is_ordered: bool = False
+    is_ordered: bool = False  # whether the order of the codes means something
+    # A hierarchy, (n_levels, n_values + 1): the node that holds a value, entry code + 1, at every level. Level 0 holds
+    # the leaves, the last level one node; levels are nested.
     levels: CodeArray | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
@@ -162,26 +145,13 @@ class ClassStats:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Rule:
-    """A model's judgement of one class as numbers and arrays, for a kernel to interpret inside a cut.
+    """A model's judgement of one class as numbers and arrays, for a kernel to interpret inside a cut."""
 
-    Attributes
-    ----------
-    kind : int
-        One of the RULE constants of ``hushtable._types``.
-    sensitive : str or None
-        The column whose counts are judged.
-    threshold : float
-        k, l, t and so on.
-    second : float
-        The other parameter of a model that has two.
-    table : ndarray of float64, shape (n_rows, n_values + 1)
-        Whatever the kind needs for every value, entry ``code + 1``; often empty.
-    """
-
-    kind: int
-    sensitive: str | None
-    threshold: float
-    second: float = 0.0
+    kind: int  # one of the RULE constants of hushtable._types
+    sensitive: str | None  # the column whose counts are judged
+    threshold: float  # k, l, t and so on
+    second: float = 0.0  # the other parameter of a model that has two
+    # Whatever the kind needs for every value, entry code + 1: (n_rows, n_values + 1), often empty.
     table: FloatArray = field(default_factory=lambda: np.empty((0, 0)), repr=False)
 
 
@@ -266,11 +236,24 @@ class BoundedModel:
     name: ClassVar[str]
     monotone_coarsening: ClassVar[bool] = True
     monotone_suppression: ClassVar[bool] = True
+    higher_is_safer: ClassVar[bool]
     _bounds: ClassVar[Mapping[str, ParameterBounds]] = MappingProxyType({})
+    _equality_fails: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         for parameter, bounds in self._bounds.items():
             object.__setattr__(self, parameter, bounds.check(self.name, parameter, getattr(self, parameter)))
+
+    def passes(self, stats: ClassStats) -> BoolArray:
+        """Tell for every class whether what is measured keeps to the model's first parameter."""
+        measured, bound = self.measure(stats), getattr(self, next(iter(self._bounds)))
+        if self.higher_is_safer:
+            return np.asarray(measured >= bound - TOLERANCE)
+        return np.asarray(measured < bound - TOLERANCE if self._equality_fails else measured <= bound + TOLERANCE)
+
+    def measure(self, stats: ClassStats) -> FloatArray:
+        """Return what the model bounds, per class."""
+        raise NotImplementedError
 
 
 class OneSensitive(BoundedModel):

@@ -58,10 +58,6 @@ class CrowdModel(KModel):
         """Return the records in every class, or the persons; higher is safer."""
         return stats.crowd.astype(np.float64)
 
-    def passes(self, stats: ClassStats) -> BoolArray:
-        """Tell which classes hold at least k records, or persons."""
-        return np.asarray(stats.crowd >= self.k)
-
     def rule(self, totals: Mapping[str, CountArray], grounds: Mapping[str, Ground] = NO_GROUNDS) -> Rule:
         """Judge by the size."""
         return Rule(RULE_SIZE, None, float(self.k))
@@ -103,7 +99,6 @@ class AlphaKAnonymity(OneSensitive):
     k : int
         At least 1.
     sensitive : str
-        The sensitive column.
 
     Notes
     -----
@@ -139,10 +134,6 @@ class AlphaKAnonymity(OneSensitive):
         known = stats.histograms[self.sensitive].known()
         shares = known.highest(known.counts) / np.maximum(stats.sizes, 1)
         return np.where(stats.crowd >= self.k, shares, np.inf)
-
-    def passes(self, stats: ClassStats) -> BoolArray:
-        """Tell which classes hold at least k records and no value too often."""
-        return np.asarray(self.measure(stats) <= self.alpha + TOLERANCE)
 
     def rule(self, totals: Mapping[str, CountArray], grounds: Mapping[str, Ground] = NO_GROUNDS) -> Rule:
         """Judge by the size and the most frequent value."""
@@ -182,10 +173,6 @@ class KMap(KModel):
     def measure(self, stats: ClassStats) -> FloatArray:
         """Return the population of every class, infinite where it holds no record; higher is safer."""
         return np.where(stats.sizes > 0, population_of(stats), np.inf)
-
-    def passes(self, stats: ClassStats) -> BoolArray:
-        """Tell which classes hold no record, or at least k of the population."""
-        return np.asarray((stats.sizes == 0) | (population_of(stats) >= self.k))
 
     def rule(self, totals: Mapping[str, CountArray], grounds: Mapping[str, Ground] = NO_GROUNDS) -> Rule:
         """Judge by the population."""

@@ -18,7 +18,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from hushtable._types import BoolArray, CountArray, FloatArray
+from hushtable._types import CountArray, FloatArray
 from hushtable.errors import InputError, ModelError
 from hushtable.models.base import NO_GROUNDS, ClassStats, Ground, Matching, Needs, Rule
 from hushtable.models.identity import KModel
@@ -51,10 +51,6 @@ class MatchingNotion(KModel):
             "original": np.bincount(pairs.original, minlength=pairs.n_original),
         }
         return np.concatenate([counted[side] for side in self.sides]).astype(np.float64)
-
-    def passes(self, stats: ClassStats) -> BoolArray:
-        """Tell of every row whether it may belong to k rows of the other table."""
-        return np.asarray(self.measure(stats) >= self.k)
 
     def rule(self, totals: Mapping[str, CountArray], grounds: Mapping[str, Ground] = NO_GROUNDS) -> Rule:
         """Raise ModelError: no class is judged."""

@@ -337,7 +337,9 @@ class Desk:
             key = self.key if policy.pseudonymized else None
             progress = job.part(0.0, 0.95)
             found = compare(frame, policy, k=ks, suppression=shares, method=methods or None, key=key, progress=progress)
-            return found, _say(report(found).section("runs"))
+            told = report(found)
+            first, runs = told.sections[0], told.section("runs")
+            return found, _say(replace(runs, blocks=(*first.blocks, *runs.blocks)))
 
         def done(job: PageJob, made: tuple[Comparison, SaidSection] | None) -> None:
             with self.lock:

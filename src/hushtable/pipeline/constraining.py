@@ -17,11 +17,11 @@ import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
-from typing import Any, Final, NamedTuple, NoReturn
+from typing import Any, Final, NoReturn
 
 import numpy as np
 
-from hushtable._types import BoolArray, CodeArray
+from hushtable._types import BoolArray, CodeArray, CountArray
 from hushtable.columns import ColumnSpec, Kind, canonical, replaced, strings
 from hushtable.errors import ColumnError, InputError, PipelineError, check_columns, listed
 from hushtable.io import Frame
@@ -88,45 +88,37 @@ class _CodedRows:
 def _holding(condition: Condition, rows: _CodedRows, name: str) -> BoolArray:
     """Tell of every row whether a condition holds; ColumnError, behind a name, for what cannot be compared."""
     try:
-        return _judged(condition, rows).holds
+        return _truth(condition, rows) > 0
     except ColumnError as error:
         raise ColumnError(f"{name}: {error}") from None
 
 
-class _Truth(NamedTuple):
-    """Of every row, whether a condition holds and whether it fails; neither where a missing cell leaves it open."""
+def _truth(condition: Condition, rows: _CodedRows) -> CountArray:
+    """Return of every row 1 where a condition holds, -1 where it fails, 0 where a missing cell leaves it open.
 
-    holds: BoolArray
-    fails: BoolArray
-
-
-def _judged(condition: Condition, rows: _CodedRows) -> _Truth:
+    In these numbers Kleene's three-valued *and* is the minimum, *or* the maximum, and sameness the product.
+    """
     match condition:
         case Every(parts):
-            holds, fails = zip(*(_judged(part, rows) for part in parts), strict=True)
-            return _Truth(np.all(holds, axis=0), np.any(fails, axis=0))
+            return np.asarray(np.minimum.reduce([_truth(part, rows) for part in parts]))
         case Some(parts):
-            holds, fails = zip(*(_judged(part, rows) for part in parts), strict=True)
-            return _Truth(np.any(holds, axis=0), np.all(fails, axis=0))
+            return np.asarray(np.maximum.reduce([_truth(part, rows) for part in parts]))
         case BothOrNeither(left, right, is_same):
-            one, other = _judged(left, rows), _judged(right, rows)
-            same = one.holds & other.holds | one.fails & other.fails
-            differ = one.holds & other.fails | one.fails & other.holds
-            return _Truth(same, differ) if is_same else _Truth(differ, same)
+            same = _truth(left, rows) * _truth(right, rows)
+            return same if is_same else -same
         case ComparedOperands():
             return _compared(condition, rows)
 
 
-def _compared(comparison: ComparedOperands, rows: _CodedRows) -> _Truth:
+def _compared(comparison: ComparedOperands, rows: _CodedRows) -> CountArray:
     """Compare the distinct values where there is one column, and the rows where there are several."""
     names = columns_of(comparison)
     codes = {name: rows.table.codes[rows.table.index(name)] for name in names}
     if len(names) > 1:
-        return _truth(comparison, rows, codes)
+        return _answer(comparison, rows, codes)
     # The last place is that of the missing cells, which -1 takes.
     places = np.append(np.arange(rows.table.column(names[0]).n_values), -1)
-    holds, fails = _truth(comparison, rows, {names[0]: places})
-    return _Truth(holds[codes[names[0]]], fails[codes[names[0]]])
+    return np.asarray(_answer(comparison, rows, {names[0]: places})[codes[names[0]]])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -141,22 +133,20 @@ class _ComparedSide:
     slack: Any = None  # how far rounding may have moved a sum
 
 
-def _truth(comparison: ComparedOperands, rows: _CodedRows, codes: Mapping[str, CodeArray]) -> _Truth:
-    left, sign, right = comparison.left, comparison.sign, comparison.right
-    if isinstance(left, Value):
-        other = _side(right, rows, codes)
-        return _answer(_beside(left, other, sign), sign, other)
-    one = _side(left, rows, codes)
-    return _answer(one, sign, _beside(right, one, sign) if isinstance(right, Value) else _side(right, rows, codes))
-
-
-def _answer(left: _ComparedSide, sign: str, right: _ComparedSide) -> _Truth:
+def _answer(comparison: ComparedOperands, rows: _CodedRows, codes: Mapping[str, CodeArray]) -> CountArray:
+    one, sign, other = comparison.left, comparison.sign, comparison.right
+    if isinstance(one, Value):
+        right = _side(other, rows, codes)
+        left = _beside(one, right, sign)
+    else:
+        left = _side(one, rows, codes)
+        right = _beside(other, left, sign) if isinstance(other, Value) else _side(other, rows, codes)
     both = np.asarray(left.present & right.present)
     is_so = both & _outcome(left, sign, right)
     if not sign.startswith("IS"):
-        return _Truth(is_so, both & ~is_so)
+        return np.where(both, np.where(is_so, 1, -1), 0)
     same = is_so | ~(left.present | right.present)
-    return _Truth(same, ~same) if sign == "IS" else _Truth(~same, same)
+    return np.where(same == (sign == "IS"), 1, -1)
 
 
 def _outcome(left: _ComparedSide, sign: str, right: _ComparedSide) -> Any:
@@ -331,12 +321,6 @@ def rules_of(asked: Constraining) -> Constraints:
     )
 
 
-def check_named(rules: Constraints, columns: Sequence[str]) -> None:
-    """Raise ColumnError where a rule names a column that is not among those of a table."""
-    for rule in rules.all:
-        check_columns(rule.columns, columns, rule.name)
-
-
 def constrained(
     frame: Frame, rules: Constraints, redraw: Callable[[int, int], Frame] | None
 ) -> tuple[Frame, dict[str, int]]:
@@ -346,7 +330,8 @@ def constrained(
     ``sampling_ratio`` times all rows that are asked for in every trial, drops rows that it has already, returns a
     random choice, and fewer rows than asked with a warning.
     """
-    check_named(rules, frame.columns)
+    for rule in rules.all:
+        check_columns(rule.columns, frame.columns, rule.name)
     known = _settled(frame, rules)
     kept, n_drawn, n_trials = [_keeping(known, rules)], frame.n_rows, 0
     while (lacking := (rules.target_rows or 0) - sum(each.n_rows for each in kept)) > 0:
@@ -448,8 +433,7 @@ def _read_group(column: str, given: Any) -> Iterator[Demand | Change]:
 
 def _actions(given: Any, name: str) -> dict[str, Any]:
     """Return targets by action; older files write one as ``('erase', ['income'])``."""
-    if _is_tuple(given):
-        given = _tuple(given, name)
+    given = _read_tuple(given, name)
     if isinstance(given, (list, tuple)) and 1 <= len(given) <= 2 and isinstance(given[0], str):
         given = {given[0]: given[1] if len(given) > 1 else None}
     if isinstance(given, str):
@@ -493,7 +477,7 @@ def _read_combination(given: Any, place: int) -> Iterator[Demand]:
     if not is_pair or len(given[0]) != 1:
         _fail(name, "expected a source with its target, and the values of both", example)
     ((source, target),) = given[0].items()
-    several = _tuple(source, name) if _is_tuple(source) else source
+    several = _read_tuple(source, name)
     sources = several if isinstance(several, tuple) else (several,)
     if not all(isinstance(each, str) for each in (*sources, target)) or len({*sources}) < len(sources) or not sources:
         _fail(name, "the source and the target are names of columns, each once", example)
@@ -506,19 +490,15 @@ def _read_combination(given: Any, place: int) -> Iterator[Demand]:
 def _source_values(given: Any, n_sources: int, are_several: bool, name: str) -> tuple[Any, ...]:
     if not are_several:
         return (given,)
-    values = _tuple(given, name) if _is_tuple(given) else given
+    values = _read_tuple(given, name)
     if not isinstance(values, tuple) or len(values) != n_sources:
         _fail(name, f"expected {n_sources} values, one of each source", "for instance: ('Doctorate', 'France')")
     return values
 
 
-def _is_tuple(given: Any) -> bool:
-    return isinstance(given, tuple) or (isinstance(given, str) and given.lstrip().startswith("("))
-
-
-def _tuple(given: Any, name: str) -> tuple[Any, ...]:
-    """Read a tuple, which YAML has no way to write, from the text of one."""
-    if isinstance(given, tuple):
+def _read_tuple(given: Any, name: str) -> Any:
+    """Read a tuple, which YAML has no way to write, from the text of one; what is no such text stays as it is."""
+    if not isinstance(given, str) or not given.lstrip().startswith("("):
         return given
     try:
         found = ast.literal_eval(given.strip()) if len(given) <= _LONGEST_TUPLE else None

@@ -126,7 +126,10 @@ def carried_out(
         try:
             _do(step, pipeline.wanted(step), doing, done)
             if pipeline.key_of(step, keys[step.parent]) != doing.key:
-                raise _changed(doing)
+                # The key was made of another file: nothing is kept.
+                doing.store.drop(doing.key)
+                changed = "a file that it reads was changed meanwhile."
+                raise InputError(changed, hint="run again when nobody writes to it.")
         except HushError as error:
             raise type(error)(f"step {place} of {len(plan)}, {step.name}, failed: {error}") from None
         for line in _lines(done, step):
@@ -170,12 +173,6 @@ def _found(step: Step, tables: Tables, wanted: Sequence[str], doing: Doing) -> E
 
 
 _EVALUATION: Final = "evaluation.json"
-
-
-def _changed(doing: Doing) -> InputError:
-    """Return the error of a step of which a file is not the one any more that its key was made of; nothing is kept."""
-    doing.store.drop(doing.key)
-    return InputError("a file that it reads was changed meanwhile.", hint="run again when nobody writes to it.")
 
 
 def _lines(done: _Done, step: Step) -> list[str]:

@@ -75,13 +75,7 @@ class Tables:
 
     @property
     def people(self) -> Frame:
-        """The originals, as far as `current` may be compared with them.
-
-        Raises
-        ------
-        InputError
-            There are none.
-        """
+        """The originals, as far as `current` may be compared with them; InputError if there are none."""
         if self.original is None:
             raise InputError(
                 "there is no table of originals to compare with.", hint="add a Loader with their filepath."

@@ -290,7 +290,9 @@ def made(step: Step, before: Tables | None, doing: Doing) -> Tables:
     if isinstance(parameters, Splitting):
         return _split(parameters, before, step.sample, doing.seed)
     if isinstance(parameters, Cleaning):
-        return _with_counts(_cleaning(before, parameters), step, *cleaned(before.current, parameters))
+        if (draw := before.redraw) is not None:
+            before = replace(before, redraw=lambda n, trial: cleaned(draw(n, trial), parameters)[0])
+        return _with_counts(before, step, *cleaned(before.current, parameters))
     if isinstance(parameters, Constraining):
         return _with_counts(before, step, *constrained(before.current, rules_of(parameters), before.redraw))
     if isinstance(parameters, Releasing):
@@ -331,12 +333,6 @@ def policy_of(parameters: Releasing, files: NamedFiles) -> Policy:
         return Policy.read(files.find(parameters.policy))
     rules: Policy = parameters.rules
     return rules
-
-
-def _cleaning(before: Tables, parameters: Cleaning) -> Tables:
-    """Have rows that are drawn again cleaned as those before."""
-    draw = before.redraw
-    return before if draw is None else replace(before, redraw=lambda n, trial: cleaned(draw(n, trial), parameters)[0])
 
 
 def _with_counts(before: Tables, step: Step, current: Frame, counts: Mapping[str, int]) -> Tables:

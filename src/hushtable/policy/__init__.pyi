@@ -1,7 +1,5 @@
 from . import plain_yaml as plain_yaml
 from .comparing import (
-    INTERNAL as INTERNAL,
-    KNEE as KNEE,
     ComparedRun as ComparedRun,
     Comparison as Comparison,
     compare as compare,

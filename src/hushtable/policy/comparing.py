@@ -28,7 +28,6 @@ from hushtable.anonymizers import (
     prepare,
     warn_of_doubts,
 )
-from hushtable.columns import escaped
 from hushtable.errors import BudgetExceeded, InfeasibleError, InputError, nearest
 from hushtable.io import Frame, Writing, frames, latex_of
 from hushtable.models import HistoryModel, KAnonymity, KMAnonymity, LinkedKAnonymity, MatchingNotion, PrivacyModel
@@ -37,6 +36,7 @@ from hushtable.policy.policy import Policy
 from hushtable.quality import Regression, RegressionModel, regress
 from hushtable.release import Edition, Release
 from hushtable.search import Clock, n_threads
+from hushtable.wording import Facts, careful, join_names
 
 INTERNAL: Final = "internal: what every k costs helps to undo a release; keep it away from whoever receives one"
 KNEE: Final = "where highest risk against loss bends most; the choice is yours"
@@ -80,7 +80,7 @@ class ComparedRun:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class Comparison(Facts):
     """Runs of one policy side by side; internal, because what every k costs helps to undo a release.
 
     Attributes
@@ -185,13 +185,47 @@ class Comparison:
             "knee": None if knee is None else {"row": self.rows.index(knee), "what": KNEE},
         }
 
-    def _repr_html_(self) -> str:
+    @property
+    def facts(self) -> tuple[str, ...]:
+        """What was compared, and what came of it, in whole sentences, the most dangerous first."""
+        knee, crowd = self.knee, "records" if self.person is None else f"persons ({self.person})"
+        return (
+            careful(f"{INTERNAL}."),
+            *(careful(f"NOT verified: k = {row.k}, {row.line}.") for row in self.rows if row.verified is False),
+            f"{self.n_records:,} records are compared on {join_names(self.quasi_identifiers)}; classes count {crowd}.",
+            *(
+                f"Not feasible: k = {row.k}, {row.line}: {row.reason.rstrip('.')}."
+                for row in self.rows
+                if row.reason is not None
+            ),
+            *(
+                f"Overlap may be too favourable for k = {row.k}, {row.line}: most records have open cells, such as "
+                f"<20, in {row.guessed}."
+                for row in self.rows
+                if row.guessed
+            ),
+            *([] if knee is None else [f"Knee: k = {knee.k}, {knee.line}: {KNEE}."]),
+        )
+
+    def _table(self) -> list[tuple[object, ...]]:
+        titles = ("k", "", "highest risk", "average risk", "loss", "suppressed", "longest cell", "bytes", "")
         knee = self.knee
-        titles = ("k", "", "highest risk", "average risk", "loss", "suppressed", "longest cell", "bytes")
-        head = "".join(f"<th>{title}</th>" for title in titles)
-        body = "".join(f"<tr>{_html_cells(row)}{'<td>knee</td>' if row is knee else ''}</tr>" for row in self.rows)
-        told = "" if knee is None else f"Knee: {KNEE}. "
-        return f"<table><tr>{head}</tr>{body}</table>{told}{INTERNAL.capitalize()}."
+        rows = [
+            (
+                row.k,
+                row.line,
+                f"{row.highest_risk:.3g}",
+                f"{row.average_risk:.3g}",
+                f"{row.loss:.4f}",
+                f"{row.n_suppressed:,}",
+                row.longest_cell,
+                "" if row.n_bytes is None else f"{row.n_bytes:,}",
+                "knee" if row is knee else "",
+            )
+            for row in self.rows
+            if row.is_feasible
+        ]
+        return [titles, *rows] if rows else []
 
 
 def _joined(runs: Sequence[ComparedRun], names: Sequence[str]) -> str:
@@ -212,20 +246,6 @@ def _frontier(rows: Iterable[ComparedRun]) -> list[ComparedRun]:
         if not frontier or row.loss < frontier[-1].loss:  # type: ignore[operator]  # a verified run has a loss
             frontier.append(row)
     return frontier
-
-
-def _html_cells(row: ComparedRun) -> str:
-    if row.reason is not None:
-        return f"<td>{row.k}</td><td>{escaped(row.line)}</td><td colspan=6>{escaped(row.reason)}</td>"
-    figures_ = (
-        f"{row.highest_risk:.3g}",
-        f"{row.average_risk:.3g}",
-        f"{row.loss:.4f}",
-        f"{row.n_suppressed:,}",
-        row.longest_cell,
-        "" if row.n_bytes is None else f"{row.n_bytes:,}",
-    )
-    return "".join(f"<td>{cell}</td>" for cell in (row.k, escaped(row.line), *figures_))
 
 
 LINKS: Final = ("remove", "fresh", LinkedKAnonymity.name, KMAnonymity.name)

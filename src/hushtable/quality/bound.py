@@ -463,20 +463,8 @@ def ncp_lower_bound(data: Any, quasi_identifiers: Sequence[str], k: int) -> floa
 
     Parameters
     ----------
-    data : path, dataframe or Table
-    quasi_identifiers : sequence of str
-        Without hierarchies or grids, which only publish more.
-    k : int
-
-    Returns
-    -------
-    bound : float
-        In [0, 1].
-
-    Raises
-    ------
-    InputError
-        There are fewer than k records.
+    data, quasi_identifiers, k
+        As in `ncp_bound`.
 
     Notes
     -----

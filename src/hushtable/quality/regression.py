@@ -471,10 +471,9 @@ def _coefficient(j: int, name: str, ours: _Fit, means: _Fit | None, fits: Sequen
     original, error_of_original = float(ours.values[j]), float(ours.errors[j])
     of_means = (None, None) if means is None or np.isnan(means.values[j]) else (means.values[j], means.errors[j])
     mean, error_of_mean = (None if each is None else float(each) for each in of_means)
+    known = name, original, error_of_original, mean, error_of_mean
     if not len(values) or np.isnan(values).any():
-        return Coefficient(
-            name, original, error_of_original, mean, error_of_mean, None, None, None, 0.0, is_covered=False
-        )
+        return Coefficient(*known, None, None, None, 0.0, is_covered=False)
     m = len(fits)
     within, between = float((errors**2).mean()), float(values.var(ddof=1))
     total = within + (1 + 1 / m) * between
@@ -487,15 +486,4 @@ def _coefficient(j: int, name: str, ours: _Fit, means: _Fit | None, fits: Sequen
     half = float(norm.ppf((1 + _LEVEL) / 2)) * error_of_original
     common = max(0.0, min(original + half, drawn + width) - max(original - half, drawn - width))
     overlap = (common / (2 * half) + common / (2 * width)) / 2 if half and width else float(original == drawn)
-    return Coefficient(
-        name,
-        original,
-        error_of_original,
-        mean,
-        error_of_mean,
-        drawn,
-        error,
-        float(degrees),
-        overlap,
-        abs(original - drawn) <= width,
-    )
+    return Coefficient(*known, drawn, error, float(degrees), overlap, is_covered=abs(original - drawn) <= width)

@@ -19,6 +19,7 @@ from hushtable.quality import cell_values as spreads
 from hushtable.quality.cell_values import Spread, Standing, read_column, told
 from hushtable.quality.prediction import Prediction, of_files, of_rows
 from hushtable.quality.regression import Regression
+from hushtable.wording import table_html
 
 _MOST_PLACES: Final = 10
 _LEAST: Final = 11  # records that share what is named
@@ -261,15 +262,13 @@ class Utility:
     def _repr_html_(self) -> str:
         titles = ("column", "distance (0: as it was)", "records *", "mean shift (sd)", "variance ratio", "")
         rows = [
-            (escaped(each.name), _shown(each.distance), _shown(each.untold_rate), _shown(each.mean_shift),
-             _shown(each.variance_ratio), escaped(each.reason))
+            (each.name, _shown(each.distance), _shown(each.untold_rate), _shown(each.mean_shift),
+             _shown(each.variance_ratio), each.reason)
             for each in self.columns
         ]  # fmt: skip
-        head = "".join(f"<th>{title}</th>" for title in titles)
-        body = "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in rows)
         model = "" if self.target is None else f"<p>{escaped(self.target.sentence)}</p>"
         fitted = "" if self.regression is None else self.regression._repr_html_()
-        return f"<table><tr>{head}</tr>{body}</table>{model}{fitted}"
+        return f"{table_html([titles, *rows])}{model}{fitted}"
 
 
 class SampledRows(NamedTuple):

@@ -8,6 +8,7 @@ from .exposure import (
     Exposure as Exposure,
     ExposureLimit as ExposureLimit,
 )
+from .facts import describe_release as describe_release
 from .manifest import external_facts as external_facts, manifest_path as manifest_path, sha256 as sha256
 from .mapping import AppliedMapping as AppliedMapping
 from .notes import FarOut as FarOut

@@ -30,6 +30,7 @@ from hushtable.kernels.class_profile import class_ranges
 from hushtable.release.direct_identifiers import ShownIdentifier
 from hushtable.search import Budget
 from hushtable.tables import FEWEST_RECORDS, Table, lattice, partitions
+from hushtable.wording import careful
 
 # Column sets times rows, not seconds: whether a file is written may not depend on the machine.
 _MOST_WALKED: Final = 10**9
@@ -167,6 +168,11 @@ class Exposure:
         )
         least = "" if self.complete else "at least "
         return f"{on}, {least}{self.n_unique:,} of {self.n_records:,} records are unique"
+
+    @property
+    def n_found(self) -> int:
+        """How many records a reader finds who also knows the kept column that tells most."""
+        return self.told[0].n_records if self.told else 0
 
     @property
     def fault(self) -> str:
@@ -307,13 +313,16 @@ class Exposure:
     def told_lines(self) -> list[str]:
         """Say whom those find who know more."""
         if not self.told_to:
-            return [
+            lacking = (
                 "whom a reader finds who also knows a kept column was not counted: there are too many distinct rows"
-            ]
+            )
+            return [careful(lacking)]
         most = [[each for each in self.told if len(each.columns) == size and each.n_records] for size in (1, 2)]
         return [
-            f"careful: a reader who also knows {' and '.join(each.columns)} "
-            f"finds {each.n_records:,} of {self.n_records:,} records"
+            careful(
+                f"a reader who also knows {' and '.join(each.columns)} "
+                f"finds {each.n_records:,} of {self.n_records:,} records"
+            )
             for each in (*most[0][:3], *most[1][:1])
         ]
 
@@ -334,6 +343,34 @@ class Exposure:
         plain |= {"named": named, "determined": undone, "linkage": linkage}
         plain |= {"identifiers": [each._asdict() for each in self.identifiers]}
         return {**asdict(self), **plain, "rate": self.rate, "is_above": self.is_above}
+
+    @classmethod
+    def from_dict(cls, entries: Mapping[str, Any]) -> Exposure:
+        """Read what `to_dict` wrote; of an earlier version, what it knew."""
+        sets, told = (
+            tuple(Uniques(tuple(each["columns"]), each["n_records"]) for each in entries.get(name, ()))
+            for name in ("sets", "told")
+        )
+        linkage = entries.get("linkage")
+        return cls(
+            entries["n_records"],
+            tuple(entries["columns"]),
+            entries["n_unique"],
+            sets,
+            told,
+            entries.get("told_to", 1),
+            ExposureLimit(**entries["limit"]),
+            entries["accepted"],
+            bool(entries.get("is_enforced")),
+            entries["complete"],
+            entries.get("complete_to", 0),
+            tuple(Named(**each) for each in entries.get("named", ())),
+            tuple(
+                Determined(each["column"], tuple(each["by"]), each["tells"]) for each in entries.get("determined", ())
+            ),
+            None if linkage is None else Linkage.from_dict(linkage),
+            tuple(ShownIdentifier(**each) for each in entries.get("identifiers", ())),
+        )
 
 
 _AS_USUAL: Final = ExposureLimit()

@@ -14,7 +14,7 @@ import numpy as np
 
 from hushtable._types import TOLERANCE, BoolArray, CodeArray, CountArray, FloatArray, FrameT, frozen
 from hushtable.claims import Certificate, Classes, Linkage, Matchings, Verdict
-from hushtable.columns import SUPPRESSED, ColumnSpec, enumerated, escaped
+from hushtable.columns import SUPPRESSED, ColumnSpec, enumerated
 from hushtable.errors import InputError
 from hushtable.hierarchy import Hierarchy, NamedSets
 from hushtable.io import Formulas, Frame, Writing, frames
@@ -26,11 +26,13 @@ from hushtable.release.codebook import Codebook
 from hushtable.release.edition import Edition, Rewritten
 from hushtable.release.exposing import expose
 from hushtable.release.exposure import Exposure, ExposureLimit
+from hushtable.release.facts import describe_release
 from hushtable.release.linking import linkage, linking_columns
 from hushtable.release.pseudonyms import Pseudonyms
 from hushtable.release.writing import Content, Destination, ReleaseContent, TableContent, is_folder, write
 from hushtable.search import Budget, Trace
 from hushtable.tables import Partition, Table, encoded
+from hushtable.wording import Facts
 
 if TYPE_CHECKING:
     from hushtable.quality import Utility
@@ -48,7 +50,7 @@ _PART: Final = Path("part.parquet")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Release(Generic[FrameT]):
+class Release(Facts, Generic[FrameT]):
     """A protected table and how it came about.
 
     Attributes
@@ -835,15 +837,16 @@ class Release(Generic[FrameT]):
             columns[name if name not in columns else f"class_{name}"] = figures_.tolist()
         return frames.assemble(columns, frames.library(self.source))
 
-    def _repr_html_(self) -> str:
-        sizes, lost = self._published_sizes(), self.quality.by_column
-        rows = "".join(f"<tr><td>{escaped(name)}</td><td>{share:.4f}</td></tr>" for name, share in lost.items())
-        return (
-            f"<b>Release</b>: {escaped(self.claim.sentence)}<br>"
-            f"{len(sizes):,} classes, smallest {sizes.min():,}, "
-            f"loss {self.loss:.4f}, {self.n_suppressed:,} records suppressed"
-            f"<table><tr><th>column</th><th>loss (set-NCP)</th></tr>{rows}</table>"
-        )
+    @property
+    def facts(self) -> tuple[str, ...]:
+        """What is published, whom it protects from whom, what it cost and what speaks against it; verified for that."""
+        if "verdict" not in self._made:
+            self._made["verdict"] = self.verify()
+        return describe_release(self.claim, self._made["verdict"], self.columns, self.to_dict())
+
+    def _table(self) -> list[tuple[str, str]]:
+        lost = self.quality.by_column
+        return [("column", "loss (set-NCP)"), *((name, f"{share:.4f}") for name, share in lost.items())]
 
     @property
     def compared_with(self) -> Frame | None:

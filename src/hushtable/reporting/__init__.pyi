@@ -1,9 +1,7 @@
 from .document import (
-    Answers as Answers,
     Block as Block,
     Chart as Chart,
     Code as Code,
-    KeyFigures as KeyFigures,
     Paragraph as Paragraph,
     Points as Points,
     Quantity as Quantity,

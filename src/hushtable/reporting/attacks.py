@@ -8,26 +8,22 @@ from hushtable.release import MOST_ATTACKED, Release
 from hushtable.reporting.document import (
     Block,
     CellContent,
-    KeyFigure,
-    KeyFigures,
     Paragraph,
-    Points,
     Quantity,
     Section,
     Table,
-    blocks_of,
+    facts_section,
     row_of,
 )
-from hushtable.reporting.released import Released, and_
+from hushtable.reporting.released import Released
 from hushtable.risk import JoinRisk, Linked, Linking, OwnAttack, OwnAttacks, Unicity, attack_written
+from hushtable.wording import join_names
 
 _TESTING = "8.2.3 Adversarial testing"
 
 
 def of_unicity(found: Unicity) -> tuple[Section, ...]:
     """Return the sections of who is found by a few records."""
-    most = max(found.known, key=lambda each: each.rate)
-    roughly = [f"{name} within {amount}" for name, amount in found.tolerance.items()]
     rows = tuple(
         (str(each.n_known), Quantity(each.n_trials, "count"), Quantity(each.n_found, "count"),
          Quantity(each.rate, "share"), Quantity(each.interval[0], "share"), Quantity(each.interval[1], "share"),
@@ -35,18 +31,9 @@ def of_unicity(found: Unicity) -> tuple[Section, ...]:
         for each in found.known
     )  # fmt: skip
     titles = ("records known", "persons looked for", "found", "share", "at least", "at most", "among few", "right")
-    figures = (
-        KeyFigure("persons found", Quantity(most.rate, "share"), f"by {most.n_known} of their records"),
-        KeyFigure("persons", Quantity(found.n_persons, "count"), f"with {found.n_records:,} records"),
-    )
-    blocks = blocks_of(
-        Paragraph(f"{found.headline} Known of a record: {and_((*found.items, *roughly))}."), KeyFigures(figures)
-    )
-    note = f"Among few: among fewer than {most.few} persons whom the records fit. The interval is Wilson's, 95 %."
-    return (
-        Section("summary", "In short", blocks),
-        Section("known", "By how many records", (Table("Persons found", titles, rows, note),), _TESTING),
-    )
+    few = found.known[0].few
+    note = f"Among few: among fewer than {few} persons whom the records fit. The interval is Wilson's, 95 %."
+    return (Section("known", "By how many records", (Table("Persons found", titles, rows, note),), _TESTING),)
 
 
 def of_linking(found: Linking) -> tuple[Section, ...]:
@@ -54,18 +41,13 @@ def of_linking(found: Linking) -> tuple[Section, ...]:
     sides = [("outside table", found.found), *([("control", found.control)] if found.control else [])]
     rows = tuple(_linked(what, each) for what, each in sides)
     titles = ("table", "records", "fit one record", "right", "fit one class", "right", "fit few", "fit none")
-    blocks: list[Block] = [Table("What outside records fit", titles, rows, f"Compared: {and_(found.on)}.")]
+    blocks: list[Block] = [Table("What outside records fit", titles, rows, f"Compared: {join_names(found.on)}.")]
     if found.excess_interval is not None:
         low, high = found.excess_interval
         shares = (Quantity(found.excess, "share"), Quantity(low, "share"), Quantity(high, "share"))
         beyond = (row_of("share beyond the control", *shares),)
         blocks.append(Table("Against people who are not in the release", ("", "share", "at least", "at most"), beyond))
-    else:
-        blocks.append(Paragraph("No control was given: nothing says how many links come by chance.", "careful"))
-    return (
-        Section("summary", "In short", (Paragraph(found.headline),)),
-        Section("links", "Who has another table", tuple(blocks), _TESTING),
-    )
+    return (Section("links", "Who has another table", tuple(blocks), _TESTING),)
 
 
 def _linked(what: str, each: Linked) -> tuple[CellContent, ...]:
@@ -82,16 +64,13 @@ def of_join(found: JoinRisk) -> tuple[Section, ...]:
          Quantity(found.n_alone_right, "count")),
         ("fit no record of the other table", Quantity(found.n_lost, "count"), Quantity(None)),
     )  # fmt: skip
-    table = Table("Records of the first table", ("", "records", "right"), rows, f"Joined on {and_(found.on)}.")
-    return (
-        Section("summary", "In short", (Paragraph(found.headline),)),
-        Section("join", "What two tables tell together", (table,), _TESTING),
-    )
+    table = Table("Records of the first table", ("", "records", "right"), rows, f"Joined on {join_names(found.on)}.")
+    return (Section("join", "What two tables tell together", (table,), _TESTING),)
 
 
 def of_attacks(found: OwnAttacks) -> tuple[Section, ...]:
     """Return the sections of attacks on one's own release; they name witnesses, and are for insiders."""
-    return Section("summary", "In short", (Paragraph(found.headline),)), _tried(found)
+    return (Section("attacks", "Attacks on the release", _tables(found), _TESTING),)
 
 
 def of_release(release: Release | Released) -> Section:
@@ -110,15 +89,13 @@ def of_release(release: Release | Released) -> Section:
 
 
 def _tried(found: OwnAttacks) -> Section:
+    return Section("attacks", "Attacks on the release", (*facts_section(found.facts).blocks, *_tables(found)), _TESTING)
+
+
+def _tables(found: OwnAttacks) -> tuple[Block, ...]:
     titles = ("attack", "column", "targets", "found", "share", "by chance", "right")
     rows = tuple(_row(each) for each in found.attacks)
-    blocks: list[Block] = [
-        Paragraph(found.headline, "careful" if found.fell else "plain"),
-        *([Table("What each attack finds", titles, rows)] if rows else []),
-    ]
-    advice = dict.fromkeys(f"{each.name}: {each.advice}" for each in found.attacks if each.fell)
-    if advice:
-        blocks.append(Points(tuple(advice)))
+    blocks: list[Block] = [Table("What each attack finds", titles, rows)] if rows else []
     seen = tuple(
         (each.name, each.column or "", str(witness.number), Quantity(witness.n_records, "count"),
          Quantity(witness.n_found, "count"))
@@ -127,10 +104,7 @@ def _tried(found: OwnAttacks) -> Section:
     if seen:
         note = "Numbers are drawn anew for every report: they name a class in this one only."
         blocks.append(Table("Some classes", ("attack", "column", "class", "records", "found"), seen, note))
-    if found.untried:
-        blocks.append(Paragraph("Not tried, so nothing is known of them:", "careful"))
-        blocks.append(Points(tuple(f"{name}: {why}" for name, why in found.untried.items())))
-    return Section("attacks", "Attacks on the release", tuple(blocks), _TESTING)
+    return tuple(blocks)
 
 
 def _row(each: OwnAttack) -> tuple[CellContent, ...]:

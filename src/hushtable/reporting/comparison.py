@@ -4,46 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from hushtable.policy import INTERNAL, KNEE, ComparedRun, Comparison
+from hushtable.policy import ComparedRun, Comparison
 from hushtable.reporting.document import (
     Block,
     CellContent,
     Chart,
     Data,
-    KeyFigure,
-    KeyFigures,
-    Paragraph,
-    Points,
     Quantity,
     Section,
     Table,
     row_of,
 )
-from hushtable.reporting.released import and_
 
 
 def of_comparison(compared: Comparison) -> tuple[Section, ...]:
     """Return the sections of a comparison."""
-    return _summary(compared), *_runs(compared), *_by_column(compared)
-
-
-def _summary(compared: Comparison) -> Section:
-    crowd = "records" if compared.person is None else "persons"
-    blocks: list[Block] = [
-        Paragraph(f"{INTERNAL.capitalize()}.", "careful"),
-        Paragraph(
-            f"{compared.n_records:,} records by {and_(compared.quasi_identifiers)}; classes count {crowd}, loss is "
-            f"{compared.loss}. Every run was verified from its published cells."
-        ),
-    ]
-    if (knee := compared.knee) is not None:
-        figures = (
-            KeyFigure("k at the knee", Quantity(knee.k, "count"), KNEE),
-            KeyFigure("highest risk there", Quantity(knee.highest_risk, "share"), "of a right guess"),
-            KeyFigure("loss there", Quantity(knee.loss), f"{compared.loss}, {knee.line}"),
-        )
-        blocks.append(KeyFigures(figures))
-    return Section("summary", "In short", tuple(blocks))
+    return *_runs(compared), *_by_column(compared)
 
 
 def _runs(compared: Comparison) -> Iterator[Section]:
@@ -65,9 +41,6 @@ def _runs(compared: Comparison) -> Iterator[Section]:
     if linked:
         of_links = ("k", "run", "persons found", "loss", "suppressed")
         blocks.append(Table("Whom 1, 2 or 3 known records find", of_links, tuple(map(_linked, linked))))
-    refused = tuple(f"k = {row.k}, {row.line}: {row.reason}" for row in compared.rows if not row.is_feasible)
-    if refused:
-        blocks += [Paragraph("No release came of these:"), Points(refused)]
     yield Section("runs", "Risk against loss", tuple(blocks), "8.3 Mitigation")
 
 

@@ -23,7 +23,7 @@ from hushtable.columns import escaped as escape
 from hushtable.errors import InputError
 from hushtable.io import drafts
 from hushtable.plots import charts, style
-from hushtable.wording import current_language, translate, use_language
+from hushtable.wording import CAREFUL, current_language, translate, use_language
 
 Audience = Literal["internal", "external"]
 """Who reads: those who make the release, or whoever receives it."""
@@ -134,33 +134,6 @@ class Points:
 
 
 @dataclass(frozen=True, slots=True)
-class Answers:
-    """Questions that everyone has, each with its answer."""
-
-    items: tuple[tuple[str, str], ...]
-
-    kind: ClassVar[str] = "answers"
-
-
-@dataclass(frozen=True, slots=True)
-class KeyFigure:
-    """One number that matters, and what it says."""
-
-    label: str
-    quantity: Quantity
-    meaning: str
-
-
-@dataclass(frozen=True, slots=True)
-class KeyFigures:
-    """A few numbers that matter."""
-
-    figures: tuple[KeyFigure, ...]
-
-    kind: ClassVar[str] = "key_figures"
-
-
-@dataclass(frozen=True, slots=True)
 class Table:
     """Rows of texts and numbers.
 
@@ -222,7 +195,7 @@ class Form:
     kind: ClassVar[str] = "form"
 
 
-Block = Paragraph | Answers | Points | KeyFigures | Table | Chart | Code | Form
+Block = Paragraph | Points | Table | Chart | Code | Form
 
 
 def blocks_of(*blocks: Block) -> tuple[Block, ...]:
@@ -257,6 +230,12 @@ class Section:
             "clause": self.clause,
             "blocks": [{"kind": block.kind, **_plain(block)} for block in self.blocks],
         }
+
+
+def facts_section(facts: Sequence[str], *blocks: Block) -> Section:
+    """Return the first section of a report: the facts of a result, and further blocks."""
+    told = (Paragraph(each.removeprefix(CAREFUL), "careful" if each.startswith(CAREFUL) else "plain") for each in facts)
+    return Section("summary", "In short", (*told, *blocks))
 
 
 def _plain(entry: Any) -> Any:
@@ -399,22 +378,8 @@ def _paragraph(block: Paragraph) -> str:
     return f'<p class="{block.tone}">{_say(block.text)}</p>'
 
 
-def _answers(block: Answers) -> str:
-    items = "".join(f"<dt>{_say(question)}</dt><dd>{_say(answer)}</dd>" for question, answer in block.items)
-    return f'<dl class="answers">{items}</dl>'
-
-
 def _points(block: Points) -> str:
     return f"<ul>{''.join(f'<li>{_say(item)}</li>' for item in block.items)}</ul>" if block.items else ""
-
-
-def _key_figures(block: KeyFigures) -> str:
-    figures = "".join(
-        f"<div><dt>{_say(each.label)}</dt><dd><strong>{_quantity(each.quantity)}</strong> "
-        f"<span>{_say(each.meaning)}</span></dd></div>"
-        for each in block.figures
-    )
-    return f'<dl class="figures">{figures}</dl>'
 
 
 def _table(block: Table) -> str:
@@ -479,16 +444,14 @@ def _form(block: Form) -> str:
 
 _DRAWN: Final[dict[type[Block], Callable[[Any], str]]] = {
     Paragraph: _paragraph,
-    Answers: _answers,
     Points: _points,
-    KeyFigures: _key_figures,
     Table: _table,
     Code: _code,
     Form: _form,
 }
 
 
-SCHEMA_VERSION: Final = 1
+SCHEMA_VERSION: Final = 2
 """Of what `Report.to_dict` returns; it grows where something is renamed or goes."""
 
 
@@ -546,6 +509,12 @@ class Report:
         names = ", ".join(each.name for each in self.sections)
         raise InputError(f"the report has no section {name!r}.", hint=f"it has {names}.")
 
+    @property
+    def facts(self) -> tuple[str, ...]:
+        """The sentences of its first section, as the result says them."""
+        told = (block for block in self.sections[0].blocks if isinstance(block, Paragraph))
+        return tuple(f"{CAREFUL if block.tone == 'careful' else ''}{block.text}" for block in told)
+
     def to_html(self) -> str:
         """Return the report as one page: no script, nothing fetched, light or dark as its reader has it."""
         with use_language(self.language):
@@ -559,6 +528,7 @@ class Report:
             "title": self.title,
             "audience": self.audience,
             "holds": self.holds,
+            "facts": list(self.facts),
             "sections": [each.to_dict() for each in self.sections],
         }
 

@@ -10,29 +10,27 @@ import shlex
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from importlib.metadata import version
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import numpy as np
 
 from hushtable.claims import Classes, Matchings
-from hushtable.discover import Determined, Named, Roles, find_quasi_identifiers
+from hushtable.discover import Roles, find_quasi_identifiers
 from hushtable.io import Frame
 from hushtable.policy import plain_yaml
 from hushtable.quality import Utility, among, measure_utility
-from hushtable.release import manifest
+from hushtable.release import Exposure, manifest
 from hushtable.reporting.document import (
-    Answers,
     Block,
     Chart,
     Code,
     Data,
-    KeyFigure,
-    KeyFigures,
     Paragraph,
     Points,
     Quantity,
     Section,
     Table,
+    facts_section,
     row_of,
     share_shown,
 )
@@ -40,9 +38,6 @@ from hushtable.reporting.released import (
     CLAUSES,
     MOST_LOOKED_AT,
     Released,
-    and_,
-    beside,
-    conditions_of,
     decision,
     three_tests,
     unprotected,
@@ -51,10 +46,10 @@ from hushtable.reporting.risk import fewer_than, people_of, share_below
 from hushtable.risk import RiskAssessment, record_bands, stair
 from hushtable.risk.assess import assess
 from hushtable.search import n_threads
+from hushtable.wording import join_names
 
 NO_ORIGINAL: Final = "The original was not given, or its rows hardly repeat: what it was like is not told."
 _SHOWN_PAIRS: Final = 5
-_MANY_FOUND: Final = 0.1  # of the records, by a column that is kept as it is
 _SHOWN_DISTRIBUTIONS: Final = 4
 
 
@@ -89,7 +84,7 @@ def risk_before(before: RiskAssessment | None) -> Section:
 
 def risk_after(released: Released, before: RiskAssessment | None, after: RiskAssessment | None) -> Section:
     """Say what holds of the published table, and what risk is left."""
-    blocks: list[Block] = [conditions_of(released)]
+    blocks: list[Block] = [Points(released.verdict.facts[1:])]
     if after is not None:
         both = {"before": before, "after": after} if before is not None else {"after": after}
         sizes = sorted({*after.records_below, *(before.records_below if before else ())})
@@ -247,7 +242,7 @@ def sections(released: Released) -> tuple[Section, ...]:
         left = pool.submit(assessed, released, shown if shown.n_records else None)
     before, after = was.result(), left.result()
     return (
-        _summary(released, before),
+        facts_section(released.sentences),
         _asked(released),
         _data(released, looked.result()),
         risk_before(before),
@@ -262,187 +257,9 @@ def sections(released: Released) -> tuple[Section, ...]:
     )
 
 
-def _summary(released: Released, before: RiskAssessment | None) -> Section:
-    """Say for someone who has never heard of a privacy model what was released, who can be found, and what it cost."""
-    verdict, facts = released.verdict, released.facts
-    n_columns, left_out = len(released.names), facts.get("removed", ())
-    without = f", without {and_(left_out)}" if left_out else ""
-    blocks: list[Block] = []
-    if (most := _found_by_kept(released)) is not None:
-        blocks.append(
-            Paragraph(
-                f"Whoever also knows {most.columns} of a person finds {most.n_records:,} of {most.of:,} records. "
-                "Round it, leave it out, or say in the policy why nobody knows it.",
-                "careful",
-            )
-        )
-    if not verdict.passed:
-        blocks.append(Paragraph("The table does NOT hold what it claims: do not release it.", "careful"))
-    elif not verdict.complete:
-        blocks.append(Paragraph("Not all that the table claims could be judged: do not release it yet.", "careful"))
-    else:
-        blocks.append(
-            Paragraph(
-                "Every condition that was asked was judged again from the published table"
-                f"{beside(released.claim)}, and holds.",
-                "good",
-            )
-        )
-    answers = (
-        ("What was released?", f"{released.published.n_records:,} records with {n_columns} columns{without}."),
-        ("Who could still be found?", _who_is_found(released, before)),
-        ("What did it cost?", _what_it_cost(released)),
-    )
-    blocks.append(Answers(answers))
-    blocks.append(KeyFigures(tuple(_key_figures(released, before))))
-    blocks += [Paragraph(text, "careful") for text in _cautions(released)]
-    return Section("summary", "In short", tuple(blocks))
-
-
-def _who_is_found(released: Released, before: RiskAssessment | None) -> str:
-    claim, verdict = released.claim, released.verdict
-    columns, whom = and_(released.quasi_identifiers), "persons" if released.person else "records"
-    was = f" Before, {before.n_unique:,} of {before.n_records:,} records stood alone." if before else ""
-    if isinstance(claim, Matchings):
-        return f"The table promises {claim.sentence}.{was}"
-    n = verdict.smallest_class
-    if not released.is_counted:
-        return f"Not known: whose record a row is stands in the original, which was not given.{was}"
-    if n < 1:
-        return f"No record is published by {columns}.{was}"
-    if n < 2:
-        # Conditions that look at a population, or only at sensitive values, let a record stand alone.
-        return (
-            f"{verdict.n_unique:,} of {released.published.n_records:,} records stand alone: whoever knows {columns} of "
-            "such a person, and that the person is in the table, finds the record. The table promises "
-            f"{claim.sentence}.{was}"
-        )
-    linkage = released.linkage
-    if linkage is None:
-        of = "one record of a person" if released.person else "a record"
-        return (
-            f"Nobody for sure: whoever knows {columns} of {of} meets at least {n:,} {whom} that fit, so that a guess "
-            f"is right in at most 1 of {n:,} cases{_unless(released)}.{was}"
-        )
-    found = linkage.known[-1]
-    sure = f"Whoever knows one record: at least {n:,} persons fit {columns}."
-    told = "; ".join(linkage.lines()[1:])
-    return (
-        f"{'Persons with several records' if linkage.rate else 'Nobody of the sample'}: {told}. {sure}{was}"
-        if found.n_records > 1
-        else f"{sure}{was}"
-    )
-
-
-class _FoundByKept(NamedTuple):
-    """Whom a reader finds who also knows some kept columns."""
-
-    columns: str
-    n_records: int
-    of: int
-
-
-def _most_told(released: Released) -> _FoundByKept | None:
-    """Return the kept columns that give most people away to a reader who knows them besides."""
-    exposure = released.facts.get("exposure") or {}
-    told = exposure.get("told", ())
-    if not told or not told[0]["n_records"]:
-        return None
-    return _FoundByKept(and_(told[0]["columns"]), told[0]["n_records"], exposure["n_records"])
-
-
-def _found_by_kept(released: Released) -> _FoundByKept | None:
-    """Return the same where it is so many that nobody should sign without having seen it."""
-    most = _most_told(released)
-    return most if most is not None and most.n_records >= _MANY_FOUND * most.of else None
-
-
-def _unless(released: Released) -> str:
-    """Say whom one more column gives away."""
-    most = _most_told(released)
-    if most is None:
-        return ""
-    return (
-        f", as long as nobody knows more: with {most.columns} besides, {most.n_records:,} of {most.of:,} records stand "
-        "alone"
-    )
-
-
-def _what_it_cost(released: Released) -> str:
-    lost = released.facts.get("quality", {}).get("set_ncp")
-    if lost is None:
-        return "The manifest that was given does not say."
-    n_suppressed = released.facts.get("n_suppressed", 0)
-    suppressed = f"{n_suppressed:,} records were suppressed" if n_suppressed else "no record was suppressed"
-    return f"Detail: a typical cell of these columns now spans {share_shown(lost)} of its column, and {suppressed}."
-
-
-def _key_figures(released: Released, before: RiskAssessment | None) -> Iterator[KeyFigure]:
-    verdict, facts = released.verdict, released.facts
-    whom = "persons" if released.person else "records"
-    if (most := _found_by_kept(released)) is not None:
-        yield KeyFigure(
-            "found by a kept column", Quantity(most.n_records, "count"), f"of {most.of:,}, by {most.columns}"
-        )
-    if released.is_counted:
-        figure = Quantity(verdict.smallest_class, "count")
-        yield KeyFigure("smallest class", figure, f"{whom} share their published cells")
-    if before is not None:
-        yield KeyFigure(
-            "records alone before",
-            Quantity(before.n_unique, "count"),
-            f"of {before.n_records:,}; {verdict.n_unique:,} now by the same columns",
-        )
-    if released.is_counted:
-        risk = Quantity(verdict.average_risk, "share")
-        yield KeyFigure("average risk", risk, "of a right guess, over all published records")
-    if (lost := facts.get("quality", {}).get("set_ncp")) is not None:
-        yield KeyFigure("detail lost", Quantity(lost, "share"), "set-NCP: 0 % as it was, 100 % nothing left")
-    if (n_suppressed := facts.get("n_suppressed")) is not None:
-        yield KeyFigure("suppressed", Quantity(n_suppressed, "count"), f"of {facts['n_records']:,} records")
-
-
-def _cautions(released: Released) -> Iterator[str]:
-    for name, least in released.verdict.distinct_sensitive.items():
-        if least < 2:
-            yield (
-                f"In at least one class all records agree on {name}: whoever finds the class of a person knows it. "
-                f"l-diversity for {name} would ask for more."
-            )
-    if released.facts.get("replaces_earlier"):
-        yield "It replaces an earlier release, which nobody may have beside it."
-    if not released.sensitive:
-        yield "No column was declared sensitive, so that nothing was measured of what a class has in common."
-    exposure = released.facts.get("exposure") or {}
-    if exposure.get("n_unique"):
-        yield (
-            f"On columns that are kept as they are, {'' if exposure['complete'] else 'at least '}"
-            f"{exposure['n_unique']:,} of {exposure['n_records']:,} records are unique: whoever does know those "
-            "columns finds them."
-        )
-    for shown in exposure.get("identifiers", ()):
-        yield f"{shown['column']} is published, and looks like a direct identifier ({shown['reason']})."
-    for named in (Named(**each) for each in exposure.get("named", ())):
-        yield (
-            f"{named.column} is kept as it is, and names people in {named.n_records:,} of {exposure['n_records']:,} "
-            f"records ({named.what})."
-        )
-    for determined in (Determined(**each) for each in exposure.get("determined", ())):
-        yield (
-            f"{determined.column} is kept as it is, and {'tells' if determined.tells else 'follows from'} "
-            f"{and_(determined.by)}: exact cells of the one say much of the other."
-        )
-
-
 def _asked(released: Released) -> Section:
     policy = released.policy
-    blocks: list[Block] = [
-        Paragraph(
-            f"The reader whom it protects from is one who knows {and_(released.claim.columns)} of a person, and no "
-            "other column of the table."
-        ),
-        Points(released.claim.conditions),
-    ]
+    blocks: list[Block] = [Points(released.claim.conditions)]
     if accepted := policy.get("accept"):
         rows = tuple((name, reason) for name, reason in accepted.items())
         blocks.append(Table("Columns accepted as they are, and why nobody knows them", ("column", "reason"), rows))
@@ -544,13 +361,10 @@ def _done(released: Released) -> Section:
                 Quantity(lost.get(each["name"]), "share"),
             )
         )
-    left_out = released.facts.get("removed", ())
     blocks: list[Block] = [
         Table("Columns", ("column", "role", "what was done", "cells *", "loss"), tuple(rows),
               "Loss: the mean share of the column that a published cell spans (set-NCP)."),
     ]  # fmt: skip
-    if left_out:
-        blocks.append(Paragraph(f"Left out: {and_(left_out)}."))
     if lost:
         most = sorted(lost, key=lambda name: -lost[name])
         data = {
@@ -599,36 +413,21 @@ def _told(released: Released) -> Section:
         return Section(
             "told", title, (Paragraph("Columns that are kept as they are were not measured."),), CLAUSES["told"]
         )
-    limit, least = exposure["limit"], "" if exposure["complete"] else "at least "
-    blocks: list[Block] = []
-    if exposure["columns"]:
-        blocks.append(
-            Paragraph(
-                f"On at most {limit['columns']} of the columns kept as they are ({and_(exposure['columns'])}), {least}"
-                f"{exposure['n_unique']:,} of {exposure['n_records']:,} records are unique: "
-                f"{share_shown(exposure['rate'])}, where the limit is {share_shown(limit['rate'])}.",
-                "careful" if exposure["is_above"] else "plain",
-            )
+    found = Exposure.from_dict(exposure)
+    blocks: list[Block] = [Points(tuple(found.lines()))]
+    rows = tuple(
+        (
+            " + ".join(each.columns),
+            Quantity(each.n_records, "count"),
+            Quantity(each.n_records / found.n_records, "share"),
         )
-    told = [each for each in exposure["told"] if each["n_records"]]
-    if exposure.get("told_to") == 0:
-        text = "Who also knows a column that is kept was not counted: there are too many distinct rows."
-        blocks.append(Paragraph(text, "careful"))
-    if told:
-        rows = tuple(
-            (
-                " + ".join(each["columns"]),
-                Quantity(each["n_records"], "count"),
-                Quantity(each["n_records"] / exposure["n_records"], "share"),
-            )
-            for each in told
-        )
+        for each in found.told
+        if each.n_records
+    )
+    if rows:
         note = "Of someone who knows a record's published quasi-identifiers, and this besides."
         blocks.append(Table("Who also knows …", ("… this", "finds so many records", "share"), rows, note))
-    if accepted := exposure["accepted"]:
-        rows_ = tuple((name, reason) for name, reason in accepted.items())
-        blocks.append(Table("Accepted", ("column", "reason"), rows_))
-    return Section("told", title, tuple(blocks or [Paragraph("Nothing: no column is kept as it is.")]), CLAUSES["told"])
+    return Section("told", title, tuple(blocks), CLAUSES["told"])
 
 
 def reproduce(released: Released) -> Section:

@@ -3,31 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
 
 from hushtable.masking import MaskedRelease, MaskingTradeoff
 from hushtable.reporting.document import (
     Block,
     Chart,
-    KeyFigure,
-    KeyFigures,
     Paragraph,
+    Points,
     Quantity,
     Section,
     Table,
-    blocks_of,
+    facts_section,
     share_shown,
 )
 from hushtable.reporting.inside import reproduce
-from hushtable.reporting.released import CLAUSES, Released, and_, conditions_of, decision, three_tests, unprotected
-
-_HIDES: Final = "This hides a correlation, not people: whoever knows a record's other cells can find it."
+from hushtable.reporting.released import CLAUSES, Released, decision, three_tests, unprotected
+from hushtable.wording import join_names
 
 
 def sections(release: MaskedRelease, released: Released) -> tuple[Section, ...]:
     """Return the sections of a masked table."""
     return (
-        _summary(release),
+        facts_section(release.facts),
         _done(release),
         _after(release, released),
         three_tests(released),
@@ -35,28 +32,6 @@ def sections(release: MaskedRelease, released: Released) -> tuple[Section, ...]:
         reproduce(released),
         decision(),
     )
-
-
-def _summary(release: MaskedRelease) -> Section:
-    proof = (
-        "the fewest possible" if release.optimal else f"at most {share_shown(release.gap)} above the fewest possible"
-    )
-    figures = (
-        KeyFigure("stars", Quantity(release.n_stars, "count"), f"cells of {and_(release.a)} that were masked; {proof}"),
-        KeyFigure("kept", Quantity(release.share_kept, "share"), f"of the cells of {and_(release.a)}"),
-        KeyFigure("clusters", Quantity(release.n_clusters, "count"), f"of equal size, instead of {and_(release.b)}"),
-    )
-    blocks = blocks_of(
-        Paragraph(
-            f"{release.n_records:,} records in which {and_(release.a)} say nothing of the cluster that stands for "
-            f"{and_(release.b)}; {len(release.removed):,} records were left out to make clusters equal."
-        ),
-        Paragraph(_HIDES, "careful"),
-        KeyFigures(figures),
-        *(Paragraph(f"{warning[0].upper()}{warning[1:]}.", "careful") for warning in release.warnings),
-        *(Paragraph(f"{note}.") for note in release.notes),
-    )
-    return Section("summary", "In short", blocks)
 
 
 def _done(release: MaskedRelease) -> Section:
@@ -85,7 +60,7 @@ def _after(release: MaskedRelease, released: Released) -> Section:
         )
         for each in release.guesses
     )
-    blocks: list[Block] = [conditions_of(released)]
+    blocks: list[Block] = [Points(released.verdict.facts[1:])]
     if rows:
         titles = ("column", "masked cells", "guessed right", "hidden information restored")
         note = "By a weak reader, from the columns that are kept as they are; a stronger one gets back more."
@@ -100,7 +75,7 @@ def of_tradeoff(tradeoff: MaskingTradeoff) -> tuple[Section, ...]:
 
 def _tradeoff(tradeoff: MaskingTradeoff) -> Iterator[Block]:
     points = tradeoff.points
-    yield Paragraph(f"{and_(tradeoff.a)} made independent of clusters of {and_(tradeoff.b)}.")
+    yield Paragraph(f"{join_names(tradeoff.a)} made independent of clusters of {join_names(tradeoff.b)}.")
     yield from (Paragraph(f"{note}.") for note in tradeoff.notes)
     data = {
         "clusters": [each.clusters for each in points],

@@ -21,7 +21,6 @@ from hushtable.claims import Classes, Matchings
 from hushtable.models import KAnonymity
 from hushtable.release import external_facts
 from hushtable.reporting.document import (
-    Answers,
     Block,
     CellContent,
     Chart,
@@ -31,9 +30,11 @@ from hushtable.reporting.document import (
     Quantity,
     Section,
     Table,
+    facts_section,
 )
-from hushtable.reporting.released import CLAUSES, Released, and_, beside, decision, three_tests, unprotected
+from hushtable.reporting.released import CLAUSES, Released, beside, decision, three_tests, unprotected
 from hushtable.risk import size_bands
+from hushtable.wording import join_names
 
 LEAST: Final = 11
 """Records of the smallest cell that may be shown: the rule of the US Centers for Medicare and Medicaid Services."""
@@ -99,25 +100,14 @@ def sections(released: Released) -> tuple[Section, ...]:
 def _summary(released: Released) -> Section:
     claim, n_records = released.claim, released.published.n_records
     changed = "coarsened" if isinstance(claim, (Classes, Matchings)) else "masked"
-    blocks = (
-        Paragraph(
-            f"Every condition below was judged from the published table{beside(claim)} by its maker, and holds.", "good"
-        ),
-        Answers(
-            (
-                (
-                    "What was released?",
-                    f"{_records(n_records)} with {len(released.names)} columns.",
-                ),
-                ("Who could still be found?", _promise(released)),
-                (
-                    "What did it cost?",
-                    f"Cells were {changed} as the columns below say; figures of it stay with those who made the table.",
-                ),
-            )
-        ),
+    return facts_section(
+        (
+            f"Every condition below was judged from the published table{beside(claim)} by its maker, and holds.",
+            f"{_records(n_records)} with {len(released.names)} columns were released.",
+            _promise(released),
+            f"Cells were {changed} as the columns below say; figures of it stay with those who made the table.",
+        )
     )
-    return Section("summary", "In short", blocks)
 
 
 def _promise(released: Released) -> str:
@@ -135,8 +125,9 @@ def _promise(released: Released) -> str:
         else ""
     )
     return (
-        f"At least {k} {whom} share each record's cells of {and_(claim.columns)}: whoever knows these columns of {of}, "
-        f"and no other, is right in at most 1 of {k} guesses.{linked} In full, the table promises {claim.sentence}."
+        f"At least {k} {whom} share each record's cells of {join_names(claim.columns)}: whoever knows these columns of "
+        f"{of}, and no other, is right in at most 1 of {k} guesses.{linked} In full, the table promises "
+        f"{claim.sentence}."
     )
 
 
@@ -150,11 +141,11 @@ def _asked(released: Released, facts: Mapping[str, Any]) -> Section:
         Points(released.claim.conditions),
     ]
     if accepted := facts.get("accepted"):
-        blocks.append(Paragraph(f"Published as they are, and taken for known to nobody: {and_(accepted)}."))
+        blocks.append(Paragraph(f"Published as they are, and taken for known to nobody: {join_names(accepted)}."))
     if hidden := facts.get("pseudonymized"):
-        blocks.append(Paragraph(f"Keyed pseudonyms stand for the cells of {and_(hidden)}."))
+        blocks.append(Paragraph(f"Keyed pseudonyms stand for the cells of {join_names(hidden)}."))
     if drawn := facts.get("fresh"):
-        blocks.append(Paragraph(f"Every record has a new pseudonym in {and_(drawn)}: it links no two records."))
+        blocks.append(Paragraph(f"Every record has a new pseudonym in {join_names(drawn)}: it links no two records."))
     if facts.get("replaces_earlier"):
         blocks.append(Paragraph("It replaces an earlier release, which nobody may have beside it.", "careful"))
     return Section("asked", "What was asked", tuple(blocks), CLAUSES["asked"])
@@ -163,8 +154,8 @@ def _asked(released: Released, facts: Mapping[str, Any]) -> Section:
 def _reader(released: Released) -> Iterator[Block]:
     if isinstance(released.claim, (Classes, Matchings)):
         yield Paragraph(
-            f"The reader whom it protects from is one who knows {and_(released.claim.columns)} of a person, and no "
-            "other column of the table."
+            f"The reader whom it protects from is one who knows {join_names(released.claim.columns)} of a person, and "
+            "no other column of the table."
         )
 
 

@@ -30,13 +30,14 @@ from hushtable.claims import (
     seen,
 )
 from hushtable.engines import judged_rows
-from hushtable.errors import InputError, VerificationError
+from hushtable.errors import HushError, InputError, VerificationError
 from hushtable.io import Frame, drafts, frames, is_many
 from hushtable.masking import MaskedRelease
 from hushtable.policy import Policy
-from hushtable.release import Release, codebook_paths, manifest
+from hushtable.release import Exposure, Release, codebook_paths, describe_release, manifest
 from hushtable.reporting.document import Form, Paragraph, Points, Section, Table
 from hushtable.tables import Table as CodedTable
+from hushtable.wording import join_names
 
 MOST_LOOKED_AT: Final = 50_000
 """Records that are looked at for the reasons of roles."""
@@ -57,12 +58,6 @@ CLAUSES: Final = {
 """The clauses of ISO/IEC 27559:2022 that sections speak to; following their order is no claim of conformity."""
 
 
-def and_(names: Sequence[str]) -> str:
-    """Join names as in a sentence."""
-    *first, last = names or ("nothing",)
-    return f"{', '.join(first)} and {last}" if first else last
-
-
 def beside(claim: Claim) -> str:
     """Say what a claim is judged beside, if not from the published table alone."""
     if isinstance(claim, Matchings):
@@ -72,18 +67,9 @@ def beside(claim: Claim) -> str:
     return ""
 
 
-def conditions_of(released: Released) -> Points:
-    """Say condition by condition what was judged of the published table."""
-    verdict = released.verdict
-    failed = {failure.condition for failure in verdict.failures}
-    lines = [f"fails: {failure}" for failure in verdict.failures]
-    lines += [f"not judged: {condition} ({needs})" for condition, needs in verdict.unchecked.items()]
-    return Points((*lines, *(f"holds: {each}" for each in verdict.held if each not in failed)))
-
-
 def three_tests(released: Released, *, is_external: bool = False) -> Section:
     """Say by the three tests of WP29's Opinion 05/2014 what was measured, and what was not."""
-    claim, columns = released.claim, and_(released.quasi_identifiers)
+    claim, columns = released.claim, join_names(released.quasi_identifiers)
     measured = " and ".join(claim.conditions)
     if isinstance(claim, (Classes, Matchings)):
         rows = (
@@ -124,7 +110,7 @@ def three_tests(released: Released, *, is_external: bool = False) -> Section:
 
 def _linked(released: Released, *, is_external: bool) -> str:
     """Say how many records a link meets, where one is sure to meet several."""
-    columns, n = and_(released.quasi_identifiers), released.verdict.smallest_class
+    columns, n = join_names(released.quasi_identifiers), released.verdict.smallest_class
     if not released.is_counted:
         return "Not known: whose record a row is stands in the original, which was not given."
     if isinstance(released.claim, Matchings) or n < 2:
@@ -143,7 +129,7 @@ def _linked(released: Released, *, is_external: bool) -> str:
     if isinstance(released.claim, HistoryClaim):
         asked = [model.name for model in released.claim.models if model.needs.histories]
         return (
-            f"{one} Column {released.person} links the records of a person; {and_(asked)} was judged from the "
+            f"{one} Column {released.person} links the records of a person; {join_names(asked)} was judged from the "
             f"published cells: {released.claim.sentence}. {released.claim.of_left_out}"
         )
     if is_external:
@@ -163,8 +149,8 @@ def _inferred(released: Released) -> str:
     judged = {name for model in claim.models for name in model.needs.sensitive}
     asked = [each for each, model in zip(claim.conditions, claim.models, strict=False) if model.needs.sensitive]
     free = [name for name in released.sensitive if name not in judged]
-    parts = [f"Judged from the published cells: {and_(asked)}."] if asked else []
-    parts += [f"Of {and_(free)}, no condition was asked."] if free else []
+    parts = [f"Judged from the published cells: {join_names(asked)}."] if asked else []
+    parts += [f"Of {join_names(free)}, no condition was asked."] if free else []
     return " ".join(parts)
 
 
@@ -180,8 +166,8 @@ def unprotected(released: Released) -> Section:
     named = {*claim.columns, *claim.sensitive}
     kept = [name for name in released.names if name not in named]
     points = [
-        f"Someone who knows more than {and_(claim.columns)} of a person: every other column is taken for unknown"
-        + (f", {and_(kept)} among them." if kept else "."),
+        f"Someone who knows more than {join_names(claim.columns)} of a person: every other column is taken for unknown"
+        + (f", {join_names(kept)} among them." if kept else "."),
         "Several releases together: what each of two tables of the same people hides, both side by side may show. "
         "Compare with what was released before.",
         "How the classes came about: a method that goes as far as its conditions allow shows a little of what stopped "
@@ -223,7 +209,6 @@ _FACTS: Final[Mapping[str, type | tuple[type, ...]]] = {
 """What a manifest may hold that reports tell, and of what type it is."""
 
 _WITHIN: Final = {
-    "exposure": ("accepted", "columns", "complete", "is_above", "limit", "n_records", "n_unique", "rate", "told"),
     "trace": ("method",),
 }
 """What such an entry has in it."""
@@ -307,6 +292,12 @@ class Released:
     def linkage(self) -> Linkage | None:
         """Whom several records find, counted in the published table; None where no column links, or nothing to."""
         return linked_in(self.claim, self.published) if self.links else None
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """What is said of it first, as of a release in memory, where classes or rows are judged."""
+        assert isinstance(self.claim, (Classes, Matchings))
+        return describe_release(self.claim, self.verdict, self.names, self.facts)
 
     def check_verified(self) -> None:
         """Raise VerificationError where the table does not hold what it claims, or not all of that was judged."""
@@ -458,6 +449,11 @@ def _check_facts(path: Path, facts: Mapping[str, Any]) -> None:
             and any(each not in facts[name] for each in within)]  # fmt: skip
     odd += [name for name in ("removed", "pseudonymized", "fresh", "accepted") if name not in odd
             and not all(isinstance(each, str) for each in facts.get(name, ()))]  # fmt: skip
+    try:
+        if not odd and facts.get("exposure"):
+            Exposure.from_dict(facts["exposure"])
+    except (KeyError, TypeError, ValueError, AttributeError, HushError):
+        odd = ["exposure"]
     if odd:
         raise InputError(
             f"the manifest {str(manifest.manifest_path(path))!r} says under {odd[0]!r} what cannot be told.",

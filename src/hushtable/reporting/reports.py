@@ -26,6 +26,7 @@ from hushtable.reporting.document import (
     Report,
     Section,
     Table,
+    facts_section,
 )
 from hushtable.risk import (
     Attack,
@@ -40,7 +41,7 @@ from hushtable.risk import (
     RiskAssessment,
     Unicity,
 )
-from hushtable.wording import LANGUAGES, current_language
+from hushtable.wording import LANGUAGES, Facts, current_language
 
 _MOST_ROWS: Final = 50
 _WHOLE: Final = ("[global]", ".global.", ".G.")
@@ -87,9 +88,9 @@ def _cell(entry: object) -> CellContent:
 _INTERNAL: Final[Mapping[type, tuple[str, Callable[[Any], tuple[Section, ...]]]]] = {
     RiskAssessment: ("How easily people can be found", risk.of_assessment),
     Mpuccs: ("Who is singled out", risk.of_mpuccs),
-    Attack: ("What an attack finds", synthetic.of_attack),
+    Attack: ("What an attack finds", lambda found: synthetic.of_attacks(Attacks((found,)))),
     Attacks: ("What attacks find", synthetic.of_attacks),
-    PrivacyFigure: ("What a figure of privacy says", synthetic.of_figure),
+    PrivacyFigure: ("What a figure of privacy says", lambda found: synthetic.of_attacks(Attacks((), (found,)))),
     MinimalUniques: ("On how few columns people are unique", risk.of_uniques),
     Keys: ("Which columns tell all rows apart", risk.of_keys),
     Unicity: ("Who is found by a few records", attacks.of_unicity),
@@ -113,7 +114,6 @@ def report(
     verdict: Verdict | None = None,
     inputs: Sequence[str | os.PathLike[str]] = (),
     title: str | None = None,
-    language: str | None = None,
 ) -> Report:
     """Tell of a result what people who decide need to know.
 
@@ -138,8 +138,6 @@ MinimalUniques, Keys, Unicity, Linking, JoinRisk, OwnAttacks, Comparison, Maskin
         Of a release in memory: files that it was made from besides those that it knows. Insiders are told their
         hashes, and no report is written over them.
     title : str, optional
-    language : {"en", "de"}, optional
-        Of the page. When not given, that of the release; else of the environment (``HUSHTABLE_LANGUAGE``).
 
     Raises
     ------
@@ -151,6 +149,8 @@ MinimalUniques, Keys, Unicity, Linking, JoinRisk, OwnAttacks, Comparison, Maskin
 
     Notes
     -----
+    The page is in the language of the release, else in that of the environment (``HUSHTABLE_LANGUAGE``):
+    `dataclasses.replace(report, language="de")` says it in another one.
     A release is judged again from its published table. For the reasons of roles, up to 50,000 rows are looked at.
     No value of a person is in it, but for what two of the largest classes publish (internal), and what at least 11
     records share. It follows the order of ISO/IEC 27559:2022 and the three tests of WP29's Opinion 05/2014, and
@@ -171,8 +171,6 @@ MinimalUniques, Keys, Unicity, Linking, JoinRisk, OwnAttacks, Comparison, Maskin
     given = {"file": file, "original": original, "policy": policy, "verdict": verdict, "inputs": inputs or None}
     check_type(verdict, Verdict, "verdict", "what Release.write or Release.verify returned")
     check_type(title, str, "title", "a text")
-    if language is not None and language not in LANGUAGES:
-        raise InputError(f"language = {language!r}.", hint=f"choose among {', '.join(LANGUAGES)}.")
     policy_file = policy
     if isinstance(result, (str, os.PathLike, Release)):
         policy = _opened(policy)
@@ -181,15 +179,15 @@ MinimalUniques, Keys, Unicity, Linking, JoinRisk, OwnAttacks, Comparison, Maskin
     if isinstance(result, (str, os.PathLike)):
         _check_unused(given, ("file", "verdict", "inputs"), "a written release")
         known = released.of_file(result, original=original, policy=_opened(policy))
-        return _of_released(known, _inside, audience, title, others, language)
+        return _of_released(known, _inside, audience, title, others)
     if isinstance(result, Release):
         _check_unused(given, ("original",), "a release, which knows it")
         known = released.of_release(result, file=file, policy=_opened(policy), verdict=verdict, inputs=inputs)
-        return _of_released(known, partial(_inside_of, result), audience, title, others, language)
+        return _of_released(known, partial(_inside_of, result), audience, title, others)
     if isinstance(result, MaskedRelease):
         _check_unused(given, ("original", "policy", "verdict"), "a masked table")
         known = released.of_masked(result, file=file, inputs=inputs)
-        return _of_released(known, partial(masking.sections, result), audience, title, others, language)
+        return _of_released(known, partial(masking.sections, result), audience, title, others)
     _check_unused(given, tuple(given), "such a result")
     if type(result) not in _INTERNAL:
         known_kinds = ", ".join(kind.__name__ for kind in (Release, MaskedRelease, *_INTERNAL))
@@ -203,9 +201,9 @@ MinimalUniques, Keys, Unicity, Linking, JoinRisk, OwnAttacks, Comparison, Maskin
         )
     told, sections = _INTERNAL[type(result)]
     # What a run has just written is not lost to its report.
-    files = result.files if isinstance(result, PipelineRun) else ()
-    inputs = drafts.paths_among(*files)
-    return Report(title or told, audience, sections(result), inputs=inputs, language=language or current_language())
+    inputs = drafts.paths_among(*(result.files if isinstance(result, PipelineRun) else ()))
+    made = (*([facts_section(result.facts)] if isinstance(result, Facts) else []), *sections(result))
+    return Report(title or told, audience, made, inputs=inputs, language=current_language())
 
 
 def _inside(known: released.Released) -> tuple[Section, ...]:
@@ -231,7 +229,6 @@ def _of_released(
     audience: Audience,
     title: str | None,
     others: tuple[Path, ...],
-    language: str | None,
 ) -> Report:
     if sections is _inside and audience == "internal" and not known.quasi_identifiers:
         raise InputError(
@@ -242,7 +239,7 @@ def _of_released(
     told = outside.sections(known) if audience == "external" else sections(known)
     holds = known.verdict.passed and known.verdict.complete
     spoken = known.facts.get("language", "en")
-    language = language or (spoken if spoken in LANGUAGES and spoken != "en" else current_language())
+    language = spoken if spoken in LANGUAGES and spoken != "en" else current_language()
     return Report(title or named, audience, told, holds, (*known.inputs, *others), language)
 
 

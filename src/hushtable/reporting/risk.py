@@ -8,8 +8,6 @@ from typing import Any, Final
 from hushtable.reporting.document import (
     Block,
     Chart,
-    KeyFigure,
-    KeyFigures,
     Paragraph,
     Quantity,
     Section,
@@ -18,7 +16,6 @@ from hushtable.reporting.document import (
     row_of,
     share_shown,
 )
-from hushtable.reporting.released import and_
 from hushtable.risk import Keys, MinimalUniques, Mpuccs, RiskAssessment, record_bands, stair
 
 _SHOWN_KEYS: Final = 20
@@ -26,7 +23,7 @@ _SHOWN_KEYS: Final = 20
 
 def of_assessment(risk: RiskAssessment) -> tuple[Section, ...]:
     """Return the sections of an assessment."""
-    return _summary(risk), _attacks(risk), _classes(risk), *_population(risk), *_sensitive(risk)
+    return _attacks(risk), _classes(risk), *_population(risk), *_sensitive(risk)
 
 
 def share_below(risk: RiskAssessment, k: int) -> float:
@@ -43,31 +40,6 @@ def people_of(risk: RiskAssessment) -> str:
 def fewer_than(k: int, risk: RiskAssessment) -> str:
     """Name the classes whose size is below k."""
     return f"classes smaller than {k}" if risk.person is None else f"classes of fewer than {k} persons"
-
-
-def _summary(risk: RiskAssessment) -> Section:
-    tolerated: list[Block] = []
-    if risk.within_tolerance is not None:
-        limit = "the Safe Harbor's rules" if risk.tolerance is None else f"classes of at least {risk.tolerance}"
-        within = risk.within_tolerance
-        tolerated.append(
-            Paragraph(
-                f"{'Within' if within else 'NOT within'} what is tolerated: {limit}.", "good" if within else "careful"
-            )
-        )
-    figures = (
-        KeyFigure("records alone", Quantity(risk.n_unique, "count"), f"of {risk.n_records:,}"),
-        KeyFigure("smallest class", Quantity(risk.smallest_class, "count"), f"counted in {people_of(risk)}"),
-        KeyFigure("highest risk", Quantity(risk.highest_risk, "share"), "of a right guess"),
-        KeyFigure("average risk", Quantity(risk.average_risk, "share"), "over all records"),
-    )
-    blocks = blocks_of(
-        *tolerated,
-        Paragraph(f"By {and_(risk.quasi_identifiers)}: {risk.headline}"),
-        KeyFigures(figures),
-        *(Paragraph(f"{note}.", "careful") for note in risk.notes),
-    )
-    return Section("summary", "In short", blocks)
 
 
 def _attacks(risk: RiskAssessment) -> Section:
@@ -141,23 +113,8 @@ def _sensitive(risk: RiskAssessment) -> Iterator[Section]:
 def of_mpuccs(found: Mpuccs) -> tuple[Section, ...]:
     """Return the sections of who is singled out on which columns."""
     summary = found.summary
-    n, of = summary["total_identified"], summary["total_syn_records"]
-    alone = len(found.joint.tables) == 1
     counted = found.counted
-    mate = "original" if counted == "records" else "distinct row of the original"
-    equal = "" if alone else f" and equal exactly one {mate} there"
-    rate = Quantity(summary["identification_rate"], "share")
-    figures = (
-        KeyFigure("singled out", Quantity(n, "count"), f"of {of:,} {counted}"),
-        KeyFigure("rate", rate, f"of the {counted}"),
-    )
-    blocks: list[Block] = [
-        Paragraph(f"{n:,} of {of:,} {counted} are unique on a few columns{equal}: {rate.shown}."),
-        KeyFigures(figures),
-    ]
-    if note := summary.get("note"):
-        blocks.append(Paragraph(f"{note[0].upper()}{note[1:]}.", "careful"))
-    sections = [Section("summary", "In short", tuple(blocks))]
+    sections = []
     by_size: Mapping[int, int] = summary.get("identified_by_size", {})
     by_column: Mapping[str, float] = summary.get("identified_by_column", {})
     parts: list[Block] = []
@@ -202,20 +159,6 @@ def of_uniques(found: MinimalUniques) -> tuple[Section, ...]:
     summary = found.summary()
     by_size: Mapping[int, int] = summary["n_by_size"]
     named = sorted(summary["contributions"].items(), key=lambda each: -each[1])
-    n_unique = summary["n_records_with_sets"]
-    short = blocks_of(
-        Paragraph(
-            f"{n_unique:,} of {summary['n_records']:,} records ({share_shown(summary['unique_rate'])}) are unique on "
-            f"at most {summary['max_size']} of {and_(summary['columns'])}."
-        ),
-        KeyFigures((
-            KeyFigure("records", Quantity(n_unique, "count"), "with a set on which they are unique"),
-            KeyFigure("sets", Quantity(summary["n_sets"], "count"), "minimal sample uniques"),
-            KeyFigure("DIS", Quantity(summary["dis"], "share"),
-                      f"a unique match is right, in a sample of {share_shown(summary['disclosure_fraction'])}"),
-        )),
-        *([] if summary["complete"] else [Paragraph("The search ended before all sets were looked at.", "careful")]),
-    )  # fmt: skip
     rows = tuple((str(size), Quantity(count, "count")) for size, count in by_size.items())
     shares = {
         "names": [name for name, _ in named],
@@ -228,31 +171,14 @@ def of_uniques(found: MinimalUniques) -> tuple[Section, ...]:
     ]
     if named:
         blocks.append(Chart("bars", f"{named[0][0]} contributes most: {share_shown(named[0][1])}", shares))
-    return (
-        Section("summary", "In short", short),
-        Section("sizes", "On how few columns", tuple(blocks), "8.2.2 Quantifying identifiability"),
-    )
+    return (Section("sizes", "On how few columns", tuple(blocks), "8.2.2 Quantifying identifiability"),)
 
 
 def of_keys(found: Keys) -> tuple[Section, ...]:
     """Return the sections of the column sets that tell all rows apart."""
     by_size = found.n_by_size
-    apart = "no two rows agree" if not found.error else f"few rows agree (at most {found.error:g} by {found.measure})"
-    counted = "distinct rows" if found.rows == "distinct" else "rows"
-    left = f"Keys of more than {found.complete_to_size} columns may be missing."
-    short = blocks_of(
-        Paragraph(
-            f"Minimal keys of at most {found.max_size} of {and_(list(found.columns))}: {len(found):,}. On each of "
-            f"these {apart}. They were counted on {found.n_rows:,} {counted} of {found.n_records:,} records."
-        ),
-        KeyFigures((
-            KeyFigure("keys", Quantity(len(found), "count"), "sets of which no column can go"),
-            KeyFigure("columns", Quantity(min(by_size, default=None), "count"), "of the smallest key"),
-        )),
-        *([] if found.complete else [Paragraph(left, "careful")]),
-    )  # fmt: skip
     if not by_size:
-        return (Section("summary", "In short", short),)
+        return ()
     ranked = found.ranked_keys(_SHOWN_KEYS)
     keys = tuple(
         row_of(" + ".join(key["columns"]), Quantity(key["unique_rate"], "share"), Quantity(key["g1"])) for key in ranked
@@ -260,7 +186,6 @@ def of_keys(found: Keys) -> tuple[Section, ...]:
     rows = tuple((str(size), Quantity(count, "count")) for size, count in by_size.items())
     more = "" if len(ranked) == len(found) else f"And {len(found) - len(ranked):,} more."
     return (
-        Section("summary", "In short", short),
         Section(
             "keys",
             "Which columns tell all rows apart",

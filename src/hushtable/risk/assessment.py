@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, Final, Literal, get_args
 import numpy as np
 
 from hushtable._types import CodeArray, CountArray, FloatArray, Missing
-from hushtable.columns import escaped
 from hushtable.errors import InputError, check_choice
 from hushtable.io import frames
 from hushtable.risk.bands import record_bands, stair
 from hushtable.risk.counted import Homogeneity, HouseholdRisk, sum_by_size
 from hushtable.risk.hipaa import SafeHarborFinding
+from hushtable.wording import Facts, careful, count_of, join_names
 
 if TYPE_CHECKING:
     from hushtable.risk.population import Estimate
@@ -84,6 +84,57 @@ def _notes(risk: RiskAssessment) -> Iterator[str]:
         yield "the Safe Harbor's rules were checked by names and cells, which is no legal opinion"
 
 
+def _facts(risk: RiskAssessment) -> Iterator[str]:
+    if risk.within_tolerance is False and risk.tolerance is not None:
+        yield careful(f"{risk.n_above_tolerance:,} records are in classes smaller than {risk.tolerance}.")
+    yield from (
+        careful(f"{each.column} looks to break the Safe Harbor, {each.rule}.") for each in risk.safe_harbor or ()
+    )
+    yield risk.headline
+    smallest = count_of(risk.smallest_class, "person" if risk.person else "record")
+    readings = risk.smallest_by_missing
+    yield (
+        f"By {join_names(risk.quasi_identifiers)}, with missing values read as {risk.missing}, {risk.n_records:,} "
+        f"records are in {risk.n_classes:,} classes; the smallest holds {smallest}."
+    )
+    if below := risk.records_below:
+        counts = join_names([f"{n:,}" for n in below.values()])
+        yield f"Classes smaller than {join_names([*below])} hold {counts} records."
+    yield (
+        f"The smallest class holds {readings['category']:,} with missing values as a category, "
+        f"{readings['wildcard']:,} as a wildcard, and {readings['worst']:,} at worst."
+    )
+    yield from _describe_attackers(risk)
+    yield from (each.sentence(name) for name, each in risk.homogeneity.items())
+    if (household := risk.household) is not None:
+        yield (
+            f"Of {household.n_households:,} households, {household.n_unique:,} are unique by all their members; their "
+            f"highest risk is {household.highest:.3g}, the average {household.average:.3g}."
+        )
+    yield from (careful(f"{note}.") for note in risk.notes)
+    if risk.within_tolerance:
+        large = f"Every class holds {risk.tolerance} or more."
+        yield "No column looks to break a rule of the Safe Harbor." if risk.tolerance is None else large
+
+
+def _describe_attackers(risk: RiskAssessment) -> Iterator[str]:
+    """Say how often those are right who know of a person, and what of it holds in a population."""
+    highest, average = risk.prosecutor_risk.highest, risk.prosecutor_risk.average
+    yield (
+        f"A prosecutor, who knows that a person is in the table, has a highest risk of {highest:.3g} and an average of "
+        f"{average:.3g}."
+    )
+    if (journalist := risk.journalist_risk) is not None:
+        yield (
+            "A journalist, who knows that a person is in the population, has a highest risk of "
+            f"{journalist.highest:.3g} and an average of {journalist.average:.3g}."
+        )
+    among = "as if the table were all people" if risk.journalist_risk is None else "people of the population counted"
+    yield f"A marketer, who guesses at every record, is right in {risk.marketer_risk:.1%} of the records, {among}."
+    if risk.basis in ("population_size", "weights"):
+        yield f"The global risk is {risk.global_risk:.3g}, by {risk.individual_basis}."
+
+
 def percent(share: float | None) -> str:
     """Write a share as per cent, in two digits or as many as it takes to be whole."""
     if share is None:
@@ -131,7 +182,7 @@ class Records:
 
 
 @dataclass(frozen=True, slots=True)
-class RiskAssessment:
+class RiskAssessment(Facts):
     """How easily people can be found again.
 
     The risk of a record is 1 / the records of its class: the chance of a right
@@ -251,6 +302,11 @@ class RiskAssessment:
         return _headline(self)
 
     @property
+    def facts(self) -> tuple[str, ...]:
+        """What was found, in whole sentences, the most dangerous first."""
+        return tuple(_facts(self))
+
+    @property
     def notes(self) -> tuple[str, ...]:
         """What the figures do not say by themselves."""
         return tuple(_notes(self))
@@ -320,13 +376,6 @@ class RiskAssessment:
         told = [each.name for each in fields(self) if each.compare]
         plain = {name: _plain(getattr(self, name)) for name in told}
         return {**plain, "headline": self.headline, "notes": list(self.notes)}
-
-    def _repr_html_(self) -> str:
-        shown = (
-            f"<b>Risk</b> by {escaped(', '.join(self.quasi_identifiers))}: {escaped(self.headline)} "
-            f"{self.n_classes} classes; highest risk {self.highest_risk:.3g}, average {self.average_risk:.3g}"
-        )
-        return "<br>".join((shown, *map(escaped, self.notes)))
 
 
 def _plain(entry: Any) -> Any:

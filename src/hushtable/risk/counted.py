@@ -232,6 +232,17 @@ class Homogeneity:
     ground: str  # "equal", "ordered" or "items": how far apart values lie for ``t``
     n_homogeneous: int  # records in classes with one known value, or none
 
+    def sentence(self, name: str) -> str:
+        """Say what a class tells of the column of this name."""
+        if self.ground == "items":
+            shares = "some class shares an item, or has none" if self.distinct_l < 2 else "no class shares an item"
+            return f"Of {name}, {shares}; t is {self.t:.3g}, item by item."
+        values = "by their order" if self.ground == "ordered" else "all alike"
+        return (
+            f"A class holds at least {self.distinct_l} values of {name} (entropy l {self.entropy_l:.3g}); t is "
+            f"{self.t:.3g}, values {values}."
+        )
+
 
 def homogeneity(counted: Counted, column: str) -> Homogeneity:
     """Measure one sensitive column; an empty table protects nothing."""

@@ -12,15 +12,16 @@ from typing import Any, Literal
 import numpy as np
 
 from hushtable._types import BoolArray, CountArray, FloatArray, frozen
-from hushtable.columns import ColumnSpec, escaped
+from hushtable.columns import ColumnSpec
 from hushtable.errors import InputError, check_choice, check_whole
 from hushtable.io import frames
 from hushtable.search import Budget, Trace, check_budget
 from hushtable.tables import Table, WalkProgress, lattice
+from hushtable.wording import Facts, careful
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Keys:
+class Keys(Facts):
     """Minimal keys of a table: those of few columns first, then in the order of the columns.
 
     Attributes
@@ -145,9 +146,25 @@ class Keys:
     def _frame(self, places: CountArray) -> Any:
         return frames.assemble(self._rows(places), self.source)
 
-    def _repr_html_(self) -> str:
-        told = "" if self.complete else f"; NOT complete beyond {self.complete_to_size} columns"
-        return f"<b>Keys</b> of {escaped(', '.join(self.columns))}: {len(self):,} minimal keys{told}"
+    @property
+    def facts(self) -> tuple[str, ...]:
+        """What was found, in whole sentences, the most dangerous first."""
+        error, counted = self.error, "distinct rows" if self.rows == "distinct" else "rows, equal ones included"
+        apart = "rows differ" if not error else f"rows differ but for an error of {error:g} ({self.measure})"
+        noun = "key" if len(self) == 1 else "keys"
+        facts = [
+            f"{len(self):,} minimal {noun}: sets of at most {self.max_size} of {len(self.columns)} columns on which "
+            f"{apart}, and no column can go.",
+        ]
+        if not self.complete:
+            facts.append(
+                careful(
+                    f"the search is NOT complete: keys of more than {self.complete_to_size} columns may be missing."
+                )
+            )
+        elif not len(self) and self.rows == "all" and not error:
+            facts.append("Two equal records have no key. Leave out --rows all to count equal records once.")
+        return *facts, f"They were counted on {self.n_rows:,} {counted}, of {self.n_records:,} records."
 
 
 def minimal_keys(

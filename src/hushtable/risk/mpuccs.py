@@ -11,7 +11,7 @@ from typing import Any, Final, Literal
 import numpy as np
 
 from hushtable._types import CountArray
-from hushtable.columns import ColumnSpec, check_specs, escaped, finite
+from hushtable.columns import ColumnSpec, check_specs, finite
 from hushtable.errors import ColumnError, InputError, check_whole, listed
 from hushtable.io import frames, read_alike
 from hushtable.plots import charts
@@ -39,6 +39,7 @@ from hushtable.tables import (
     meet,
     warn_of_mismatches,
 )
+from hushtable.wording import Facts, careful, join_names
 
 
 def against_control(
@@ -128,7 +129,7 @@ _ONE_TABLE: Final = "records of the table itself that are unique on some columns
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Mpuccs:
+class Mpuccs(Facts):
     """Who is singled out on which columns.
 
     Attributes
@@ -161,6 +162,11 @@ class Mpuccs:
     def counted(self) -> str:
         """What all figures count: ``"records"``, or ``"distinct rows"`` where equal records were merged."""
         return "distinct rows" if self.summary["config_deduplicate"] else "records"
+
+    @property
+    def facts(self) -> tuple[str, ...]:
+        """What was found, in whole sentences, the most dangerous first."""
+        return tuple(describe_collisions(self.summary, self.counted, is_alone=len(self.joint.tables) == 1))
 
     @property
     def details(self) -> Any:
@@ -212,8 +218,48 @@ class Mpuccs:
             f"identified, rate {self.summary['identification_rate']:.4g})"
         )
 
-    def _repr_html_(self) -> str:
-        return f"<b>mpUCCs</b> {escaped(repr(self))}"
+
+def describe_collisions(summary: Mapping[str, Any], counted: str, *, is_alone: bool) -> Iterator[str]:
+    """Say how many records are identified, on what, and what a control shows."""
+    mate = "original" if counted == "records" else "distinct row of the original"
+    what = "are unique in the table" if is_alone else f"are unique and equal exactly one {mate}"
+    yield (
+        f"{summary['total_identified']:,} of {summary['total_syn_records']:,} {counted} {what} "
+        f"on {summary['config_n_cols'] or 'any number of'} columns: {summary['identification_rate']:.2%}."
+    )
+    if not summary.get("complete", True):
+        yield describe_end(summary["complete_to_size"])
+    if (control := summary.get("control")) is not None:
+        low, high = control["interval"]
+        yield (
+            f"The excess risk beyond the control is {control['excess_risk']:.4f}, with a 95 % interval of {low:.4f} to "
+            f"{high:.4f} ({control['n_permutations']} permutations, p = {control['p_value']:.3g})."
+        )
+        yield (
+            f"Of {control['n_compared']:,} control records {control['control_rate']:.2%} are singled out, of as many "
+            f"originals {control['train_rate']:.2%} (mean of {control['n_draws']} draws)."
+        )
+    if "note" in summary:
+        yield careful(f"{summary['note']}.")
+    if "interval" in summary:
+        low, high = summary["interval"]
+        yield (
+            f"The 95 % interval is {low:.2%} to {high:.2%} (Wilson, as if records were independent); the weighted rate "
+            f"is {summary['weighted_identification_rate']:.2%}."
+        )
+        yield (
+            f"Of {summary['total_ori_records']:,} originals, {summary['distinct_originals']:,} different ones are hit "
+            f"({summary['original_rate']:.2%})."
+        )
+    dropped = summary.get("dropped_as_equal", {})
+    if any(dropped.values()):
+        told = join_names([f"{n:,} of the {name}" for name, n in dropped.items()])
+        yield f"Records that equal another of their table were dropped before: {told}."
+
+
+def describe_end(complete_to: int) -> str:
+    """Say how far a search came whose budget ended."""
+    return careful(f"the search is NOT complete: the budget ended; sets of up to {complete_to} columns are done.")
 
 
 def mpuccs(

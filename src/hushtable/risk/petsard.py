@@ -17,11 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hushtable._types import CountArray
-from hushtable.columns import escaped, finite
+from hushtable.columns import finite
 from hushtable.errors import InputError, listed
 from hushtable.io import frames
 from hushtable.risk.collisions import TREE, datetime_precisions, numeric_precisions
-from hushtable.risk.mpuccs import encoded, in_order, sizes_of
+from hushtable.risk.mpuccs import describe_collisions, encoded, in_order, sizes_of
 from hushtable.search import Trace
 from hushtable.tables import (
     Joint,
@@ -32,6 +32,7 @@ from hushtable.tables import (
     partitions,
     warn_of_mismatches,
 )
+from hushtable.wording import Facts
 
 _DETAILS: Final = ("combo_size", "syn_idx", "field_combo", "value_combo", "ori_idx")
 # PETsARD's spellings of units, in lower case, and numpy's; nothing here is finer than microseconds.
@@ -49,7 +50,7 @@ _MOMENTS_LOOKED_AT: Final = 100
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class PetsardMpuccs:
+class PetsardMpuccs(Facts):
     """The three reports of PETsARD's evaluator: its ``global`` is `summary`.
 
     Attributes
@@ -61,6 +62,8 @@ class PetsardMpuccs:
         What `details` and `tree` show.
     source : str
         The dataframe library that frames come in.
+    is_alone : bool
+        Whether records were looked for in one table, without a synthetic one.
     """
 
     summary: dict[str, Any]
@@ -68,11 +71,17 @@ class PetsardMpuccs:
     detail_columns: dict[str, list[Any]] = field(repr=False)
     tree_columns: dict[str, list[Any]] = field(repr=False)
     source: str = field(default="polars", repr=False)
+    is_alone: bool = field(default=False, repr=False)
 
     @property
     def counted(self) -> str:
         """What all figures count, as in `Mpuccs`: equal records of a table are always merged."""
         return "distinct rows"
+
+    @property
+    def facts(self) -> tuple[str, ...]:
+        """What was found, in whole sentences, the most dangerous first."""
+        return tuple(describe_collisions(self.summary, self.counted, is_alone=self.is_alone))
 
     @property
     def details(self) -> Any:
@@ -93,9 +102,6 @@ class PetsardMpuccs:
             f"PetsardMpuccs({self.summary['total_identified']} of {self.summary['total_syn_records']} {self.counted} "
             f"identified, rate {self.summary['identification_rate']:.4g})"
         )
-
-    def _repr_html_(self) -> str:
-        return f"<b>mpUCCs as PETsARD 1.6.0 has them</b> {escaped(repr(self))}"
 
 
 def petsard_mpuccs(
@@ -185,7 +191,7 @@ def petsard_mpuccs(
         "config_datetime_precision": moment,
     }
     trace = Trace("petsard-1.6", len(tree["check_order"]), time.perf_counter() - began)
-    return PetsardMpuccs(summary, trace, details, tree, frames.library(original))
+    return PetsardMpuccs(summary, trace, details, tree, frames.library(original), is_alone=synthetic is None)
 
 
 def _check_options(decay: float, decimals: int | None, moment: str | None, alpha: float) -> None:

@@ -12,22 +12,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hushtable._types import CodeArray, CountArray, FloatArray, frozen
-from hushtable.columns import ColumnSpec, escaped
+from hushtable.columns import ColumnSpec
 from hushtable.errors import InputError, check_choice, check_whole
 from hushtable.io import frames
 from hushtable.plots import charts
 from hushtable.risk.assessment import percent
+from hushtable.risk.mpuccs import describe_end
 from hushtable.risk.nearness import lone_sets, near_counts, reaches_of
 from hushtable.risk.population import SampleClasses, data_intrusion
 from hushtable.search import Budget, Trace, check_budget
 from hushtable.tables import Coverage, Table, WalkProgress, lattice
+from hushtable.wording import Facts
 
 # Of DIS-SUDA's exponent: neutral at eight columns.
 _NEUTRAL_COLUMNS: Final = 8
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class MinimalUniques:
+class MinimalUniques(Facts):
     """Minimal sample uniques and what follows from them.
 
     Attributes
@@ -162,10 +164,16 @@ class MinimalUniques:
         """Return the summary and the trace as plain values."""
         return {**self.summary(), "trace": self.trace.to_dict()}
 
-    def _repr_html_(self) -> str:
+    @property
+    def facts(self) -> tuple[str, ...]:
+        """What was found, in whole sentences, the most dangerous first."""
+        told = self.summary()
         return (
-            f"<b>Minimal sample uniques</b> of {escaped(', '.join(self.table.names))} up to {self.max_size} "
-            f"columns: {len(self.rows)} sets of {len(np.unique(self.rows))} records; DIS {self.dis:.3g}"
+            f"{told['n_records_with_sets']:,} of {told['n_records']:,} records are unique on at most {self.max_size} "
+            f"of {len(told['columns'])} columns, by {told['n_sets']:,} minimal sets.",
+            *([] if told["complete"] else [describe_end(told["complete_to_size"])]),
+            f"The chance that a unique record is a unique person is {self.dis:.2%} (DIS, for a sample of "
+            f"{100 * self.disclosure_fraction:g} %).",
         )
 
 

@@ -2,7 +2,8 @@
 
 Sentences stand in English where they are said. `translating` finds a text's form in the catalogue of a language
 (``data/de.tsv``) and puts the parts that vary into the same form there. Whoever shows a text to a person translates it:
-the terminal, reports, the page, codebooks. It knows no other room.
+the terminal, reports, the page, codebooks. `facts` is for results that say in sentences what they found. It knows
+`hushtable.columns` alone.
 """
 
 import lazy_loader

@@ -1,3 +1,11 @@
+from .facts import (
+    CAREFUL as CAREFUL,
+    Facts as Facts,
+    careful as careful,
+    count_of as count_of,
+    join_names as join_names,
+    table_html as table_html,
+)
 from .translating import (
     LANGUAGES as LANGUAGES,
     current_language as current_language,

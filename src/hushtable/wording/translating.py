@@ -2,8 +2,8 @@ r"""Translate what the program says: a text is put into another language by the 
 
 A line of a catalogue is an English form, a tab, and the same in another language. In the English form ``{}`` stands for
 what varies; in the other one ``{0}`` is the first such part as it is, ``{0:t}`` translated, ``{0:n}`` a number as the
-language writes it, ``{0:l}`` a list of names, which may end with how many more there are. ``\n`` is the end of a line,
-``{{`` a brace. ``-`` says that something is code in every language.
+language writes it, ``{0:l}`` a list of names, which may end with how many more there are, ``{0:w}`` a list of words,
+each translated. ``\n`` is the end of a line, ``{{`` a brace. ``-`` says that something is code in every language.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ _ONE_NUMBER: Final = r"-?\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?(?: ?%)?|-?inf|nan"
 _SWAPPED: Final = str.maketrans(",.", ".,")
 # What may stand before a sentence, and is no part of it: spaces, a mark of a list, of a remark, a warning.
 _BEFORE: Final = re.compile(r"(?P<lead>(?:\s|[#*-]+\s)*)(?:(?P<kind>careful|Hint): )?")
+_WORD_OF_LIST: Final = re.compile(r"(?:^|(?<=, )|(?<= and ))(?:(?!, | and ).)+")
 _BETWEEN: Final = re.compile(r"(?<=[.;:!?])(\s+)(?=\S)")
 
 _chosen: ContextVar[str | None] = ContextVar("language", default=None)
@@ -175,8 +176,11 @@ class Catalogue:
         return max(readings, key=lambda each: each.n_known, default=Reading(text, 0))
 
     def _read_forms(self, text: str) -> Iterator[Reading]:
-        """Read a text by the first form that it has, and by the first one whose places hold no end of a sentence."""
-        has_spanning = False
+        """Read a text by the first form that it has, and by the first one whose places hold no end of a sentence.
+
+        Of those whose places do, one that begins with words of its own is tried, too: it is about the whole text.
+        """
+        tried = set[bool]()
         for form in self.forms:
             if not (text.startswith(form.begins) and text.endswith(form.ends)):
                 continue
@@ -186,9 +190,9 @@ class Catalogue:
             if not any(map(_BETWEEN.search, found.groups())):
                 yield self._fill(form, found)
                 return
-            if not has_spanning:
+            if not tried or (form.begins and True not in tried):
                 yield self._fill(form, found)
-                has_spanning = True
+                tried.add(bool(form.begins))
 
     def _read_parts(self, text: str) -> Iterator[Reading]:
         """Read a text sentence by sentence, and as a single one without the mark at its end."""
@@ -208,6 +212,8 @@ class Catalogue:
                 reading = self._read(told)
                 n_known += reading.n_known
                 told = reading.said if reading.n_known else _NUMBER.sub(_swap_marks, told)
+            elif kind == "w":
+                told = self._join(_WORD_OF_LIST.sub(lambda word: self.translate(word[0]), told))
             elif kind == "l":
                 told = self._join(told)
             elif kind == "n":

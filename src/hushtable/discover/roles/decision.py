@@ -26,6 +26,7 @@ from hushtable.io import frames
 from hushtable.kernels import group
 from hushtable.plots import charts
 from hushtable.tables import Table
+from hushtable.wording import table_html
 
 Proposal = Role | Literal["ask"]
 """A role, or "ask": someone who knows the data has to say."""
@@ -146,13 +147,12 @@ class Roles:
         return plain
 
     def _repr_html_(self) -> str:
-        rows = "".join(
-            f"<tr><td>{escaped(column.name)}</td><td>{column.role}</td><td>{column.score:.2f}</td>"
-            f"<td>{column.knowable_by}</td><td>{column.power:.1%}</td><td>{escaped(column.reason)}</td></tr>"
-            for column in self.columns
+        titles = ("column", "proposed role", "score", "known by", "power", "because")
+        rows = (
+            (each.name, each.role, f"{each.score:.2f}", each.knowable_by, f"{each.power:.1%}", each.reason)
+            for each in self.columns
         )
-        titles = "<th>column</th><th>proposed role</th><th>score</th><th>known by</th><th>power</th><th>because</th>"
-        return f"<p>{escaped(self.persons_reason)}</p><table><tr>{titles}</tr>{rows}</table>"
+        return f"<p>{escaped(self.persons_reason)}</p>{table_html([titles, *rows])}"
 
 
 _ALL_ORDERS: Final = 4  # columns of which every order is looked at

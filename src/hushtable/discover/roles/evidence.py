@@ -89,7 +89,8 @@ def finding(cells: ColumnCells, words: Lexicon, label: str = "") -> Finding:
 
 def _finding(cells: ColumnCells, said: Said) -> Finding:
     look = look_of(cells)
-    if look is not None and _goes_first(look, said) and _holds_alone(look, cells):
+    holds_alone = look is not None and (look.is_sure or look.topic in _ALONE or not _is_unique(cells))
+    if look is not None and holds_alone and _goes_first(look, said):
         return _of_look(look, said, cells)
     # An id alone says whose record a row is, also where it repeats.
     topic = topics()["key"] if said.word == "id" else said.topic
@@ -128,10 +129,6 @@ def _goes_first(look: CellLook, said: Said) -> bool:
     if named.role == "quasi-identifier" and (topic.role == "quasi-identifier" or topic.name == "web address"):
         return False
     return look.is_sure or named.name in ("outcome", "number", "name")
-
-
-def _holds_alone(look: CellLook, cells: ColumnCells) -> bool:
-    return look.is_sure or look.topic in _ALONE or not _is_unique(cells)
 
 
 def _can_be(topic: Topic, cells: ColumnCells) -> bool:

@@ -144,7 +144,8 @@ def listed_topic(cells: ColumnCells) -> str:
     three or four that are all.
     """
     cells_with_records = zip(cells.folded, cells.weights.tolist(), strict=True)
-    known = [(text, weight) for text, weight in cells_with_records if not _is_nothing(text)]
+    nothing = {text for text in cells.folded if not text or _NOTHING in _dictionaries().get(text, {})}
+    known = [(text, weight) for text, weight in cells_with_records if text not in nothing]
     n_records = sum(weight for _, weight in known)
     by_topic: dict[str, list[tuple[str, int, _Entry]]] = {}
     for text, weight in known:
@@ -161,10 +162,6 @@ def listed_topic(cells: ColumnCells) -> str:
         if _is_enough(topic, found, len(hits), len(known)):
             fitting.append((-found.values, -found.records, topic))
     return min(fitting)[2] if fitting else ""
-
-
-def _is_nothing(text: str) -> bool:
-    return not text or _NOTHING in _dictionaries().get(text, {})
 
 
 def _is_enough(topic: str, found: _Hits, n_hits: int, n_values: int) -> bool:

@@ -12,7 +12,7 @@ from typing import Any, Final, Literal
 import numpy as np
 
 from hushtable._types import CodeArray, CountArray, FloatArray, ValueArray, frozen
-from hushtable.columns import Column, escaped
+from hushtable.columns import Column, escaped, finite
 from hushtable.errors import ColumnError, InputError, check_columns
 from hushtable.io import frames
 from hushtable.models import Histogram
@@ -167,15 +167,9 @@ class Score:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the score and its summary as plain values; what is not a number is None."""
-        summary = {name: value if math.isfinite(value) else None for name, value in self.summary().items()}
-        return {
-            "name": self.name,
-            "value": self.value if math.isfinite(self.value) else None,
-            "unit": self.unit,
-            "direction": self.direction,
-            "part": self.part,
-            "summary": summary,
-        }
+        told = {name: getattr(self, name) for name in ("name", "value", "unit", "direction", "part")}
+        found: dict[str, Any] = finite({**told, "summary": self.summary()}, tells_infinity=False)
+        return found
 
     def plot(self, kind: Plot = "histogram", *, ax: Any = None) -> Any:
         """Draw the values of the parts; return the matplotlib axes.

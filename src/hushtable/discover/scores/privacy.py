@@ -182,8 +182,6 @@ def delta_presence(
         The share of a class's population that is in the table, highest over the classes: Nergiz, Atzori, Clifton,
         SIGMOD 2007. The paper prints |P(g, S) - P(D, S)|, which knows no population: here the largest difference
         between a sensitive value's shares of the class and of the table, mean over the classes.
-    partition : Partition, optional
-        Of the same rows by the same columns; the paper's variant reads it.
 
     Returns
     -------
@@ -201,8 +199,10 @@ def delta_presence(
     ([0.5, 1.0, 0.0], 1.0)
     """
     if base.is_of_paper(variant):
-        seen = _with_sensitive(data, columns, sensitive, partition)
-        values = _largest_difference(seen, str(sensitive))
+        if sensitive is None:
+            raise InputError("the paper's delta-presence needs a sensitive column.", hint="pass sensitive=.")
+        seen = base.view(data, columns, [sensitive], partition)
+        values = _largest_difference(seen, sensitive)
         return base.of_parts("delta-presence", seen, values, value=base.mean, unit="rate", direction="riskier")
     if population is None:
         raise InputError(
@@ -280,12 +280,6 @@ def _levels(seen: View, sensitive: str, hierarchy: Any) -> Mapping[str, CodeArra
     if hierarchy is None:
         return NO_HIERARCHIES
     return {sensitive: Hierarchy.build(hierarchy, seen.column(sensitive)).levels_with_missing()}
-
-
-def _with_sensitive(data: Any, columns: Sequence[str], sensitive: str | None, partition: Partition | None) -> View:
-    if sensitive is None:
-        raise InputError("the paper's delta-presence needs a sensitive column.", hint="pass sensitive=.")
-    return base.view(data, columns, [sensitive], partition)
 
 
 def _largest_difference(seen: View, sensitive: str) -> FloatArray:

@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 import numpy as np
 
 from hushtable._types import CodeArray, CountArray, FloatArray
-from hushtable.columns import ColumnSpec, escaped, finite
+from hushtable.columns import ColumnSpec, finite
 from hushtable.errors import ColumnError, InputError, check_columns, check_whole, names_in
 from hushtable.kernels.neighbours import nearest_rows
 from hushtable.risk.assessment import percent
 from hushtable.risk.intervals import clipped, excess_risk, wilson
 from hushtable.risk.mpuccs import encoded
 from hushtable.tables import Joint, JointRows, code_together, find_mismatches, warn_of_mismatches
+from hushtable.wording import Facts, careful
 
 if TYPE_CHECKING:
     from hushtable.risk.attacks.copies import Copies
@@ -42,7 +43,7 @@ class Reach(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class PrivacyFigure:
+class PrivacyFigure(Facts):
     """A figure of a synthetic table.
 
     Attributes
@@ -74,6 +75,11 @@ class PrivacyFigure:
     def meaning(self) -> str:
         """What the figure is, in a sentence."""
         return _MEANINGS[self.name]
+
+    @property
+    def facts(self) -> tuple[str, ...]:
+        """What the figure is."""
+        return (f"The figure {self.name} is {self.meaning}.",)
 
     @property
     def beside(self) -> float | None:
@@ -262,7 +268,7 @@ def _rate(value: float, center: float, error: float) -> Rate:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Attack:
+class Attack(Facts):
     """An attack, and the same attack on people who were never used.
 
     Attributes
@@ -386,17 +392,44 @@ class Attack:
             f"[{percent(risk.low)}, {percent(risk.high)}])"
         )
 
-    def _repr_html_(self) -> str:
-        return f"<b>Attack</b> {escaped(repr(self))}"
+    @property
+    def name(self) -> str:
+        """What distinguishes it from others of its kind."""
+        asked = self.settings
+        return str(asked.get("secret") or asked.get("mode") or f"{asked['n_neighbors']} nearest")
+
+    @property
+    def facts(self) -> tuple[str, ...]:
+        """What was found, in whole sentences, the most dangerous first."""
+        return Attacks((self,)).facts
+
+
+def _describe(risk: Rate) -> str:
+    if math.isnan(risk.value):
+        return "the risk is not known"
+    return f"the risk is {percent(risk.value)}, with a 95 % interval of {percent(risk.low)} to {percent(risk.high)}"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Attacks:
+class Attacks(Facts):
     """Several attacks on one table, and figures of distance and attribution beside them."""
 
     attacks: tuple[Attack, ...]
     figures: tuple[PrivacyFigure, ...] = ()
     copies: Copies | None = None  # the people who stand in the table as they are
+
+    @property
+    def facts(self) -> tuple[str, ...]:
+        """What was found, in whole sentences, the most dangerous first."""
+        ranked = sorted(self.attacks, key=lambda each: -np.nan_to_num(each.risk.value))
+        made = (
+            f"{each.n_success:,} of {each.n_attacks:,} attacks by {each.kind} ({each.name}) succeed; "
+            f"{_describe(each.risk)}."
+            for each in ranked
+        )
+        notes = dict.fromkeys(careful(f"{note}.") for each in ranked for note in each.notes)
+        meanings = dict.fromkeys(fact for each in self.figures for fact in each.facts)
+        return *(() if self.copies is None else self.copies.facts), *made, *notes, *meanings
 
     def of(self, kind: AttackKind) -> tuple[Attack, ...]:
         """Return the attacks of one kind."""

@@ -10,14 +10,15 @@ from typing import Any
 import numpy as np
 
 from hushtable._types import CountArray
-from hushtable.columns import ColumnSpec, escaped
+from hushtable.columns import ColumnSpec
 from hushtable.risk.assessment import percent
 from hushtable.risk.mpuccs import encoded
 from hushtable.tables import Joint, JointRows, code_together, find_mismatches, warn_of_mismatches
+from hushtable.wording import Facts, careful
 
 
 @dataclass(frozen=True, slots=True)
-class Copies:
+class Copies(Facts):
     """How many people stand in a synthetic table as they are, on all columns.
 
     Attributes
@@ -63,8 +64,10 @@ class Copies:
         counts = {name: getattr(self, name) for name in self.__slots__}
         return {**counts, "share": self.share, "control_share": self.control_share}
 
-    def _repr_html_(self) -> str:
-        return f"<b>Copies</b> {escaped(self.headline)}"
+    @property
+    def facts(self) -> tuple[str, ...]:
+        """The headline."""
+        return (careful(self.headline) if self.n_unique_copied else self.headline,)
 
 
 def count_copies(

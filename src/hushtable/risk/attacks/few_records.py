@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from hushtable._types import CodeArray, CountArray
-from hushtable.columns import ColumnSpec, check_specs, escaped
+from hushtable.columns import ColumnSpec, check_specs
 from hushtable.errors import InputError, check_columns, check_whole, names_in
 from hushtable.io import Frame, spell_as
 from hushtable.risk.assessment import percent
@@ -27,6 +27,7 @@ from hushtable.risk.attacks.fitting import (
 from hushtable.risk.intervals import clipped, wilson
 from hushtable.risk.nearness import check_tolerance
 from hushtable.tables import Table, persons_of
+from hushtable.wording import Facts, join_names
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +63,7 @@ class Trials:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Unicity:
+class Unicity(Facts):
     """How many persons are found by a few of their records.
 
     Attributes
@@ -112,8 +113,15 @@ class Unicity:
             "known": [each.to_dict() for each in self.known],
         }
 
-    def _repr_html_(self) -> str:
-        return f"<b>Unicity</b>: {escaped(self.headline)}"
+    @property
+    def facts(self) -> tuple[str, ...]:
+        """What was found, in whole sentences, the most dangerous first."""
+        roughly = [f"{name} within {amount}" for name, amount in self.tolerance.items()]
+        return (
+            self.headline,
+            f"Known of a record: {join_names((*self.items, *roughly))}; {self.n_records:,} records of "
+            f"{self.n_persons:,} persons are searched.",
+        )
 
 
 def unicity(

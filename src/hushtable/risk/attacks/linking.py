@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from hushtable._types import CodeArray, CountArray
-from hushtable.columns import ColumnSpec, check_specs, escaped, listed
+from hushtable.columns import ColumnSpec, check_specs, listed
 from hushtable.errors import InputError, check_columns, check_whole, names_in
 from hushtable.io import Frame
 from hushtable.risk.assessment import percent
@@ -28,6 +28,7 @@ from hushtable.risk.attacks.fitting import (
 from hushtable.risk.intervals import clipped, excess_risk, wilson
 from hushtable.risk.nearness import check_tolerance, classes_of
 from hushtable.tables import Mismatch, Table, describe_values, has_too_few, warn_of_mismatches
+from hushtable.wording import Facts, careful, join_names
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +67,7 @@ class Linked:
 
 
 @dataclass(frozen=True, slots=True)
-class Linking:
+class Linking(Facts):
     """What somebody achieves who has another table.
 
     Attributes
@@ -118,8 +119,30 @@ class Linking:
             "excess_interval": None if self.excess_interval is None else list(self.excess_interval),
         }
 
-    def _repr_html_(self) -> str:
-        return f"<b>Linking</b> on {escaped(', '.join(self.on))}: {escaped(self.headline)}"
+    @property
+    def facts(self) -> tuple[str, ...]:
+        """What was found, in whole sentences, the most dangerous first."""
+        found, control, facts = self.found, self.control, [self.headline]
+        if self.excess is not None and self.excess_interval is not None:
+            low, high = self.excess_interval
+            facts.append(f"Beyond the control, {self.excess:.2%} are linked (95 % interval {low:.2%} to {high:.2%}).")
+        facts.append(
+            f"Of {found.n_records:,} outside records, {found.n_one_class:,} fit one class{_right(found)}, "
+            f"{found.n_few:,} fewer than {found.few} records, and {found.n_lost:,} none."
+        )
+        if control is not None:
+            facts.append(
+                f"Of {control.n_records:,} control records, {control.n_one_record:,} fit one released record, "
+                f"{control.n_one_class:,} one class, {control.n_few:,} fewer than {control.few} records, and "
+                f"{control.n_lost:,} none."
+            )
+        else:
+            facts.append(careful("no control was given: nothing says how many links come by chance."))
+        return *facts, f"The tables were compared on {join_names(self.on)}."
+
+
+def _right(found: Linked) -> str:
+    return "" if found.n_right_class is None else f" ({found.n_right_class:,} with their own)"
 
 
 def link(
@@ -286,7 +309,7 @@ def _n_owned(owners: CountArray, groups: CodeArray, found: CodeArray, asked: Cou
 
 
 @dataclass(frozen=True, slots=True)
-class JoinRisk:
+class JoinRisk(Facts):
     """What two published tables of one source tell together.
 
     Attributes
@@ -339,8 +362,17 @@ class JoinRisk:
         counts = {name: getattr(self, name) for name in self.__slots__}
         return {**counts, "on": list(self.on), "rate": self.rate, "alone_rate": self.alone_rate}
 
-    def _repr_html_(self) -> str:
-        return f"<b>Join</b> on {escaped(', '.join(self.on))}: {escaped(self.headline)}"
+    @property
+    def facts(self) -> tuple[str, ...]:
+        """What was found, in whole sentences, the most dangerous first."""
+        facts = [self.headline]
+        if self.n_rebuilt_right is not None:
+            facts.append(
+                f"The join is right of {self.n_rebuilt_right:,} of the rebuilt records, and of {self.n_alone_right:,} "
+                f"of those alone, which are of {self.n_persons_alone:,} persons."
+            )
+        lost = f"Of the first table, {self.n_lost:,} records fit none of the second."
+        return *facts, lost, f"The tables were joined on {join_names(self.on)}."
 
 
 def join_risk(

@@ -12,7 +12,7 @@ import numpy as np
 
 from hushtable._types import BoolArray, CountArray
 from hushtable.claims import Classes, Grouped, Linkage, cover, group, linked_in, published_cells, untold
-from hushtable.columns import SUPPRESSED, Column, ColumnSpec, escaped, fold_spelling, from_texts, listed, read
+from hushtable.columns import SUPPRESSED, Column, ColumnSpec, fold_spelling, from_texts, listed, read
 from hushtable.errors import InputError, check_columns, check_whole
 from hushtable.hierarchy import to_exact
 from hushtable.io import Frame
@@ -23,6 +23,7 @@ from hushtable.risk.intervals import clipped, excess_risk, wilson
 from hushtable.risk.nearness import on_axis
 from hushtable.search import check_memory
 from hushtable.tables import Table
+from hushtable.wording import Facts, careful, join_names
 
 _DRAWS: Final = 10  # of every control
 _WITNESSES: Final = 10  # of every attack
@@ -101,7 +102,7 @@ class OwnAttack:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class OwnAttacks:
+class OwnAttacks(Facts):
     """Attacks on one's own release."""
 
     attacks: tuple[OwnAttack, ...]  # those that could be tried
@@ -130,12 +131,17 @@ class OwnAttacks:
             "untried": dict(self.untried),
         }
 
-    def _repr_html_(self) -> str:
-        rows = "".join(
-            f"<tr><td>{escaped(each.name)}</td><td>{escaped(each.column or '')}</td><td>{percent(each.rate)}</td></tr>"
-            for each in self.attacks
-        )
-        return f"<b>Attacks</b>: {escaped(self.headline)}<table>{rows}</table>"
+    @property
+    def facts(self) -> tuple[str, ...]:
+        """What was found, in whole sentences, the most dangerous first."""
+        fell = dict.fromkeys(f"Against {each.name}: {each.advice}" for each in self.attacks if each.fell)
+        reasons = {why: [name for name, each in self.untried.items() if each == why] for why in self.untried.values()}
+        untried = (f"Not tried: {join_names(names)} ({why})." for why, names in reasons.items())
+        return careful(self.headline) if fell else self.headline, *fell, *untried
+
+    def _table(self) -> list[tuple[str, str, str]]:
+        rows = [(each.name, each.column or "", percent(each.rate)) for each in self.attacks]
+        return [("attack", "column", "share"), *rows] if rows else []
 
 
 def attack_release(

@@ -1,0 +1,131 @@
+"""Facts of a release: the same sentences of one in memory, and of one that is read back from its file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from hushtable.claims import Classes, Matchings, Verdict
+from hushtable.models import KMAnonymity, PrivacyModel
+from hushtable.release.exposure import Exposure
+from hushtable.wording import careful, count_of, join_names
+
+_MANY_FOUND: Final = 0.1  # of the records, by a column that is kept as it is: nobody should sign without having seen it
+
+
+def describe_release(
+    claim: Classes | Matchings, verdict: Verdict, columns: Sequence[str], entries: Mapping[str, Any]
+) -> tuple[str, ...]:
+    """Say what is published, whom it protects from whom, what it cost, and what speaks against it.
+
+    Parameters
+    ----------
+    claim : Classes or Matchings
+    verdict : Verdict
+        Of the published table.
+    columns : sequence of str
+        The published columns.
+    entries : mapping
+        `Release.to_dict`, or what a manifest holds of it.
+    """
+    exposure = Exposure.from_dict(entries["exposure"]) if entries.get("exposure") else None
+    finds = [] if exposure is None else exposure.told_lines()
+    is_many = exposure is not None and exposure.n_found >= max(1, _MANY_FOUND * exposure.n_records)
+    first = [f"{finds.pop(0)}: round it, leave it out, or say in the policy why nobody knows it."] if is_many else []
+    return (
+        f"The release publishes {count_of(verdict.n_records, 'record')} with {count_of(len(columns), 'column')}.",
+        *first,
+        _describe_verdict(claim, verdict, columns),
+        f"This holds for readers who know {join_names(claim.columns)}{_of_records(claim.models)}, and nothing else of "
+        "a person.",
+        *_describe_classes(claim, verdict, columns, entries),
+        *_describe_columns(claim, columns, entries),
+        *verdict.cautions,
+        *_describe_batch(entries),
+        *([] if exposure is None else [careful(f"{line}.") for line in exposure.against()]),
+        *(f"{line}." for line in finds),
+        *([] if exposure is None else [f"Tested: {line}." for line in exposure.tested_lines()]),
+    )
+
+
+def _describe_batch(entries: Mapping[str, Any]) -> Iterator[str]:
+    """Say what became of rows that were published by the cells of an earlier release."""
+    if entries.get("replaces_earlier"):
+        yield careful("it replaces the earlier release; whoever has that can subtract it, and see small classes.")
+    if "n_unfit" in entries:
+        alone = "" if entries["replaces_earlier"] else " by themselves"
+        yield (
+            f"Suppressed are {entries['n_unfit']:,} records that fit no cell of the earlier release, and "
+            f"{entries['n_failed']:,} in classes that fail{alone}."
+        )
+    if by_column := entries.get("unfit_by_column"):
+        yield f"Without a cell, by column: {join_names([f'{name} {n:,}' for name, n in by_column.items()])}."
+
+
+def _describe_verdict(claim: Classes | Matchings, verdict: Verdict, columns: Sequence[str]) -> str:
+    if not verdict.passed:
+        failed = "; ".join(map(str, verdict.failures))
+        return careful(f"the table does NOT hold what it claims: {failed}. Do not release it.")
+    if not verdict.complete:
+        unchecked = "; ".join(f"{condition}: {needs}" for condition, needs in verdict.unchecked.items())
+        return careful(f"not all that the table claims could be judged: {unchecked}. Do not release it yet.")
+    people = " and the population" if any(model.needs.population for model in claim.models) else ""
+    beside = " and its original" if claim.compares(columns) else people
+    return f"Verified from the published table{beside}: {'; '.join(verdict.conditions)}."
+
+
+def _of_records(models: Sequence[PrivacyModel]) -> str:
+    """Say of how many records of a person readers may know so much, where a model judges histories."""
+    linked = [model for model in models if model.needs.histories]
+    if not linked:
+        return ""
+    most = [model.m for model in linked if isinstance(model, KMAnonymity)]
+    return f" of {count_of(max(most), 'record')} or fewer" if len(most) == len(linked) else " of any number of records"
+
+
+def _describe_classes(
+    claim: Classes | Matchings, verdict: Verdict, columns: Sequence[str], entries: Mapping[str, Any]
+) -> Iterator[str]:
+    """Say how many share what is published, and what that cost."""
+    n_gone, person = entries.get("n_suppressed", verdict.n_suppressed), claim.person
+    gone = (
+        f"{count_of(n_gone, 'record')} {'was' if n_gone == 1 else 'were'} suppressed"
+        if n_gone
+        else "none was suppressed"
+    )
+    if person is None or verdict.complete or (person in columns and not claim.is_fresh):
+        smallest = count_of(verdict.smallest_class, "person" if person else "record")
+        n_records = count_of(entries.get("n_records", verdict.n_records), "record")
+        yield f"{n_records} became {count_of(verdict.n_classes, 'class')} of at least {smallest}; {gone}."
+    else:
+        yield (
+            careful(
+                "how many persons share a record's cells is not known: whose record a row is stands in the "
+                "original, which was not given."
+            )
+        )
+    if verdict.n_unique and verdict.smallest_class < 2:
+        yield (
+            careful(
+                f"{verdict.n_unique:,} of {count_of(verdict.n_records, 'record')} stand alone: whoever knows that "
+                "the person is in the table finds the record."
+            )
+        )
+    if (share := entries.get("quality", {}).get("set_ncp")) is not None:
+        yield f"A typical cell spans {100 * share:.{1 if share < 0.1 else 0}f} % of its column (set-NCP {share:.4f})."
+
+
+def _describe_columns(claim: Classes | Matchings, columns: Sequence[str], entries: Mapping[str, Any]) -> Iterator[str]:
+    """Say which columns are left out, pseudonyms, or kept."""
+    keyed, fresh = entries.get("pseudonymized", ()), entries.get("fresh", ())
+    links = any(model.needs.histories for model in claim.models)
+    again = " (make the next release with a new key: one key would join the histories of both)" if links else ""
+    if removed := entries.get("removed"):
+        yield f"Left out: {join_names(removed)}."
+    if keyed:
+        yield f"Keyed pseudonyms: {join_names(keyed)}{again}."
+    if fresh:
+        yield f"A new pseudonym for every record: {join_names(fresh)}."
+    judged = (*claim.columns, *claim.sensitive, *keyed, *fresh)
+    if kept := [name for name in columns if name not in judged]:
+        yield f"Kept as they are, taken for unknown to anyone: {join_names(kept)}."
