@@ -125,7 +125,7 @@ def test_a_dictionary_is_listed_by_the_files_own_common_values() -> None:
         ({"runs": 2}, "runs of neighbouring values"),
         ("suppression", "nothing between"),
         ({"intervals": [10, 20]}, "intervals 10 or 20 wide"),
-        ({"dates": ["month", "year"]}, "a month `2024-05` or a year `2024`"),
+        ({"dates": ["month", "year"]}, "a month `2024-05`; a year `2024`"),
     ],
 )
 def test_rules_are_told_in_words_and_list_nothing(rule: Any, words: str) -> None:

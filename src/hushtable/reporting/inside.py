@@ -46,7 +46,6 @@ from hushtable.reporting.risk import fewer_than, people_of, share_below
 from hushtable.risk import RiskAssessment, record_bands, stair
 from hushtable.risk.assess import assess
 from hushtable.search import n_threads
-from hushtable.wording import join_names
 
 NO_ORIGINAL: Final = "The original was not given, or its rows hardly repeat: what it was like is not told."
 _SHOWN_PAIRS: Final = 5
