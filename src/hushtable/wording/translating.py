@@ -250,7 +250,10 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 def _catalogue(language: str) -> Catalogue:
     text = files("hushtable.wording").joinpath("data", f"{language}.tsv").read_text(encoding="utf-8")
     fixed, forms = {}, list[Form]()
-    for english, translated in read_entries(text):
+    entries = dict(read_entries(text))
+    # Within another sentence a sentence has no mark of its own.
+    inner = {each[:-1]: said[:-1] for each, said in entries.items() if each.endswith(".") and said.endswith(".")}
+    for english, translated in (inner | entries).items():
         if any(place is not None for _, place, _, _ in Formatter().parse(english)):
             forms.append(Form.of(english, translated))
         else:
