@@ -51,7 +51,7 @@ def test_pitfall_01_missing_as_wildcard(here: Path) -> None:
     assert risk.smallest_class == 1
     gaps().write_csv("in.csv")
     shown = done("scan", "in.csv").out
-    assert "smallest class 1 with missing as a category, 6 as a wildcard, 1 at worst" in shown
+    assert "The smallest class holds 1 with missing values as a category, 6 as a wildcard, and 1 at worst." in shown
 
 
 @pytest.mark.parametrize("kind", ["pandas", "polars", "pyarrow"])
@@ -312,7 +312,7 @@ def test_pitfall_16_partly_hidden_rows_are_a_class() -> None:
 def test_pitfall_18_whose_risk_is_meant(here: Path) -> None:
     """A risk within the table is not one within the population: the figure says whose knowledge it assumes."""
     gaps().write_csv("in.csv")
-    assert "by someone who knows that the person is in the table" in done("scan", "in.csv").out
+    assert "who knows that a person is in the table, has a highest risk" in done("scan", "in.csv").out
     done("anonymize", "in.csv", "--qi", "age,sex", "--k", "2", "-o", "out.csv")
     assert "for a reader who knows no other column" in manifest.read(Path("out.csv"))["claim"]["sentence"]
 

@@ -130,7 +130,7 @@ def test_a_folder_is_scanned_and_released_by_the_policy_of_the_scan(tmp_path, mo
     policy = (tmp_path / "policy.yaml").read_text(encoding="utf-8").replace("role: ask", "role: quasi-identifier")
     (tmp_path / "policy.yaml").write_text(policy, encoding="utf-8")
     asked = ("anonymize", "in", "-p", "policy.yaml", "-o", "in_release", "--ask", "quasi-identifier")
-    assert "Verified from the file" in done(*asked).out
+    assert "Verified from the published table" in done(*asked).out
     assert done("verify", "in_release", "-p", "policy.yaml", "--ask", "quasi-identifier").code == 0
 
 

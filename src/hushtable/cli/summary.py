@@ -109,7 +109,7 @@ def release_details(rules: Policy, summary: Mapping[str, Any], exposure: Exposur
     """Say how a release was searched for, and what was accepted."""
     lines = [] if exposure is None else exposure.accepted_lines()
     lines.append(
-        f"  recoding {summary['recoding']}; loss {summary['loss']:.4f} "
+        f"recoding {summary['recoding']}; loss {summary['loss']:.4f} "
         f"({_LOSS_WORDS.get(rules.loss.name, rules.loss.name)}); set-NCP by rank "
         f"{summary['quality']['set_ncp_by_rank']:.4f}"
     )
@@ -123,7 +123,7 @@ def far_out_lines(found: Mapping[str, FarOut]) -> list[str]:
     for name, each in found.items():
         coded = f", or code who lies far out as one group (`hierarchy: {_entry(each.rule)}`)" if each.rule else ""
         lines.append(
-            f"  careful: 1 % of the records hold {each.share:.0%} of the range of {name}, so that its loss by value is "
+            f"careful: 1 % of the records hold {each.share:.0%} of the range of {name}, so that its loss by value is "
             f"small whatever the others lose; measure it on ranks (`loss: {{ncp: {{scale: rank}}}}`){coded}"
         )
     return lines
@@ -138,9 +138,9 @@ def _entry(rule: Tails) -> str:
 def _trade_line(trade: Mapping[str, Any], n_records: int) -> str:
     """Say what suppressing records gained; for those who make the release, not for those who receive it."""
     if trade["n_suppressed"] == 0:
-        return "  no suppression lowers the loss, in which a suppressed record counts as wholly lost"
+        return "no suppression lowers the loss, in which a suppressed record counts as wholly lost"
     return (
-        f"  {trade['n_suppressed'] / n_records:.2%} suppressed lowers the loss from {trade['loss_before']:.4f} "
+        f"{trade['n_suppressed'] / n_records:.2%} suppressed lowers the loss from {trade['loss_before']:.4f} "
         f"to {trade['loss_after']:.4f}, those wholly lost included"
     )
 
@@ -159,37 +159,37 @@ def spelling_lines(
     """
     lines = []
     if writing.encoding != "utf-8":
-        lines.append(f"  written as {writing.encoding}")
+        lines.append(f"written as {writing.encoding}")
     if writing.decimal == ",":
-        lines.append("  quasi-identifiers are written with decimal commas")
+        lines.append("quasi-identifiers are written with decimal commas")
     if formulas:
         told = [f"{name} {n:,}" for name, n in formulas.items()]
         done = "got an apostrophe" if writing.formulas == "escape" else "stay as they are (write: {formulas: escape})"
         lines.append(
-            f"  careful: cells that a spreadsheet would run, beginning with =, +, - or @, {done}: {join_some(told)}"
+            f"careful: cells that a spreadsheet would run, beginning with =, +, - or @, {done}: {join_some(told)}"
         )
     if kept:
         form = "a decimal point" if writing.decimal == "." else "a decimal comma"
         lines.append(
-            f"  quasi-identifiers are written with {form} and ISO dates, other columns as they came: {join_some(kept)}"
+            f"quasi-identifiers are written with {form} and ISO dates, other columns as they came: {join_some(kept)}"
         )
     lines += [
-        f"  careful: {n:,} values of {name} differ from another only in case, spaces or width"
+        f"careful: {n:,} values of {name} differ from another only in case, spaces or width"
         for name, n in alike.items()
     ]
     if codes:
         told = [f"{name} ({', '.join(f'{code} {n:,}' for code, n in each.items())})" for name, each in codes.items()]
         lines.append(
-            f"  careful: cells that look like a missing value stay what they are (missing_values): {join_some(told)}"
+            f"careful: cells that look like a missing value stay what they are (missing_values): {join_some(told)}"
         )
     return lines
 
 
 def listed_lines(listed: Mapping[str, int], lacking: Sequence[str]) -> list[str]:
     """Say which columns list what a class holds, and which of them values that few records have."""
-    hint = f"  lists in {join_some(lacking)} show which values a class lacks; recoding cut hides that"
+    hint = f"lists in {join_some(lacking)} show which values a class lacks; recoding cut hides that"
     return [hint] * bool(lacking) + [
-        f"  careful: the sets of {name} list {n:,} values that are nearly unique: who knows one finds its class; "
+        f"careful: the sets of {name} list {n:,} values that are nearly unique: who knows one finds its class; "
         "recoding cut or a hierarchy shows less"
         for name, n in listed.items()
     ]
@@ -258,7 +258,7 @@ def margin_lines(rules: Policy) -> list[str]:
     if not judged or getattr(rules.method, "margin", 0) > 0:
         return []
     return [
-        f"  careful: who knows the method exactly can learn of {', '.join(judged)} from the cuts that were not made; "
+        f"careful: who knows the method exactly can learn of {', '.join(judged)} from the cuts that were not made; "
         "a margin blunts that (`method: {mondrian: {margin: 2}}` in the policy)"
     ]
 

@@ -33,7 +33,6 @@ _ONE_NUMBER: Final = r"-?\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?(?: ?%)?|-?inf|nan"
 _SWAPPED: Final = str.maketrans(",.", ".,")
 # What may stand before a sentence, and is no part of it: spaces, a mark of a list, of a remark, a warning.
 _BEFORE: Final = re.compile(r"(?P<lead>(?:\s|[#*-]+\s)*)(?:(?P<kind>careful|Hint): )?")
-_WORD_OF_LIST: Final = re.compile(r"(?:^|(?<=, )|(?<= and ))(?:(?!, | and ).)+")
 _BETWEEN: Final = re.compile(r"(?<=[.;:!?])(\s+)(?=\S)")
 
 _chosen: ContextVar[str | None] = ContextVar("language", default=None)
@@ -212,14 +211,18 @@ class Catalogue:
                 reading = self._read(told)
                 n_known += reading.n_known
                 told = reading.said if reading.n_known else _NUMBER.sub(_swap_marks, told)
-            elif kind == "w":
-                told = self._join(_WORD_OF_LIST.sub(lambda word: self.translate(word[0]), told))
             elif kind == "l":
                 told = self._join(told)
+            elif kind == "w":
+                told = self._join(", ".join(self._read_last(each) for each in told.split(", ")))
             elif kind == "n":
                 told = _NUMBER.sub(_swap_marks, told)
             said += literal + told
         return Reading(said, n_known)
+
+    def _read_last(self, words: str) -> str:
+        """Translate words of a list, of which the last ones may be two."""
+        return " and ".join(self._read(each).said for each in words.split(" and "))
 
     def _join(self, names: str) -> str:
         """Say of a list that it ends, and how many more there are; names are data."""

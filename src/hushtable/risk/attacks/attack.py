@@ -396,7 +396,8 @@ class Attack(Facts):
     def name(self) -> str:
         """What distinguishes it from others of its kind."""
         asked = self.settings
-        return str(asked.get("secret") or asked.get("mode") or f"{asked['n_neighbors']} nearest")
+        named = [str(asked[each]) for each in ("secret", "mode") if each in asked]
+        return named[0] if named else f"{asked['n_neighbors']} nearest"
 
     @property
     def facts(self) -> tuple[str, ...]:
