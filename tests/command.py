@@ -1,6 +1,7 @@
 """Run the command in this process, as a shell would."""
 
 import contextlib
+import contextvars
 import io
 import sys
 from dataclasses import dataclass
@@ -29,7 +30,8 @@ def run(*arguments: object) -> Outcome:
         contextlib.redirect_stderr(err),
     ):
         try:
-            cli.main()
+            # A language that the command chooses ends with it, as its process does.
+            contextvars.copy_context().run(cli.main)
         except SystemExit as left:
             code = left.code
     return Outcome(int(code or 0), out.getvalue(), err.getvalue())

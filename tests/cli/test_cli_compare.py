@@ -31,8 +31,8 @@ def options(table, *more):
 def test_says_what_every_run_costs_and_that_it_is_internal(table):
     before = tree(table.parent)
     outcome = done("compare", *options(table))
-    assert outcome.out.startswith(f"{INTERNAL.capitalize()}.")
-    assert "300 records on birth_date, sex, postcode; classes count records" in outcome.out
+    assert outcome.out.startswith(f"careful: {INTERNAL}.")
+    assert "300 records are compared on birth_date, sex and postcode; classes count records." in outcome.out
     compared = compare(table, Policy.parse(POLICY), k=[2, 5, 20], suppression=[0, 0.1])
     for row in compared.rows:
         assert f"{row.n_bytes:,}" in outcome.out
@@ -45,11 +45,12 @@ def test_says_what_every_run_costs_and_that_it_is_internal(table):
 
 def test_json_is_the_comparison(table):
     told = json.loads(done("compare", *options(table, "--json", "--threads", "1")).out)
-    compared = compare(table, Policy.parse(POLICY), k=[2, 5, 20], suppression=[0, 0.1]).to_dict()
+    compared = compare(table, Policy.parse(POLICY), k=[2, 5, 20], suppression=[0, 0.1])
+    facts, compared = list(compared.facts), compared.to_dict()
     for rows in (told["rows"], compared["rows"]):
         for row in rows:
             del row["seconds"]
-    assert told == {"file": "people.csv", **compared}
+    assert told == {"file": "people.csv", "facts": facts, **compared}
     assert told["internal"] == INTERNAL
 
 
@@ -75,10 +76,10 @@ def test_external_is_refused_and_says_why(table):
 
 def test_exit_3_only_where_nothing_is_feasible(table):
     some = done("compare", *options(table)[:3], "--k", "400,5", "--suppression", "0")
-    assert "not feasible: k = 400, mondrian, readable, suppression 0: no release" in some.out
+    assert "Not feasible: k = 400, mondrian, readable, suppression 0: no release" in some.out
     none = run("compare", *options(table)[:3], "--k", "400", "--plot", table.with_name("risk.png"))
     assert none.code == 3
-    assert none.out.count("not feasible") == 3
+    assert none.out.count("Not feasible") == 3
     assert not table.with_name("risk.png").exists()
     told = run("compare", *options(table)[:3], "--k", "400", "--json")
     assert told.code == 3

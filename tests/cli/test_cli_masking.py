@@ -43,7 +43,7 @@ def test_says_how_text_was_clustered(table):
     outcome = done(
         "mask-dependence", table, "--a", "race", "--b", "town", "--clusters", "2", "-o", table.with_name("t.csv")
     )
-    assert "note: 'town' is text: clustered by frequency, then by alphabet" in outcome.out
+    assert "'town' is text: clustered by frequency, then by alphabet" in outcome.out
 
 
 def test_an_order_of_text_is_declared(table):

@@ -127,7 +127,7 @@ def test_the_first_two_examples_of_the_source(
 def test_the_third_example_of_the_source_prints_all_its_tables(notion: list[str], expected: list[Rows]) -> None:
     options = [*TEST, "--weights", "Job=20,Age=0", *notion, "--method", "mingen", "--n-best", "4"]
     outcome = done("anonymize", "test.csv", "-o", "out.csv", *options)
-    assert "information loss 51.3333" in outcome.out
+    assert "The information loss is 51.3333" in outcome.out
     assert "proven to be the least" in outcome.out
     printed = tables_in(outcome.out, "Name Age Sex Education Job Salary")
     assert sorted(map(in_order, printed)) == sorted(map(in_order, expected))

@@ -162,7 +162,7 @@ def test_threads_are_told_to_the_search_and_to_polars(files, monkeypatch):
 import os, sys
 from hushtable import cli
 sys.argv = ["hushtable", "mpuccs", "original.csv", "synthetic.csv", "--sizes", "1", "--threads", "1", "--json"]
-cli.main.__globals__["app"](standalone_mode=False)
+cli.build_app("mpuccs")(standalone_mode=False)
 import polars
 from hushtable.search.budget import n_threads
 assert n_threads() == 1, n_threads()

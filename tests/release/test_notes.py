@@ -79,7 +79,7 @@ def test_the_command_says_so(source):
     made = done(
         "anonymize", *PLAIN, "--force", "--verbose", "--set", "write.encoding=cp1252", "--set", "write.decimal=','"
     )
-    assert "  written as cp1252\n  quasi-identifiers are written with decimal commas\n" in made.out
+    assert "written as cp1252\nquasi-identifiers are written with decimal commas\n" in made.out
     assert "other columns as they came: seen\n" in made.out
     told = json.loads(done("anonymize", *PLAIN, "--force", "--json").out)
     assert told["missing_codes"] == {"job": {"NA": 3, "?": 3}}

@@ -322,7 +322,7 @@ def test_what_was_not_judged_is_not_told_to_outsiders(release):
     unsure = replace(made, verdict=replace(made.verdict, unchecked={made.verdict.conditions[0]: "the population"}))
     with pytest.raises(ht.VerificationError, match="could be judged"):
         outside.sections(unsure)
-    assert "Not all that the table claims could be judged" in str(inside.sections(unsure)[0].to_dict())
+    assert "not all that the table claims could be judged" in str(inside.sections(unsure)[0].to_dict())
 
 
 @pytest.mark.parametrize("audience", ["internal", "external"])
@@ -592,7 +592,7 @@ def test_a_name_that_is_no_text_is_written_nevertheless(release, tmp_path):
 def test_insiders_too_are_told_that_an_earlier_release_is_replaced(release):
     made = released.of_release(release)
     facts = {**made.facts, "replaces_earlier": True}
-    assert "It replaces an earlier release" in str(inside.sections(replace(made, facts=facts))[0].to_dict())
+    assert "it replaces the earlier release" in str(inside.sections(replace(made, facts=facts))[0].to_dict())
 
 
 def test_what_is_written_in_other_forms_is_reported_too(tmp_path, monkeypatch):

@@ -105,7 +105,7 @@ def test_report_prints_or_writes(folder):
     assert plain["holds"] is True
     written = done("report", "out.csv", "--original", "people.csv", "-p", "policy.yaml", "-o", "r.html")
     assert written.out == ""
-    assert "records alone before" in (folder / "r.html").read_text(encoding="utf-8")
+    assert "Who could be found before" in (folder / "r.html").read_text(encoding="utf-8")
 
 
 def test_the_external_report_needs_no_more_than_the_file_and_its_external_manifest(folder):

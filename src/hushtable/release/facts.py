@@ -52,14 +52,14 @@ def _describe_batch(entries: Mapping[str, Any]) -> Iterator[str]:
     """Say what became of rows that were published by the cells of an earlier release."""
     if entries.get("replaces_earlier"):
         yield careful("it replaces the earlier release; whoever has that can subtract it, and see small classes.")
-    if "n_unfit" in entries:
+    if batch := entries.get("batch"):
         alone = "" if entries["replaces_earlier"] else " by themselves"
         yield (
-            f"Suppressed are {entries['n_unfit']:,} records that fit no cell of the earlier release, and "
-            f"{entries['n_failed']:,} in classes that fail{alone}."
+            f"Suppressed are {batch['n_unfit']:,} records that fit no cell of the earlier release, and "
+            f"{batch['n_failed']:,} in classes that fail{alone}."
         )
-    if by_column := entries.get("unfit_by_column"):
-        yield f"Without a cell, by column: {join_names([f'{name} {n:,}' for name, n in by_column.items()])}."
+        if by_column := batch["unfit_by_column"]:
+            yield f"Without a cell, by column: {join_names([f'{name} {n:,}' for name, n in by_column.items()])}."
 
 
 def _describe_verdict(claim: Classes | Matchings, verdict: Verdict, columns: Sequence[str]) -> str:
