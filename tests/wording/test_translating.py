@@ -13,6 +13,9 @@ FORMS = {
     "{} of {} records": "{0:n} von {1:n} Datensätzen",
     "column {} holds {}.": "Spalte {0} enthält {1:t}.",
     "names: {}": "Namen: {0:l}",
+    "words: {}": "Wörter: {0:w}",
+    "{} is said before what somebody has to do": "{0} wird gesagt, bevor etwas zu tun ist",
+    "why: {}": "Grund: {0:t}",
     "{} holds a brace {{": "Geschweifte Klammer {{ in {0}",
 }
 
@@ -33,6 +36,12 @@ def catalogue():
         ("column 'x' holds a gap. Check it.", "Spalte 'x' enthält eine Lücke. Prüfen Sie es."),
         ("names: a, b and c", "Namen: a, b und c"),
         ("names: a, b and 1,234 more", "Namen: a, b und 1.234 weitere"),
+        ("words: a gap, x and a gap", "Wörter: eine Lücke, x und eine Lücke"),
+        ("97.1%", "97,1 %"),
+        (
+            "why: a gap. x is said before what somebody has to do",
+            "Grund: eine Lücke. x wird gesagt, bevor etwas zu tun ist",
+        ),
         ("x holds a brace {", "Geschweifte Klammer { in x"),
         ("many of few records", "many of few records"),
         ("nobody said this", "nobody said this"),

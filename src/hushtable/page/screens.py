@@ -868,9 +868,11 @@ def _conditions(desk: Desk, words: PageWords) -> Html:
     assert desk.outcome is not None
     verdict = desk.outcome.verdict
     failed = {each.condition for each in verdict.failures}
-    said = [f"{words('not met')}: {each}" for each in verdict.failures]
-    said += [f"{words('not judged')}: {condition} ({needs})" for condition, needs in verdict.unchecked.items()]
-    said += [f"{words('met')}: {each}" for each in verdict.held if each not in failed]
+    said = [f"{words('not met')}: {words(str(each))}" for each in verdict.failures]
+    said += [
+        f"{words('not judged')}: {words(condition)} ({words(needs)})" for condition, needs in verdict.unchecked.items()
+    ]
+    said += [f"{words('met')}: {words(each)}" for each in verdict.held if each not in failed]
     return joined(tag("h3", words("What was asked")), tag("ul", *(tag("li", each) for each in said)))
 
 

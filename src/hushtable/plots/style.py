@@ -8,7 +8,7 @@ from __future__ import annotations
 import io
 import sys
 import textwrap
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -17,7 +17,6 @@ from typing import Any, Final, Literal
 import numpy as np
 
 from hushtable._types import FloatArray
-from hushtable.wording import translate
 
 PALETTE: Final = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
 """Okabe and Ito's colours, which those tell apart who see no red or green."""
@@ -28,6 +27,7 @@ EDGE: Final = 0.6
 """How wide the edges of bars are, in points."""
 
 _APART: Final[ContextVar[bool]] = ContextVar("apart", default=False)
+_SAY: Final[ContextVar[Callable[[str], str]]] = ContextVar("say", default=str)
 _DASHES: Final = ("-", "--", ":", "-.", (0, (6, 1, 1, 1, 1, 1)), (0, (8, 3)))
 _MARKERS: Final = ("o", "s", "^", "D", "v", "P")
 _HATCHES: Final = ("", "////", "....", "xxxx", "\\\\\\\\", "oo", "----", "||||", "++", "**", "//..", "\\\\..")
@@ -90,12 +90,13 @@ def axes_of(ax: Any, *, width: float = 4.2, height: float = 3.0) -> Any:
 
 
 @contextmanager
-def apart() -> Iterator[None]:
-    """Make figures that nobody is shown: those of a report or a file."""
-    token = _APART.set(True)
+def apart(say: Callable[[str], str] = str) -> Iterator[None]:
+    """Make figures that nobody is shown: those of a report or a file; ``say`` puts labels into another language."""
+    token, spoken = _APART.set(True), _SAY.set(say)
     try:
         yield
     finally:
+        _SAY.reset(spoken)
         _APART.reset(token)
 
 
@@ -115,10 +116,10 @@ def text_size(axes: Any) -> float:
 def dress(
     axes: Any, *, title: str = "", xlabel: str, ylabel: str, grid: Literal["x", "y", "both", ""] = "both"
 ) -> None:
-    """Write the title as it is and the labels in the current language, and draw a grid behind the data."""
-    axes.xaxis.set_label_text(short(translate(xlabel), _LONGEST_LABEL), parse_math=False)
+    """Write the title as it is and the labels in the language asked for, and draw a grid behind the data."""
+    axes.xaxis.set_label_text(short(_SAY.get()(xlabel), _LONGEST_LABEL), parse_math=False)
     # A figure is less high than wide.
-    upright = textwrap.wrap(plain(translate(ylabel)), _LONGEST_UPRIGHT, max_lines=2, placeholder="…")
+    upright = textwrap.wrap(plain(_SAY.get()(ylabel)), _LONGEST_UPRIGHT, max_lines=2, placeholder="…")
     axes.yaxis.set_label_text("\n".join(upright), parse_math=False)
     axes.set_axisbelow(True)
     axes.grid(False)

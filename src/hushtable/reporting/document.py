@@ -267,7 +267,7 @@ def draw(chart: Chart, prefix: str) -> str:
     prefix : str
         What its ids begin with: two pictures on one page share none.
     """
-    with style.apart():
+    with style.apart(translate):
         axes = getattr(charts, chart.draws)(**_named_in_words(chart.data))
     with warnings.catch_warnings():
         # The reader's fonts write what matplotlib's have no sign for.

@@ -2,9 +2,8 @@ r"""Translate what the program says: a text is put into another language by the 
 
 A line of a catalogue is an English form, a tab, and the same in another language. In the English form ``{}`` stands for
 what varies; in the other one ``{0}`` is the first such part as it is, ``{0:t}`` translated, ``{0:n}`` a number as the
-language writes it, ``{0:l}`` a list of names, which may end with how many more there are,
-``{0:w}`` one of words, each translated. ``\n`` is the end of a line,
-``{{`` a brace. ``-`` says that something is code in every language.
+language writes it, ``{0:l}`` a list of names, which may end with how many more there are, ``{0:w}`` a list of words,
+each translated. ``\n`` is the end of a line, ``{{`` a brace. ``-`` says that something is code in every language.
 """
 
 from __future__ import annotations
@@ -176,8 +175,11 @@ class Catalogue:
         return max(readings, key=lambda each: each.n_known, default=Reading(text, 0))
 
     def _read_forms(self, text: str) -> Iterator[Reading]:
-        """Read a text by the first form that it has, and by the first one whose places hold no end of a sentence."""
-        has_spanning = False
+        """Read a text by the first form that it has, and by the first one whose places hold no end of a sentence.
+
+        Of those whose places do, one that begins with words of its own is tried, too: it is about the whole text.
+        """
+        tried = set[bool]()
         for form in self.forms:
             if not (text.startswith(form.begins) and text.endswith(form.ends)):
                 continue
@@ -187,9 +189,9 @@ class Catalogue:
             if not any(map(_BETWEEN.search, found.groups())):
                 yield self._fill(form, found)
                 return
-            if not has_spanning:
+            if not tried or (form.begins and True not in tried):
                 yield self._fill(form, found)
-                has_spanning = True
+                tried.add(bool(form.begins))
 
     def _read_parts(self, text: str) -> Iterator[Reading]:
         """Read a text sentence by sentence, and as a single one without the mark at its end."""
@@ -251,7 +253,10 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 def _catalogue(language: str) -> Catalogue:
     text = files("hushtable.wording").joinpath("data", f"{language}.tsv").read_text(encoding="utf-8")
     fixed, forms = {}, list[Form]()
-    for english, translated in read_entries(text):
+    entries = dict(read_entries(text))
+    # Within another sentence a sentence has no mark of its own.
+    inner = {each[:-1]: said[:-1] for each, said in entries.items() if each.endswith(".") and said.endswith(".")}
+    for english, translated in (inner | entries).items():
         if any(place is not None for _, place, _, _ in Formatter().parse(english)):
             forms.append(Form.of(english, translated))
         else:
