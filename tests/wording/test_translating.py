@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from hushtable.wording import LANGUAGES, current_language, preferred_language, translate, use_language
-from hushtable.wording.translating import Catalogue, Form
+from hushtable.wording.translating import Catalogue, SentenceForm
 
 SCRIPT = Path(__file__).parents[2] / "scripts" / "check_wording.py"
 FORMS = {
@@ -23,7 +23,7 @@ FORMS = {
 @pytest.fixture
 def catalogue():
     fixed = {"a gap": "eine Lücke", "Check it.": "Prüfen Sie es."}
-    return Catalogue("de", fixed, [Form.of(english, german) for english, german in FORMS.items()])
+    return Catalogue("de", fixed, [SentenceForm.of(english, german) for english, german in FORMS.items()])
 
 
 @pytest.mark.parametrize(

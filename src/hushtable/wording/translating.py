@@ -101,7 +101,7 @@ def _translate_line(line: str, catalogue: Catalogue) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Form:
+class SentenceForm:
     """A sentence in whose places something varies.
 
     Attributes
@@ -123,7 +123,7 @@ class Form:
     n_letters: int
 
     @classmethod
-    def of(cls, english: str, translated: str) -> Form:
+    def of(cls, english: str, translated: str) -> SentenceForm:
         """Read a line of a catalogue."""
         said = tuple((literal, place, kind or "") for literal, place, kind, _ in Formatter().parse(translated))
         kinds = {place: kind for _, place, kind in said if place is not None}
@@ -138,7 +138,7 @@ class Form:
         return cls(parts[0][0], ends, pattern, said, sum(count_letters(literal) for literal, _, _, _ in parts))
 
 
-class Reading(NamedTuple):
+class TranslatedText(NamedTuple):
     """What a text is in the other language, and how many of its letters the catalogue knows."""
 
     said: str
@@ -154,27 +154,27 @@ class Catalogue:
     language : str
     fixed : mapping of str to str
         What has no places.
-    forms : sequence of Form
+    forms : sequence of SentenceForm
         Those with most letters first: of several that a text has, the one that says most about it is taken.
     """
 
     language: str
     fixed: Mapping[str, str]
-    forms: Sequence[Form] = field(repr=False)
+    forms: Sequence[SentenceForm] = field(repr=False)
 
     def translate(self, text: str) -> str:
         """Return a sentence, or several; what is not known stays."""
         return self._read(text).said
 
-    def _read(self, text: str) -> Reading:
+    def _read(self, text: str) -> TranslatedText:
         if text in self.fixed:
-            return Reading(self.fixed[text], count_letters(text))
+            return TranslatedText(self.fixed[text], count_letters(text))
         if not count_letters(text) or _NUMBER.fullmatch(text):
-            return Reading(_NUMBER.sub(_swap_marks, text), 0)
+            return TranslatedText(_NUMBER.sub(_swap_marks, text), 0)
         readings = [*self._read_forms(text), *self._read_parts(text)]
-        return max(readings, key=lambda each: each.n_known, default=Reading(text, 0))
+        return max(readings, key=lambda each: each.n_known, default=TranslatedText(text, 0))
 
-    def _read_forms(self, text: str) -> Iterator[Reading]:
+    def _read_forms(self, text: str) -> Iterator[TranslatedText]:
         """Read a text by the first form that it has, and by the first one whose places hold no end of a sentence.
 
         Of those whose places do, one that begins with words of its own is tried, too: it is about the whole text.
@@ -193,17 +193,17 @@ class Catalogue:
                 yield self._fill(form, found)
                 tried.add(bool(form.begins))
 
-    def _read_parts(self, text: str) -> Iterator[Reading]:
+    def _read_parts(self, text: str) -> Iterator[TranslatedText]:
         """Read a text sentence by sentence, and as a single one without the mark at its end."""
         parts = _BETWEEN.split(text)
         if len(parts) > 1:
-            readings = [Reading(part, 0) if place % 2 else self._read(part) for place, part in enumerate(parts)]
-            yield Reading("".join(each.said for each in readings), sum(each.n_known for each in readings))
+            readings = [TranslatedText(part, 0) if place % 2 else self._read(part) for place, part in enumerate(parts)]
+            yield TranslatedText("".join(each.said for each in readings), sum(each.n_known for each in readings))
         if text[-1:] in (".", ";", ":"):
             said, n_known = self._read(text[:-1])
-            yield Reading(said + text[-1], n_known)
+            yield TranslatedText(said + text[-1], n_known)
 
-    def _fill(self, form: Form, found: re.Match[str]) -> Reading:
+    def _fill(self, form: SentenceForm, found: re.Match[str]) -> TranslatedText:
         said, n_known = "", form.n_letters
         for literal, place, kind in form.said:
             told = "" if place is None else found[int(place) + 1]
@@ -218,7 +218,7 @@ class Catalogue:
             elif kind == "n":
                 told = _NUMBER.sub(_swap_marks, told)
             said += literal + told
-        return Reading(said, n_known)
+        return TranslatedText(said, n_known)
 
     def _read_last(self, words: str) -> str:
         """Translate words of a list, of which the last ones may be two."""
@@ -252,13 +252,13 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 @cache
 def _catalogue(language: str) -> Catalogue:
     text = files("hushtable.wording").joinpath("data", f"{language}.tsv").read_text(encoding="utf-8")
-    fixed, forms = {}, list[Form]()
+    fixed, forms = {}, list[SentenceForm]()
     entries = dict(read_entries(text))
     # Within another sentence a sentence has no mark of its own.
     inner = {each[:-1]: said[:-1] for each, said in entries.items() if each.endswith(".") and said.endswith(".")}
     for english, translated in (inner | entries).items():
         if any(place is not None for _, place, _, _ in Formatter().parse(english)):
-            forms.append(Form.of(english, translated))
+            forms.append(SentenceForm.of(english, translated))
         else:
             fixed[english.format()] = translated.format()
     return Catalogue(language, fixed, sorted(forms, key=lambda each: (-each.n_letters, -len(each.pattern))))
