@@ -839,9 +839,12 @@ class Release(StatesFacts, Generic[FrameT]):
 
     @property
     def facts(self) -> tuple[str, ...]:
-        """What is published, whom it protects from whom, what it cost and what speaks against it; verified for that."""
+        """What is published, whom it protects from whom, what it cost and what speaks against it.
+
+        Verified for that, of what is not in memory by its distinct rows: an engine is not asked to look at it.
+        """
         if "verdict" not in self._made:
-            self._made["verdict"] = self.verify()
+            self._made["verdict"] = self.distinct.verify()
         return describe_release(self.claim, self._made["verdict"], self.columns, self.to_dict())
 
     def _table(self) -> list[tuple[str, str]]:
