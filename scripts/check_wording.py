@@ -13,6 +13,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from string import Formatter
 
+from hushtable.wording.translating import read_entries
+
 HOUSE = Path(__file__).parent.parent / "src" / "hushtable"
 
 # What no person reads as a sentence: data, formats of other programs, the words of cells and of what developers call.
@@ -88,9 +90,7 @@ def find_help(house: Path) -> Iterator[tuple[str, str]]:
 
 def read_catalogue(path: Path) -> dict[str, str]:
     """Return the translations of a catalogue by their English forms."""
-    lines = path.read_text(encoding="utf-8").split("\n")
-    entries = (line.partition("\t") for line in lines if line and not line.startswith("#"))
-    return {english.replace("\\n", "\n"): translated for english, _, translated in entries}
+    return dict(read_entries(path.read_text(encoding="utf-8")))
 
 
 def count_places(form: str) -> int:

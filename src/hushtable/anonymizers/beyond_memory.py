@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 from hushtable.anonymizers.preparation import Request, check_roles, doubt_of_persons
 from hushtable.claims import Classes
 from hushtable.columns import ColumnSpec
-from hushtable.engines import LOOKED_AT, Lazy
+from hushtable.engines import Lazy
 from hushtable.errors import InputError, TooManyRowsError, listed
 from hushtable.io import Frame
 from hushtable.release import Pseudonyms, Release
@@ -94,7 +94,7 @@ def protect_distinct(origin: Files | Lazy, asked: Request, protect: Callable[[Fr
     asked = _add_orders(asked, origin.specs)
     origin = origin.told(asked.specs)
     _check_offered(asked)
-    first = origin.head(LOOKED_AT)
+    first = origin.head()
     rows = DistinctRows.of(origin, asked, first)
     # Records that are not told apart among the first are not told apart among all.
     doubt = doubt_of_persons(first, asked)

@@ -421,7 +421,7 @@ class LearnedRecoding:
         self.check_columns(origin.names)
         origin = origin.told(self.asked.specs)
         asked = replace(self.asked, pseudonyms=self.pseudonyms(key))
-        rows = DistinctRows.of(origin, asked, origin.head(engines.LOOKED_AT))
+        rows = DistinctRows.of(origin, asked, origin.head())
         narrow = replace(self, asked=rows.asked, columns=rows.names, hidden=(), fresh=(), limit=None)
         return rows.release_all(narrow.apply(origin.collapse(rows.names)))
 

@@ -70,13 +70,6 @@ def origin_of(file: Path, engine: str, dialect: Dialect, master: str | None = No
     return engines.opened(file, engine=choice, session=session, dialect=dialect)
 
 
-def head_of(origin: Files | Lazy) -> Frame:
-    """Return some rows to look for roles in, where not all are read."""
-    from hushtable import engines
-
-    return origin.head(engines.LOOKED_AT)
-
-
 _FLOOR_SECONDS: Final = 10.0
 
 
@@ -150,7 +143,7 @@ def anonymize(
     as_folder = by is not None or (origin is not None and is_folder(output))
     _check_outputs(output, written, sources, as_folder=as_folder)
     with step("reading"):
-        frame = machine.table(file, known) if origin is None else head_of(origin)
+        frame = machine.table(file, known) if origin is None else origin.head()
     frame = frame.learned() if rules is None else frame
     rules = policy_of_request(request, rules, frame)
     rules = change_by_options(rules, changes, search, {"language": written.language, "by": by})

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 from hushtable.cli.arguments import AsJson, InFile, ReadingOptions, place_of
 from hushtable.cli.groups import option
 from hushtable.cli.limits import fail_above, failing, judge, limits_of, scan_figures
-from hushtable.cli.protect import head_of, origin_of
+from hushtable.cli.protect import origin_of
 from hushtable.cli.summary import joint_key_lines, risk_lines, role_table
 from hushtable.cli.terminal import print_json, say, step, tell
 from hushtable.errors import InputError, listed
@@ -49,7 +49,7 @@ def scan(
         _check_policy(policy, file)
     with step("reading"):
         origin = origin_of(file, "auto", reading.dialect())
-        frame = reading.table(file) if origin is None else head_of(origin)
+        frame = reading.table(file) if origin is None else origin.head()
         frame, odd = frame.without_odd_cells()
         frame = frame.learned()
     if origin is not None:

@@ -1,5 +1,4 @@
 from .choosing import (
-    LOOKED_AT as LOOKED_AT,
     EngineChoice as EngineChoice,
     Rows as Rows,
     first_rows as first_rows,

@@ -38,9 +38,6 @@ if TYPE_CHECKING:
 EngineChoice = Literal["auto", "memory", "stream", "spark"]
 Rows: TypeAlias = "Frame | Table | Files | Lazy"
 
-LOOKED_AT: Final = 100_000
-"""Rows in which roles and direct identifiers are looked for, where not all are in memory."""
-
 _SHARE: Final = 0.5  # of the free memory, past which a file is not read into it
 # How many times its size a file takes in memory, until it is released; rows are as they are in memory.
 _GROWTH: Final = {"csv": 8, "parquet": 20, "database": 20, "rows": 4}
@@ -103,7 +100,7 @@ def open_rows(
 
 def first_rows(rows: Rows) -> Frame | Table:
     """Return all rows that are in memory, else as many as are looked at."""
-    return rows if isinstance(rows, (Frame, Table)) else rows.head(LOOKED_AT)
+    return rows if isinstance(rows, (Frame, Table)) else rows.head()
 
 
 def is_origin(data: object) -> TypeIs[Files | Lazy]:

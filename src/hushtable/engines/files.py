@@ -164,7 +164,7 @@ class Files:
         """How many records the files say they hold; 0 where none says it."""
         return self.source.n_records if isinstance(self.source, Parts) else 0
 
-    def head(self, n_rows: int) -> Frame:
+    def head(self, n_rows: int = lazy.LOOKED_AT) -> Frame:
         """Return the first rows as a frame."""
         return self._frame(self.source.head(n_rows))
 

@@ -37,6 +37,9 @@ if TYPE_CHECKING:
     from hushtable.engines.spark import Executors
     from hushtable.release import Origin
 
+LOOKED_AT: Final = 100_000
+"""Rows in which roles and direct identifiers are looked for, where not all are in memory."""
+
 _MOST_ROWS: Final = 20_000_000
 _BYTES_PER_ROW: Final = 250  # of a distinct row, in the search for classes
 _COUNT: Final = "n"
@@ -143,7 +146,7 @@ class Lazy:
         """How many records the passes so far saw."""
         return self.passes[0] if self.passes else 0
 
-    def head(self, n_rows: int) -> Frame:
+    def head(self, n_rows: int = LOOKED_AT) -> Frame:
         """Return some rows, the first where the engine has an order."""
         with _asking(self.engine):
             rows = self.engine.pulled(self.data.head(n_rows).to_native())

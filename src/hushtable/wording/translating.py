@@ -253,7 +253,8 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 def _catalogue(language: str) -> Catalogue:
     text = files("hushtable.wording").joinpath("data", f"{language}.tsv").read_text(encoding="utf-8")
     fixed, forms = {}, list[SentenceForm]()
-    entries = dict(read_entries(text))
+    # What is code in every language stays as it is.
+    entries = {english: said for english, said in read_entries(text) if said not in ("", "-")}
     # Within another sentence a sentence has no mark of its own.
     inner = {each[:-1]: said[:-1] for each, said in entries.items() if each.endswith(".") and said.endswith(".")}
     for english, translated in (inner | entries).items():
@@ -265,9 +266,8 @@ def _catalogue(language: str) -> Catalogue:
 
 
 def read_entries(text: str) -> Iterator[tuple[str, str]]:
-    """Yield the English and the other form of every line of a catalogue."""
+    """Yield the English and the other form of every line of a catalogue that is no remark."""
     for line in text.split("\n"):
         english, _, translated = line.partition("\t")
-        # What is code in every language stays as it is.
-        if translated not in ("", "-"):
+        if english and not english.startswith("#"):
             yield english.replace("\\n", "\n"), translated.replace("\\n", "\n")
