@@ -13,10 +13,11 @@ from hushtable.cli.limits import failing
 from hushtable.cli.terminal import Laid, laid_out, leaving, print_json, say, step, tell
 from hushtable.columns import legible
 from hushtable.errors import HushError, InputError
-from hushtable.wording import StatesFacts, translate
+from hushtable.wording import translate
 
 if TYPE_CHECKING:
     from hushtable.reporting import Block, Report, Section, Table
+    from hushtable.wording import StatesFacts
 
 
 WrittenRelease = Annotated[Path, argument("RELEASE", "Written release, with its manifest beside it.")]

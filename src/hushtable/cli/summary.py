@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from hushtable.cli.terminal import aligned, join_some, laid_out
-from hushtable.models import entries
 from hushtable.wording import count_of, translate
 
 if TYPE_CHECKING:
@@ -131,6 +130,8 @@ def far_out_lines(found: Mapping[str, FarOut]) -> list[str]:
 
 def _entry(rule: Tails) -> str:
     """Write top and bottom coding on one line, as a policy has it."""
+    from hushtable.models import entries
+
     options = ", ".join(f"{name}: {value}" for name, value in entries.write(rule)[rule.name].items())
     return f"{{{rule.name}: {{{options}}}}}"
 
