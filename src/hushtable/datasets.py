@@ -188,6 +188,11 @@ def people(n: int = 30_000, *, seed: int = 0) -> pl.DataFrame:
         blood_pressure    Float64            systolic, one decimal; rises with age; some missing
         ================  =================  =================================================================
 
+    Raises
+    ------
+    ValueError
+        If `n` is negative.
+
     Examples
     --------
     >>> from hushtable.datasets import PEOPLE_ROLES, people
@@ -286,6 +291,11 @@ def ratings(n_persons: int = 1_500, n_items: int = 500, *, seed: int = 0) -> pl.
         date      Date     in 2024
         ========  =======  ==============================================
 
+    Raises
+    ------
+    ValueError
+        If `n_persons` is negative, or there is no item.
+
     Examples
     --------
     >>> from hushtable.datasets import ratings
@@ -330,6 +340,11 @@ def visits(n: int = 5_000, *, seed: int = 0) -> pl.DataFrame:
     -------
     polars.DataFrame
         In no order.
+
+    Raises
+    ------
+    ValueError
+        If `n` is negative.
 
     Examples
     --------

@@ -53,6 +53,13 @@ def find_determined(table: Table, kept: Sequence[str], quasi_identifiers: Sequen
     Nearly unique columns have too few such pairs. Numbers are also tried as a weighted sum of one or two
     quasi-identifiers, or a product of their powers, with R^2 of 0.999 or more. O(n) per column and path; some rows
     suffice.
+
+    Notes
+    -----
+    Of two records that agree on one side, how often do they differ on the other, and how often would they by chance?
+    Nearly unique columns have too few of such pairs to say anything. Beside that formulas: a number is a sum of
+    multiples of one or two quasi-identifiers, or a product of their powers, with R^2 of 0.999 or more. O(n) for each
+    kept column and each quasi-identifier or pair.
     """
     paths: list[tuple[str, ...]] = [(name,) for name in quasi_identifiers]
     if len(quasi_identifiers) <= _MOST_COLUMNS:

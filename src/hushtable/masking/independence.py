@@ -269,6 +269,10 @@ def mask_dependence(
     seed : int
         Of the records removed, the ties, and which of equal records is masked.
 
+    Returns
+    -------
+    MaskedRelease
+
     Raises
     ------
     ColumnError

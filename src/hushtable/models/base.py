@@ -31,11 +31,21 @@ class Needs:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Histogram:
-    """Sparse class-by-value counts of one sensitive column: class c holds the entries offsets[c]:offsets[c + 1]."""
+    """Sparse class-by-value counts of one sensitive column.
 
-    offsets: CountArray = field(repr=False)  # (n_classes + 1,)
-    codes: CodeArray = field(repr=False)  # (n_entries,): the values of a class, ascending; -1 is the missing value
-    counts: CountArray = field(repr=False)  # (n_entries,): how many records of the class hold the value
+    Attributes
+    ----------
+    offsets : ndarray of int64, shape (n_classes + 1,)
+        Class c holds the entries ``offsets[c]:offsets[c + 1]``.
+    codes : ndarray of int32, shape (n_entries,)
+        The values of a class, ascending; -1 is the missing value.
+    counts : ndarray of int64, shape (n_entries,)
+        How many records of the class hold the value.
+    """
+
+    offsets: CountArray = field(repr=False)
+    codes: CodeArray = field(repr=False)
+    counts: CountArray = field(repr=False)
 
     @property
     def n_classes(self) -> int:
@@ -77,11 +87,23 @@ class Histogram:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Ground:
-    """How far apart the values of a sensitive column lie, for the earth mover's distance."""
+    """How far apart the values of a sensitive column lie, for the earth mover's distance.
 
-    is_ordered: bool = False  # whether the order of the codes means something
-    # A hierarchy, (n_levels, n_values + 1): the node that holds a value, entry code + 1, at every level. Level 0 holds
-    # the leaves, the last level one node; levels are nested.
+    Attributes
+    ----------
+    is_ordered : bool
+        Whether the order of the codes means something.
+    levels : ndarray of int32, shape (n_levels, n_values + 1), optional
+        A hierarchy: the node that holds a value, entry ``code + 1``, at every level; level 0 holds the leaves, the
+        last level one node. Levels are nested.
+
+    Raises
+    ------
+    ModelError
+        The last level has more than one node.
+    """
+
+    is_ordered: bool = False
     levels: CodeArray | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
@@ -97,11 +119,18 @@ NO_GROUNDS: Final[Mapping[str, Ground]] = MappingProxyType({})
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Matching:
-    """Which published rows may have come from which original rows."""
+    """Which published rows may have come from which original rows.
 
-    n_published: int  # rows
+    Attributes
+    ----------
+    n_published, n_original : int
+        Rows of either table.
+    published, original : ndarray of int64, shape (n_edges,)
+        Pairs of rows whose cells agree in every quasi-identifier: the published ones cover the original ones.
+    """
+
+    n_published: int
     n_original: int
-    # (n_edges,), pairs of rows whose cells agree in every quasi-identifier: the published ones cover the original ones
     published: CountArray = field(repr=False)
     original: CountArray = field(repr=False)
 
@@ -145,13 +174,26 @@ class ClassStats:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Rule:
-    """A model's judgement of one class as numbers and arrays, for a kernel to interpret inside a cut."""
+    """A model's judgement of one class as numbers and arrays, for a kernel to interpret inside a cut.
 
-    kind: int  # one of the RULE constants of hushtable._types
-    sensitive: str | None  # the column whose counts are judged
-    threshold: float  # k, l, t and so on
-    second: float = 0.0  # the other parameter of a model that has two
-    # Whatever the kind needs for every value, entry code + 1: (n_rows, n_values + 1), often empty.
+    Attributes
+    ----------
+    kind : int
+        One of the RULE constants of ``hushtable._types``.
+    sensitive : str or None
+        The column whose counts are judged.
+    threshold : float
+        k, l, t and so on.
+    second : float
+        The other parameter of a model that has two.
+    table : ndarray of float64, shape (n_rows, n_values + 1)
+        Whatever the kind needs for every value, entry ``code + 1``; often empty.
+    """
+
+    kind: int
+    sensitive: str | None
+    threshold: float
+    second: float = 0.0
     table: FloatArray = field(default_factory=lambda: np.empty((0, 0)), repr=False)
 
 

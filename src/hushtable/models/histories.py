@@ -38,6 +38,11 @@ class LinkedKAnonymity(HistoryModel):
     Nergiz, "Multirelational k-anonymity", ICDE 2007, and Gong et al., "Anonymizing 1:M microdata with high utility",
     Knowledge-Based Systems 115, 2017, ask the same of the records of one person, who is a row of a table of its own
     there: here the published column of pseudonyms is that table.
+
+    Examples
+    --------
+    >>> LinkedKAnonymity(5).k
+    5
     """
 
     name: ClassVar[str] = "linked-k-anonymity"
@@ -59,6 +64,11 @@ class KMAnonymity(HistoryModel):
     Terrovitis, Mamoulis, Kalnis, "Privacy-preserving anonymization of set-valued data", VLDB 2008, of records instead
     of items, as Mohammed, Fung, Debbabi, "Walking in the crowd", CIKM 2009, bound what is known of a trajectory. The
     papers know sets; here every known record needs a row of its own, as a person may have the same record twice.
+
+    Examples
+    --------
+    >>> KMAnonymity(5, m=2).m
+    2
     """
 
     m: int

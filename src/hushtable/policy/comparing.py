@@ -125,6 +125,11 @@ class Comparison(StatesFacts):
     def plot(self, *, ax: Any = None) -> Any:
         """Draw highest risk against loss, a line for the runs that differ in k alone; return the matplotlib axes.
 
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            A figure of its own when not given; a notebook shows it.
+
         Raises
         ------
         InputError

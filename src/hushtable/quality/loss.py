@@ -144,13 +144,28 @@ class SetNCP(WeightedLoss):
 
 @dataclass(frozen=True, slots=True)
 class Quality:
-    """How much a release lost."""
+    """How much a release lost.
 
-    set_ncp: float  # mean published share, 0 (nothing lost) to 1 (everything)
-    set_ncp_by_rank: float  # the same where intervals are as wide as they hold ranks of the column's values
-    by_column: dict[str, float]  # the same for every quasi-identifier
-    discernibility: int  # sum over records of the size of their class, in records
-    average_class_size: float  # records in a class
+    Attributes
+    ----------
+    set_ncp : float
+        Mean published share, 0 (nothing lost) to 1 (everything).
+    set_ncp_by_rank : float
+        The same where intervals are as wide as they hold ranks of the column's values.
+    by_column : dict of column to float
+        The same for every quasi-identifier.
+    discernibility : int
+        Sum over records of the size of their class, in records.
+    average_class_size : float
+        Records in a class.
+    n_classes : int
+    """
+
+    set_ncp: float
+    set_ncp_by_rank: float
+    by_column: dict[str, float]
+    discernibility: int
+    average_class_size: float
     n_classes: int
 
     def to_dict(self) -> dict[str, Any]:

@@ -44,39 +44,67 @@ _OF_FORMULAS: Final = ("C", "I", "Q", "poly", "center", "scale", "bs", "cs", "cr
 
 @dataclass(frozen=True, slots=True)
 class Coefficient:
-    """A coefficient of a regression, on the original and on what is published."""
+    """A coefficient of a regression, on the original and on what is published.
+
+    Attributes
+    ----------
+    name : str
+    original, original_error : float
+        On the original, and its standard error.
+    means, means_error : float or None
+        With cells as their means; None where too few records tell their values.
+    drawn, drawn_error : float or None
+        The mean over draws, and Rubin's standard error; None of a category that nothing published tells of, and of a
+        column of numbers whose cells do not tell its scale.
+    degrees : float or None
+        Degrees of freedom of the draws.
+    overlap : float
+        Of the 95 % intervals of original and draws: the mean of the shares that they have in common, 1 where they are
+        the same, 0 where they do not meet (Karr et al., "A framework for evaluating the utility of data altered to
+        protect confidentiality", The American Statistician 60, 2006).
+    is_covered : bool
+        Whether the interval of the draws covers the original coefficient.
+    """
 
     name: str
     original: float
-    original_error: float  # its standard error
-    means: float | None  # with cells as their means; None where too few records tell their values
+    original_error: float
+    means: float | None
     means_error: float | None
-    # The mean over draws, and Rubin's standard error; None of a category that nothing published tells of, and of a
-    # column of numbers whose cells do not tell its scale
     drawn: float | None
     drawn_error: float | None
-    degrees: float | None  # degrees of freedom of the draws
-    # Of the 95 % intervals of original and draws: the mean of the shares that they have in common, 1 where they are the
-    # same, 0 where they do not meet (Karr et al., "A framework for evaluating the utility of data altered to protect
-    # confidentiality", The American Statistician 60, 2006)
+    degrees: float | None
     overlap: float
-    is_covered: bool  # whether the interval of the draws covers the original coefficient
+    is_covered: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Regression:
-    """A regression on the original, and on what is published. It tells the original's coefficients: internal."""
+    """A regression on the original, and on what is published. It tells the original's coefficients: internal.
+
+    Attributes
+    ----------
+    formula : str
+    family : {"linear", "logistic"}
+    weights : str or None
+    n_original, n_means, n_drawn : int
+        Records in each fit.
+    n_draws : int
+        That the model could be fitted on.
+    coefficients : tuple of Coefficient
+    open_rates : mapping of column to float
+        Of numbers: the share of the records whose cell is `*`, or open as `<20` is; 1 where all cells name a single
+        bound, which tells no scale.
+    """
 
     formula: str
     family: str
     weights: str | None
-    n_original: int  # records in each fit
+    n_original: int
     n_means: int
     n_drawn: int
-    n_draws: int  # that the model could be fitted on
+    n_draws: int
     coefficients: tuple[Coefficient, ...] = field(repr=False)
-    # Of numbers: the share of the records whose cell is `*`, or open as `<20` is; 1 where all cells name a single
-    # bound, which tells no scale
     open_rates: Mapping[str, float] = field(default_factory=dict, repr=False)
 
     @property

@@ -93,6 +93,11 @@ def describe(table: Table) -> Description:
 
     Departs from pandas in that skewness and kurtosis of a constant column are None, not 0: 0 would say that it is
     symmetric and normal. O(n) per column, and per pair of columns of numbers.
+
+    Notes
+    -----
+    From the frequencies of values: O(n) per column, O(n) per pair of columns of numbers. Departs from pandas in that
+    skewness and kurtosis of a constant column are None, not 0: 0 would say that it is symmetric and normal.
     """
     table = table.take(np.flatnonzero(table.counts))
     described = {name: _describe_column(table, name) for name in table.names}
@@ -301,6 +306,12 @@ def diagnosis(original: Table, synthetic: Table) -> Diagnosis:
     - ``CategoryAdherence`` of other columns: the share of synthetic records with a value that the original has;
       a missing one is a value.
 
+    A figure is None, and in no mean, where a table has no records to compare, and of a column of which neither table
+    has a value. As sdmetrics 0.32, but that its structure tells columns of one name and two types apart, which
+    depend on how a file was read, and that keys, which a table does not declare, are columns like others.
+
+    Notes
+    -----
     A figure is None, and in no mean, where a table has no records to compare, and of a column of which neither table
     has a value. As sdmetrics 0.32, but that its structure tells columns of one name and two types apart, which
     depend on how a file was read, and that keys, which a table does not declare, are columns like others.

@@ -296,6 +296,13 @@ def measure_utility(
     over the original's range, a missing value as one more. Categories of more than 200 values are in no pair. O(n) for
     a column or pair, besides what lists cover. A target is tested on the `rows` that were held out, where it is known
     which row was published as which, else on the originals `held_out`; rows then stand for one record each.
+
+    Notes
+    -----
+    What a cell stands for: see `hushtable.quality.cell_values`. Pairs: a record's cells are taken to be independent of
+    one another, so that the joint distribution is :math:`P_a^T N P_b` for the counts N of pairs of cells and the
+    shares P of values in them; numbers in 10 bins of equal width over the original's range, a missing value as one
+    more. Categories of more than 200 values are in no pair. O(n) for a column or pair, besides what lists cover.
     """
     original, source = told(original, claim), frames.library(original)
     read: dict[str, Standing] = {}

@@ -337,6 +337,10 @@ def mpuccs(
     progress : callable, optional
         Called with the share of the columns done and the number of combinations looked at.
 
+    Returns
+    -------
+    Mpuccs
+
     Raises
     ------
     InputError

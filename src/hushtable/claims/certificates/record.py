@@ -73,6 +73,12 @@ class Certificate:
     def write(self, path: str | Path, *, overwrite: bool = False) -> None:
         """Write the certificate as JSON, to be read by its owner alone; ``overwrite`` replaces a file of this name.
 
+        Parameters
+        ----------
+        path : path
+        overwrite : bool
+            Replace a file of this name.
+
         Raises
         ------
         InputError

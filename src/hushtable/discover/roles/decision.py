@@ -34,24 +34,43 @@ Proposal = Role | Literal["ask"]
 
 @dataclass(frozen=True, slots=True)
 class ProposedRole:
-    """One column's proposed role."""
+    """One column's proposed role.
+
+    Attributes
+    ----------
+    name : str
+    role : {"identifier", "quasi-identifier", "sensitive", "other", "ask"}
+    reason : str
+        Without any cell of the column.
+    kind : Kind
+    n_distinct, n_missing : int
+    warning : str
+        Empty, or what to look at before releasing: spellings of one value, say.
+    score : float
+        How probably it is a quasi-identifier, in [0, 1]; 0 for an identifier, which is more than that.
+    knowable_by : {"anyone", "acquaintances", "insiders", "nobody", "unclear"}
+        Who could know its value of a person: anyone who meets or looks up the person; family, friends, colleagues and
+        neighbours; those who work with the data or with the person's papers; nobody; or nothing tells.
+    power : float
+        Its share, in [0, 1], of what the columns that others can know tell about who is who; 0 for other columns.
+        Columns that say the same one to one have one share between them, which each of them shows.
+    topic : str
+        What it is about, as ``discover/roles/data/topics.tsv`` names it; empty where nothing tells.
+    label : str
+        What a file of a statistics program says of the column in words; empty for others.
+    """
 
     name: str
     role: Proposal
-    reason: str  # without any cell of the column
+    reason: str
     kind: str
     n_distinct: int
     n_missing: int
-    warning: str = ""  # Empty, or what to look at before releasing: spellings of one value, say
-    score: float = 0.0  # how probably it is a quasi-identifier, in [0, 1]; 0 for an identifier, which is more than that
-    # Who could know its value of a person: anyone who meets or looks up the person; family, friends, colleagues and
-    # neighbours; those who work with the data or with the person's papers; nobody; or nothing tells
+    warning: str = ""
+    score: float = 0.0
     knowable_by: str = "unclear"
-    # Its share, in [0, 1], of what the columns that others can know tell about who is who; 0 for other columns. Columns
-    # that say the same one to one have one share between them, which each of them shows.
     power: float = 0.0
-    topic: str = ""  # what it is about, as ``discover/roles/data/topics.tsv`` names it; empty where nothing tells
-    # What a file of a statistics program says of the column in words; empty for others
+    topic: str = ""
     label: str = field(default="", repr=False)
 
 

@@ -114,7 +114,19 @@ class Lexicon:
 
 
 def lexicon(words: str | os.PathLike[str] | Mapping[str, str] | None = None) -> Lexicon:
-    """Return the built-in words, and before them the user's own: a mapping to a topic or role, or a file of lists."""
+    """Return the built-in words, and before them the user's own: a mapping to a topic or role, or a file of lists.
+
+    Parameters
+    ----------
+    words : path or mapping, optional
+        Of words to a topic of `topics` or to a role. A file has lines of words with commas between them, a tab, and
+        the topic or role; lines that begin with ``#`` are skipped.
+
+    Raises
+    ------
+    InputError
+        The file cannot be read, or a word has no such topic or role.
+    """
     if words is None:
         return _built_in()
     own: dict[str, tuple[_NameClaim, ...]] = {}

@@ -413,11 +413,20 @@ def _describe(risk: Rate) -> str:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Attacks(StatesFacts):
-    """Several attacks on one table, and figures of distance and attribution beside them."""
+    """Several attacks on one table, and figures of distance and attribution beside them.
+
+    Attributes
+    ----------
+    attacks : tuple of Attack
+    figures : tuple of PrivacyFigure
+        Figures of distance and attribution beside them.
+    copies : Copies, optional
+        The people who stand in the table as they are.
+    """
 
     attacks: tuple[Attack, ...]
     figures: tuple[PrivacyFigure, ...] = ()
-    copies: Copies | None = None  # the people who stand in the table as they are
+    copies: Copies | None = None
 
     @property
     def facts(self) -> tuple[str, ...]:

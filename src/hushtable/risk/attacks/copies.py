@@ -80,6 +80,10 @@ def count_copies(
     original, synthetic, control, specs
         As for `hushtable.singling_out`.
 
+    Returns
+    -------
+    Copies
+
     Raises
     ------
     InputError, ColumnError

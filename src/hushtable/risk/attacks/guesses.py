@@ -62,6 +62,10 @@ def inference(
     model : {"nearest", "boosting"}
         Guess the secret of the nearest synthetic record, or by gradient boosting (needs ``hushtable[sklearn]``).
 
+    Returns
+    -------
+    Attack
+
     Raises
     ------
     InputError, ColumnError

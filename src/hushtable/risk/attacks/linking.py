@@ -33,15 +33,34 @@ from hushtable.wording import StatesFacts, careful, join_names
 
 @dataclass(frozen=True, slots=True)
 class Linked:
-    """What records of an outside table find."""
+    """What records of an outside table find.
 
-    n_records: int  # of the outside table
-    n_lost: int  # fit no released record
-    n_one_record: int  # fit one released record alone
-    n_one_class: int  # fit released records of one class alone; those that fit one record are among them
-    n_few: int  # fit fewer than ``few`` released records, but one at least
-    n_right: int | None  # fit alone the same person's record; None where the truth is not known
-    n_right_class: int | None  # fit alone the class that holds their record
+    Attributes
+    ----------
+    n_records : int
+        Of the outside table.
+    n_lost : int
+        Of those, so many fit no released record.
+    n_one_record : int
+        So many fit one released record alone.
+    n_one_class : int
+        So many fit released records of one class alone; those that fit one record are among them.
+    n_few : int
+        So many fit fewer than ``few`` released records, but one at least.
+    n_right : int or None
+        Of those that fit one record alone, so many are the same person's; None where the truth is not known.
+    n_right_class : int or None
+        Of those that fit one class alone, so many have their record in it.
+    few : int
+    """
+
+    n_records: int
+    n_lost: int
+    n_one_record: int
+    n_one_class: int
+    n_few: int
+    n_right: int | None
+    n_right_class: int | None
     few: int
 
     @property

@@ -40,6 +40,10 @@ def linkability(
     n_attacks : int
         People to attack; all where there are no more.
 
+    Returns
+    -------
+    Attack
+
     Raises
     ------
     InputError, ColumnError

@@ -50,18 +50,39 @@ class Witness:
 
 @dataclass(frozen=True, slots=True)
 class OwnAttack:
-    """What an attack achieves."""
+    """What an attack achieves.
+
+    Attributes
+    ----------
+    name : {"homogeneity", "intersection", "joined", "left", "ends", "linked records", "linked releases"}
+    column : str or None
+        The column that is learned, or that links.
+    claim : str
+        What the attacker says of a target that is found.
+    unit : str
+        What targets are.
+    n_targets, n_found : int
+    n_right : int or None
+        Of those found, so many for whom what is said is true; None where nobody can tell.
+    control_rate : float or None
+        The share of the targets for which the same attack succeeds where there is nothing to find. None where it is
+        exact: then it never does.
+    fell : bool
+        Whether the release gives something away: an exact attack found somebody, or another one more than its control.
+    witnesses : tuple of Witness
+        Some of the classes. For insiders.
+    """
 
     name: Literal["homogeneity", "intersection", "joined", "left", "ends", "linked records", "linked releases"]
-    column: str | None  # that is learned, or that links
-    claim: str  # what the attacker says of a target that is found
-    unit: str  # what targets are
+    column: str | None
+    claim: str
+    unit: str
     n_targets: int
-    n_found: int  # those of whom the claim is made
-    n_right: int | None  # of those found; None where nobody can tell
-    control_rate: float | None  # where there is nothing to find; None of an exact attack
-    fell: bool  # an exact attack found somebody, or another one more than its control
-    witnesses: tuple[Witness, ...] = field(default=(), repr=False)  # for insiders
+    n_found: int
+    n_right: int | None
+    control_rate: float | None
+    fell: bool
+    witnesses: tuple[Witness, ...] = field(default=(), repr=False)
 
     @property
     def rate(self) -> float:
@@ -103,11 +124,21 @@ class OwnAttack:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class OwnAttacks(StatesFacts):
-    """Attacks on one's own release."""
+    """Attacks on one's own release.
 
-    attacks: tuple[OwnAttack, ...]  # those that could be tried
-    untried: dict[str, str]  # the others, and why not: nothing is known of them
-    k: int  # what the release claims
+    Attributes
+    ----------
+    attacks : tuple of OwnAttack
+        Those that could be tried.
+    untried : dict of str to str
+        The others, and why not: nothing is known of them.
+    k : int
+        What the release claims.
+    """
+
+    attacks: tuple[OwnAttack, ...]
+    untried: dict[str, str]
+    k: int
 
     @property
     def fell(self) -> tuple[str, ...]:

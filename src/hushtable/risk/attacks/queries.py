@@ -86,6 +86,10 @@ def singling_out(
         Kinds of columns where the data do not say.
     seed : int
 
+    Returns
+    -------
+    Attack
+
     Raises
     ------
     InputError
