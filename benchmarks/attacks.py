@@ -15,7 +15,7 @@ import numpy as np
 import polars as pl
 
 import hushtable as ht
-from hushtable.risk import Tries, beyond
+from hushtable.risk import Tries, excess_over_control
 
 HALVES = (["age", "type_employer", "education", "marital", "race"], ["occupation", "sex", "country", "hr_per_week",
           "income"])  # fmt: skip
@@ -92,7 +92,7 @@ def covering(n_pairs: int = 5000, n_attacks: int = 500) -> float:
         control = rng.uniform(0.05, 0.5)
         attack = rng.uniform(control + 0.1, 0.9)
         tries = (Tries(rng.binomial(n_attacks, rate), n_attacks) for rate in (attack, control))
-        risk = beyond(*tries)
+        risk = excess_over_control(*tries)
         covered += risk.low <= (attack - control) / (1 - control) <= risk.high
     return covered / n_pairs
 

@@ -18,7 +18,7 @@ import hushtable as ht
 from hushtable.io import frames
 from hushtable.policy import Policy
 from hushtable.policy.comparing import Comparison, compare
-from hushtable.policy.proposal import proposed
+from hushtable.policy.proposal import propose_policy
 
 K = (2, 3, 5, 10, 20)
 SUPPRESSION = (0, 0.01, 0.05)
@@ -45,7 +45,7 @@ def main() -> None:
     warnings.simplefilter("ignore")
     people = ht.datasets.people(given.rows, seed=0)
     frame = frames.read(people).learned()
-    rules = Policy.parse(proposed(frame, ht.find_quasi_identifiers(people), k=5, source="people.csv", run=None))
+    rules = Policy.parse(propose_policy(frame, ht.find_quasi_identifiers(people), k=5, source="people.csv", run=None))
     compare(people.head(2_000), rules, k=[5])  # compiles
     spent: dict[str, list[float]] = {}
     for _ in range(given.turns):
@@ -57,7 +57,7 @@ def main() -> None:
         for k in K:
             for share in SUPPRESSION:
                 models = [{"k-anonymity": k}, *rules.to_dict()["models"][1:]]
-                release = rules.changed({("models",): models, ("limits", "suppression"): share}).protect(people)
+                release = rules.with_entries({("models",): models, ("limits", "suppression"): share}).protect(people)
                 release.verify()
         spent.setdefault("single runs, wall", []).append(time.perf_counter() - began)
     print_rows(compared)

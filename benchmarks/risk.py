@@ -94,7 +94,7 @@ def answer(population: Population, f: float, rng: np.random.Generator) -> Answer
     unique = records == 1
     others = population.people[here][unique]
     tied, apart = risk.chow_liu(codes, n_values, records).log_shares, log_shares(codes, n_values, records, [])
-    tree, independent = risk.expected(tied, unique, classes), risk.expected(apart, unique, classes)
+    tree, independent = risk.estimate_tree_risk(tied, unique, classes), risk.estimate_tree_risk(apart, unique, classes)
     found, mixture, limits = risk.population_uniqueness(classes, tree=tree), risk.npmle(classes), risk.bounds(classes)
     theta, truth = risk.data_intrusion(classes, confidence=0.6827), float(unique.sum() / others.sum())
     side = theta.high - theta.value if truth > theta.value else theta.value - theta.low

@@ -20,7 +20,7 @@ import numpy as np
 import hushtable as ht
 from hushtable.io.frames import read
 from hushtable.synthesizers import synthesize_frame
-from hushtable.tables.joint import code_together
+from hushtable.tables.joint import encode_jointly
 
 SHARED = Path(os.environ.get("HUSHTABLE_SHARED", Path(__file__).parents[1] / "../shared"))
 ADULT = SHARED / "data" / "adult" / "adult_ori.csv"
@@ -40,7 +40,7 @@ def shares(codes: np.ndarray, width: int) -> np.ndarray:
 
 def columns_of(original: ht.Table, synthetic: ht.Table) -> list[tuple[bool, np.ndarray, list[np.ndarray]]]:
     """Return for each column whether it is of numbers, what its codes mean, and the codes of both tables."""
-    joint = code_together([original, synthetic])
+    joint = encode_jointly([original, synthetic])
     return [
         (column.is_measured, np.array(joint.values[j]), [rows.codes[j] for rows in joint.tables])
         for j, column in enumerate(original.columns)

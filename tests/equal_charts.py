@@ -13,7 +13,7 @@ DRAWN: dict[bytes, str] = {}
 @contextmanager
 def equal_charts_drawn_once() -> Iterator[None]:
     """Keep the picture of each chart; a test that equal ones are drawn alike clears `DRAWN`."""
-    draw = document.draw
+    draw = document.render_chart
 
     def draw_once(chart: document.Chart, prefix: str) -> str:
         key = pickle.dumps((chart.draws, chart.data, prefix))
@@ -21,5 +21,5 @@ def equal_charts_drawn_once() -> Iterator[None]:
             DRAWN[key] = draw(chart, prefix)
         return DRAWN[key]
 
-    with mock.patch.object(document, "draw", draw_once):
+    with mock.patch.object(document, "render_chart", draw_once):
         yield

@@ -3,7 +3,7 @@
 import pytest
 
 from hushtable import errors
-from hushtable.errors import check_columns, listed, with_hint
+from hushtable.errors import check_columns, quote_names, with_hint
 
 INPUT_ERRORS = [errors.ColumnError, errors.HierarchyError, errors.ModelError, errors.PolicyError]
 
@@ -49,7 +49,7 @@ def test_a_hint_is_on_its_own_line():
     ],
 )
 def test_listed(names, limit, text):
-    assert listed(names, limit) == text
+    assert quote_names(names, limit) == text
 
 
 @pytest.mark.parametrize("wanted", [[], ["age"], ["sex", "age"]])
@@ -74,5 +74,5 @@ def test_a_column_named_twice():
 
 
 def test_names_that_are_no_text_are_listed_too():
-    assert listed([None, "a", 7]) == "None, 'a', 7"
-    assert listed(["x" * 1_000]).endswith("…")
+    assert quote_names([None, "a", 7]) == "None, 'a', 7"
+    assert quote_names(["x" * 1_000]).endswith("…")

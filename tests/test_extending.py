@@ -21,7 +21,7 @@ from hushtable.hierarchy.rules import RULES
 from hushtable.models import MODELS
 from hushtable.pipeline.evaluators import EVALUATORS
 from hushtable.quality import LOSSES
-from hushtable.recoding import by_content
+from hushtable.recoding import sort_by_content
 from hushtable.search import Budget
 from hushtable.tables import Partition
 from hushtable.testing import check_method
@@ -195,7 +195,7 @@ def test_what_a_model_raises_while_a_search_asks_it_is_named_as_its_fault():
 
 def halved(problem: Problem, labels: Any, n_classes: int) -> Found:
     partition = Partition.from_labels(labels, n_classes, problem.table.counts)
-    return Found(partition, publish_classes(problem, partition), problem.clock.trace("own", n_classes))
+    return Found(partition, publish_classes(problem, partition), problem.clock.build_trace("own", n_classes))
 
 
 class Whole:
@@ -221,7 +221,7 @@ class TooSmall(Whole):
     def search(self, problem):
         problem.clock.is_over()
         labels = np.zeros(problem.table.n_rows, np.int32)
-        labels[by_content(problem.table)[:1]] = 1
+        labels[sort_by_content(problem.table)[:1]] = 1
         return halved(problem, labels, 2)
 
 

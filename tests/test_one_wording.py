@@ -9,7 +9,7 @@ import pytest
 
 import hushtable as ht
 from command import run
-from hushtable.cli.attackers import Attacking, _attacks, _measured
+from hushtable.cli.attackers import Attacking, _measure_figures, _run_attacks
 from hushtable.io import frames
 from hushtable.release import manifest
 from hushtable.risk import Attacks, attack_written, count_copies
@@ -40,8 +40,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def attacks_on(folder: Path) -> Attacks:
     """Return what the command of the same name finds."""
     tables = frames.read(folder / "people.csv"), frames.read(folder / "made.csv")
-    found = _attacks(*tables, None, Attacking(attacks=30, secret=["sex"]))
-    return Attacks(found.attacks, _measured(*tables, None, ["sex"], 0), count_copies(*tables))
+    found = _run_attacks(*tables, None, Attacking(attacks=30, secret=["sex"]))
+    return Attacks(found.attacks, _measure_figures(*tables, None, ["sex"], 0), count_copies(*tables))
 
 
 # Of each result: the command that finds it, and the same in Python.

@@ -58,7 +58,7 @@ def test_pitfall_01_missing_as_wildcard(here: Path) -> None:
 def test_pitfall_02_missing_rows_dropped(kind: str) -> None:
     """A group-by that drops rows with gaps reports a k nobody has: class sizes sum to the number of records."""
     source = {"pandas": gaps().to_pandas(), "polars": gaps(), "pyarrow": gaps().to_arrow()}[kind]
-    assert ht.Partition.of(ht.Table.encode(source)).sizes.tolist() == [5, 5, 1]
+    assert ht.Partition.from_table(ht.Table.encode(source)).sizes.tolist() == [5, 5, 1]
     assert ht.assess(source, quasi_identifiers=["age", "sex"]).n_unique == 1
     verdict = ht.verify(source, quasi_identifiers=["age", "sex"], models=[ht.KAnonymity(2)])
     assert (verdict.n_records, verdict.n_classes, verdict.n_unique, verdict.passed) == (11, 3, 1, False)

@@ -16,7 +16,7 @@ import hushtable as ht
 from hushtable import DistinctLDiversity, KAnonymity, Mondrian, Partition, Table
 from hushtable.io import frames
 from hushtable.kernels import judge
-from hushtable.tables.partition import totals
+from hushtable.tables.partition import count_by_value
 from twins import naive
 
 COLUMNS = {
@@ -219,7 +219,7 @@ def test_a_table_that_satisfies_the_model_loses_nothing(method, given_people, k)
 def test_coarsening_never_lowers_the_smallest_class(given_people):
     table = Table.encode(given_people.frame)
     names = given_people.quasi_identifiers
-    smallest = [int(Partition.of(table, names[:n]).sizes.min()) for n in range(len(names) + 1)]
+    smallest = [int(Partition.from_table(table, names[:n]).sizes.min()) for n in range(len(names) + 1)]
     assert smallest == sorted(smallest, reverse=True)
     assert smallest[0] == table.n_records
 
@@ -232,7 +232,7 @@ def test_coarsening_never_lowers_the_smallest_class(given_people):
 )
 def test_models_are_monotone_where_they_say_so(model, given_people, data):
     table = Table.encode(given_people.frame)
-    fine = Partition.of(table, given_people.quasi_identifiers)
+    fine = Partition.from_table(table, given_people.quasi_identifiers)
     passed = model.passes(fine.stats(table, [model]))
     if model.monotone_coarsening:
         groups = data.draw(st.lists(st.integers(0, 2), min_size=fine.n_classes, max_size=fine.n_classes))
@@ -252,10 +252,10 @@ def test_models_are_monotone_where_they_say_so(model, given_people, data):
 @given(people(), st.integers(1, 4))
 def test_a_rule_judges_as_its_model(given_people, number):
     table = Table.encode(given_people.frame)
-    partition = Partition.of(table, given_people.quasi_identifiers)
+    partition = Partition.from_table(table, given_people.quasi_identifiers)
     for model in (KAnonymity(number), DistinctLDiversity(number, "sickness")):
         stats = partition.stats(table, [model])
-        rule = model.rule({name: totals(table, name) for name in model.needs.sensitive})
+        rule = model.rule({name: count_by_value(table, name) for name in model.needs.sensitive})
         rules = judge.Rules(np.array([rule.kind]), np.array([0]), np.array([rule.threshold]))
         distinct = [histogram.n_distinct() for histogram in stats.histograms.values()]
         n_distinct = np.array(distinct, dtype=np.int64).reshape(len(distinct), partition.n_classes)

@@ -158,7 +158,7 @@ def results() -> dict[str, Any]:
         "BetaLikeness": ht.BetaLikeness(2, "diagnosis"),
         "Bootstrap": ht.Bootstrap(),
         "Budget": ht.Budget(seconds=1.5),
-        "Certificate": ht.Certificate.of({"kind": "lattice"}),
+        "Certificate": ht.Certificate.from_entries({"kind": "lattice"}),
         "Certainty": ht.Certainty({"sex": 2.0}, variant="mg-ga"),
         "Distances": ht.Distances({"sex": {"f": {"m": 1.0}}}),
         "Column": ht.Table.encode(people, ["sex"]).columns[0],

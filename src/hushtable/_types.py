@@ -49,12 +49,12 @@ exactly on the bound would be judged by the rounding.
 """
 
 
-def frozen(array: ArrayT) -> ArrayT:
+def freeze_array(array: ArrayT) -> ArrayT:
     """Return the array with writing switched off."""
     array.flags.writeable = False
     return array
 
 
-def remade(record: Any) -> tuple[type, tuple[Any, ...]]:
+def reduce_to_fields(record: Any) -> tuple[type, tuple[Any, ...]]:
     """Return how a record pickles, as ``__reduce__``: made again of its fields, and so checked and read-only again."""
     return type(record), tuple(getattr(record, each.name) for each in dataclasses.fields(record) if each.init)

@@ -207,9 +207,9 @@ def people(n: int = 30_000, *, seed: int = 0) -> pl.DataFrame:
 
     ages = np.arange(17, 96)
     pyramid = np.interp(ages, (17, 30, 45, 58, 70, 80, 95), (1.0, 1.2, 1.2, 1.5, 1.1, 0.7, 0.03))
-    age = ages[_draw(rng, pyramid, n)]
+    age = ages[_draw_codes(rng, pyramid, n)]
     band = np.digitize(age, _AGE_BANDS)
-    sex = _draw(rng, list(_SEXES.values()), n)
+    sex = _draw_codes(rng, list(_SEXES.values()), n)
     levels = list(_EDUCATION_BY_BAND)
     education = _draw_by_group(rng, np.transpose(list(_EDUCATION_BY_BAND.values())), band)
     marital_status = _draw_by_group(rng, np.transpose(list(_MARITAL_STATUS_BY_BAND.values())), band)
@@ -232,13 +232,17 @@ def people(n: int = 30_000, *, seed: int = 0) -> pl.DataFrame:
     given_names, family_names = (_FEMALE_NAMES + _MALE_NAMES).split(), _FAMILY_NAMES.split()
     women_end, names_end = len(_FEMALE_NAMES.split()), len(given_names)
     given = rng.integers(np.take((0, women_end, 0), sex), np.take((women_end, names_end, names_end), sex))
-    family = _draw(rng, _zipf(len(family_names), 0.7), n)
+    family = _draw_codes(rng, _zipf_weights(len(family_names), 0.7), n)
     domain = rng.integers(len(_DOMAINS), size=n)
     # Shuffled numbers keep e-mail addresses unique without telling the row number.
     number = pl.Series(rng.permutation(n)).cast(pl.String)
 
-    mailbox = _pick(_mail_text(given_names), given) + "." + _pick(_mail_text(family_names), family) + number
-    postcode_weights = np.outer(_zipf(len(_REGIONS), 0.8), _zipf(len(_POSTCODES) // len(_REGIONS), 1.0)).ravel()
+    mailbox = (
+        _pick_values(_mail_text(given_names), given) + "." + _pick_values(_mail_text(family_names), family) + number
+    )
+    postcode_weights = np.outer(
+        _zipf_weights(len(_REGIONS), 0.8), _zipf_weights(len(_POSTCODES) // len(_REGIONS), 1.0)
+    ).ravel()
     year = (2025 - age - 1970).astype("datetime64[Y]")
     first_day = year.astype("datetime64[D]")
     days_in_year = ((year + np.timedelta64(1, "Y")).astype("datetime64[D]") - first_day).astype(np.int64)
@@ -246,17 +250,17 @@ def people(n: int = 30_000, *, seed: int = 0) -> pl.DataFrame:
 
     frame = pl.DataFrame(
         {
-            "name": _pick(given_names, given) + " " + _pick(family_names, family),
-            "email": mailbox + "@" + _pick(_DOMAINS, domain),
+            "name": _pick_values(given_names, given) + " " + _pick_values(family_names, family),
+            "email": mailbox + "@" + _pick_values(_DOMAINS, domain),
             "birth_date": first_day + rng.integers(days_in_year).astype("timedelta64[D]"),
-            "sex": _pick(list(_SEXES), sex),
-            "postcode": _pick(_POSTCODES, _draw(rng, postcode_weights, n)),
-            "education": _pick(levels, education).cast(pl.Enum(levels)),
-            "marital_status": _pick(list(_MARITAL_STATUS_BY_BAND), marital_status),
-            "occupation": _pick(occupations, occupation),
-            "nationality": _pick(countries, _draw(rng, _zipf(len(countries), 2.5), n)),
+            "sex": _pick_values(list(_SEXES), sex),
+            "postcode": _pick_values(_POSTCODES, _draw_codes(rng, postcode_weights, n)),
+            "education": _pick_values(levels, education).cast(pl.Enum(levels)),
+            "marital_status": _pick_values(list(_MARITAL_STATUS_BY_BAND), marital_status),
+            "occupation": _pick_values(occupations, occupation),
+            "nationality": _pick_values(countries, _draw_codes(rng, _zipf_weights(len(countries), 2.5), n)),
             "income": (income / 100).round().astype(np.int64) * 100,
-            "diagnosis": _pick(list(_DIAGNOSES), diagnosis),
+            "diagnosis": _pick_values(list(_DIAGNOSES), diagnosis),
             "visit_date": np.datetime64("2024-01-01") + rng.integers(366, size=n).astype("timedelta64[D]"),
             "blood_pressure": rng.normal(105 + 0.45 * age, 12).round(1),
         }
@@ -306,9 +310,9 @@ def ratings(n_persons: int = 1_500, n_items: int = 500, *, seed: int = 0) -> pl.
         raise ValueError(f"expected 0 persons or more and 1 item or more, got {n_persons} and {n_items}")
     rng = np.random.default_rng(seed)
     # Between 1 and 40 ratings; half of the people have five or fewer.
-    n_records = 1 + _draw(rng, _zipf(40, 1.0), n_persons)
+    n_records = 1 + _draw_codes(rng, _zipf_weights(40, 1.0), n_persons)
     person = np.repeat(np.arange(n_persons), n_records)
-    item = _draw(rng, _zipf(n_items, 0.9), len(person))
+    item = _draw_codes(rng, _zipf_weights(n_items, 0.9), len(person))
     liked = rng.normal(3.6, 0.6, n_items)[item]
     rating = np.clip(np.rint(rng.normal(liked, 0.9)), 1, 5).astype(np.int64)
     # Someone watches in spells, around a day of the person's own.
@@ -361,14 +365,16 @@ def visits(n: int = 5_000, *, seed: int = 0) -> pl.DataFrame:
     is_woman = rng.random(m) < 0.52
     age = np.clip(rng.normal(58, 21, m), 0, 99)
     born = np.datetime64("2024-01-01") - (age * 365.25).astype("timedelta64[D]")
-    town = np.array(_TOWNS, dtype=np.int64)[_draw(rng, _zipf(len(_TOWNS), 0.8), m)] + 2 * rng.integers(0, 20, m)
+    town = np.array(_TOWNS, dtype=np.int64)[_draw_codes(rng, _zipf_weights(len(_TOWNS), 0.8), m)] + 2 * rng.integers(
+        0, 20, m
+    )
     given = np.where(
         is_woman,
         np.array(_FEMALE_NAMES.split())[rng.integers(0, len(_FEMALE_NAMES.split()), m)],
         np.array(_MALE_NAMES.split())[rng.integers(0, len(_MALE_NAMES.split()), m)],
     )
     family = np.array(_FAMILY_NAMES.split())[rng.integers(0, len(_FAMILY_NAMES.split()), m)]
-    job = np.array(list(_GERMAN_JOBS))[_draw(rng, list(_GERMAN_JOBS.values()), m)]
+    job = np.array(list(_GERMAN_JOBS))[_draw_codes(rng, list(_GERMAN_JOBS.values()), m)]
     job[age < 18], job[age >= 67] = "Schüler", "Rentner"
     of_patients = pl.DataFrame(
         {
@@ -377,13 +383,13 @@ def visits(n: int = 5_000, *, seed: int = 0) -> pl.DataFrame:
             "Geburtsdatum": pl.Series(born.astype("datetime64[D]")).dt.strftime("%d.%m.%Y"),
             "Geschlecht": np.where(is_woman, _FEMALE, _MALE),
             "PLZ": town.astype(str),
-            "Nationalität": np.array(list(_STATES))[_draw(rng, list(_STATES.values()), m)],
+            "Nationalität": np.array(list(_STATES))[_draw_codes(rng, list(_STATES.values()), m)],
             "Beruf": job,
             "Größe": _with_comma(rng.normal(np.where(is_woman, 1.66, 1.79), 0.07, m), 2),
         }
     )
     codes = _ICD.split()
-    icd = np.array(codes)[_draw(rng, _zipf(len(codes), 0.6), n)]
+    icd = np.array(codes)[_draw_codes(rng, _zipf_weights(len(codes), 0.6), n)]
     admitted = np.datetime64("2024-01-01") + rng.integers(0, 366, n).astype("timedelta64[D]")
     minute = 5 * rng.integers(0, 288, n)
     of_visits = pl.DataFrame(
@@ -404,7 +410,7 @@ def _with_comma(numbers: NDArray[np.float64], n_digits: int) -> pl.Series:
     return pl.Series([f"{number:.{n_digits}f}".replace(".", ",") for number in numbers.tolist()], dtype=pl.String)
 
 
-def _draw(rng: np.random.Generator, weights: ArrayLike, n: int) -> NDArray[np.int64]:
+def _draw_codes(rng: np.random.Generator, weights: ArrayLike, n: int) -> NDArray[np.int64]:
     """Draw `n` codes, code i with a chance in proportion to `weights[i]`."""
     weights = np.asarray(weights, dtype=np.float64)
     return rng.choice(len(weights), size=n, p=weights / weights.sum())
@@ -415,15 +421,15 @@ def _draw_by_group(rng: np.random.Generator, weights: ArrayLike, group: NDArray[
     codes = np.empty(len(group), dtype=np.int64)
     for number, group_weights in enumerate(np.asarray(weights, dtype=np.float64)):
         rows = np.flatnonzero(group == number)
-        codes[rows] = _draw(rng, group_weights, len(rows))
+        codes[rows] = _draw_codes(rng, group_weights, len(rows))
     return codes
 
 
-def _zipf(count: int, exponent: float) -> NDArray[np.float64]:
+def _zipf_weights(count: int, exponent: float) -> NDArray[np.float64]:
     return np.arange(1, count + 1, dtype=np.float64) ** -exponent
 
 
-def _pick(values: list[str] | tuple[str, ...], codes: NDArray[np.int64]) -> pl.Series:
+def _pick_values(values: list[str] | tuple[str, ...], codes: NDArray[np.int64]) -> pl.Series:
     return pl.Series(values, dtype=pl.String).gather(pl.Series(codes))
 
 

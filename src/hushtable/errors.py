@@ -146,7 +146,7 @@ def with_hint(message: str, hint: str) -> str:
     return _PASSWORD.sub(lambda found: f"{found[1] or found[2]}...", f"{message}{_HINT}{hint}")
 
 
-def listed(names: Iterable[str], limit: int = 8) -> str:
+def quote_names(names: Iterable[str], limit: int = 8) -> str:
     """Quote names for a message, long ones in part, and say how many more there are."""
     # A name that somebody typed may be no text.
     names = [repr(name) for name in names]
@@ -154,7 +154,7 @@ def listed(names: Iterable[str], limit: int = 8) -> str:
     return shown if len(names) <= limit else f"{shown} and {len(names) - limit} more"
 
 
-def nearest(word: object, known: Iterable[str]) -> str | None:
+def find_nearest(word: object, known: Iterable[str]) -> str | None:
     """Return the known word that may be meant by another, for `did you mean`; None where none is near."""
     return next(iter(difflib.get_close_matches(str(word), list(known), n=1)), None)
 
@@ -164,14 +164,14 @@ def check_columns(wanted: Sequence[str], available: Sequence[str], what: str) ->
     wanted = names_in(wanted, what)
     unknown = [name for name in wanted if name not in available]
     if unknown:
-        near = [match for name in unknown if (match := nearest(name, available)) is not None]
-        hint = f"did you mean {listed(near)}?" if near else f"the columns are {listed(available, limit=20)}."
+        near = [match for name in unknown if (match := find_nearest(name, available)) is not None]
+        hint = f"did you mean {quote_names(near)}?" if near else f"the columns are {quote_names(available, limit=20)}."
         raise ColumnError(
-            f"no column {listed(map(str, unknown))} among the {len(available)} columns ({what}).", hint=hint
+            f"no column {quote_names(map(str, unknown))} among the {len(available)} columns ({what}).", hint=hint
         )
     doubled = sorted({name for name in wanted if list(wanted).count(name) > 1})
     if doubled:
-        raise ColumnError(f"{what} names {listed(doubled)} more than once.", hint="name every column once.")
+        raise ColumnError(f"{what} names {quote_names(doubled)} more than once.", hint="name every column once.")
 
 
 def names_in(given: Any, what: str) -> tuple[str, ...]:

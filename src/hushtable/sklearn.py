@@ -112,7 +112,7 @@ class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scik
         del y
         if self.new_rows not in ("judge", "recode"):
             raise InputError(f"new_rows = {self.new_rows!r}.", hint="choose 'judge' or 'recode'.")
-        table = _table(X)
+        table = _to_dataframe(X)
         names = frames.read(table).columns
         options = self.get_params(deep=False)
         del options["k"], options["new_rows"]
@@ -126,7 +126,7 @@ class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scik
 
     def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Any:  # noqa: N803
         """Protect a table, and return its release."""
-        return self._as_given(_published(self.fit(X, y, **fit_params).release_), X)
+        return self._as_given(_release_rows(self.fit(X, y, **fit_params).release_), X)
 
     def transform(self, X: Any) -> Any:  # noqa: N803
         """Return new rows with the cells of the fitted ones.
@@ -139,10 +139,10 @@ class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scik
             Rows would have to be dropped: no class is left, or what is suppressed fails as a class of its own.
         """
         check_is_fitted(self)
-        table = _table(X)
+        table = _to_dataframe(X)
         if self.new_rows == "recode":
             return self._as_given(self.release_.learned.recode(table), X)
-        return self._as_given(_published(self.release_.apply(table)), X)
+        return self._as_given(_release_rows(self.release_.apply(table)), X)
 
     def get_feature_names_out(self, input_features: Any = None) -> Any:
         """Return the columns that are published."""
@@ -154,7 +154,7 @@ class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scik
         return frames.read(published).data.to_numpy() if isinstance(X, np.ndarray) else published
 
 
-def _table(X: Any) -> Any:  # noqa: N803
+def _to_dataframe(X: Any) -> Any:  # noqa: N803
     """Return an array as a dataframe."""
     if not isinstance(X, np.ndarray):
         return X
@@ -163,7 +163,7 @@ def _table(X: Any) -> Any:  # noqa: N803
     return frames.assemble({f"x{j}": X[:, j].tolist() for j in range(X.shape[1])})
 
 
-def _published(release: Release) -> Any:
+def _release_rows(release: Release) -> Any:
     """Return the rows of a release, as many as there were."""
     if release.drops_suppressed:
         raise InfeasibleError(

@@ -23,9 +23,9 @@ from hushtable.search import Budget, Clock
 
 __all__ = ["PROMISES", "check_method"]
 
-_NAMES: Final = ("age", "sex", "town")
+_QUASI_IDENTIFIERS: Final = ("age", "sex", "town")
 _K: Final = 3
-_TABLES: Final = 4
+_N_TABLES: Final = 4
 
 
 def check_method(method: Method, *, seed: int = 0) -> list[str]:
@@ -64,10 +64,10 @@ def check_method(method: Method, *, seed: int = 0) -> list[str]:
     return found
 
 
-def _tables(seed: int) -> Iterator[pl.DataFrame]:
+def _draw_tables(seed: int) -> Iterator[pl.DataFrame]:
     """Draw tables with equal rows and missing cells."""
     rng = np.random.default_rng(seed)
-    for n_rows in np.linspace(14, 40, _TABLES).astype(int).tolist():
+    for n_rows in np.linspace(14, 40, _N_TABLES).astype(int).tolist():
         yield pl.DataFrame(
             {
                 "age": rng.choice([21, 25, 30, 44, 52, 67], n_rows),
@@ -78,32 +78,32 @@ def _tables(seed: int) -> Iterator[pl.DataFrame]:
         )
 
 
-def _release(method: Method, table: pl.DataFrame, **more: Any) -> Any:
+def _protect_table(method: Method, table: pl.DataFrame, **more: Any) -> Any:
     models: list[Any] = [KAnonymity(_K), DistinctLDiversity(2, "ill")]
-    return anonymize(table, quasi_identifiers=_NAMES, models=models, method=method, roles="trust", **more)
+    return anonymize(table, quasi_identifiers=_QUASI_IDENTIFIERS, models=models, method=method, roles="trust", **more)
 
 
-def _published(release: Any) -> Counter[Any]:
+def _count_rows(release: Any) -> Counter[Any]:
     return Counter(release.frame.rows())
 
 
 def _order_of_rows(method: Method, seed: int) -> Iterator[str]:
-    for table in _tables(seed):
+    for table in _draw_tables(seed):
         shuffled = table.sample(fraction=1, shuffle=True, seed=seed + 1)
-        if _published(_release(method, table)) != _published(_release(method, shuffled)):
+        if _count_rows(_protect_table(method, table)) != _count_rows(_protect_table(method, shuffled)):
             yield f"{table.height} rows in another order publish other cells. Order rows by content before you search."
 
 
-def _repeats(method: Method, seed: int) -> Iterator[str]:
-    for table in _tables(seed):
-        if _published(_release(method, table)) != _published(_release(method, table)):
+def _repeats_itself(method: Method, seed: int) -> Iterator[str]:
+    for table in _draw_tables(seed):
+        if _count_rows(_protect_table(method, table)) != _count_rows(_protect_table(method, table)):
             yield "two runs publish other cells. Draw from a seed that is an option of the method."
 
 
 def _classes_pass(method: Method, seed: int) -> Iterator[str]:
-    for table in _tables(seed):
+    for table in _draw_tables(seed):
         try:
-            verdict = _release(method, table).verify()
+            verdict = _protect_table(method, table).verify()
         except (HushError, AssertionError) as error:
             yield str(error)
         else:
@@ -113,7 +113,7 @@ def _classes_pass(method: Method, seed: int) -> Iterator[str]:
 
 def _looks_at_the_clock(method: Method, seed: int) -> Iterator[str]:
     """Count looks at the clock on the largest table; on smaller ones a search may be too short to look."""
-    *_, table = _tables(seed)
+    *_, table = _draw_tables(seed)
     looks = [0]
 
     class Watched(Clock):
@@ -128,9 +128,9 @@ def _looks_at_the_clock(method: Method, seed: int) -> Iterator[str]:
             looks[0] += 1
             return Clock.left.fget(self)  # type: ignore[attr-defined, no-any-return]
 
-        def tell(self, share: float) -> None:
+        def report_progress(self, share: float) -> None:
             looks[0] += 1
-            Clock.tell(self, share)
+            Clock.report_progress(self, share)
 
     class Passed:
         name: ClassVar[str] = method.name
@@ -145,7 +145,7 @@ def _looks_at_the_clock(method: Method, seed: int) -> Iterator[str]:
             return found
 
     try:
-        _release(Passed(), table, budget=Budget(seconds=60))
+        _protect_table(Passed(), table, budget=Budget(seconds=60))
     except BudgetExceeded:
         return
     if looks[0] < 0:
@@ -153,8 +153,8 @@ def _looks_at_the_clock(method: Method, seed: int) -> Iterator[str]:
 
 
 def _tells_the_loss(method: Method, seed: int) -> Iterator[str]:
-    for table in _tables(seed):
-        release = _release(method, table)
+    for table in _draw_tables(seed):
+        release = _protect_table(method, table)
         trace, loss = release.trace, release.loss
         if not math.isfinite(loss):
             yield f"the loss is {loss}."
@@ -167,7 +167,7 @@ def _tells_the_loss(method: Method, seed: int) -> Iterator[str]:
 PROMISES: Final[Mapping[str, Callable[[Method, int], Iterator[str]]]] = MappingProxyType(
     {
         "the order of rows does not matter": _order_of_rows,
-        "every run gives the same": _repeats,
+        "every run gives the same": _repeats_itself,
         "every class passes the models": _classes_pass,
         "a budget ends the search": _looks_at_the_clock,
         "what the trace says of the loss is true": _tells_the_loss,

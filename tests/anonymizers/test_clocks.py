@@ -107,10 +107,10 @@ def test_drawn_tables_end_in_time(ticking: Ticking) -> None:
 
 def test_the_nearest_rows_are_found_in_slices_and_are_the_same(monkeypatch: Any) -> None:
     space, _ = laid_out(adult_like(50), 3)
-    whole = partition_search.nearest(space, 7, Clock())
+    whole = partition_search.find_nearest(space, 7, Clock())
     calls = counted(monkeypatch, cost, "nearest")
-    monkeypatch.setattr(partition_search, "_SLICE", 4 * 50 * len(NAMES))
-    sliced = partition_search.nearest(space, 7, Clock())
+    monkeypatch.setattr(partition_search, "_CELLS_BETWEEN_LOOKS", 4 * 50 * len(NAMES))
+    sliced = partition_search.find_nearest(space, 7, Clock())
     assert len(calls) == 13
     assert np.array_equal(sliced.rows, whole.rows)
     assert np.array_equal(sliced.costs, whole.costs)
@@ -119,9 +119,9 @@ def test_the_nearest_rows_are_found_in_slices_and_are_the_same(monkeypatch: Any)
 def test_rows_whose_turn_does_not_come_have_neighbours_and_no_cost(monkeypatch: Any, ticking: Ticking) -> None:
     space, _ = laid_out(adult_like(50), 3)
     labels = np.repeat(np.arange(10, dtype=np.int32), 5)[np.random.default_rng(0).permutation(50)]
-    whole = partition_search.nearest(space, 7, Clock())
-    monkeypatch.setattr(partition_search, "_SLICE", 4 * 50 * len(NAMES))
-    found = partition_search.nearest(space, 7, Clock(Budget(seconds=3.5)), labels)
+    whole = partition_search.find_nearest(space, 7, Clock())
+    monkeypatch.setattr(partition_search, "_CELLS_BETWEEN_LOOKS", 4 * 50 * len(NAMES))
+    found = partition_search.find_nearest(space, 7, Clock(Budget(seconds=3.5)), labels)
     n_done = int((found.costs == whole.costs).all(axis=1).argmin())
     assert 0 < n_done < 50
     assert (found.costs[n_done:] == 0).all()
@@ -136,12 +136,14 @@ def test_rows_whose_turn_does_not_come_have_neighbours_and_no_cost(monkeypatch: 
 
 def test_annealing_takes_all_its_steps_in_slices(monkeypatch: Any) -> None:
     space, judge = laid_out(adult_like(60), 3)
-    near = partition_search.nearest(space, 8, Clock())
+    near = partition_search.find_nearest(space, 8, Clock())
     labels = np.repeat(np.arange(20, dtype=np.int32), 3)
     calls = counted(monkeypatch, regroup_kernels, "anneal")
-    monkeypatch.setattr(partition_search, "_SLICE", 500 * len(NAMES))
+    monkeypatch.setattr(partition_search, "_CELLS_BETWEEN_LOOKS", 500 * len(NAMES))
     state = np.array([7], dtype=np.int64)
-    found, value = partition_search.anneal(space, near, labels, judge.check(9), state, (4_000, 0.3, 0.01), Clock())
+    found, value = partition_search.anneal_partition(
+        space, near, labels, judge.check_for_kernels(9), state, (4_000, 0.3, 0.01), Clock()
+    )
     assert len(calls) > 100
     assert sum(draws.n_steps for *_, draws in calls[:1]) == 200
     assert value < partition_search.partition_value(space, labels)
@@ -152,9 +154,11 @@ def test_a_block_of_nearly_everyone_is_left_as_it_is(monkeypatch: Any) -> None:
     space, judge = laid_out(adult_like(60), 3)
     monkeypatch.setattr(partition_search, "_MOST_PLACES", 100)
     labels = np.append(np.zeros(57, dtype=np.int32), np.ones(3, dtype=np.int32))
-    near = partition_search.nearest(space, 8, Clock())
+    near = partition_search.find_nearest(space, 8, Clock())
     state = np.array([7], dtype=np.int64)
-    found, value = partition_search.anneal(space, near, labels, judge.check(60), state, (4_000, 0.3, 0.01), Clock())
+    found, value = partition_search.anneal_partition(
+        space, near, labels, judge.check_for_kernels(60), state, (4_000, 0.3, 0.01), Clock()
+    )
     assert found is labels
     assert value == partition_search.partition_value(space, labels)
 
@@ -163,7 +167,7 @@ def test_mondrian_is_grown_in_slices_and_is_the_same(monkeypatch: Any) -> None:
     given: dict[str, Any] = {"quasi_identifiers": NAMES, "models": [ht.KAnonymity(3)]}
     whole = ht.anonymize(adult_like(300), **given)
     calls = counted(monkeypatch, parallel.split, "grow")
-    monkeypatch.setattr(parallel, "_PAUSE_CELLS", 300)
+    monkeypatch.setattr(parallel, "_CELLS_BETWEEN_LOOKS", 300)
     sliced = ht.anonymize(adult_like(300), **given)
     assert len(calls) > 5
     assert sliced.frame.equals(whole.frame)
@@ -177,7 +181,7 @@ def test_exchange_sweeps_in_slices_and_is_the_same(monkeypatch: Any) -> None:
     }
     whole = ht.anonymize(adult_like(300), **given)
     calls = counted(monkeypatch, exchange_kernels, "sweep")
-    monkeypatch.setattr(mondrian, "_TOGETHER", 5)
+    monkeypatch.setattr(mondrian, "_CLASSES_BETWEEN_LOOKS", 5)
     sliced = ht.anonymize(adult_like(300), **given)
     assert len(calls) > 20
     assert sliced.frame.equals(whole.frame)
@@ -186,7 +190,7 @@ def test_exchange_sweeps_in_slices_and_is_the_same(monkeypatch: Any) -> None:
 def test_exchange_ends_with_the_clock_and_keeps_what_it_gained(monkeypatch: Any) -> None:
     given: dict[str, Any] = {"quasi_identifiers": NAMES, "models": [ht.KAnonymity(3)]}
     plain = ht.anonymize(adult_like(300), **given)
-    monkeypatch.setattr(mondrian, "_TOGETHER", 5)
+    monkeypatch.setattr(mondrian, "_CLASSES_BETWEEN_LOOKS", 5)
     Ticking(monkeypatch)
     release = ht.anonymize(adult_like(300), method=ht.Mondrian(exchange=True), budget=Budget(seconds=12), **given)
     assert release.verify().passed
@@ -195,7 +199,7 @@ def test_exchange_ends_with_the_clock_and_keeps_what_it_gained(monkeypatch: Any)
 
 def test_listing_tables_ends_where_the_clock_does(ticking: Ticking) -> None:
     space, judge = laid_out(adult_like(10).with_columns(age=pl.lit(30), sex=pl.lit("f"), job=pl.lit("a")), 2)
-    found = partition_search.over_subsets(space, judge)
+    found = partition_search.solve_over_subsets(space, judge)
     listed = list(itertools.islice(partition_search.best_tables(space, found, 2, Clock(Budget(seconds=9))), 5))
     assert len(listed) == 1
     assert ticking.n_looks < 15

@@ -12,7 +12,7 @@ from hushtable.anonymizers import Mondrian
 from hushtable.anonymizers.placement import CutTree
 from hushtable.hierarchy import Hierarchy
 from hushtable.models import KAnonymity
-from hushtable.recoding.layout import lay_out, places
+from hushtable.recoding.layout import lay_out, places_of_rows
 from hushtable.search.budget import THREADS
 from hushtable.tables.table import Table
 from searching import search
@@ -60,7 +60,7 @@ def batch_of(table, random, n_rows, beyond):
 
 @pytest.fixture(autouse=True)
 def _in_parts(monkeypatch):
-    monkeypatch.setattr("hushtable.search.budget._MANY", 3)
+    monkeypatch.setattr("hushtable.search.budget._MIN_ROWS_PER_THREAD", 3)
     monkeypatch.setenv(THREADS, "2")
 
 
@@ -73,7 +73,7 @@ def test_rows_fall_as_in_the_slow_walk(method, rows, k, random):
     tree = found.placing
     assert tree.labels(table).tolist() == found.partition.labels.tolist()
     batch = batch_of(table, random, 17, beyond=0)
-    expected = walked(tree, places(batch, tree.axes) - 1)
+    expected = walked(tree, places_of_rows(batch, tree.axes) - 1)
     assert tree.labels(batch).tolist() == expected.tolist()
     assert tree.walk().labels(batch.select(batch.names[::-1])).tolist() == expected.tolist()
 
@@ -99,17 +99,17 @@ def test_long_sides_of_categories(n_values):
     found = search(Mondrian(), table, table.names, [KAnonymity(5)])
     tree = found.placing
     assert np.diff(tree.starts).max() > n_values / 4
-    assert tree.labels(table).tolist() == found.partition.labels.tolist()
+    assert tree.place_rows(table).tolist() == found.partition.labels.tolist()
     everywhere = np.array(np.meshgrid(*[np.arange(-1, column.n_values) for column in table.columns])).reshape(2, -1)
     batch = Table(table.columns, everywhere.astype(np.int32), np.ones(everywhere.shape[1], np.int64))
-    assert tree.labels(batch).tolist() == walked(tree, places(batch, tree.axes) - 1).tolist()
+    assert tree.place_rows(batch).tolist() == walked(tree, places_of_rows(batch, tree.axes) - 1).tolist()
 
 
 def test_a_table_without_rows():
     table = Table.encode(pl.DataFrame({"a": [1, 2, 3, 4]}))
     tree = search(Mondrian(), table, ["a"], [KAnonymity(2)]).placing
     empty = replace(table, codes=np.empty((1, 0), np.int32), counts=np.empty(0, np.int64))
-    assert tree.labels(empty).tolist() == []
+    assert tree.place_rows(empty).tolist() == []
 
 
 @pytest.mark.parametrize("protocol", range(2, pickle.HIGHEST_PROTOCOL + 1))

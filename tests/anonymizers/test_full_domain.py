@@ -13,7 +13,7 @@ from hypothesis import given, settings, strategies as st
 
 import hushtable as ht
 from command import done, run
-from hushtable.quality import of
+from hushtable.quality import measure_release
 from strategies import draws
 from twins import naive, naive_full_domain as slow
 
@@ -182,10 +182,10 @@ def test_the_loss_is_what_is_measured_of_the_release(made, loss, limit):
         return
     release = released(frame, hierarchies, [ht.KAnonymity(2)], LOSSES[loss], limit)
     if loss == "precision":
-        assert release.loss == pytest.approx(1 - of(release, "precision"), abs=1e-9)
+        assert release.loss == pytest.approx(1 - measure_release(release, "precision"), abs=1e-9)
         return
     measure, options = MEASURES[loss]
-    assert release.loss == pytest.approx(of(release, measure, **options), abs=1e-9)
+    assert release.loss == pytest.approx(measure_release(release, measure, **options), abs=1e-9)
 
 
 @settings(max_examples=draws(60))
@@ -200,7 +200,7 @@ def test_weights_are_those_of_columns(made, loss, data):
     factor = 2 if loss == "non_uniform_entropy" else 1
     assert scaled.loss == pytest.approx(factor * release.loss, abs=1e-9)
     if loss == "arx_loss":
-        assert release.loss == pytest.approx(of(release, "arx_loss", weights=weights), abs=1e-9)
+        assert release.loss == pytest.approx(measure_release(release, "arx_loss", weights=weights), abs=1e-9)
 
 
 @settings(max_examples=draws(60))
@@ -286,7 +286,7 @@ def test_the_optimum_of_arx(adult, models, limit, levels, score, n_suppressed):
     assert n_suppressed in (None, release.n_suppressed)
     assert release.trace.optimal
     assert release.trace.gap == 0
-    assert of(release, "arx_loss") == pytest.approx(score, abs=1e-12)
+    assert measure_release(release, "arx_loss") == pytest.approx(score, abs=1e-12)
 
 
 def test_without_suppression_the_entropy_is_that_of_arx(adult):
@@ -462,13 +462,13 @@ def test_who_makes_the_digest_anew_is_refused_all_the_same(limit):
         firm += [("intervals", i, 4)] if witness else []
     for path in firm:
         for change in (1, -1):
-            forged = ht.Certificate.of(with_changed(entries, path, change))
+            forged = ht.Certificate.from_entries(with_changed(entries, path, change))
             assert refused(PEOPLE, forged), path
     for i in range(len(entries["intervals"])):
         fewer = {**entries, "intervals": entries["intervals"][:i] + entries["intervals"][i + 1 :]}
-        assert refused(PEOPLE, ht.Certificate.of(fewer))
-    assert refused(PEOPLE.head(7), ht.Certificate.of(entries))
-    assert not refused(PEOPLE, ht.Certificate.of(entries))
+        assert refused(PEOPLE, ht.Certificate.from_entries(fewer))
+    assert refused(PEOPLE.head(7), ht.Certificate.from_entries(entries))
+    assert not refused(PEOPLE, ht.Certificate.from_entries(entries))
 
 
 def test_a_certificate_that_reads_the_input_otherwise_is_refused():
@@ -476,7 +476,7 @@ def test_a_certificate_that_reads_the_input_otherwise_is_refused():
     entries = release.certificate.to_dict()
     for name, spec in (("zip", {"kind": "integer"}), ("zip", {"missing_values": ["10115"]}), ("ill", {"kind": "date"})):
         others = {**entries, "specs": {**entries["specs"], name: spec}}
-        forged = ht.Certificate.of({key: each for key, each in others.items() if key != "sha256"})
+        forged = ht.Certificate.from_entries({key: each for key, each in others.items() if key != "sha256"})
         verdict = ht.check_certificate(PEOPLE, forged)
         assert next(each.condition for each in verdict.failures).startswith("the certificate reads the columns as")
         assert not verdict.held
@@ -500,7 +500,7 @@ def test_a_worse_node_has_no_certificate():
     entries = release.certificate.to_dict()
     del entries["sha256"]
     top = {**entries, "levels": [1, 3], "n_suppressed": 0, "value": 1.0}
-    verdict = ht.check_certificate(PEOPLE, ht.Certificate.of(top))
+    verdict = ht.check_certificate(PEOPLE, ht.Certificate.from_entries(top))
     assert next(failure.condition for failure in verdict.failures).startswith("no node of the lattice loses less")
 
 
@@ -517,7 +517,7 @@ def test_a_certificate_in_a_file_is_its_owners_alone(tmp_path):
     with pytest.raises(ht.InputError):
         ht.Certificate.read(path)
     with pytest.raises(ht.InputError):
-        ht.check_certificate(PEOPLE, ht.Certificate.of({"kind": "dream"}))
+        ht.check_certificate(PEOPLE, ht.Certificate.from_entries({"kind": "dream"}))
 
 
 def test_without_a_proof_there_is_no_certificate():

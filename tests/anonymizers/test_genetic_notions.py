@@ -96,15 +96,17 @@ def test_every_release_verifies_and_is_no_better_than_the_best(notion: Any, fram
 @settings(max_examples=draws(25))
 def test_drawn_tables_are_repaired_until_the_notion_holds(notion: Any, frame: pl.DataFrame, k: int, seed: int) -> None:
     assume(frame.height >= k)
-    choices = Choices.of(lay_out(Table.encode(frame, frame.columns).one_by_one(), frame.columns, {}, ht.Certainty()))
+    choices = Choices.from_space(
+        lay_out(Table.encode(frame, frame.columns).with_row_per_record(), frame.columns, {}, ht.Certainty())
+    )
     rng = np.random.default_rng(seed)
-    drawn = choices.draw(6, rng)
+    drawn = choices.draw_tables(6, rng)
     found = [passes(notion(k), covers) for covers in choices.covers(drawn)]
-    asked = minimal_matchings.wanted(
-        notion(k), minimal_matchings.matches(choices.covers(drawn), is_global=notion.is_global)
+    asked = minimal_matchings.find_lacking_matches(
+        notion(k), minimal_matchings.find_matches(choices.covers(drawn), is_global=notion.is_global)
     )
     assert [not each.any() for each in asked] == found
-    repaired = Matched(choices, notion(k)).settled(drawn, rng)
+    repaired = Matched(choices, notion(k)).repair_pool(drawn, rng)
     covers = choices.covers(repaired)
     assert all(passes(notion(k), each) for each in covers)
     # Every row still covers its own original.

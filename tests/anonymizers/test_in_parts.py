@@ -62,8 +62,8 @@ def made_in_parts(table: pl.DataFrame, folder: Path, n_parts: int, asked: Reques
 def labels_of(made: InParts, table: pl.DataFrame) -> list[int]:
     """Return the class of every record, by its own cells."""
     names = made.coding.cells.names
-    places = [*made.coding.cells.places(table.select(names).to_arrow())]
-    return made.walk.labels(made.coding.table(places)).tolist()
+    places = [*made.coding.cells.encode_batch(table.select(names).to_arrow())]
+    return made.walk.place_rows(made.coding.table_of_cells(places)).tolist()
 
 
 RECODINGS = ["tight", "readable", "set", "label"]
@@ -89,10 +89,10 @@ def test_labels_cells_and_loss_are_those_of_one_table_in_memory(
         "loss": ht.SetNCP(scale="rank") if seed == 1 and recoding == "tight" else ht.SetNCP(weights={"age": 3.0}),
     }
     inside = ht.anonymize(table, **asked, roles="trust")
-    monkeypatch.setattr(in_parts, "_FEWEST", fewest)
-    monkeypatch.setattr(in_parts, "_N_CLASSES", 10**9)
+    monkeypatch.setattr(in_parts, "_MAX_RECORDS_PER_WORKER", fewest)
+    monkeypatch.setattr(in_parts, "_N_CLASSES_FOR_WORKERS", 10**9)
     # Of so few classes at once that a level takes several passes.
-    monkeypatch.setattr(in_parts, "_MOST_COUNTS", 2**15)
+    monkeypatch.setattr(in_parts, "_MAX_COUNTS_AT_ONCE", 2**15)
     made = made_in_parts(table, tmp_path / "in", n_parts, requested(table, **asked), seed)
     assert labels_of(made, table) == inside.partition.labels.tolist()
     assert made.release.loss == pytest.approx(inside.loss, rel=1e-12)
@@ -104,7 +104,7 @@ def test_labels_cells_and_loss_are_those_of_one_table_in_memory(
 def test_a_part_without_records_and_a_class_that_cannot_be_cut(
     requested: Any, monkeypatch: Any, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(in_parts, "_FEWEST", 10)
+    monkeypatch.setattr(in_parts, "_MAX_RECORDS_PER_WORKER", 10)
     alike = pl.DataFrame({"age": [31] * 60 + [50 + i % 7 for i in range(40)], "sex": ["f", "m"] * 50})
     asked: dict[str, Any] = {"quasi_identifiers": ["age", "sex"], "models": [ht.KAnonymity(5)]}
     inside = ht.anonymize(alike, **asked, roles="trust")
@@ -120,7 +120,7 @@ def test_a_part_without_records_and_a_class_that_cannot_be_cut(
 def test_more_values_than_can_be_counted_are_refused(requested: Any, monkeypatch: Any, tmp_path: Path) -> None:
     table = people(150, 1)
     asked = requested(table, quasi_identifiers=NAMES, models=MODELS["two sensitive"])
-    monkeypatch.setattr(in_parts, "_MOST_OF_ONE", 1000)
+    monkeypatch.setattr(in_parts, "_MAX_COUNTS_PER_CLASS", 1000)
     with pytest.raises(InputError, match=r"values of the quasi-identifiers beside 60 combinations"):
         made_in_parts(table, tmp_path / "in", 2, asked)
 
@@ -132,13 +132,13 @@ def test_records_that_are_others_than_those_counted_are_an_error(
     asked = requested(table, quasi_identifiers=NAMES, models=MODELS["k"])
     paths = parts_of(table, tmp_path / "in", 2)
     swapped = people(150, 1).with_columns(age=table["age"].sort())
-    real = in_parts._cells
+    real = in_parts._collect_cells
 
     def then_changed(*given: Any) -> Any:
         found = real(*given)
         swapped[:75].write_parquet(paths[0])
         return found
 
-    monkeypatch.setattr(in_parts, "_cells", then_changed)
+    monkeypatch.setattr(in_parts, "_collect_cells", then_changed)
     with pytest.raises(InputError, match="changed while it was read"):
         protect_in_parts(paths, NAMES, asked, Here())

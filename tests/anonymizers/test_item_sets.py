@@ -16,7 +16,7 @@ from hushtable.anonymizers import item_columns
 from hushtable.anonymizers.item_columns import with_item_columns
 from hushtable.anonymizers.judging import Judge
 from hushtable.claims import check_certificate
-from hushtable.columns import read
+from hushtable.columns import parse_cell
 from hushtable.errors import InfeasibleError, InputError, ModelError, PolicyError
 from hushtable.tables import Table
 from twins.naive_items import failing_classes, items_of
@@ -162,9 +162,9 @@ def test_codes_that_a_separator_parts_are_no_codes_in_their_order() -> None:
     table = pl.DataFrame({"ill": [f"{a}{i:02}-{b}{i % 7:02}" for i in range(10) for a in "CDE" for b in "FGH"]})
     asked: dict[str, Any] = {"quasi_identifiers": ["ill"], "models": [ht.KAnonymity(9)], "method": READABLE}
     plain = ht.anonymize(table, **asked)
-    assert any(read(cell).form == "interval" for cell in plain.frame["ill"])
+    assert any(parse_cell(cell).form == "interval" for cell in plain.frame["ill"])
     sets = ht.anonymize(table, **asked, specs={"ill": ht.ColumnSpec(separator="-")})
-    assert not any(read(cell).form == "interval" for cell in sets.frame["ill"])
+    assert not any(parse_cell(cell).form == "interval" for cell in sets.frame["ill"])
 
 
 def test_one_item_that_all_have_is_no_diversity() -> None:

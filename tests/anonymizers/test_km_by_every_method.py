@@ -196,9 +196,9 @@ def test_a_search_that_leaves_out_too_much_ends_early(monkeypatch):
     """Parts of the rare sets are enough to see it; where all may go, parts change nothing."""
     data = visits(40, 0, 4)
     whole = protected(data, ht.KMAnonymity(3, 2), suppression=0.2)
-    monkeypatch.setattr(histories, "_AT_ONCE", 20)
+    monkeypatch.setattr(histories, "_SETS_PER_PART", 20)
     by_parts = protected(data, ht.KMAnonymity(3, 2), suppression=0.2)
     assert (by_parts.loss, by_parts.n_suppressed) == (whole.loss, whole.n_suppressed)
-    (rare,) = histories.each_rare(np.arange(8), np.arange(8, dtype=np.int32), np.ones(8, dtype=np.int64), 2, 1)
-    assert len(known_records._hitting(rare, 8, 8)) == 8
-    assert known_records._hitting(rare, 8, 7) is None
+    (rare,) = histories.find_rare_sets(np.arange(8), np.arange(8, dtype=np.int32), np.ones(8, dtype=np.int64), 2, 1)
+    assert len(known_records._choose_hitting_set(rare, 8, 8)) == 8
+    assert known_records._choose_hitting_set(rare, 8, 7) is None

@@ -23,27 +23,27 @@ from twins import naive_local as naive
 @pytest.mark.parametrize("models", [(), (ht.DistinctLDiversity(2, "ill"),), (ht.TCloseness(0.6, "ill"),)])
 def test_classes_of_levels_pass(models):
     asked = problem(5, n_rows=200, ladders=NAMES, models=models)
-    priced = local_pricing.priced(asked)
-    labels = local_recoding.by_levels(priced, Clock())
+    priced = local_pricing.price_rows(asked)
+    labels = local_recoding.classes_by_levels(priced, Clock())
     order = np.argsort(labels, kind="stable").astype(np.int32)[(labels < 0).sum() :]
     sizes = np.bincount(labels[order])
     assert asked.judge.passes(np.append(0, np.cumsum(sizes)), order).all()
-    whole = local_recoding.adopted(priced, labels, asked.judge.check(200))
+    whole = local_recoding.adopt_rows(priced, labels, asked.judge.check_for_kernels(200))
     assert whole is not None
     assert whole.min() == 0
     assert (whole[order] == labels[order]).all()
 
 
 def test_there_are_no_levels_without_hierarchies():
-    assert local_recoding.by_levels(local_pricing.priced(problem(5)), Clock()) is None
+    assert local_recoding.classes_by_levels(local_pricing.price_rows(problem(5)), Clock()) is None
 
 
 def test_pairs_of_few_rows_cost_little_more_than_the_best():
     for seed in range(5):
         asked = problem(seed, n_rows=8, k=2)
-        priced = local_pricing.priced(asked)
-        found = local_pricing.find(priced.space, np.zeros(8, np.int32), 8, Clock())
-        labels = local_pricing.pairs(priced.space, found)
+        priced = local_pricing.price_rows(asked)
+        found = local_pricing.find_neighbours(priced.space, np.zeros(8, np.int32), 8, Clock())
+        labels = local_pricing.match_pairs(priced.space, found)
         assert set(np.bincount(labels).tolist()) <= {2, 3}
         rows = rows_of(asked)
         best = min(
@@ -82,7 +82,7 @@ def test_a_release_is_never_worse_than_mondrian_with_exchanges(k, loss):
     start, end = local.trace.effort.history
     assert local.loss <= start[2] + 1e-12
     assert local.loss == pytest.approx(end[2])
-    before = cut.loss if loss == "ncp" else ht.quality.of(cut, "arx_loss")
+    before = cut.loss if loss == "ncp" else ht.quality.measure_release(cut, "arx_loss")
     assert local.loss <= before + 1e-12
     assert local.verify().passed
     assert local.loss < before or k == 1
@@ -119,7 +119,7 @@ def test_a_budget_in_seconds_ends_it():
 def test_compiling_is_apart_from_the_seconds_of_a_budget(monkeypatch):
     now = [0.0]
     monkeypatch.setattr(budget, "perf_counter", lambda: now[0])
-    monkeypatch.setattr(local_recoding, "_compile", lambda problem: now.append(now.pop() + 1_000))
+    monkeypatch.setattr(local_recoding, "_compile_kernels", lambda problem: now.append(now.pop() + 1_000))
     release = release_of(budget=ht.Budget(seconds=5))
     assert release.trace.complete
     assert release.trace.seconds == 0
@@ -170,9 +170,9 @@ def test_arx_loss_is_that_of_arx():
     ladders = {"postcode": "auto", "education": "auto", "sex": Hierarchy.suppression()}
     for mean in ("geometric", "arithmetic"):
         release = release_of(loss=ht.ArxLoss(mean=mean), hierarchies=ladders)
-        assert release.loss == pytest.approx(ht.quality.of(release, "arx_loss", aggregate=mean), rel=1e-12)
+        assert release.loss == pytest.approx(ht.quality.measure_release(release, "arx_loss", aggregate=mean), rel=1e-12)
     partly = release_of(loss="arx_loss", hierarchies={"education": "auto"})
-    assert partly.loss == pytest.approx(ht.quality.of(partly, "arx_loss"), rel=1e-12)
+    assert partly.loss == pytest.approx(ht.quality.measure_release(partly, "arx_loss"), rel=1e-12)
 
 
 @pytest.mark.parametrize("options", [{"mean": "median"}, {"gs_factor": 2}, {"gs_factor": "half"}, {"gs_factor": True}])
@@ -188,10 +188,10 @@ def test_a_seed_is_a_whole_number():
 
 def test_rows_that_no_class_may_have_are_told():
     asked = problem(3, n_rows=6, k=2)
-    priced = local_pricing.priced(asked)
+    priced = local_pricing.price_rows(asked)
     labels = np.array([0, 0, 0, 1, 1, -1], dtype=np.int32)
-    assert local_recoding.adopted(priced, labels, Check(2, 2**40, None)) is not None
-    assert local_recoding.adopted(priced, np.full(6, -1, dtype=np.int32), Check(2, 2**40, None)) is None
+    assert local_recoding.adopt_rows(priced, labels, Check(2, 2**40, None)) is not None
+    assert local_recoding.adopt_rows(priced, np.full(6, -1, dtype=np.int32), Check(2, 2**40, None)) is None
 
 
 def test_adult_along_the_hierarchies_of_arx(shared_file: Callable[[str], Path]):

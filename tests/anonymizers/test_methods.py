@@ -283,10 +283,10 @@ def everything():
         offers: ClassVar[Offers] = Offers(losses=("ncp",))
 
         def search(self, problem: Problem) -> Found:
-            partition = Partition.of(problem.table, ())
+            partition = Partition.from_table(problem.table, ())
             columns = tuple(problem.table.column(name) for name in problem.columns)
             stars = tuple(_star(column) for column in columns)
-            return Found(partition, Recoding(columns, stars, "everything"), problem.clock.trace("everything", 1))
+            return Found(partition, Recoding(columns, stars, "everything"), problem.clock.build_trace("everything", 1))
 
     yield "everything"
     del METHODS["everything"]
@@ -330,7 +330,7 @@ def test_a_loss_that_a_method_does_not_search_by_is_refused_with_those_that_do()
 
 def test_a_method_whose_classes_fail_is_told_that_it_is_its_fault(everything, monkeypatch):
     def search(self, problem):
-        partition = Partition.of(problem.table, problem.columns)
+        partition = Partition.from_table(problem.table, problem.columns)
         columns = tuple(problem.table.column(name) for name in problem.columns)
         return Found(partition, Recoding(columns, (), "everything"), problem.clock.trace("everything", 1))
 

@@ -300,9 +300,9 @@ def laid_out(frame: pl.DataFrame, k: int) -> tuple[cell_candidates.CandidateSpac
 @pytest.mark.parametrize("seed", range(4))
 def test_set_partitioning_agrees_with_the_shortest_path(k: int, seed: int) -> None:
     space, judge = laid_out(adult_like(13, seed), k)
-    exact = partition_search.over_subsets(space, judge)
+    exact = partition_search.solve_over_subsets(space, judge)
     labels = np.zeros(13, dtype=np.int32)
-    near = partition_search.nearest(space, 12, Clock())
+    near = partition_search.find_nearest(space, 12, Clock())
     known = partition_search.Partitioning(
         labels, partition_search.partition_value(space, labels), 0.0, np.zeros(len(labels))
     )
@@ -311,7 +311,7 @@ def test_set_partitioning_agrees_with_the_shortest_path(k: int, seed: int) -> No
     known = partition_search.Partitioning(
         start, partition_search.partition_value(space, start), 0.0, np.zeros(len(start))
     )
-    partition_search.by_columns(space, k, known, [], near.costs[:, k - 2].copy(), Clock(), lambda each: None)
+    partition_search.solve_by_columns(space, k, known, [], near.costs[:, k - 2].copy(), Clock(), lambda each: None)
     assert known.value == pytest.approx(exact.value)
     assert known.bound == pytest.approx(exact.value, abs=1e-6)
     assert partition_search.partition_value(space, known.labels) == pytest.approx(known.value)
@@ -525,7 +525,7 @@ def test_weights_whose_sums_are_no_numbers_are_refused(loss: Any, weight: float)
 
 def test_a_budget_in_nodes_ends_the_look_for_tables_that_differ(monkeypatch: pytest.MonkeyPatch) -> None:
     # Equal rows: four million partitions, all of one table.
-    looked, partitions = [], partition_search._partitions
+    looked, partitions = [], partition_search._list_partitions
 
     def counted(found: partition_search.Smallest, free: int) -> Iterator[tuple[int, ...]]:
         for partition in partitions(found, free):
@@ -533,7 +533,7 @@ def test_a_budget_in_nodes_ends_the_look_for_tables_that_differ(monkeypatch: pyt
                 looked.append(partition)
             yield partition
 
-    monkeypatch.setattr(partition_search, "_partitions", counted)
+    monkeypatch.setattr(partition_search, "_list_partitions", counted)
     rows = pl.DataFrame({"a": [1] * 9})
     method, budget = ht.MinGen(n_best=3), ht.Budget(nodes=7)
     release = ht.anonymize(rows, quasi_identifiers=["a"], models=[ht.KAnonymity(2)], method=method, budget=budget)

@@ -64,18 +64,23 @@ def test_what_is_kept_passes_and_more_tables_are_never_worse(
 def test_every_cell_draws_any_of_its_candidates_as_often() -> None:
     data = pl.DataFrame({"age": [1, 2, 4, None], "job": ["a", "b", "a", "c"]})
     jobs = ht.Hierarchy.from_dict({"tree": {"up": {"a": ["a"], "b": ["b"]}, "c": {"c": ["c"]}}}, "job")
-    table = Table.encode(data, data.columns).one_by_one()
+    table = Table.encode(data, data.columns).with_row_per_record()
     space = lay_out(table, data.columns, {"job": jobs.align(table.column("job"))}, ht.Certainty())
-    choices = Choices.of(space)
-    pool = choices.draw(20_000, np.random.default_rng(0))
+    choices = Choices.from_space(space)
+    pool = choices.draw_tables(20_000, np.random.default_rng(0))
     for row in range(4):
-        for j, listed in enumerate(choices.listed):
-            expected = listed.covering(int(space.places[row, j]))
+        for j, listed in enumerate(choices.candidates_by_column):
+            expected = listed.list_covering(int(space.places[row, j]))
             seen, counts = np.unique(pool[:, row, j], return_counts=True)
             assert seen.tolist() == expected.tolist()
             assert np.allclose(counts / 20_000, 1 / len(expected), atol=0.02)
     # 2 candidates of the missing age; of 1: itself, [1, 2] and *, for [1, 4] is all there is.
-    assert [len(choices.listed[0].covering(int(place))) for place in space.places[:, 0]] == [3, 4, 3, 2]
+    assert [len(choices.candidates_by_column[0].list_covering(int(place))) for place in space.places[:, 0]] == [
+        3,
+        4,
+        3,
+        2,
+    ]
 
 
 def test_few_cells_are_solved_by_drawing() -> None:

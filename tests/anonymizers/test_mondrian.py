@@ -170,7 +170,7 @@ def test_small_chunks_and_little_room_change_nothing(method, table, models, paus
 def test_a_budget_in_nodes_leaves_unions_that_satisfy_the_models(method, table, models, n_nodes, pause):
     method = replace(method, recoding="cut")
     whole = searched(method, table, models)
-    with mock.patch.object(parallel, "_PAUSE", pause):
+    with mock.patch.object(parallel, "_CLASSES_BETWEEN_LOOKS", pause):
         early = searched(method, table, models, budget=ht.Budget(nodes=n_nodes))
     assert early.trace.complete == (n_nodes >= whole.trace.nodes)
     unions = members_of(early.partition)
@@ -192,7 +192,7 @@ def test_a_budget_of_no_time_leaves_one_class():
 @given(tables(), st.integers(1, 3))
 def test_progress_rises_to_one(table, pause):
     told = []
-    with mock.patch.object(parallel, "_PAUSE", pause):
+    with mock.patch.object(parallel, "_CLASSES_BETWEEN_LOOKS", pause):
         searched(Mondrian(), table, [KAnonymity(1)], progress=told.append)
     assert told == sorted(told)
     assert told[-1] == 1.0

@@ -13,7 +13,7 @@ from hushtable.anonymizers import Mondrian
 from hushtable.hierarchy import Hierarchy
 from hushtable.kernels import class_profile
 from hushtable.models import DistinctLDiversity, KAnonymity
-from hushtable.recoding.layout import lay_out, pack, places
+from hushtable.recoding.layout import lay_out, pack_axes, places_of_rows
 from hushtable.tables.table import Table
 from searching import search
 from strategies import draws
@@ -198,7 +198,7 @@ def assert_cuts_as_its_slow_twin(cut, tree, records, k, l):  # noqa: E741
         ),
         naive.NaiveColumn("ordered", table.column("size").positions().tolist(), 0),
     ]
-    points = [tuple(place - 1 for place in row) for row in places(table, axes).tolist()]
+    points = [tuple(place - 1 for place in row) for row in places_of_rows(table, axes).tolist()]
     counts, ills = table.counts.tolist(), table.codes[table.index("ill")].tolist()
 
     def judge(members):
@@ -246,7 +246,7 @@ def test_a_class_of_missing_cells_alone_has_no_cut_along_a_tree(rule, strict):
 def test_the_profile_of_missing_cells_is_read_no_further_than_it_goes():
     """Compiled code reads on beyond an array and tells nobody; as plain Python it is an IndexError."""
     table = Table.encode(pl.DataFrame({"c": [None, "11", "12"]}))
-    axes = pack(lay_out(table, ["c"], {"c": Hierarchy.build({"prefix": [1]}, table.column("c"))}, {}), {})
+    axes = pack_axes(lay_out(table, ["c"], {"c": Hierarchy.build({"prefix": [1]}, table.column("c"))}, {}), {})
     # A profile has room for every place of a column; here it ends where the class does.
     held = class_profile.Profile(
         np.zeros(1, class_profile.COLUMN), np.zeros(1, class_profile.ENTRY), np.zeros(3, int), np.zeros((2, 1))

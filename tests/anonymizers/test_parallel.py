@@ -79,7 +79,7 @@ def test_a_side_of_a_cut_is_cut_as_it_is_in_the_whole(method, recoding, name, ta
         n_left = 1 + int(np.flatnonzero(np.cumsum(np.where(tree.columns[1:] < 0, -1, 1)) == -1)[0])
         n_left_classes = int((tree.columns[1 : 1 + n_left] < 0).sum())
         for side, first in ((labels < n_left_classes, 0), (labels >= n_left_classes, n_left_classes)):
-            part = method.search(replace(problem, judge=problem.judge.of(side)))
+            part = method.search(replace(problem, judge=problem.judge.take_rows(side)))
             assert (first + part.partition.labels).tolist() == labels[side].tolist()
 
 
@@ -120,7 +120,7 @@ def test_a_budget_is_for_one_search(monkeypatch: pytest.MonkeyPatch) -> None:
     def never(*_: object) -> None:
         raise AssertionError
 
-    monkeypatch.setattr(parallel, "joined", never)
+    monkeypatch.setattr(parallel, "concatenate_trees", never)
     with parted(4):
         early = ht.anonymize(PEOPLE, quasi_identifiers=NAMES, models=[K], roles="trust", budget=ht.Budget(nodes=5))
     assert not early.trace.complete

@@ -136,7 +136,7 @@ def _checked(
         data = folder / "in.csv"
         frame.write_csv(data)
     with outcome.guarded("check"):
-        return ht.check_certificate(data, ht.Certificate.of(entries), *hierarchies)
+        return ht.check_certificate(data, ht.Certificate.from_entries(entries), *hierarchies)
 
 
 def least_loss(rows: Sequence[tuple[Any, ...]], names: Sequence[str], k: int, *, suppresses: bool) -> float:

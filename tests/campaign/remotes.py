@@ -48,7 +48,7 @@ def case(random: Random, folder: Path) -> Outcome:
     whole = release = None
     with outcome.guarded("memory"):
         whole = policy.protect(table, key=key)
-    held = mock.patch.object(exposing, "_HELD", 10 if few else exposing._HELD)
+    held = mock.patch.object(exposing, "_MAX_ROWS_HELD", 10 if few else exposing._MAX_ROWS_HELD)
     counted = mock.patch.object(beyond_memory, "MOST_COUNTED", 1 if one_by_one else beyond_memory.MOST_COUNTED)
     parted = mock.patch.object(row_by_row, "protect_row_by_row", _in_parts_too(random, folder, outcome))
     with outcome.guarded("remote"), held, counted, parted:

@@ -98,7 +98,7 @@ def test_no_forged_floor_is_above_the_best_partition(
         entries["prices"][place % len(rows)] += change
     entries["bound"] += more
     entries["value"] += more
-    verdict = checked(frame, ht.Certificate.of(entries))
+    verdict = checked(frame, ht.Certificate.from_entries(entries))
     best = min(
         sum(len(block) * (len({rows[i][j] for i in block}) > 1) for block in blocks for j in (0, 1))
         for blocks in partitions(list(range(len(rows))), k)
@@ -123,7 +123,7 @@ def test_larger_tables_are_closed_by_an_integer_program() -> None:
     # The prices alone do not reach it, so that the classes of a worse table have no certificate of this floor.
     entries = {name: each for name, each in release.certificate.entries.items() if name != "sha256"}
     higher = {**entries, "bound": release.loss + 0.5, "value": release.loss + 0.5}
-    assert not ht.check_certificate(PEOPLE, ht.Certificate.of(higher)).passed
+    assert not ht.check_certificate(PEOPLE, ht.Certificate.from_entries(higher)).passed
 
 
 def test_without_a_proof_the_floor_is_certified() -> None:
@@ -149,14 +149,14 @@ def test_a_changed_number_is_refused(loss: str) -> None:
     for name, change in [("value", 0.1), ("value", -0.1), ("bound", 0.1), ("n_records", 1), ("n_records", -1)]:
         assert not ht.check_certificate(people, {**entries, name: entries[name] + change}).passed
         rest = {each: entry for each, entry in entries.items() if each != "sha256"}
-        assert not ht.check_certificate(people, ht.Certificate.of({**rest, name: rest[name] + change})).passed
+        assert not ht.check_certificate(people, ht.Certificate.from_entries({**rest, name: rest[name] + change})).passed
     parted = copy.deepcopy(rest)
     parted["classes"] = list(range(8))
-    assert not ht.check_certificate(people, ht.Certificate.of(parted)).passed
-    assert not ht.check_certificate(PEOPLE.head(9), ht.Certificate.of(rest)).passed
+    assert not ht.check_certificate(people, ht.Certificate.from_entries(parted)).passed
+    assert not ht.check_certificate(PEOPLE.head(9), ht.Certificate.from_entries(rest)).passed
     for name, wrong in [("prices", [math.nan] * 8), ("prices", "x"), ("loss", {"precision": {}}), ("person", "sex")]:
         with pytest.raises(ht.InputError):
-            ht.check_certificate(people, ht.Certificate.of({**rest, name: wrong}))
+            ht.check_certificate(people, ht.Certificate.from_entries({**rest, name: wrong}))
 
 
 def test_what_no_checker_knows_has_no_certificate() -> None:
@@ -174,7 +174,7 @@ def test_a_value_or_floor_that_is_no_number_is_refused(name: str, number: float)
     entries = ht.anonymize(people, models=[ht.KAnonymity(2)], loss="certainty", **ASKED).certificate.to_dict()
     del entries["sha256"]
     with pytest.raises(ht.InputError, match="numbers that are none"):
-        ht.check_certificate(people, ht.Certificate.of({**entries, name: number}))
+        ht.check_certificate(people, ht.Certificate.from_entries({**entries, name: number}))
 
 
 def test_a_floor_that_only_blocks_of_2k_minus_1_records_break_is_refused() -> None:
@@ -187,10 +187,10 @@ def test_a_floor_that_only_blocks_of_2k_minus_1_records_break_is_refused() -> No
     pairs = {**entries, "classes": [0, 0, 1, 1, 2, 2], "prices": [0.0] * 6}
     lost = next(
         float(str(failure).rsplit(maxsplit=1)[-1])
-        for failure in checked(frame, ht.Certificate.of(pairs)).failures
+        for failure in checked(frame, ht.Certificate.from_entries(pairs)).failures
         if "they lose" in str(failure)
     )
-    forged = checked(frame, ht.Certificate.of({**pairs, "value": lost, "bound": lost}))
+    forged = checked(frame, ht.Certificate.from_entries({**pairs, "value": lost, "bound": lost}))
     assert lost > 0
     assert [str(failure).partition(":")[2] for failure in forged.failures] == [" a partition costs 0"]
 
@@ -203,5 +203,5 @@ def test_a_floor_that_only_blocks_of_k_records_break_is_refused(k: int) -> None:
     # Each record of one job loses its age, and all others the job too: k of a job pay for 1 each, and 0.1 more.
     prices = [1.5, *[1.0] * (k - 2), 0.6] * 2
     forged = {**entries, "classes": [0] * 2 * k, "prices": prices, "value": 4.0 * k, "bound": sum(prices)}
-    failures = [str(failure) for failure in checked(frame, ht.Certificate.of(forged)).failures]
+    failures = [str(failure) for failure in checked(frame, ht.Certificate.from_entries(forged)).failures]
     assert [failure.partition(":")[2] for failure in failures] == [" a block costs 0.1 less"]

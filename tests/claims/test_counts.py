@@ -163,10 +163,10 @@ def test_suppressed_rows_count_their_records() -> None:
 
 def test_suppressed_persons_are_the_fewest_whose_records_there_are() -> None:
     """Four suppressed records may be those of one person, who has them all in one row of the original."""
-    original = frames.counted(
+    original = frames.with_counts(
         frames.read(pl.DataFrame({"age": ["31", "35", "44"], "who": ["p", "q", "r"], "n": [4, 4, 4]})), "n"
     )
-    data = frames.counted(frames.read(pl.DataFrame({"age": ["*", "[31, 36)"], "n": [4, 8]})), "n")
+    data = frames.with_counts(frames.read(pl.DataFrame({"age": ["*", "[31, 36)"], "n": [4, 8]})), "n")
     claim = Classes(("age",), (ht.KAnonymity(2),), specs={"age": ColumnSpec("integer")}, person="who")
     same(claim, data, original)
     (failure,) = claim.verify(data, original=original).failures

@@ -9,7 +9,7 @@ import pytest
 
 import hushtable as ht
 from hushtable.claims import coverage
-from hushtable.claims.coverage import count_covered, covered_by
+from hushtable.claims.coverage import count_coverage, coverage_matrix
 from hushtable.columns.column import ColumnSpec
 from hushtable.hierarchy import Hierarchy
 
@@ -32,7 +32,7 @@ COVERED = {
 def test_every_form_of_a_cell(cell):
     rows = np.arange(len(AGES))[None]
     counts = np.arange(1, len(AGES) + 1)
-    covered, left = count_covered([[cell]], np.array([[0]]), [AGES], rows, counts, [ColumnSpec("integer")], [None])
+    covered, left = count_coverage([[cell]], np.array([[0]]), [AGES], rows, counts, [ColumnSpec("integer")], [None])
     wanted = sum(count for age, count in zip(AGES, counts.tolist(), strict=True) if age in COVERED[cell])
     assert covered.tolist() == [wanted]
     assert left == counts.sum() - wanted
@@ -43,7 +43,7 @@ def test_every_form_of_a_cell(cell):
 )
 def test_dates(cell, covered):
     days = [["2020-06-01", "2021-01-01"]]
-    found, _ = count_covered(
+    found, _ = count_coverage(
         [[cell]], np.array([[0]]), days, np.array([[0, 1]]), np.ones(2, int), [ColumnSpec()], [None]
     )
     assert found.tolist() == [covered]
@@ -52,7 +52,7 @@ def test_dates(cell, covered):
 def test_labels_of_a_hierarchy():
     jobs = Hierarchy.from_dict({"tree": {"blue": ["welder", "plumber"], "white": ["clerk"]}}, "job")
     people = [["clerk", "plumber", "welder"]]
-    found, left = count_covered(
+    found, left = count_coverage(
         [["blue", "clerk"]], np.array([[0, 1]]), people, np.arange(3)[None], np.array([1, 2, 4]), [ColumnSpec()], [jobs]
     )
     assert (found.tolist(), left) == ([6, 1], 0)
@@ -62,7 +62,7 @@ def test_only_combinations_that_occur_cover():
     published = [["a", "b"], ["x", "y"]]
     classes = np.array([[0, 1], [0, 1]])
     rows = np.array([[0, 0, 1], [0, 1, 1]])
-    found, left = count_covered(
+    found, left = count_coverage(
         published, classes, published, rows, np.array([5, 7, 9]), [ColumnSpec()] * 2, [None] * 2
     )
     assert (found.tolist(), left) == ([5, 9], 7)
@@ -117,7 +117,7 @@ def test_a_label_at_several_levels_covers_what_any_of_its_nodes_holds():
     """The text 01* is a value, and the first two characters of all three."""
     codes = Hierarchy.prefix([3, 2])
     people = [["01*", "010", "0123"]]
-    found, left = count_covered(
+    found, left = count_coverage(
         [["01*"]], np.array([[0]]), people, np.arange(3)[None], np.ones(3, int), [ColumnSpec("category")], [codes]
     )
     assert (found.tolist(), left) == ([3], 0)
@@ -125,7 +125,7 @@ def test_a_label_at_several_levels_covers_what_any_of_its_nodes_holds():
 
 def test_a_label_that_covers_no_one_is_still_a_label():
     ages = Hierarchy.from_dict({"tree": {"<50": ["10", "20"], ">=50": ["60"]}}, "age")
-    found, left = count_covered(
+    found, left = count_coverage(
         [["<50"]], np.array([[0]]), [["60"]], np.array([[0]]), np.ones(1, int), [ColumnSpec("category")], [ages]
     )
     assert (found.tolist(), left) == ([0], 1)
@@ -136,11 +136,13 @@ def test_a_label_that_covers_no_one_is_still_a_label():
 )
 def test_what_many_lists_name_is_read_once(kind, texts, odd, monkeypatch):
     lists = [json.dumps([*pair, odd]) for pair in combinations(texts, 2)]
-    alone = {cell: covered_by([cell], texts, ColumnSpec(kind), None, "c")[0].tolist() for cell in (*lists, texts[0])}
+    alone = {
+        cell: coverage_matrix([cell], texts, ColumnSpec(kind), None, "c")[0].tolist() for cell in (*lists, texts[0])
+    }
     n_calls = []
     read = coverage.from_texts
     monkeypatch.setattr(coverage, "from_texts", lambda *given: (n_calls.append(1), read(*given))[1])
-    found = covered_by([*alone], texts, ColumnSpec(kind), None, "c")
+    found = coverage_matrix([*alone], texts, ColumnSpec(kind), None, "c")
     assert found.tolist() == [*alone.values()]
     assert [row.sum() for row in found] == [2] * len(lists) + [1]
     # The column itself, and nine texts: one that is no value is found by halving.
@@ -149,19 +151,19 @@ def test_what_many_lists_name_is_read_once(kind, texts, odd, monkeypatch):
 
 def test_a_list_in_a_list_is_of_numbers_only():
     cell = json.dumps(['["1", "3"]', "2"])
-    assert covered_by([cell], "123", ColumnSpec("integer"), None, "c").tolist() == [[True, True, True]]
-    assert covered_by([cell], "123", ColumnSpec("category"), None, "c").tolist() == [[False, True, False]]
+    assert coverage_matrix([cell], "123", ColumnSpec("integer"), None, "c").tolist() == [[True, True, True]]
+    assert coverage_matrix([cell], "123", ColumnSpec("category"), None, "c").tolist() == [[False, True, False]]
 
 
 def test_no_more_persons_than_fill_a_class_are_counted():
     """Three rows of one person fill the class, whoever else it covers."""
     pairs = np.array([0, 0]), np.array([0, 1], np.int32)
-    assert coverage.fewest_persons(*pairs, np.array([3]), np.array([3, 1])).tolist() == [1]
+    assert coverage.count_fewest_persons(*pairs, np.array([3]), np.array([3, 1])).tolist() == [1]
 
 
 @pytest.mark.parametrize("texts", [["01", "011", "02"], ["01", "02"]])
 def test_a_prefix_covers_the_code_that_is_the_prefix_whatever_other_codes_a_table_has(texts):
-    (covered,) = covered_by(["01*"], texts, ColumnSpec("category"), Hierarchy.prefix([2]), "place")
+    (covered,) = coverage_matrix(["01*"], texts, ColumnSpec("category"), Hierarchy.prefix([2]), "place")
     assert [text for text, is_covered in zip(texts, covered, strict=True) if is_covered] == [
         text for text in texts if text.startswith("01")
     ]

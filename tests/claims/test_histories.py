@@ -63,7 +63,7 @@ def mutated(random):
 def test_mutated_files_are_judged_as_by_the_slow_judge(monkeypatch):
     random, n_held = Random(0), 0
     for _ in range(120):
-        monkeypatch.setattr(histories, "_AT_ONCE", random.choice((1, 4, 2**20)))
+        monkeypatch.setattr(histories, "_SETS_PER_PART", random.choice((1, 4, 2**20)))
         records = mutated(random)
         rows, persons = [row for row, _ in records], [who for _, who in records]
         held = {
@@ -107,7 +107,7 @@ def test_rows_of_nobody_fail():
 
 def test_a_sample_is_not_called_complete(monkeypatch):
     random = Random(0)
-    monkeypatch.setattr(histories, "_ALL_SETS", 100)
+    monkeypatch.setattr(histories, "_MAX_SETS_COUNTED", 100)
     # Of 60 persons nobody is like another, and whatever two records are known, many have them.
     rows, persons = [], []
     for who in range(60):
@@ -119,19 +119,19 @@ def test_a_sample_is_not_called_complete(monkeypatch):
     assert not verdict.complete
     (lack,) = verdict.unchecked.values()
     assert "a sample of" in lack
-    assert histories._SETS < 60 * 80 * 79 // 2
+    assert histories._MAX_SETS_SEARCHED < 60 * 80 * 79 // 2
     assert verdict == verdict_of(rows, persons, [ht.KMAnonymity(2, 2)])
 
 
 def test_all_sets_of_records_are_looked_at(monkeypatch):
     random = Random(0)
     for at_once in (1, 5, 2**22):
-        monkeypatch.setattr(histories, "_AT_ONCE", at_once)
+        monkeypatch.setattr(histories, "_SETS_PER_PART", at_once)
         whose = np.array([random.randrange(-1, 8) for _ in range(40)], dtype=np.int32)
         classes = np.array([random.randrange(5) for _ in whose])
         counts = np.array([random.choice((1, 1, 2)) for _ in whose])
         k, m = random.randint(2, 5), random.randint(1, 3)
-        found = histories.RareSets.joined(list(histories.each_rare(classes, whose, counts, k, m)))
+        found = histories.RareSets.from_parts(list(histories.find_rare_sets(classes, whose, counts, k, m)))
         records = [(c, p) for c, p, n in zip(classes, whose, counts, strict=True) if p >= 0 for _ in range(n)]
         assert sorted(map(tuple, np.column_stack(found).tolist())) == rare_sets(records, k, m)
         assert len(found.persons) <= histories.count_sets(classes, whose, counts, m)
@@ -200,7 +200,7 @@ def test_a_policy_and_the_command_judge_a_file(here, model):
     assert not policy.verify("less.csv").passed
     for name, code in (("visits.csv", 0), ("less.csv", 1)):
         path = Path(name)
-        entries = manifest.of(path, manifest.sha256(path), 8 - code, policy.claim(), {}, external=True)
+        entries = manifest.build(path, manifest.sha256(path), 8 - code, policy.claim(), {}, external=True)
         manifest.manifest_path(path).write_text(json.dumps(entries))
         outcome = run("verify", name, "--json")
         assert (outcome.code, json.loads(outcome.out)["passed"]) == (code, not code)

@@ -10,7 +10,7 @@ from hypothesis import given, strategies as st
 
 import hushtable as ht
 from command import done, run
-from hushtable.claims import Known, count_linked, linked_in
+from hushtable.claims import Known, measure_claim_linkage, measure_linkage
 from hushtable.errors import ExposureError
 from hushtable.release.exposure import ExposureLimit
 from twins.naive_linked import fitting
@@ -63,7 +63,7 @@ def test_counts_are_those_of_the_definition(rows, wide, k):
     def could_be(record, row):
         return classes[row] == classes[record] or (classes[row], record) in pairs
 
-    found = count_linked(np.array(classes), codes, np.ones(len(rows), np.int64), k, "p", others=others)
+    found = measure_linkage(np.array(classes), codes, np.ones(len(rows), np.int64), k, "p", others=others)
     assert found.n_persons == sum(persons.count(each) > 1 for each in {*persons} - {None})
     by_size = {each.n_records: each for each in found.known}
     for n in (1, 2, 3):
@@ -89,14 +89,14 @@ def test_counts_are_those_of_the_definition(rows, wide, k):
 
 def test_a_row_that_stands_for_several_records_is_several_records():
     classes, persons = np.array([0, 0, 1, 1]), np.array([0, 1, 0, 1], np.int32)
-    apart = count_linked(classes, persons, np.array([2, 1, 1, 1]), 2, "p")
+    apart = measure_linkage(classes, persons, np.array([2, 1, 1, 1]), 2, "p")
     assert apart.known[-1] == Known(3, 1, 1, 1)
-    one_by_one = count_linked(classes[[0, 0, 1, 2, 3]], persons[[0, 0, 1, 2, 3]], np.ones(5, np.int64), 2, "p")
+    one_by_one = measure_linkage(classes[[0, 0, 1, 2, 3]], persons[[0, 0, 1, 2, 3]], np.ones(5, np.int64), 2, "p")
     assert one_by_one == apart
 
 
 def test_what_publishes_the_same_for_all_links_nobody():
-    found = count_linked(np.zeros(12, int), np.arange(12, dtype=np.int32) % 4, np.ones(12, np.int64), 3, "p")
+    found = measure_linkage(np.zeros(12, int), np.arange(12, dtype=np.int32) % 4, np.ones(12, np.int64), 3, "p")
     assert [each.n_few for each in found.known] == [0, 0, 0]
     assert found.rate == 0
 
@@ -213,7 +213,7 @@ def test_the_command_says_whom_several_records_find(here):
 
 def test_the_file_alone_tells_whom_several_records_find(here):
     release = through(policy(here, more="accept: {patient: nobody knows two}"), "in.csv")
-    found = linked_in(release.claim, release.frame)
+    found = measure_claim_linkage(release.claim, release.frame)
     inside = release.exposure.linkage
     assert [each.n_persons for each in found.known] == [each.n_persons for each in inside.known]
     assert (found.known[0], found.k, found.rate > 0) == (inside.known[0], inside.k, True)
@@ -238,7 +238,7 @@ def test_python_counts_them_from_the_table_alone(here):
     assert plain.passed
     verdict = ht.verify(release.frame, person="patient", linked=True, **asked)
     assert not verdict.passed
-    assert verdict.figures["linkage"] == linked_in(release.claim, release.frame).to_dict()
+    assert verdict.figures["linkage"] == measure_claim_linkage(release.claim, release.frame).to_dict()
     assert "finds" in str(verdict.failures[-1])
     with pytest.raises(ht.InputError, match="whose record a row is"):
         ht.verify(release.frame, linked=True, **asked)

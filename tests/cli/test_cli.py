@@ -527,7 +527,7 @@ FULL = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 CRASHES = [
     pytest.param("hushtable.io.frames.write", FULL, id="disk full while writing"),
     pytest.param("hushtable.release.manifest.sha256", FULL, id="disk full while hashing"),
-    pytest.param("hushtable.release.manifest.of", FULL, id="disk full while writing the manifest"),
+    pytest.param("hushtable.release.manifest.build", FULL, id="disk full while writing the manifest"),
     pytest.param("hushtable.io.drafts.os.fsync", FULL, id="disk full at the end"),
     pytest.param("hushtable.io.frames.write", KeyboardInterrupt(), id="interrupted while writing"),
     pytest.param("hushtable.release.manifest.sha256", KeyboardInterrupt(), id="interrupted while hashing"),
@@ -812,7 +812,7 @@ def test_drafts_of_the_dead_go_with_the_next_write_and_those_of_the_living_stay(
 def test_only_a_process_of_the_command_handles_signals(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Who calls `main`, as tests do, is ended by a signal as before: a run of tests can be stopped."""
     before, during = signal.getsignal(signal.SIGTERM), []
-    monkeypatch.setattr(cli, "_group", lambda *_: lambda _: during.append(signal.getsignal(signal.SIGTERM)))
+    monkeypatch.setattr(cli, "_build_command", lambda *_: lambda _: during.append(signal.getsignal(signal.SIGTERM)))
     done("scan", "in.csv")
     assert during == [before]
 

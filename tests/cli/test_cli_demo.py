@@ -25,7 +25,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(demo, "_N_PEOPLE", 2_000)
     monkeypatch.setattr(demo, "_OTHER_KS", (2, 5))
-    monkeypatch.setattr(demo, "_run", in_process)
+    monkeypatch.setattr(demo, "_run_command", in_process)
 
 
 def test_a_fresh_folder_gets_all_files_and_ten_lines_tell_what_happened(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from command import done, run
 from hushtable.cli.arguments import names_of
 from hushtable.cli.limits import scan_figures
 from hushtable.cli.terminal import join_some
-from hushtable.policy.limits import LimitedFigure, failures, mpuccs_figures
+from hushtable.policy.limits import LimitedFigure, find_failures, mpuccs_figures
 
 # 3 of 4 synthetic records are identified; all 4 originals are unique on both columns, 2 of them on age alone.
 ORIGINAL = pl.DataFrame({"age": [31, 31, 52, 47], "city": ["Aa", "Bb", "Cc", "Cc"]})
@@ -193,8 +193,8 @@ def test_a_reader_that_has_gone_does_not_hide_a_failure(files):
     for limit, expected in (("rate=0", 1), ("rate=1", 0)):
         command = [sys.executable, "-c", code, *MPUCCS, "--fail-above", limit]
         with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
-            process.stdout.close()
-            told = process.stderr.read()
+            process.stdout.close_gap()
+            told = process.stderr.from_dict()
         assert process.returncode == expected, told
 
 
@@ -247,7 +247,7 @@ def test_without_a_quasi_identifier_scan_passes_no_limit(tmp_path, monkeypatch):
 def test_scan_of_no_record_passes_no_rate(people):
     pl.read_csv("people.csv").clear().write_csv("nobody.csv")
     risk = ht.assess(pl.read_csv("nobody.csv"), quasi_identifiers=["age", "sex"]).to_dict()
-    (failed,) = failures(scan_figures(risk), {"rate": 1.0})
+    (failed,) = find_failures(scan_figures(risk), {"rate": 1.0})
     assert failed["value"] is None
     assert "could not be computed" in failed["because"]
 
@@ -260,7 +260,7 @@ def test_a_limit_that_scan_does_not_know_is_an_error(people, limits):
 
 
 def test_nan_is_below_nothing():
-    (failed,) = failures({"rate": LimitedFigure(math.nan, "a share")}, {"rate": 1.0})
+    (failed,) = find_failures({"rate": LimitedFigure(math.nan, "a share")}, {"rate": 1.0})
     assert failed == {
         "figure": "rate",
         "value": None,
@@ -280,7 +280,7 @@ def test_a_control_that_could_not_show_more_than_the_limit_is_doubted(most, is_i
         "total_syn_records": 100,
     }
     limits = {"excess": 0.05}
-    assert bool(failures(mpuccs_figures(summary, limits), limits)) is is_in_doubt
+    assert bool(find_failures(mpuccs_figures(summary, limits), limits)) is is_in_doubt
 
 
 @pytest.mark.parametrize(

@@ -13,13 +13,13 @@ import pytest
 import hushtable as ht
 from command import done, run
 from hushtable.cli import terminal
-from hushtable.cli.requests import changed
-from hushtable.cli.summary import role_table
+from hushtable.cli.requests import with_options
+from hushtable.cli.summary import format_roles
 from hushtable.columns.column import ColumnSpec
 from hushtable.discover.recognise import ProposedRole, Roles
 from hushtable.io import frames
 from hushtable.policy import Policy
-from hushtable.policy.proposal import proposed
+from hushtable.policy.proposal import propose_policy
 
 GERMAN = "Fallnummer;Name;Geburtsdatum;Geschlecht;PLZ;Größe;Diagnose;Kosten"
 
@@ -102,7 +102,9 @@ def roles_of(roles: dict[str, str]) -> Roles:
 
 def test_every_column_is_explained_and_every_option_has_a_line() -> None:
     frame = frames.read(pl.DataFrame({"a": ["x", "y"], "b": ["1", "2"], "c": ["u", "v"]}))
-    text = proposed(frame, roles_of({"a": "quasi-identifier", "b": "ask", "c": "sensitive"}), k=3, source="t", run="r")
+    text = propose_policy(
+        frame, roles_of({"a": "quasi-identifier", "b": "ask", "c": "sensitive"}), k=3, source="t", run="r"
+    )
     for name in "abc":
         (line,) = [line for line in text.splitlines() if line.startswith(f"  {name}:")]
         assert "because of" in line
@@ -205,17 +207,17 @@ def test_dates_that_were_settled_are_read_alike_at_every_door(here: Path) -> Non
 
 
 def test_a_scan_at_eighty_columns_never_cuts_off_a_role(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(terminal, "_width", lambda: 80)
+    monkeypatch.setattr(terminal, "_line_width", lambda: 80)
     pl.DataFrame({"a very long name of a column that has a quasi-identifier in it": ["x"] * 9}).write_csv("in.csv")
     names = {"quasi-identifier": "a" * 70, "sensitive": "b" * 70, "ask": "c"}
-    table = "\n".join(role_table(roles_of({name: role for role, name in names.items()})))
+    table = "\n".join(format_roles(roles_of({name: role for role, name in names.items()})))
     for role in names:
         assert role in table
     assert max(map(len, table.splitlines())) <= 80
 
 
 def test_past_two_hundred_columns_the_first_fifty_are_shown(here: Path) -> None:
-    table = "\n".join(role_table(roles_of({f"column{i}": "other" if i % 2 else "sensitive" for i in range(250)})))
+    table = "\n".join(format_roles(roles_of({f"column{i}": "other" if i % 2 else "sensitive" for i in range(250)})))
     assert "column49" in table
     assert "column50" not in table
     assert "125 sensitive" in table
@@ -264,7 +266,7 @@ def test_near_unique_numbers_get_no_model_alone_or_together() -> None:
         "pension": [i // 20 for i in range(n)],
     }
     people = frames.read(pl.DataFrame({"age": [20 + i % 50 for i in range(n)], **pay}))
-    text = proposed(people, ht.find_quasi_identifiers(people), k=5, source="x.csv", run=None)
+    text = propose_policy(people, ht.find_quasi_identifiers(people), k=5, source="x.csv", run=None)
     assert [model.name for model in Policy.parse(text).models] == ["k-anonymity", "distinct-l-diversity"]
     assert "sensitive: pension}" in text.partition("# Whatever")[0].splitlines()[-2]
     assert text.count("hardly two records have the same values") == 2
@@ -282,4 +284,4 @@ def test_the_policy_that_a_scan_writes_for_a_workbook_is_read(here: Path) -> Non
 def test_a_mark_is_set_as_it_is_typed(place: str, mark: str) -> None:
     rules = Policy.parse("columns: {age: quasi-identifier}\nmodels: [k-anonymity: 5]")
     entry, name = place.split(".")
-    assert changed(rules, {}, [], [f"{place}={mark}"]).to_dict()[entry][name] == mark
+    assert with_options(rules, {}, [], [f"{place}={mark}"]).to_dict()[entry][name] == mark

@@ -24,9 +24,14 @@ BOUNDS = [
 
 @pytest.mark.parametrize(("low", "high"), BOUNDS)
 def test_intervals_are_no_values(low, high):
-    written = [cells.between(low, high), cells.from_to(low, high), cells.below(high), cells.at_least(low)]
+    written = [
+        cells.format_half_open(low, high),
+        cells.format_interval(low, high),
+        cells.format_below(high),
+        cells.format_at_least(low),
+    ]
     assert written == [f"[{low}, {high})", f"[{low}, {high}]", f"<{high}", f">={low}"]
-    assert [cells.read(text) for text in written] == [
+    assert [cells.parse_cell(text) for text in written] == [
         cells.Cell("interval", cells.Ends(*ends))
         for ends in ((low, high, False), (low, high, True), (None, high, False), (low, None, False))
     ]
@@ -34,7 +39,7 @@ def test_intervals_are_no_values(low, high):
 
 @pytest.mark.parametrize("text", ["*", "[]", '["a", "b"]', "[null]", "[1, 2]", "[[1]]", '["[1, 2)"]'])
 def test_stars_and_sets_are_no_values(text):
-    assert cells.read(text).form != "value"
+    assert cells.parse_cell(text).form != "value"
 
 
 @pytest.mark.parametrize(
@@ -46,36 +51,36 @@ def test_stars_and_sets_are_no_values(text):
     ],
 )
 def test_values_are_values(text):
-    assert cells.read(text) == cells.Cell("value")
-    assert cells.value(text) == text
+    assert cells.parse_cell(text) == cells.Cell("value")
+    assert cells.format_value(text) == text
 
 
 @pytest.mark.parametrize("text", ["*", "[17, 25)", "[17, 25]", "<20", ">=90", '["a", "b"]', "[1, 2]", "[]"])
 def test_a_value_that_looks_like_another_form_is_a_list_of_one(text):
-    written = cells.value(text)
+    written = cells.format_value(text)
     assert json.loads(written) == [text]
-    assert cells.read(written) == cells.Cell("set", members=(text,))
+    assert cells.parse_cell(written) == cells.Cell("set", members=(text,))
 
 
 def test_a_set_keeps_its_order_its_letters_and_the_missing_value():
-    assert cells.one_of(["b", 'a "x"', None, "ü🏔"]) == '["b", "a \\"x\\"", "", "ü🏔"]'
+    assert cells.format_set(["b", 'a "x"', None, "ü🏔"]) == '["b", "a \\"x\\"", "", "ü🏔"]'
 
 
 @pytest.mark.parametrize("text", ["[" * 100_000 + "]", "[" + "9" * 10_000 + "]"], ids=["deep", "long"])
 def test_hostile_cells_are_read(text):
-    assert cells.value(text) in (text, cells.one_of([text]))
+    assert cells.format_value(text) in (text, cells.format_set([text]))
 
 
 @given(st.text())
 def test_a_written_value_reads_back_as_itself(text):
-    written = cells.value(text)
-    assert (written if cells.read(written).form == "value" else json.loads(written)[0]) == text
+    written = cells.format_value(text)
+    assert (written if cells.parse_cell(written).form == "value" else json.loads(written)[0]) == text
 
 
 @given(st.lists(st.none() | st.text(min_size=1)))
 def test_a_written_set_reads_back_as_itself(texts):
-    written = cells.one_of(texts)
-    assert cells.read(written) == cells.Cell("set", members=tuple(texts))
+    written = cells.format_set(texts)
+    assert cells.parse_cell(written) == cells.Cell("set", members=tuple(texts))
     assert json.loads(written) == [text or "" for text in texts]
 
 
@@ -113,7 +118,7 @@ TEXTS = st.text() | st.lists(st.sampled_from(PIECES), max_size=8).map("".join)
 
 @given(TEXTS)
 def test_a_slow_reader_sees_the_same_forms(text):
-    cell = cells.read(text)
+    cell = cells.parse_cell(text)
     assert (cell.form == "any") == (text == "*")
     listed = reading.json_list(text)
     if listed is not None:
@@ -137,10 +142,15 @@ def written_cells(draw):
     kind = draw(st.sampled_from(sorted(VALUES)))
     texts = draw(st.lists(VALUES[kind].map(reading.text_of), min_size=1, max_size=5))
     known = [text for text in texts if text is not None]
-    forms = ["*", cells.one_of(texts), *([cells.value(known[0])] if known else [])]
+    forms = ["*", cells.format_set(texts), *([cells.format_value(known[0])] if known else [])]
     if kind != "category":
         low, high = known[0], known[-1]
-        forms += [cells.between(low, high), cells.from_to(low, high), cells.below(high), cells.at_least(low)]
+        forms += [
+            cells.format_half_open(low, high),
+            cells.format_interval(low, high),
+            cells.format_below(high),
+            cells.format_at_least(low),
+        ]
     values = draw(st.lists(VALUES[kind].map(reading.text_of), min_size=1, max_size=6))
     return kind, draw(st.sampled_from(forms)), list(dict.fromkeys([*values, *texts]))
 

@@ -8,7 +8,7 @@ import pytest
 
 from hushtable.columns.column import ColumnSpec
 from hushtable.columns.date_formats import read_moments
-from hushtable.columns.spellings import canonical
+from hushtable.columns.spellings import to_canonical_texts
 from hushtable.errors import InputError
 
 FORMATS = [
@@ -60,7 +60,7 @@ def test_years_of_two_digits_turn_at_69() -> None:
 
 def test_moments_that_differ_in_milliseconds_stay_different() -> None:
     cells = [f"2023-01-31 08:15:00.{part}" for part in ("250", "500", "750", "100")]
-    assert canonical(pl.Series(cells), ColumnSpec(format="%Y-%m-%d %H:%M:%S.%f")).n_unique() == 4
+    assert to_canonical_texts(pl.Series(cells), ColumnSpec(format="%Y-%m-%d %H:%M:%S.%f")).n_unique() == 4
 
 
 def test_moments_with_an_offset_may_have_decimals_of_seconds() -> None:

@@ -12,7 +12,13 @@ from hypothesis import given
 
 import hushtable as ht
 from hushtable.columns.column import ColumnSpec, from_texts
-from hushtable.columns.spellings import canonical, date_formats_of_digits, doubts, found, latest_year_of
+from hushtable.columns.spellings import (
+    date_formats_of_digits,
+    find_ambiguities,
+    infer_spelling,
+    latest_year_of,
+    to_canonical_texts,
+)
 from hushtable.errors import ColumnError, InputError
 
 MONTHS = {
@@ -43,7 +49,9 @@ def draw_days(n: int = 70, *, seed: int = 0) -> list[dt.date]:
 
 def read(cells: list[str], **said: object) -> list[str | None]:
     spec = ColumnSpec(**said)
-    column, codes = from_texts("", [text or "" for text in canonical(pl.Series(cells), spec).to_list()], "date")
+    column, codes = from_texts(
+        "", [text or "" for text in to_canonical_texts(pl.Series(cells), spec).to_list()], "date"
+    )
     return [None if code < 0 else column.text(code) for code in codes.tolist()]
 
 
@@ -103,7 +111,9 @@ def test_names_of_months_are_read_in_six_languages_and_found(format_, names, cas
     days = draw_days()
     cells = [write(day, case(of_month[day.month - 1])) for day in days]
     assert read(cells, format=format_) == [day.isoformat() for day in days]
-    assert canonical(pl.Series(cells), found(pl.Series(cells), ColumnSpec())).to_list() == [d.isoformat() for d in days]
+    assert to_canonical_texts(pl.Series(cells), infer_spelling(pl.Series(cells), ColumnSpec())).to_list() == [
+        d.isoformat() for d in days
+    ]
 
 
 @pytest.mark.parametrize("format_", NUMBERS)
@@ -111,7 +121,7 @@ def test_numbers_with_marks_are_read_and_found(format_):
     days = draw_days()
     cells = [NUMBERS[format_](day) for day in days]
     assert read(cells, format=format_) == [day.isoformat() for day in days]
-    assert found(pl.Series(cells), ColumnSpec()).format == format_
+    assert infer_spelling(pl.Series(cells), ColumnSpec()).format == format_
 
 
 @pytest.mark.parametrize("format_", DIGITS)
@@ -119,7 +129,7 @@ def test_digits_are_dates_only_where_somebody_says_so(format_):
     days = draw_days()
     cells = [DIGITS[format_](day) for day in days]
     assert read(cells, format=format_) == [day.isoformat() for day in days]
-    assert found(pl.Series(cells), ColumnSpec()) == ColumnSpec()
+    assert infer_spelling(pl.Series(cells), ColumnSpec()) == ColumnSpec()
     assert date_formats_of_digits(pl.Series(cells)) == (format_,)
 
 
@@ -134,7 +144,7 @@ def test_months_and_quarters_keep_their_precision(format_):
     days = draw_days()
     cells = [UNITS[format_](day) for day in days]
     assert read(cells, format=format_) == [in_unit(day, format_) for day in days]
-    assert found(pl.Series(cells), ColumnSpec()).format == format_
+    assert infer_spelling(pl.Series(cells), ColumnSpec()).format == format_
 
 
 @pytest.mark.parametrize("language", MONTHS)
@@ -142,14 +152,14 @@ def test_months_in_words_keep_their_precision(language):
     names, days = MONTHS[language].split(), draw_days()
     cells = [f"{names[day.month - 1]} {day.year}" for day in days]
     assert read(cells, format="%B %Y") == [f"{day.year}-{day.month:02}" for day in days]
-    assert found(pl.Series(cells), ColumnSpec()).format == "%B %Y"
+    assert infer_spelling(pl.Series(cells), ColumnSpec()).format == "%B %Y"
 
 
 def test_years_are_dates_where_that_is_said():
     frame = pl.DataFrame({"y": ["1943", "1950", None]})
     column = ht.Table.encode(frame, specs={"y": ColumnSpec(format="%Y")}).columns[0]
     assert (column.kind, column.precision, column.texts()) == ("date", "year", ["1943", "1950"])
-    assert found(pl.Series(["1943", "1950"]), ColumnSpec()) == ColumnSpec()
+    assert infer_spelling(pl.Series(["1943", "1950"]), ColumnSpec()) == ColumnSpec()
 
 
 @pytest.mark.parametrize(
@@ -161,12 +171,17 @@ def test_hours_of_half_a_day(write, half):
     moments = [dt.datetime.combine(day, dt.time(rng.randrange(24), rng.randrange(60))) for day in draw_days()]
     cells = [write.format(each).replace("AM", half[0]).replace("PM", half[1]) for each in moments]
     series = pl.Series(cells)
-    assert canonical(series, found(series, ColumnSpec())).to_list() == [f"{each:%Y-%m-%d %H:%M:%S}" for each in moments]
+    assert to_canonical_texts(series, infer_spelling(series, ColumnSpec())).to_list() == [
+        f"{each:%Y-%m-%d %H:%M:%S}" for each in moments
+    ]
 
 
 def test_moments_of_sas():
     series = pl.Series(["03FEB1942:08:15:00", "28Dec1950:23:59:59"])
-    assert canonical(series, found(series, ColumnSpec())).to_list() == ["1942-02-03 08:15:00", "1950-12-28 23:59:59"]
+    assert to_canonical_texts(series, infer_spelling(series, ColumnSpec())).to_list() == [
+        "1942-02-03 08:15:00",
+        "1950-12-28 23:59:59",
+    ]
 
 
 NO_DATES = ["31.02.1950", "29.02.1900", "00.01.1950", "32.01.1950", "01.13.1950", "x"]
@@ -190,7 +205,7 @@ def test_impossible_dates_are_none(cell):
     ],
 )
 def test_what_is_none_of_the_form_stays_text(format_, cells):
-    assert canonical(pl.Series(cells), ColumnSpec(format=format_)).to_list() == cells
+    assert to_canonical_texts(pl.Series(cells), ColumnSpec(format=format_)).to_list() == cells
 
 
 def test_days_and_months_do_not_make_one_column():
@@ -202,7 +217,7 @@ def test_days_and_months_do_not_make_one_column():
     "cells", [["2009/10", "2010/11", "2011/12"], ["07/1011", "03/0815"], ["Maria 1943"], ["1/2", "3/4"]]
 )
 def test_what_only_looks_like_months_stays_text(cells):
-    assert found(pl.Series(cells), ColumnSpec()) == ColumnSpec()
+    assert infer_spelling(pl.Series(cells), ColumnSpec()) == ColumnSpec()
 
 
 def century_of(year: int, latest: int) -> int:
@@ -219,8 +234,14 @@ def test_two_digits_are_the_latest_year_that_they_may_be(latest, years):
 
 def test_a_leap_day_that_the_century_does_not_have_is_none():
     cells = pl.Series(["29.02.00", "29.02.04"])
-    assert canonical(cells, ColumnSpec(format="%d.%m.%y", latest_year=1950)).to_list() == ["29.02.00", "1904-02-29"]
-    assert canonical(cells, ColumnSpec(format="%d.%m.%y", latest_year=2026)).to_list() == ["2000-02-29", "2004-02-29"]
+    assert to_canonical_texts(cells, ColumnSpec(format="%d.%m.%y", latest_year=1950)).to_list() == [
+        "29.02.00",
+        "1904-02-29",
+    ]
+    assert to_canonical_texts(cells, ColumnSpec(format="%d.%m.%y", latest_year=2026)).to_list() == [
+        "2000-02-29",
+        "2004-02-29",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -236,16 +257,16 @@ def test_the_latest_year_that_is_proposed_keeps_dates_together(years, latest):
 @pytest.mark.parametrize("cells", [["03-Feb-42"], ["31.12.43", "01.02.50"], ["Oct-43"], ["3. 2. 42", "31. 12. 43"]])
 def test_two_digits_are_always_asked_about(cells):
     series = pl.Series(cells)
-    assert found(series, ColumnSpec()).format is None
-    (format_,), _ = doubts(series, ColumnSpec())
-    assert doubts(series, ColumnSpec(latest_year=2026)) == ((), ())
-    assert found(series, ColumnSpec(latest_year=2026)).format == format_
+    assert infer_spelling(series, ColumnSpec()).format is None
+    (format_,), _ = find_ambiguities(series, ColumnSpec())
+    assert find_ambiguities(series, ColumnSpec(latest_year=2026)) == ((), ())
+    assert infer_spelling(series, ColumnSpec(latest_year=2026)).format == format_
 
 
 @pytest.mark.parametrize("cells", [["01.02.1943", "03.04.1950"], ["1/2/1943 08:15 PM"], ["01.02.03", "04.05.06"]])
 def test_days_and_months_that_may_be_swapped_are_asked_about(cells):
-    assert found(pl.Series(cells), ColumnSpec()).format is None
-    assert len(doubts(pl.Series(cells), ColumnSpec())[0]) > 1
+    assert infer_spelling(pl.Series(cells), ColumnSpec()).format is None
+    assert len(find_ambiguities(pl.Series(cells), ColumnSpec())[0]) > 1
 
 
 @pytest.mark.parametrize(

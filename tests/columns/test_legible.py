@@ -8,8 +8,8 @@ import pytest
 
 import hushtable as ht
 from command import run
-from hushtable.cli.terminal import aligned, say
-from hushtable.columns.escaping import escaped, legible, legible_json
+from hushtable.cli.terminal import format_table, print_lines
+from hushtable.columns.escaping import escape_controls, escape_html, escape_json_controls
 
 ODD = "age\x1b[2J\x07\u202e\u2066\x9b\u200b"
 FORGED = "job\nout.csv holds, on everything"
@@ -25,17 +25,17 @@ FORGED = "job\nout.csv holds, on everything"
     ],
 )
 def test_every_sign_is_seen(text, shown):
-    assert legible(text) == shown
-    assert json.loads(legible_json(json.dumps(text, ensure_ascii=False))) == text
-    assert legible(legible_json(json.dumps(text, ensure_ascii=False))).isprintable() or "\u3000" in text
+    assert escape_controls(text) == shown
+    assert json.loads(escape_json_controls(json.dumps(text, ensure_ascii=False))) == text
+    assert escape_controls(escape_json_controls(json.dumps(text, ensure_ascii=False))).isprintable() or "\u3000" in text
 
 
 def test_a_page_keeps_lines_and_acts_on_nothing():
-    assert escaped("<b>\n\x1b") == "&lt;b&gt;\n\\x1b"
+    assert escape_html("<b>\n\x1b") == "&lt;b&gt;\n\\x1b"
 
 
 def test_a_name_ends_no_line(capsys):
-    say(FORGED, aligned((FORGED,), [(ODD,)]))
+    print_lines(FORGED, format_table((FORGED,), [(ODD,)]))
     assert capsys.readouterr().out.split("\n")[0] == FORGED.replace("\n", r"\n")
 
 

@@ -10,7 +10,7 @@ from hushtable.columns import ColumnSpec, cells, from_texts, series
 from hushtable.columns.column import Column
 from hushtable.columns.date_formats import precision_of, read_moments, to_iso
 from hushtable.columns.date_patterns import read_serials, to_strptime
-from hushtable.columns.item_sets import held_items, set_text
+from hushtable.columns.item_sets import canonical_set_text, list_items
 from hushtable.columns.meeting import (
     column_of_cells,
     fold_spelling,
@@ -34,7 +34,7 @@ from hushtable.columns.spellings import (
     begins_with_numbers,
     count_near_duplicates,
     count_odd_texts,
-    fold,
+    fold_text,
     formats_of_some,
     number_patterns,
 )
@@ -90,7 +90,7 @@ def test_dates_are_read_and_written():
 
 def test_ends_of_intervals_are_read_and_written():
     days = ["1958-01-01", "1969-04-01", "1970-10-01", "1970-12-31"]
-    assert cells.whole_days(["1958", "1969-04", "1970-Q4", "1970-12-31"]) == days
+    assert cells.with_first_days(["1958", "1969-04", "1970-Q4", "1970-12-31"]) == days
     assert cells.without_first_days(["1958-01-01", "1969-01-01"]) == ["1958", "1969"]
     assert cells.without_first_days(["1958-01-01", "1969-04-01"]) == ["1958-01", "1969-04"]
     assert cells.with_comma("[1.5, 2.75)") == "[1,5, 2,75)"
@@ -101,17 +101,17 @@ def test_ends_of_intervals_are_read_and_written():
 
 
 def test_sets_of_items():
-    assert set_text("I10; E11;;I10", ";") == "E11;I10"
-    assert set_text("NA; ", ";", ["NA"]) is None
+    assert canonical_set_text("I10; E11;;I10", ";") == "E11;I10"
+    assert canonical_set_text("NA; ", ";", ["NA"]) is None
     column = Column("ill", "category", np.array(["E11;I10", "I10"], dtype=object), separator=";")
-    items, holds = held_items(column)
+    items, holds = list_items(column)
     assert (items, holds.tolist()) == (["E11", "I10"], [[True, False], [True, True]])
     assert merge_items(["E11", "e11", "I10"], np.eye(3, dtype=bool))[1].tolist() == [[1, 1, 0], [0, 0, 1]]
 
 
 def test_spellings_of_one_value_are_one():
-    assert fold("Côte-d'Ivoire") == "cote d ivoire"
-    assert fold("?") == ""
+    assert fold_text("Côte-d'Ivoire") == "cote d ivoire"
+    assert fold_text("?") == ""
     assert fold_spelling(" Hiv  Positive") == fold_spelling("HIV positive ")
     column, codes = merge_spellings(*from_texts("ill", ["HIV", "flu", "hiv "]))
     assert (column.texts(), codes.tolist()) == (["HIV", "flu"], [0, 1, 0])

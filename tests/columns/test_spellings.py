@@ -14,9 +14,9 @@ from hushtable.columns.column import ColumnSpec
 from hushtable.columns.missing_codes import count_missing_codes, count_missing_numbers
 from hushtable.columns.series import encode
 from hushtable.columns.spellings import (
-    canonical,
-    doubts,
-    found,
+    find_ambiguities,
+    infer_spelling,
+    to_canonical_texts,
 )
 from hushtable.errors import ColumnError, InputError
 from hushtable.io import frames
@@ -57,7 +57,7 @@ def number_of(text: str, decimal: str, thousands: str | None) -> Decimal | None:
 @given(st.lists(st.decimals(-(10**9), 10**9, places=2), min_size=1))
 def test_numbers_come_back_from_any_marks(decimal: str, thousands: str | None, numbers: list[Decimal]) -> None:
     cells = texts(*(spelled(number, decimal, thousands) for number in numbers))
-    read = canonical(cells, ColumnSpec(decimal=decimal, thousands=thousands))
+    read = to_canonical_texts(cells, ColumnSpec(decimal=decimal, thousands=thousands))
     assert [Decimal(text) for text in read] == numbers
 
 
@@ -71,13 +71,13 @@ def test_marks_are_found_where_all_readings_agree(cells: list[str]) -> None:
         if filled and None not in filled:
             readings[tuple(filled)] = decimal, thousands
     column = texts(*cells)
-    spec = found(column, ColumnSpec())
+    spec = infer_spelling(column, ColumnSpec())
     if len(readings) > 1:
         assert spec == ColumnSpec()
-        assert len(doubts(column, ColumnSpec())[1]) == len(readings)
+        assert len(find_ambiguities(column, ColumnSpec())[1]) == len(readings)
     elif len(readings) == 1:
         (numbers,) = readings
-        read = [Decimal(text) for text in canonical(column, spec).to_list() if text.strip()]
+        read = [Decimal(text) for text in to_canonical_texts(column, spec).to_list() if text.strip()]
         assert read == list(numbers)
     else:
         assert spec == ColumnSpec()
@@ -89,9 +89,9 @@ def test_a_format_is_found_and_read_as_the_standard_library_reads_it(format_: st
     draw = random.Random(format_ + clock)
     moments = [dt.datetime(1901, 1, 1) + dt.timedelta(minutes=draw.randrange(60_000_000)) for _ in range(60)]
     cells = [moment.strftime(format_ + clock) for moment in moments]
-    spec = found(texts(*cells), ColumnSpec())
+    spec = infer_spelling(texts(*cells), ColumnSpec())
     assert spec.format == format_ + clock
-    read = canonical(texts(*cells, None, "unknown"), spec).to_list()
+    read = to_canonical_texts(texts(*cells, None, "unknown"), spec).to_list()
     expected = [dt.datetime.strptime(cell, format_ + clock) for cell in cells]
     shown = [str(moment) if clock else str(moment.date()) for moment in expected]
     assert read == [*shown, None, "unknown"]
@@ -111,43 +111,43 @@ def test_a_format_is_found_and_read_as_the_standard_library_reads_it(format_: st
     ],
 )
 def test_dates_that_fit_several_formats_are_doubted(cells: list[str], formats: tuple[str, ...]) -> None:
-    assert doubts(texts(*cells), ColumnSpec())[0] == formats
+    assert find_ambiguities(texts(*cells), ColumnSpec())[0] == formats
     if formats:
-        assert found(texts(*cells), ColumnSpec()) == ColumnSpec()
-        assert doubts(texts(*cells), ColumnSpec(format=formats[0])) == ((), ())
-        assert doubts(texts(*cells), ColumnSpec("category")) == ((), ())
+        assert infer_spelling(texts(*cells), ColumnSpec()) == ColumnSpec()
+        assert find_ambiguities(texts(*cells), ColumnSpec(format=formats[0])) == ((), ())
+        assert find_ambiguities(texts(*cells), ColumnSpec("category")) == ((), ())
 
 
 def test_a_mark_that_is_said_settles_what_the_cells_leave_open() -> None:
     cells = texts("1,234", "2,500")
-    assert len(doubts(cells, ColumnSpec())[1]) == 2
-    assert canonical(cells, ColumnSpec(decimal=",")).to_list() == ["1.234", "2.500"]
-    assert canonical(cells, ColumnSpec(decimal=".")).to_list() == ["1234", "2500"]
-    assert canonical(cells, ColumnSpec(thousands=",")).to_list() == ["1234", "2500"]
+    assert len(find_ambiguities(cells, ColumnSpec())[1]) == 2
+    assert to_canonical_texts(cells, ColumnSpec(decimal=",")).to_list() == ["1.234", "2.500"]
+    assert to_canonical_texts(cells, ColumnSpec(decimal=".")).to_list() == ["1234", "2500"]
+    assert to_canonical_texts(cells, ColumnSpec(thousands=",")).to_list() == ["1234", "2500"]
 
 
 @pytest.mark.parametrize("cells", [[], [None], ["", " "], ["*"], ["x"], ["5"], ["1.5", "2"], ["01", "1,5"]])
 def test_columns_in_which_nothing_is_to_be_found(cells: list[str | None]) -> None:
     column = texts(*cells)
-    assert found(column, ColumnSpec()) == ColumnSpec()
-    assert doubts(column, ColumnSpec()) == ((), ())
-    assert canonical(column, ColumnSpec()).to_list() == cells
+    assert infer_spelling(column, ColumnSpec()) == ColumnSpec()
+    assert find_ambiguities(column, ColumnSpec()) == ((), ())
+    assert to_canonical_texts(column, ColumnSpec()).to_list() == cells
 
 
 def test_stars_and_blanks_say_nothing_of_a_spelling() -> None:
     cells = texts("*", " ", None, "1,5")
-    spec = found(cells, ColumnSpec())
+    spec = infer_spelling(cells, ColumnSpec())
     assert (spec.decimal, spec.thousands) == (",", None)
-    assert canonical(cells, spec).to_list() == ["*", " ", None, "1.5"]
+    assert to_canonical_texts(cells, spec).to_list() == ["*", " ", None, "1.5"]
 
 
 def test_missing_codes_are_missing_only_when_said_and_counted_when_not() -> None:
     cells = texts("NA", "1,5", " NA ", "-9", None)
-    assert found(cells, ColumnSpec()) == ColumnSpec()
+    assert infer_spelling(cells, ColumnSpec()) == ColumnSpec()
     said = ColumnSpec(missing_values=("NA", "-9"))
-    spec = found(cells, said)
+    spec = infer_spelling(cells, said)
     assert spec.decimal == ","
-    assert canonical(cells, spec).to_list() == [None, "1.5", None, None, None]
+    assert to_canonical_texts(cells, spec).to_list() == [None, "1.5", None, None, None]
     assert count_missing_codes(cells) == {"NA": 2, "-9": 1}
     assert count_missing_codes(pl.Series([1, 2])) == {}
 
@@ -198,7 +198,7 @@ def test_a_file_is_learned_as_a_whole(tmp_path) -> None:
     assert frame.dialect == Dialect("cp1252", ";", index=False)
     # On its own, the height could be in thousands.
     assert frame.doubts("height")[1]
-    learned = frame.learned()
+    learned = frame.with_learned_specs()
     assert learned.dialect == Dialect("cp1252", ";", ",", ".", index=False)
     assert learned.specs == {"born": ColumnSpec(format="%d.%m.%Y")}
     table = Table.encode(learned)
@@ -226,7 +226,7 @@ def test_chinese_encodings_are_found(tmp_path, text: str, encoding: str) -> None
 def test_a_repr_of_what_was_said_holds_no_cell(tmp_path) -> None:
     path = tmp_path / "table.csv"
     path.write_bytes(DIALECT.encode("cp1252"))
-    assert "Köln" not in repr(frames.read(path).learned())
+    assert "Köln" not in repr(frames.read(path).with_learned_specs())
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,14 @@ import numpy as np
 import polars as pl
 import pytest
 
-from hushtable.columns.series import gather, listed, map_texts, mask, spelled, without_blanks
+from hushtable.columns.series import (
+    format_values,
+    gather_labels,
+    list_distinct_cells,
+    map_texts,
+    suppress_rows,
+    without_blanks,
+)
 
 
 @pytest.mark.parametrize(
@@ -24,8 +31,8 @@ from hushtable.columns.series import gather, listed, map_texts, mask, spelled, w
     ],
 )
 def test_values_have_one_text_wherever_they_are_spelled_out(series, texts):
-    assert spelled(series, "c").to_list() == texts
-    assert mask(series, np.zeros(len(series), dtype=bool), "c").to_list() == texts
+    assert format_values(series, "c").to_list() == texts
+    assert suppress_rows(series, np.zeros(len(series), dtype=bool), "c").to_list() == texts
 
 
 @pytest.mark.parametrize(
@@ -33,11 +40,11 @@ def test_values_have_one_text_wherever_they_are_spelled_out(series, texts):
 )
 def test_cells_are_listed_but_for_blank_ones(cells):
     series = pl.Series(cells, dtype=pl.String)
-    distinct, codes = listed(series, "c")
+    distinct, codes = list_distinct_cells(series, "c")
     assert distinct.to_list() == without_blanks(series, "c").drop_nulls().unique().sort().to_list()
     assert codes.dtype == np.int32
     for categories in (pl.Categorical(), pl.Enum(["not there", *series.drop_nulls().unique()])):
-        same, same_codes = listed(series.cast(categories), "c")
+        same, same_codes = list_distinct_cells(series.cast(categories), "c")
         assert same.equals(distinct)
         assert (codes.tolist(), codes.dtype) == (same_codes.tolist(), same_codes.dtype)
     spelled_out = [None if code < 0 else distinct[code] for code in codes.tolist()]
@@ -46,7 +53,7 @@ def test_cells_are_listed_but_for_blank_ones(cells):
 
 def test_labels_are_gathered():
     codes = np.array([0, 2, 1, 3], dtype=np.int32)
-    assert gather(["x", "y", None, "*"], codes).to_list() == ["x", None, "y", "*"]
+    assert gather_labels(["x", "y", None, "*"], codes).to_list() == ["x", None, "y", "*"]
 
 
 @pytest.mark.parametrize(
@@ -70,4 +77,4 @@ def test_distinct_cells_are_changed_once(series, texts):
 
 
 def test_suppressed_cells_are_masked():
-    assert mask(pl.Series([1, None, 3]), np.array([True, True, False]), "c").to_list() == ["*", "*", "3"]
+    assert suppress_rows(pl.Series([1, None, 3]), np.array([True, True, False]), "c").to_list() == ["*", "*", "3"]

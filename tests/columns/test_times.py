@@ -72,12 +72,12 @@ def test_every_published_cell_holds_the_time_that_it_was(times, recoding):
 @settings(max_examples=draws(60), deadline=None)
 def test_round_intervals_hold_their_times_and_end_at_round_ones(times):
     column = from_texts("at", [text(each) for each in times])[0]
-    rounding = Rounding.of(column)
+    rounding = Rounding.from_column(column)
     place = rounding.place
     for low in range(column.n_values):
         for high in range(low, column.n_values):
-            begin, end = (each[0] for each in rounding.rounded(place[[low]], place[[high]]))
-            cell = rounding.text(int(begin), int(end))
+            begin, end = (each[0] for each in rounding.round_outwards(place[[low]], place[[high]]))
+            cell = rounding.format_interval(int(begin), int(end))
             for code in range(column.n_values):
                 if low <= code <= high:
                     assert holds(cell, column.text(code), "time"), (cell, column.text(code))
@@ -85,11 +85,11 @@ def test_round_intervals_hold_their_times_and_end_at_round_ones(times):
 
 def test_an_interval_of_hours_ends_at_hours():
     texts = [f"{hour:02}:{minute:02}" for hour in range(6, 20) for minute in (3, 17, 41)]
-    rounding = Rounding.of(from_texts("at", texts)[0])
+    rounding = Rounding.from_column(from_texts("at", texts)[0])
 
     def cell(low, high):
-        begin, end = rounding.rounded(*(rounding.place[[texts.index(each)]] for each in (low, high)))
-        return rounding.text(int(begin[0]), int(end[0]))
+        begin, end = rounding.round_outwards(*(rounding.place[[texts.index(each)]] for each in (low, high)))
+        return rounding.format_interval(int(begin[0]), int(end[0]))
 
     assert cell("08:17", "11:41") == "[08:00, 12:00)"
     assert cell("08:03", "08:41") == "[08:00, 08:45)"

@@ -75,7 +75,7 @@ def keys_of(score: Any, case: Case) -> list[Any]:
         return score.labels.tolist()
     table = case.data if isinstance(case.data, Table) else Table.encode(case.data)
     rows = case.data.decode().to_dicts() if isinstance(case.data, Table) else case.data.to_dicts()
-    labels = Partition.of(table, case.columns).labels.tolist()
+    labels = Partition.from_table(table, case.columns).labels.tolist()
     return [tuple(text(rows[labels.index(label)][name]) for name in case.columns) for label in score.labels.tolist()]
 
 

@@ -66,7 +66,7 @@ def test_a_slow_twin_counts_the_same_pairs() -> None:
     draw = np.random.default_rng(1)
     by, other = draw.integers(0, 5, 60).astype(np.int32), draw.integers(0, 3, 60).astype(np.int32)
     _, both = np.unique(by * 3 + other, return_inverse=True)
-    agree, n_pairs = determined._agreeing(by, (both.astype(np.int32), int(both.max()) + 1))
+    agree, n_pairs = determined._agreement_rate(by, (both.astype(np.int32), int(both.max()) + 1))
     weighed = n = 0.0
     for group in range(5):
         members = other[by == group]
@@ -123,7 +123,7 @@ def test_real_people_are_not_undone(shared_file: Callable[[str], Path]) -> None:
 
 def test_of_a_sensitive_column_it_is_told_only() -> None:
     release = Policy.parse(RULES.format(bmi="sensitive")).protect(people().select("height", "weight", "bmi", "ill"))
-    assert release.exposure.undoing == ()
+    assert release.exposure.refused_dependences == ()
     assert "'bmi' follows from 'height' and 'weight': its exact cells take classes apart" in release.exposure.lines()
 
 

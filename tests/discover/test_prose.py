@@ -96,7 +96,7 @@ def test_a_slow_twin_counts_the_same_of_rows_that_are_hidden_starred_and_counted
     hidden, starred, counts = random.random(n) < 0.2, random.random(n) < 0.3, random.integers(1, 4, n)
     source = frames.read(extract.visits.with_columns(n=counts))
     (found,) = prose.look_for_names(
-        frames.counted(source, "n"), ["Befund"], ["Patient"], hidden=hidden, starred={"Befund": starred}
+        frames.with_counts(source, "n"), ["Befund"], ["Patient"], hidden=hidden, starred={"Befund": starred}
     )
     kept = [row for row in range(n) if not hidden[row] and not starred[row]]
     assert found.n_records == sum(int(counts[row]) for row in kept if row in extract.named)
@@ -110,7 +110,7 @@ def test_cells_that_hardly_repeat_are_looked_at_without_a_code(
     said = pl.when(pl.int_range(pl.len()) > 9).then(pl.col("Befund") + pl.int_range(pl.len()).cast(pl.String))
     visits = frames.read(extract.visits.with_columns(said.alias("Befund")))
     coded = prose.look_for_names(visits, ["Befund"])
-    monkeypatch.setattr(prose, "_LOOKED_AT", visits.n_rows)
+    monkeypatch.setattr(prose, "_CELLS_IN_SAMPLE", visits.n_rows)
     monkeypatch.setattr(prose, "cell_codes", lambda _: pytest.fail("coded"))
     assert prose.look_for_names(visits, ["Befund"]) == coded
     assert coded[0].n_titles
@@ -247,5 +247,5 @@ def test_a_limit_allows_so_many_records(extract: Extract) -> None:
         Policy.parse(POLICY.format(role="other").replace("rate: 1", f"rate: 1, named: {limit}")).protect(extract.visits)
         for limit in (n, n - 1)
     )
-    assert not allowed.exposure.naming
-    assert refused.exposure.naming
+    assert not allowed.exposure.refused_names
+    assert refused.exposure.refused_names

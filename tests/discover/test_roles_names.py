@@ -5,9 +5,16 @@ import re
 import polars as pl
 import pytest
 
-from hushtable.columns.spellings import fold
+from hushtable.columns.spellings import fold_text
 from hushtable.discover.recognise import find_quasi_identifiers
-from hushtable.discover.roles.names import entries, lexicon, packaged, rows, says, topics
+from hushtable.discover.roles.names import (
+    build_lexicon,
+    interpret_name,
+    parse_entries,
+    parse_lines,
+    read_data_file,
+    topics_by_name,
+)
 
 NAMES = {
     "birth": [
@@ -51,24 +58,26 @@ NAMES = {
 
 @pytest.mark.parametrize(("topic", "name"), [(topic, name) for topic, names in NAMES.items() for name in names])
 def test_names(topic, name):
-    said = says(name, lexicon(), lambda _: True)
+    said = interpret_name(name, build_lexicon(), lambda _: True)
     assert said.topic is not None
     assert said.topic.name == topic
 
 
 @pytest.mark.parametrize("name", ["v0", "V12", "x", "col_3", "Column 7", "unnamed: 0", "字段1", "_", "", "99"])
 def test_names_that_say_nothing(name):
-    assert says(name, lexicon(), lambda _: True)[:3:2] == (None, True)
+    assert interpret_name(name, build_lexicon(), lambda _: True)[:3:2] == (None, True)
 
 
 @pytest.mark.parametrize("name", ["wiek", "xylophone", "stage", "usage", "manager2000x", "a" * 5000])
 def test_unknown_names_may_mean_something(name):
-    assert not says(name, lexicon(), lambda _: True).is_generic
+    assert not interpret_name(name, build_lexicon(), lambda _: True).is_generic
 
 
 def test_a_doubtful_word_needs_its_cells():
-    assert says("cp", lexicon(), lambda topic: topic == "postcode").topic is topics()["postcode"]
-    assert says("cp", lexicon(), lambda _: False) == (None, "", False, False)
+    assert (
+        interpret_name("cp", build_lexicon(), lambda topic: topic == "postcode").topic is topics_by_name()["postcode"]
+    )
+    assert interpret_name("cp", build_lexicon(), lambda _: False) == (None, "", False, False)
 
 
 LOOKS = {
@@ -162,12 +171,12 @@ def test_weight_is_of_a_body_or_of_a_record():
 
 
 def test_data_files_name_known_topics_and_compile():
-    known = {*topics(), "nothing"}
+    known = {*topics_by_name(), "nothing"}
     for name in ("words.tsv", "values.tsv"):
-        assert {topic for _, _, topic in entries(packaged(name))} <= known
-        assert all(fold(entry) for _, entry, _ in entries(packaged(name)))
-        assert "Origin: " in packaged(name)
-    for _, (topic, what, sure, pattern) in rows(packaged("patterns.tsv")):
+        assert {topic for _, _, topic in parse_entries(read_data_file(name))} <= known
+        assert all(fold_text(entry) for _, entry, _ in parse_entries(read_data_file(name)))
+        assert "Origin: " in read_data_file(name)
+    for _, (topic, what, sure, pattern) in parse_lines(read_data_file("patterns.tsv")):
         assert topic in known
         assert what
         assert sure in ("sure", "unsure")
@@ -175,14 +184,14 @@ def test_data_files_name_known_topics_and_compile():
 
 
 def test_no_value_is_listed_twice_for_a_topic():
-    seen = [(fold(entry), topic) for _, entry, topic in entries(packaged("values.tsv"))]
+    seen = [(fold_text(entry), topic) for _, entry, topic in parse_entries(read_data_file("values.tsv"))]
     doubled = {each for each in seen if seen.count(each) > 1}
     assert not {each for each in doubled if each[1] in ("sex", "marital", "race")}
 
 
 @pytest.mark.parametrize("name", ["pid", "PID", "patient_no", "pat_id"])
 def test_short_names_of_patient_numbers_speak_of_a_person(name: str) -> None:
-    said = says(name, lexicon(), lambda _: True)
+    said = interpret_name(name, build_lexicon(), lambda _: True)
     assert said.topic is not None
     assert said.topic.name == "person"
 
@@ -196,4 +205,4 @@ def test_short_names_of_patient_numbers_speak_of_a_person(name: str) -> None:
     ],
 )
 def test_names_are_read_in_italian(name, topic):
-    assert says(name, lexicon(None), lambda _: True)[0].name == topic
+    assert interpret_name(name, build_lexicon(None), lambda _: True)[0].name == topic

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 from hypothesis import given
 
-from hushtable.discover.roles.decision import entropy, mean_gains, orders, twins
+from hushtable.discover.roles.decision import column_orders, entropy, find_twins, mean_gains
 from hushtable.tables.table import Table
 from strategies import counted_tables
 
@@ -43,14 +43,14 @@ def test_mean_gains_are_shapley_values(table):
 @given(counted_tables(max_columns=7))
 def test_mean_gains_are_those_of_the_orders_looked_at(table):
     gains = mean_gains(table)
-    assert gains == pytest.approx(slow_gains(table, orders(len(table.names))), abs=1e-9)
+    assert gains == pytest.approx(slow_gains(table, column_orders(len(table.names))), abs=1e-9)
     assert gains.sum() == pytest.approx(bits_known(table, range(len(table.names))), abs=1e-9)
     assert (gains > -1e-9).all()
 
 
 @pytest.mark.parametrize("n_columns", [0, 1, 4, 5, 12, 40])
 def test_every_column_stands_at_every_place_as_often(n_columns):
-    tried = np.array(orders(n_columns))
+    tried = np.array(column_orders(n_columns))
     assert (np.sort(tried, axis=1) == np.arange(n_columns)).all()
     for place in range(n_columns):
         assert len(set(np.bincount(tried[:, place], minlength=n_columns))) == 1
@@ -84,10 +84,10 @@ def test_twins_are_one_to_one():
             }
         )
     )
-    assert twins(table, [(0.0, name) for name in table.names]) == {"b": "a", "filled": "a"}
-    assert twins(table, [(float(name != "b"), name) for name in table.names]) == {"a": "b", "filled": "b"}
+    assert find_twins(table, [(0.0, name) for name in table.names]) == {"b": "a", "filled": "a"}
+    assert find_twins(table, [(float(name != "b"), name) for name in table.names]) == {"a": "b", "filled": "b"}
 
 
 def test_few_records_have_no_twins():
     table = Table.encode(pl.DataFrame({"a": [1, 2] * 14, "b": ["x", "y"] * 14}))
-    assert twins(table, [(0.0, "a"), (0.0, "b")]) == {}
+    assert find_twins(table, [(0.0, "a"), (0.0, "b")]) == {}

@@ -206,7 +206,7 @@ def test_the_input_is_not_changed(score):
 @every
 def test_a_shared_table_and_partition_give_the_same_values(score):
     table = Table.encode(PEOPLE)
-    partition = Partition.of(table, SET)
+    partition = Partition.from_table(table, SET)
     alone, shared = score(PEOPLE, SET), score(table, SET, partition=partition)
     assert (alone.value, alone.values.tolist()) == (shared.value, shared.values.tolist())
 
@@ -292,9 +292,9 @@ def test_a_partition_of_other_rows_or_by_other_columns_is_refused(name):
     twice = counted(PEOPLE, [2] * len(PEOPLE))
     finer, coarser, across = [*SET, "zip"], ["age"], ["zip", "ill"]
     for other in (
-        Partition.of(Table.encode(PEOPLE[:5]), SET),
-        Partition.of(twice, SET),
-        *(Partition.of(table, columns) for columns in (finer, coarser, across, [])),
+        Partition.from_table(Table.encode(PEOPLE[:5]), SET),
+        Partition.from_table(twice, SET),
+        *(Partition.from_table(table, columns) for columns in (finer, coarser, across, [])),
         Partition.from_labels(np.array([-1] + [0] * 11, np.int32), 1, table.counts),
     ):
         with pytest.raises(InputError, match="partition"):
@@ -411,7 +411,7 @@ def test_a_score_about_a_target_is_one_entry(trends):
 
 
 def test_what_an_entry_says_of_a_parameter_goes_before_what_all_say(trends):
-    @catalogue.entry(Raises="InputError\n    Always.")
+    @catalogue.register_score(Raises="InputError\n    Always.")
     def odd(data, columns, *, target, partition=None):
         """Score nothing.
 
@@ -434,7 +434,7 @@ def test_what_an_entry_says_of_a_parameter_goes_before_what_all_say(trends):
 def test_a_parameter_that_nothing_describes_is_refused(trends):
     with pytest.raises(KeyError, match="mystery"):
 
-        @catalogue.entry()
+        @catalogue.register_score()
         def odd(data, columns, *, mystery):
             """Score nothing."""
 

@@ -37,8 +37,8 @@ def scored(function, found, true, columns=NAMES):
 def test_agreement_is_that_of_the_slow_twin():
     for found, true in PAIRS:
         judged = naive.judged(found, true, NAMES)
-        assert Agreement.of(found, true, NAMES) == Agreement(*judged)
-        assert Agreement.of(found, true) == Agreement(judged.tp, judged.fp, judged.fn, None)
+        assert Agreement.from_sets(found, true, NAMES) == Agreement(*judged)
+        assert Agreement.from_sets(found, true) == Agreement(judged.tp, judged.fp, judged.fn, None)
 
 
 def test_measures_are_those_of_the_slow_twin():
@@ -113,7 +113,7 @@ def test_specificity_counts_true_negatives_and_not_false_ones(tp, fp, fn, n_colu
     # The source's table 7 has FN in the place of TN; these are its sets over the columns of the real tables.
     columns = [f"c{j}" for j in range(n_columns)]
     true, found = columns[: tp + fn], columns[fn : tp + fn + fp]
-    assert Agreement.of(found, true, columns) == Agreement(tp, fp, fn, n_columns - tp - fp - fn)
+    assert Agreement.from_sets(found, true, columns) == Agreement(tp, fp, fn, n_columns - tp - fp - fn)
     assert truth.specificity(found, true, columns=columns).value == approx(expected)
     assert truth.specificity(found, true, columns=columns).value != approx(fn / (fn + fp))
     assert truth.false_positive_rate(found, true, columns=columns).value == approx(1 - expected)

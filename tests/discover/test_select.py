@@ -12,7 +12,7 @@ from hypothesis import given
 import hushtable as ht
 from hushtable.discover import objective, optimizers
 from hushtable.discover.objective import ObjectiveEvaluator
-from hushtable.discover.optimizers import Annealing, Evolutionary, Exhaustive, Greedy, Pareto, Tabu, undominated
+from hushtable.discover.optimizers import Annealing, Evolutionary, Exhaustive, Greedy, Pareto, Tabu, pareto_front
 from hushtable.errors import BudgetExceeded, ColumnError, InputError
 from hushtable.tables.table import Table
 from strategies import counted_tables
@@ -127,7 +127,7 @@ def test_one_triple_of_adult(shared_file):
     columns = ["age", "type_employer", "education", "marital", "occupation", "race", "sex", "country"]
     objective = ht.Objective((ht.Term("distinction"), ht.Term("separation"), ht.Term("k_anonymity")))
     evaluator = ObjectiveEvaluator(table, columns, 15, objective, ht.Budget())
-    assert evaluator.terms(255)[0] == len(naive.classes(naive.coded(table, columns), columns)) / table.n_records
+    assert evaluator.terms_of(255)[0] == len(naive.classes(naive.coded(table, columns), columns)) / table.n_records
 
 
 @pytest.fixture(scope="module")
@@ -185,7 +185,7 @@ def test_an_evaluation_is_never_made_twice(people):
 def test_a_function_of_a_partition_is_an_objective(people):
     columns = ["sex", "education", "nationality"]
     found = ht.select_columns(people, columns=columns, objective=lambda partition: partition.n_classes)
-    assert found.best == tuple(columns) or found.value == ht.Partition.of(people, columns).n_classes
+    assert found.best == tuple(columns) or found.value == ht.Partition.from_table(people, columns).n_classes
     with pytest.raises(InputError, match="no bound"):
         ht.select_columns(people, objective=lambda partition: 1.0, method="branch_and_bound")
 
@@ -235,7 +235,7 @@ def test_the_front_holds_what_nothing_betters(people):
 
 def test_undominated_keeps_the_first_of_equal_points():
     points = np.array([[1.0, 2.0], [2.0, 1.0], [1.0, 2.0], [0.0, 0.0], [1.0, 1.0]])
-    assert sorted(undominated(points)) == [0, 1]
+    assert sorted(pareto_front(points)) == [0, 1]
 
 
 def test_redundant_and_unbounded_terms_are_warned_of():

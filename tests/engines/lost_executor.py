@@ -56,7 +56,7 @@ class Dying(spark.Executors):
 
 def prepared(rows):
     """Return a DataFrame of Spark, and what is published of its distinct rows."""
-    opened = lazy.opened(rows)
+    opened = lazy.open_lazy(rows)
     names = ["age", "sex"]
     keys = opened.collapse(names)
     release = ht.anonymize(ht.Table.encode(keys), quasi_identifiers=names, models=[ht.KAnonymity(500)])
@@ -73,7 +73,7 @@ def prepared(rows):
 
 def walking(rows):
     """Return a release whose records are cut one by one, and published where they are."""
-    beyond_memory.MOST_COUNTED, in_parts._FEWEST = 1, 3000
+    beyond_memory.MOST_COUNTED, in_parts._MAX_RECORDS_PER_WORKER = 1, 3000
     return ht.anonymize(
         rows,
         quasi_identifiers=["age", "sex"],

@@ -82,7 +82,7 @@ def test_nothing_is_written_of_files_that_changed_since_they_were_measured(folde
 
 @pytest.mark.parametrize("notes", ["same", "different"])
 def test_a_change_that_no_time_and_no_size_tells_is_found_in_what_was_written(folder, tmp_path, monkeypatch, notes):
-    monkeypatch.setattr(files, "_state", lambda path: (0, 0, 0, 0))
+    monkeypatch.setattr(files, "_file_state", lambda path: (0, 0, 0, 0))
     release = protected(folder)
     table(notes).write_parquet(folder / "0.parquet")
     if notes == "same":
@@ -94,7 +94,7 @@ def test_a_change_that_no_time_and_no_size_tells_is_found_in_what_was_written(fo
 
 
 def test_rows_that_are_fewer_are_found_where_no_time_and_no_size_tells(folder, tmp_path, monkeypatch):
-    monkeypatch.setattr(files, "_state", lambda path: (0, 0, 0, 0))
+    monkeypatch.setattr(files, "_file_state", lambda path: (0, 0, 0, 0))
     release = protected(folder)
     table("same", ROWS // 2).write_parquet(folder / "0.parquet")
     with pytest.raises(InputError, match="changed while it was read"):

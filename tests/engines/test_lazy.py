@@ -41,7 +41,7 @@ def engine(request, connection):
 
 @pytest.fixture
 def people(engine):
-    return lazy.opened(*engine(PEOPLE))
+    return lazy.open_lazy(*engine(PEOPLE))
 
 
 def collected(native) -> pl.DataFrame:
@@ -67,13 +67,13 @@ def test_duckdb_collapses_to_the_columns_of_the_eager_frame(connection, frame):
 
 @given(frame=frames(), data=st.data())
 def test_polars_publishes_what_a_slow_twin_does(frame, data):
-    check_published(frame, lazy.opened(frame.lazy()), data)
+    check_published(frame, lazy.open_lazy(frame.lazy()), data)
 
 
 @given(frame=frames(), data=st.data())
 def test_duckdb_publishes_what_a_slow_twin_does(connection, frame, data):
     frame = of_engine(frame)
-    check_published(frame, lazy.opened(connection.from_arrow(frame.to_arrow()), connection), data)
+    check_published(frame, lazy.open_lazy(connection.from_arrow(frame.to_arrow()), connection), data)
 
 
 def check_published(frame, opened, data):
@@ -91,8 +91,8 @@ def check_published(frame, opened, data):
 
 
 def test_rows_come_sorted_whatever_their_order(engine):
-    backwards = lazy.opened(*engine(PEOPLE[::-1])).collapse(["age", "job"])
-    frame = lazy.opened(*engine(PEOPLE)).collapse(["age", "job"])
+    backwards = lazy.open_lazy(*engine(PEOPLE[::-1])).collapse(["age", "job"])
+    frame = lazy.open_lazy(*engine(PEOPLE)).collapse(["age", "job"])
     assert frame.native.rows() == [(None, "clerk"), (31, "cook"), (34, None)] == backwards.native.rows()
     assert frame.counts.tolist() == [1, 2, 1] == backwards.counts.tolist()
 
@@ -112,14 +112,14 @@ def test_anonymizing_the_collapsed_table_loses_as_much(engine):
 
 def test_missing_keys_nan_and_zeros_meet_their_rows(engine):
     frame = pl.DataFrame({"x": [None, float("nan"), -0.0, 0.0], "y": [None, None, "a", "a"], "z": [1, 2, 3, 4]})
-    opened = lazy.opened(*engine(frame))
+    opened = lazy.open_lazy(*engine(frame))
     keys = opened.collapse(["x", "y"]).native
     assert keys.rows() == [(None, None), (0.0, "a")]
     cells = PublishedCells(
         keys, pl.DataFrame({"x": ["*", "0"], "y": ["*", "a"]}), np.ones(2, dtype=bool), ("z", "x", "y"), None
     )
     rows = [(1, "*", "*"), (2, "*", "*"), (3, "0", "a"), (4, "0", "a")]
-    assert sorted(collected(opened.published(cells)).rows()) == rows
+    assert sorted(collected(opened.publish_lazily(cells)).rows()) == rows
 
 
 def test_pseudonyms_are_those_of_the_eager_frame(people):
@@ -139,12 +139,12 @@ def test_a_column_that_is_not_published_is_in_no_batch(people):
 
 def test_categories_of_records_that_are_left_out_are_not_remembered():
     frame = pl.DataFrame({"x": [1, 2], "y": pl.Series(["kept", "secret"], dtype=pl.Enum(["kept", "secret"]))})
-    opened = lazy.opened(frame.lazy())
+    opened = lazy.open_lazy(frame.lazy())
     cells = cells_of(opened, ["x"], ["x", "y"], leaves_out=[1])
-    assert opened.published(cells).collect_schema()["y"] == pl.String
-    assert all("dictionary" not in str(batch.schema) for batch in opened.batches(cells))
+    assert opened.publish_lazily(cells).collect_schema()["y"] == pl.String
+    assert all("dictionary" not in str(batch.schema) for batch in opened.publish_batches(cells))
     whole = cells_of(opened, ["x"], ["x", "y"])
-    assert opened.published(whole).collect_schema() == frame.schema
+    assert opened.publish_lazily(whole).collect_schema() == frame.schema
 
 
 def test_categories_in_lists_and_structs_are_not_remembered_either():
@@ -154,7 +154,7 @@ def test_categories_in_lists_and_structs_are_not_remembered_either():
     table = pl.DataFrame({"age": [1, 2], **kept}, schema={"age": pl.Int64, **schema})
     keys = pl.DataFrame({"age": [1, 2]})
     cells = PublishedCells(keys, keys.cast(pl.String), np.array([True, False]), ("age", "list", "struct"))
-    published = lazy.opened(table.lazy()).published(cells)
+    published = lazy.open_lazy(table.lazy()).publish_lazily(cells)
     assert "canary" not in str(published.collect_schema())
     assert published.collect().rows() == [("1", ["a"], {"x": "a"})]
 
@@ -179,10 +179,10 @@ def test_a_record_that_no_pass_saw_is_an_error_and_is_not_published(people):
 
 def test_passes_that_see_other_numbers_of_records_are_an_error(connection):
     connection.execute("CREATE OR REPLACE TABLE growing AS SELECT 1 AS x")
-    opened = lazy.opened(connection.table("growing"), connection)
+    opened = lazy.open_lazy(connection.table("growing"), connection)
     cells = cells_of(opened, ["x"], ["x"])
     connection.execute("INSERT INTO growing VALUES (1)")
-    for ask in (lambda: opened.collapse(["x"]), lambda: list(opened.batches(cells))):
+    for ask in (lambda: opened.collapse(["x"]), lambda: list(opened.publish_batches(cells))):
         with pytest.raises(ht.InputError, match="the input changed while it was read: 1 records, then 2"):
             ask()
 
@@ -204,7 +204,7 @@ def test_rows_of_a_map_that_are_equal_are_an_error(people):
 
 
 def test_too_many_distinct_rows_are_refused_before_any_is_pulled(engine, monkeypatch):
-    opened = lazy.opened(*engine(pl.DataFrame({"wide": range(2000), "narrow": [1] * 2000})))
+    opened = lazy.open_lazy(*engine(pl.DataFrame({"wide": range(2000), "narrow": [1] * 2000})))
     monkeypatch.setattr(opened.engine, "pulled", None, raising=False)
     with pytest.raises(ht.InputError, match=r"the widest 'wide' \(about [0-9,]+ values\), 'narrow' \(about 1") as error:
         opened.collapse(["narrow", "wide"], most_rows=1000)
@@ -220,9 +220,9 @@ def test_more_rows_than_memory_holds_are_refused(people, monkeypatch):
 
 def test_the_estimate_is_near(engine):
     frame = pl.DataFrame({"x": [*range(20_000)] * 2, "y": [None, 1] * 20_000})
-    opened = lazy.opened(*engine(frame))
-    n_rows, n_records = opened.engine.estimated(opened.data.to_native())
-    n_x, n_y = opened.engine.widths(opened.data.to_native())
+    opened = lazy.open_lazy(*engine(frame))
+    n_rows, n_records = opened.engine.estimate_rows(opened.data.to_native())
+    n_x, n_y = opened.engine.estimate_widths(opened.data.to_native())
     assert n_records == 40_000
     assert 0.8 < n_rows / 20_000 < 1.2
     assert 0.8 < n_x / 20_000 < 1.2
@@ -253,11 +253,11 @@ def test_types_that_only_duckdb_has(connection):
 
 def test_a_type_that_cannot_be_grouped_is_named(engine):
     frame = pl.DataFrame({"x": [1], "list": [[1]], "bytes": [b"a"]})
-    opened = lazy.opened(*engine(frame))
+    opened = lazy.open_lazy(*engine(frame))
     with pytest.raises(ht.ColumnError, match="columns 'list', 'bytes' have types that cannot be grouped"):
         opened.collapse(frame.columns)
     cells = cells_of(opened, ["x"], frame.columns)
-    assert collected(opened.published(cells)).rows() == frame.rows()
+    assert collected(opened.publish_lazily(cells)).rows() == frame.rows()
 
 
 def test_what_an_engine_says_of_cells_is_not_repeated(connection):
@@ -317,8 +317,8 @@ def test_only_spark_writes_by_itself(people, tmp_path):
 
 def test_a_connection_answers_again_after_some_batches(connection):
     cells = PublishedCells(pl.DataFrame({"y": [1]}), pl.DataFrame(), np.ones(1, dtype=bool), ("x",), None)
-    opened = lazy.opened(connection.sql("SELECT range AS x, 1 AS y FROM range(300000)"), connection)
-    batches = opened.batches(cells)
+    opened = lazy.open_lazy(connection.sql("SELECT range AS x, 1 AS y FROM range(300000)"), connection)
+    batches = opened.publish_batches(cells)
     assert next(batches).num_rows < 300_000
-    batches.close()
+    batches.close_gap()
     assert opened.collapse(["y"]).counts.tolist() == [300_000]

@@ -86,10 +86,10 @@ def test_parts_hold_what_a_join_gives(tmp_path_factory, data, table):
     out, spill = folders(tmp_path_factory)
     with pytest.MonkeyPatch.context() as patch:
         limit = data.draw(st.sampled_from([0, 3, 10**6]))
-        patch.setattr(writing, "_MOST_ROWS", limit)
-        patch.setattr(writing, "_BUCKETS", 3)
-        patch.setattr(writing, "_GROUP", data.draw(st.integers(1, 5)))
-        n_rows = write_parts(files.batches(cells), out, spill, rows_per_part=4)
+        patch.setattr(writing, "_MAX_ROWS_IN_MEMORY", limit)
+        patch.setattr(writing, "_N_BUCKETS", 3)
+        patch.setattr(writing, "_ROWS_PER_GROUP", data.draw(st.integers(1, 5)))
+        n_rows = write_parts(files.publish_batches(cells), out, spill, rows_per_part=4)
     assert not spill.exists()
     expected = slow(table, cells)
     assert written_rows(out) == expected
@@ -113,7 +113,7 @@ def test_kept_columns_keep_type_and_cells(tmp_path_factory, data, kind):
     table = table.with_columns(pl.Series("judged", ["x"] * len(table)))
     files = Files.open(written(table, tmp_path_factory.mktemp("t") / "in", []))
     out, spill = folders(tmp_path_factory)
-    write_parts(files.batches(made_cells(files, ["judged"], table.columns)), out, spill)
+    write_parts(files.publish_batches(made_cells(files, ["judged"], table.columns)), out, spill)
     (path,) = out.iterdir()
     read = pl.read_parquet(path)
     dtype = table.schema[name]
@@ -127,9 +127,12 @@ def test_rows_leave_in_another_order_every_time(tmp_path):
     for place, limit in enumerate([10**6, 100, 100]):
         (tmp_path / str(place)).mkdir()
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(writing, "_MOST_ROWS", limit)
+            patch.setattr(writing, "_MAX_ROWS_IN_MEMORY", limit)
             write_parts(
-                files.batches(made_cells(files, ["b"], ["a"])), tmp_path / str(place), tmp_path / "s", rows_per_part=300
+                files.publish_batches(made_cells(files, ["b"], ["a"])),
+                tmp_path / str(place),
+                tmp_path / "s",
+                rows_per_part=300,
             )
         pieces = [pl.read_parquet(each) for each in sorted((tmp_path / str(place)).iterdir())]
         orders.append(pl.concat(pieces)["a"].to_list())
@@ -145,7 +148,7 @@ def test_a_large_bucket_is_dealt_again_and_nothing_is_open_to_others(tmp_path, m
     files = Files.open(tmp_path / "t.parquet")
     for name, value in {"_MOST_ROWS": 50, "_BUCKETS": 4, "_GROUP": 200}.items():
         monkeypatch.setattr(writing, name, value)
-    dealt, depths, modes = writing._dealt, [], []
+    dealt, depths, modes = writing._shuffle_into_buckets, [], []
 
     def watched(tables, spill):
         found = dealt(tables, spill)
@@ -153,7 +156,7 @@ def test_a_large_bucket_is_dealt_again_and_nothing_is_open_to_others(tmp_path, m
         modes.extend((each.is_dir(), stat.S_IMODE(each.stat().st_mode)) for each in [spill, *spill.iterdir()])
         return found
 
-    monkeypatch.setattr(writing, "_dealt", watched)
+    monkeypatch.setattr(writing, "_shuffle_into_buckets", watched)
     batches = Batches(lambda: iter([pa.table({"a": range(3000)})]), lambda table: table)
     assert write_file(batches, tmp_path / "out.parquet", tmp_path / "s") == 3000
     assert sorted(pl.read_parquet(tmp_path / "out.parquet")["a"].to_list()) == list(range(3000))
@@ -173,8 +176,8 @@ def test_no_cell_that_is_not_published_is_in_a_part(tmp_path):
     cells = PublishedCells(keys, keys.clone(), shown, ("a", "kept"))
     (tmp_path / "out").mkdir()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(writing, "_MOST_ROWS", 10)
-        write_parts(files.batches(cells), tmp_path / "out", tmp_path / "s")
+        patch.setattr(writing, "_MAX_ROWS_IN_MEMORY", 10)
+        write_parts(files.publish_batches(cells), tmp_path / "out", tmp_path / "s")
     (path,) = (tmp_path / "out").iterdir()
     assert SECRET.encode() not in path.read_bytes()
     assert pl.read_parquet(path).columns == ["a", "kept"]
@@ -189,7 +192,7 @@ def test_pseudonyms_are_those_of_a_table_in_memory(tmp_path):
     pseudonyms = Pseudonyms(("id",), KEY)
     (tmp_path / "out").mkdir()
     cells = made_cells(files, ["a"], ["id", "a"], pseudonyms=pseudonyms)
-    batches = files.batches(cells)
+    batches = files.publish_batches(cells)
     assert not any(str(cell) == "7" for each in batches.narrow() for cell in each.column(1).to_pylist())
     write_parts(batches, tmp_path / "out", tmp_path / "s")
     expected = pseudonymize(frames.read(table), pseudonyms).column("id")
@@ -206,7 +209,7 @@ def test_dictionaries_in_lists_and_structs_are_forgotten_too(tmp_path):
     files = Files.open(tmp_path / "t.parquet")
     keys = files.collapse(["a"]).native
     cells = PublishedCells(keys, keys.clone(), (keys["a"] == "kept").to_numpy(), ("a", "lists", "structs"))
-    write_file(files.batches(cells), tmp_path / "out.parquet", tmp_path / "s")
+    write_file(files.publish_batches(cells), tmp_path / "out.parquet", tmp_path / "s")
     assert SECRET.encode() not in (tmp_path / "out.parquet").read_bytes()
     rows = pl.read_parquet(tmp_path / "out.parquet").rows()
     expected = [("kept", ["x", "y"], {"word": "x"}), ("kept", ["x", "y"], {"word": "x"})]
@@ -215,14 +218,14 @@ def test_dictionaries_in_lists_and_structs_are_forgotten_too(tmp_path):
 
 @pytest.mark.parametrize("later", [{"a": [1, 3], "b": [1, 1]}, {"a": [1, 2], "b": [1, 2]}])
 def test_an_input_that_changed_is_an_error_that_quotes_nothing(tmp_path, monkeypatch, later):
-    monkeypatch.setattr("hushtable.io.files._state", lambda path: (0, 0, 0, 0))
+    monkeypatch.setattr("hushtable.io.files._file_state", lambda path: (0, 0, 0, 0))
     path = tmp_path / "t.parquet"
     pl.DataFrame({"a": [1, 2, 2], "b": [1, 1, 2]}).filter(pl.Series([True, True, False])).write_parquet(path)
     files = Files.open(path)
     cells = made_cells(files, ["a", "b"], ["a"])
     pl.DataFrame(later).write_parquet(path)
     with pytest.raises(InputError, match="changed while it was read") as caught:
-        list(files.batches(cells))
+        list(files.publish_batches(cells))
     assert "3" not in "".join(traceback.format_exception_only(caught.value))
 
 
@@ -231,14 +234,14 @@ def test_columns_that_are_not_there(tmp_path):
     files = Files.open(tmp_path / "t.parquet")
     cells = made_cells(files, ["a"], ["a", "b"])
     with pytest.raises(ColumnError, match="'b'"):
-        files.batches(cells)
+        files.publish_batches(cells)
 
 
 def test_nobody_is_published(tmp_path):
     files = Files.open(written(pl.DataFrame({"a": ["x"], "b": [1]}), tmp_path / "in", []))
     (tmp_path / "out").mkdir()
     cells = made_cells(files, ["a"], ["a", "b"], drop=[0])
-    assert write_parts(files.batches(cells), tmp_path / "out", tmp_path / "s") == 0
+    assert write_parts(files.publish_batches(cells), tmp_path / "out", tmp_path / "s") == 0
     assert pl.read_parquet(tmp_path / "out" / "part-00000.parquet").shape == (0, 2)
 
 
@@ -248,7 +251,7 @@ def test_a_csv_comes_back(tmp_path, encoding, delimiter, monkeypatch):
     table = pl.DataFrame(
         {'a;,"b': ["é", 'x"y', "1,5;2", None, "line\nbreak"] * 3, "n": [1.5, 2.0, None, -0.25, 1e-7] * 3}
     )
-    monkeypatch.setattr(writing, "_GROUP", 4)
+    monkeypatch.setattr(writing, "_ROWS_PER_GROUP", 4)
     write_file([table.to_arrow()], tmp_path / "out.csv", tmp_path / "s", delimiter=delimiter, encoding=encoding)
     read = frames.read(tmp_path / "out.csv", dialect=Dialect(encoding, delimiter))
     assert read.columns == tuple(table.columns)
@@ -258,7 +261,7 @@ def test_a_csv_comes_back(tmp_path, encoding, delimiter, monkeypatch):
 
 def test_a_thread_that_reads_ahead_ends_with_its_reader():
     seen = []
-    items = batches.ahead(seen.append(i) or i for i in range(100))
+    items = batches.prefetch_items(seen.append(i) or i for i in range(100))
     assert [next(items), next(items)] == [0, 1]
     items.close()
     gc.collect()
@@ -268,7 +271,7 @@ def test_a_thread_that_reads_ahead_ends_with_its_reader():
         yield 1
         raise RuntimeError
 
-    items = batches.ahead(failing())
+    items = batches.prefetch_items(failing())
     assert next(items) == 1
     with pytest.raises(RuntimeError):
         next(items)
@@ -281,13 +284,13 @@ def test_rows_of_many_wide_columns_are_found_again(tmp_path, monkeypatch):
     keys = files.collapse(table.columns).native
     cells = PublishedCells(keys, keys.clone(), np.ones(len(keys), dtype=bool), tuple(table.columns))
     (tmp_path / "out").mkdir()
-    monkeypatch.setattr(writing, "_MOST_ROWS", 100)
-    write_parts(files.batches(cells), tmp_path / "out", tmp_path / "s")
+    monkeypatch.setattr(writing, "_MAX_ROWS_IN_MEMORY", 100)
+    write_parts(files.publish_batches(cells), tmp_path / "out", tmp_path / "s")
     assert written_rows(tmp_path / "out") == sorted(table.rows(), key=repr)
     changed = table.with_columns(pl.col("c11") + 1)
     changed.write_parquet(tmp_path / "in" / "0.parquet")
     with pytest.raises(InputError, match="changed"):
-        list(files.batches(cells))
+        list(files.publish_batches(cells))
 
 
 def test_a_dictionary_says_nothing_of_the_order_of_what_is_hidden(tmp_path):
@@ -298,7 +301,7 @@ def test_a_dictionary_says_nothing_of_the_order_of_what_is_hidden(tmp_path):
     keys = files.collapse(["age", "ill"]).native
     cells = PublishedCells(keys, keys.with_columns(age=pl.lit("[0, 8]")), np.ones(9, dtype=bool), ("age", "ill"))
     out.mkdir()
-    write_parts(files.batches(cells), out, tmp_path / "spill")
+    write_parts(files.publish_batches(cells), out, tmp_path / "spill")
     (ill,) = pq.ParquetFile(next(out.iterdir()), read_dictionary=["ill"]).read(["ill"]).column(0).chunks
     assert ill.dictionary.to_pylist() == sorted(table["ill"])
 
@@ -320,7 +323,7 @@ def test_nothing_nested_remembers_what_is_gone(tmp_path, kind):
     keys = files.collapse(["age"]).native
     cells = PublishedCells(keys, keys.cast(pl.String), np.array([True, True, False]), ("age", "kept"))
     out.mkdir()
-    write_parts(files.batches(cells), out, tmp_path / "spill")
+    write_parts(files.publish_batches(cells), out, tmp_path / "spill")
     (path,) = out.iterdir()
     raw = path.read_bytes()
     assert secret.encode() not in raw

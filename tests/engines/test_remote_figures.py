@@ -125,7 +125,7 @@ def test_more_rows_than_are_held_are_counted_by_hashes(engine, tmp_path, monkeyp
     frame = people(200, seed=5)
     policy = ht.Policy.make(POLICY)
     whole = policy.protect(frame).exposure
-    monkeypatch.setattr(exposing, "_HELD", 20)
+    monkeypatch.setattr(exposing, "_MAX_ROWS_HELD", 20)
     found = policy.protect(ENGINES[engine](frame, tmp_path)).exposure
     assert (found.told, found.told_to, found.n_unique) == (whole.told, whole.told_to, whole.n_unique)
 
@@ -135,14 +135,14 @@ def test_a_lazy_frame_of_too_many_rows_hands_out_its_kept_columns_to_be_counted(
     # Nothing is suppressed, so that all records are published with the cells that they have.
     policy = ht.Policy.make({**POLICY, "limits": {"exposure": {"rate": 1.0}}})
     release, whole = policy.protect(frame.lazy()), policy.protect(frame).exposure
-    monkeypatch.setattr(exposing, "_HELD", 20)
+    monkeypatch.setattr(exposing, "_MAX_ROWS_HELD", 20)
     monkeypatch.setattr(lazy, "_MOST_ROWS", 20)
     handed_out = []
     raw_batches = lazy.Lazy.raw_batches
     monkeypatch.setattr(lazy.Lazy, "raw_batches", lambda *given: handed_out.append(given[1]) or raw_batches(*given))
     found = release.with_exposure(whole.limit, accepted=whole.accepted).exposure
     assert handed_out == [whole.columns]
-    assert (found.n_records, found.n_unique, found.sets) == (whole.n_records, whole.n_unique, whole.sets)
+    assert (found.n_records, found.n_unique, found.set_share) == (whole.n_records, whole.n_unique, whole.set_share)
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -161,19 +161,24 @@ def test_cells_that_a_reader_of_the_file_tells_apart_are_counted_apart(engine, t
     # A file that is written from memory has a missing cell for NaN, so memory counts as the others do of text.
     text = frame.with_columns(pl.col(*kept).cast(pl.String))
     whole = policy.protect(text).exposure
-    assert {each.columns: each.n_records for each in whole.sets} == {("zeros",): 2, ("gaps",): 2}
-    assert [tuple(each) for each in policy.protect(frame).exposure.sets] == [(("zeros",), 2)]
+    assert {each.columns: each.n_records for each in whole.set_share} == {("zeros",): 2, ("gaps",): 2}
+    assert [tuple(each) for each in policy.protect(frame).exposure.set_share] == [(("zeros",), 2)]
     data = ENGINES[engine](frame, tmp_path)
     for most in (2**20, 3):
-        monkeypatch.setattr(exposing, "_HELD", most)
+        monkeypatch.setattr(exposing, "_MAX_ROWS_HELD", most)
         found = policy.protect(data).exposure
-        assert (found.n_unique, found.sets, found.told, found.told_to) == (4, whole.sets, whole.told, whole.told_to)
+        assert (found.n_unique, found.set_share, found.told, found.told_to) == (
+            4,
+            whole.set_share,
+            whole.told,
+            whole.told_to,
+        )
 
 
 def test_persons_are_not_told_apart_by_hashes_and_that_is_said(tmp_path, monkeypatch):
     frame = with_persons()
     policy = ht.Policy.make({**POLICY, "person": "who", "columns": {**POLICY["columns"], "who": "identifier"}})
-    monkeypatch.setattr(exposing, "_HELD", 20)
+    monkeypatch.setattr(exposing, "_MAX_ROWS_HELD", 20)
     release = policy.protect(as_folder(frame, tmp_path))
     assert (release.exposure.told, release.exposure.told_to) == ((), 0)
     assert "was not counted" in " ".join(release.exposure.lines())

@@ -66,7 +66,7 @@ def test_labels_cells_and_loss_are_those_of_one_table_in_memory(
     ours, theirs = release.to_dict(), inside.to_dict()
     for name in ("n_records", "n_classes", "smallest_class", "quality", "recoding", "models"):
         assert ours[name] == theirs[name], name
-    assert notes.far_out(release.distinct, release.margins) == notes.far_out(inside)
+    assert notes.find_outlier_columns(release.distinct, release.margins) == notes.find_outlier_columns(inside)
     release.verify().raise_if_failed()
     release.write(tmp_path / "out")
     written = pl.read_parquet(tmp_path / "out" / "*.parquet")
@@ -199,7 +199,7 @@ def test_codes_and_margins_are_those_of_a_slow_twin(tmp_path_factory: Any, table
     folder = folder_of(table, tmp_path_factory.mktemp("rows") / "in", parts)
     source = scan(folder)
     try:
-        codes = RowCodes.of(source, table.columns)
+        codes = RowCodes.from_scan(source, table.columns)
     except ColumnError:
         return
     assert codes.n_records == len(table)
@@ -224,6 +224,6 @@ def _plain(cell: Any) -> Any:
 def test_codes_take_as_few_bytes_as_they_can(tmp_path: Path, n_values: int, dtype: Any) -> None:
     values = np.random.default_rng(0).permutation(n_values)
     folder = folder_of(pl.DataFrame({"v": values}), tmp_path / "in", 3)
-    (ours,) = RowCodes.of(scan(folder), ["v"]).codes
+    (ours,) = RowCodes.from_scan(scan(folder), ["v"]).codes
     assert ours.dtype == dtype
     assert (ours == values + 1).all()

@@ -45,7 +45,7 @@ PEOPLE = pl.DataFrame({"age": [31, 34, 31, None], "job": ["cook", None, "cook", 
 
 @pytest.fixture
 def people(spark):
-    return lazy.opened(of_spark(spark, PEOPLE))
+    return lazy.open_lazy(of_spark(spark, PEOPLE))
 
 
 def of_spark(spark, frame: pl.DataFrame):
@@ -70,11 +70,11 @@ def test_spark_collapses_to_the_columns_of_the_eager_frame(spark, frame):
 @settings(max_examples=5)
 @given(frame=frames(kinds=tuple(each for each in OF_SPARK if each != "null")), data=st.data())
 def test_spark_publishes_and_writes_what_a_slow_twin_does(spark, tmp_path_factory, frame, data):
-    opened = lazy.opened(of_spark(spark, frame))
+    opened = lazy.open_lazy(of_spark(spark, frame))
     judged = data.draw(st.lists(st.sampled_from(frame.columns), min_size=1, unique=True))
     cells = data.draw(published(frame, opened.collapse(judged).native))
     expected = sorted(slowly_published(frame, cells).rows())
-    native = pl.from_arrow(opened.published(cells).toArrow())
+    native = pl.from_arrow(opened.publish_lazily(cells).toArrow())
     assert tuple(native.columns) == cells.columns
     assert texts(native) == expected
     assert opened.collapse(cells.columns, cells).n_records == len(expected)
@@ -102,7 +102,7 @@ def test_parts_say_nothing_but_what_is_published(spark, tmp_path):
     from pyspark.sql import functions
 
     told = frame.withColumn("x", functions.col("x").alias("x", metadata={"values": "a secret"}))
-    opened = lazy.opened(told)
+    opened = lazy.open_lazy(told)
     opened.write(cells_of(opened, ["x"], ["x"]), tmp_path, 3)
     names = sorted(each.name for each in tmp_path.iterdir())
     assert names == ["part-00000.parquet", "part-00001.parquet", "part-00002.parquet"]
@@ -124,7 +124,7 @@ def test_nested_fields_say_nothing_either(spark, tmp_path):
     assert "a secret" in frame.schema.json()
     keys = pl.DataFrame({"age": [1]})
     cells = PublishedCells(keys, keys, np.ones(1, dtype=bool), ("age", "s", "l"))
-    lazy.opened(frame).write(cells, tmp_path)
+    lazy.open_lazy(frame).write(cells, tmp_path)
     (part,) = tmp_path.iterdir()
     assert b"a secret" not in part.read_bytes()
     assert pl.read_parquet(part).rows() == [(1, {"x": "a"}, [{"x": "b"}])]
@@ -134,7 +134,7 @@ def test_the_order_of_the_input_is_in_no_part(spark, tmp_path):
     frame = pl.DataFrame({"x": [*range(1000)], "y": [None, 1.5] * 500})
     written = []
     for number, rows in enumerate((frame, frame[::-1], frame.sample(fraction=1, shuffle=True, seed=1))):
-        opened = lazy.opened(of_spark(spark, rows).repartition(number + 1))
+        opened = lazy.open_lazy(of_spark(spark, rows).repartition(number + 1))
         folder = tmp_path / str(number)
         folder.mkdir()
         opened.write(cells_of(opened, ["y"], ["x", "y"]), folder, 2)
@@ -149,7 +149,7 @@ def test_moments_keep_their_zone_in_files_and_the_session_its_settings(spark, tm
 
     moment = dt.datetime(2024, 7, 1, 12, 30, 0, 123456)
     frame = pl.DataFrame({"here": [moment], "zoned": [moment.replace(tzinfo=dt.UTC)]})
-    opened = lazy.opened(of_spark(spark, frame))
+    opened = lazy.open_lazy(of_spark(spark, frame))
     before = spark.conf.get("spark.sql.parquet.outputTimestampType")
     opened.write(cells_of(opened, ["here", "zoned"], ["here", "zoned"]), tmp_path)
     assert read(tmp_path).rows() == frame.rows()
@@ -175,10 +175,10 @@ def test_a_record_that_no_pass_saw_is_an_error_and_leaves_nothing(people, tmp_pa
 
 def test_a_query_that_gives_other_rows_each_time_is_an_error(spark, tmp_path):
     spark.sql("SELECT 1 AS x").write.mode("overwrite").parquet(str(tmp_path / "in"))
-    opened = lazy.opened(spark.read.parquet(str(tmp_path / "in")))
+    opened = lazy.open_lazy(spark.read.parquet(str(tmp_path / "in")))
     cells = cells_of(opened, ["x"], ["x"])
     spark.sql("SELECT 1 AS x").write.mode("append").parquet(str(tmp_path / "in"))
-    opened = replace(opened, data=lazy.opened(spark.read.parquet(str(tmp_path / "in"))).data)
+    opened = replace(opened, data=lazy.open_lazy(spark.read.parquet(str(tmp_path / "in"))).data)
     (tmp_path / "out").mkdir()
     for ask in (lambda: opened.collapse(["x"]), lambda: opened.write(cells, tmp_path / "out")):
         with pytest.raises(ht.InputError, match="the input changed while it was read: 1 records, then 2"):
@@ -188,7 +188,7 @@ def test_a_query_that_gives_other_rows_each_time_is_an_error(spark, tmp_path):
 def test_too_many_distinct_rows_are_refused_before_any_is_pulled(spark):
     frame = spark.range(2000).selectExpr("id AS wide", "1 AS narrow")
     with pytest.raises(ht.InputError, match=r"the widest 'wide' \(about [0-9,]+ values\)"):
-        lazy.opened(frame).collapse(["wide", "narrow"], most_rows=1000)
+        lazy.open_lazy(frame).collapse(["wide", "narrow"], most_rows=1000)
 
 
 def test_what_spark_says_of_cells_is_not_repeated(spark):
@@ -199,7 +199,7 @@ def test_what_spark_says_of_cells_is_not_repeated(spark):
 
 
 def test_a_type_that_cannot_be_written_is_named(spark, tmp_path):
-    opened = lazy.opened(spark.sql("SELECT 1 AS x, map('a', 1) AS pairs"))
+    opened = lazy.open_lazy(spark.sql("SELECT 1 AS x, map('a', 1) AS pairs"))
     with pytest.raises(ht.ColumnError, match="columns 'pairs' have types that Spark cannot hash"):
         opened.write(cells_of(opened, ["x"], ["pairs", "x"]), tmp_path)
 
@@ -232,7 +232,7 @@ def test_a_release_of_spark_is_the_one_of_memory(spark, tmp_path, name):
 @pytest.mark.parametrize(("name", "n_parts"), [("l", 1), ("t", 3), ("l", 16)])
 def test_records_that_are_cut_one_by_one_are_published_where_they_are(spark, tmp_path, monkeypatch, name, n_parts):
     monkeypatch.setattr(beyond_memory, "MOST_COUNTED", 1)
-    monkeypatch.setattr(in_parts, "_FEWEST", 30)
+    monkeypatch.setattr(in_parts, "_MAX_RECORDS_PER_WORKER", 30)
     frame, asked = made_up(200), {**ASKED[name], "method": ht.Mondrian(recoding="readable")}
     whole = ht.anonymize(frame, **asked, roles="trust")
     release = ht.anonymize(of_spark(spark, frame).repartition(n_parts), **asked, roles="trust")
@@ -253,7 +253,7 @@ def test_a_record_that_was_not_coded_is_an_error_where_records_walk(spark, tmp_p
     frame = made_up(60)
     release = ht.anonymize(of_spark(spark, frame), **asked)
     other = frame.with_columns(job=pl.lit("a job that nobody had"))
-    changed = replace(release.origin, data=lazy.opened(of_spark(spark, other)).data)
+    changed = replace(release.origin, data=lazy.open_lazy(of_spark(spark, other)).data)
     with pytest.raises(ht.InputError, match="hold what no earlier pass saw"):
         replace(release, origin=changed).write(tmp_path / "out")
     assert not (tmp_path / "out").exists()
@@ -339,7 +339,7 @@ def test_a_killed_executor_changes_nothing(spark, java, tmp_path, monkeypatch):
     opened, cells = prepared(rows)
     opened.write(cells, quiet, 2)
     monkeypatch.setattr(beyond_memory, "MOST_COUNTED", 1)
-    monkeypatch.setattr(in_parts, "_FEWEST", 3000)
+    monkeypatch.setattr(in_parts, "_MAX_RECORDS_PER_WORKER", 3000)
     release = walking(rows)
     release.origin.write(release.cells, quiet_walk, 2)
     homes = Path(pyspark.__file__).parent / "work"

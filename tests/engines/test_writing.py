@@ -14,7 +14,7 @@ import pytest
 
 import hushtable as ht
 import hushtable.io
-from hushtable.claims import of_models, opened, seen
+from hushtable.claims import claim_from_models, open_release, select_for_claim
 from hushtable.engines.files import Files
 from hushtable.errors import ColumnError, InputError, VerificationError
 from hushtable.io import drafts
@@ -41,7 +41,7 @@ def cells_of(files, columns=("age", "job", "n")):
 
 
 def claim(k=5):
-    return of_models(("age", "job"), (ht.KAnonymity(k),))
+    return claim_from_models(("age", "job"), (ht.KAnonymity(k),))
 
 
 def write(batches, path, claim, facts, *, delimiter=",", rows_per_part=lower.ROWS_PER_PART, **given):
@@ -55,8 +55,8 @@ def listing(folder):
 
 @pytest.fixture(autouse=True)
 def _by_way_of_the_disk(monkeypatch):
-    monkeypatch.setattr(lower, "_MOST_ROWS", 10)
-    monkeypatch.setattr(lower, "_BUCKETS", 3)
+    monkeypatch.setattr(lower, "_MAX_ROWS_IN_MEMORY", 10)
+    monkeypatch.setattr(lower, "_N_BUCKETS", 3)
 
 
 def test_a_folder_is_written_verified_and_read_again(tmp_path, capsys):
@@ -78,7 +78,7 @@ def test_a_folder_is_written_verified_and_read_again(tmp_path, capsys):
     assert SECRET not in (out / "_manifest.json").read_text()
     assert ht.verify(out, quasi_identifiers=["age", "job"], models=[ht.KAnonymity(30)]).passed
     assert not ht.verify(out, quasi_identifiers=["age", "job"], models=[ht.KAnonymity(31)]).passed
-    assert manifest.claim_of(out).conditions == claim().conditions
+    assert manifest.claim_of(out).describe_by_name == claim().conditions
     if os.name == "posix":
         mask = os.umask(0)
         os.umask(mask)
@@ -118,7 +118,7 @@ def test_a_file_is_written_verified_and_read_again(tmp_path, ending):
     assert write(files.batches(cells_of(files)), out, claim(), {}, inputs=files.inputs, delimiter=";").passed
     assert listing(tmp_path) == ["in.parquet", out.name, f"{out.name}.manifest.json"]
     assert ht.verify(out, quasi_identifiers=["age", "job"], models=[ht.KAnonymity(30)]).n_records == 60
-    again = seen(claim(), opened(out, manifest.dialect_of(out), is_large=True))
+    again = select_for_claim(claim(), open_release(out, manifest.dialect_of(out), is_large=True))
     assert (again.n_rows, again.n_records) == (2, 60)
 
 
@@ -183,7 +183,7 @@ def test_outputs_that_must_not_be(tmp_path):
 def test_a_folder_without_what_is_claimed(tmp_path):
     files = source(tmp_path)
     with pytest.raises(ColumnError, match="'zip'"):
-        write(files.batches(cells_of(files)), tmp_path / "out", of_models(("zip",), (ht.KAnonymity(2),)), {})
+        write(files.batches(cells_of(files)), tmp_path / "out", claim_from_models(("zip",), (ht.KAnonymity(2),)), {})
     assert listing(tmp_path) == ["in.parquet"]
 
 
@@ -296,20 +296,20 @@ def test_where_folders_cannot_be_exchanged_the_next_write_restores_the_old_one(t
     files = source(tmp_path)
     out = tmp_path / "out"
     write(files.batches(cells_of(files)), out, claim(), {"recoding": "old"})
-    monkeypatch.setattr(drafts, "_exchanged", lambda *_: False)
+    monkeypatch.setattr(drafts, "_exchange_names", lambda *_: False)
     write(files.batches(cells_of(files)), out, claim(), {"recoding": "new"}, overwrite=True)
     assert manifest.read(out)["recoding"] == "new"
     # As a kill between the two renames leaves it.
     left = tmp_path / ".out.0123abcd.part"
     left.mkdir()
     out.rename(left / "old")
-    with drafts.workplace(out):
+    with drafts.temporary_folder(out):
         assert manifest.read(out)["recoding"] == "new"
     assert listing(tmp_path) == ["in.parquet", "out", "out/_manifest.json", "out/part-00000.parquet"]
 
 
 def test_a_spill_that_is_held_is_left_alone(tmp_path):
-    with drafts.workplace(tmp_path / "out") as mine, drafts.workplace(tmp_path / "out") as other:
+    with drafts.temporary_folder(tmp_path / "out") as mine, drafts.temporary_folder(tmp_path / "out") as other:
         assert mine != other
         assert mine.is_dir()
     assert listing(tmp_path) == []
@@ -333,4 +333,4 @@ def test_without_its_reader_a_folder_says_what_to_install(tmp_path, monkeypatch)
         monkeypatch.delitem(vars(hushtable.io), name, raising=False)
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(InputError, match=r"pip install 'hushtable\[stream\]'"):
-        opened(tmp_path)
+        open_release(tmp_path)

@@ -8,9 +8,9 @@ from hypothesis import given, strategies as st
 import hushtable as ht
 from hushtable.claims.classes import rules_of
 from hushtable.columns.column import from_texts
-from hushtable.columns.spellings import fold
+from hushtable.columns.spellings import fold_text
 from hushtable.hierarchy import rules
-from hushtable.hierarchy.rules import DICTIONARIES, OTHER, Dictionary, _paths, _rows, known_rate
+from hushtable.hierarchy.rules import DICTIONARIES, OTHER, Dictionary, _read_paths, _read_rows, share_in_dictionary
 from hushtable.io import frames
 from hushtable.release import manifest
 
@@ -28,20 +28,20 @@ def labels_of(of: str, value: str) -> list[str]:
 @pytest.mark.parametrize("of", DICTIONARIES)
 def test_every_value_has_one_path(of: str) -> None:
     paths: dict[str, set[tuple[str, ...]]] = {}
-    for values, labels in _rows(of):
+    for values, labels in _read_rows(of):
         assert len(labels) == len(DICTIONARIES[of])
         for value in values:
-            paths.setdefault(fold(value), set()).add(labels)
+            paths.setdefault(fold_text(value), set()).add(labels)
     assert "" not in paths
-    assert fold(OTHER) not in paths
+    assert fold_text(OTHER) not in paths
     assert not {value: found for value, found in paths.items() if len(found) > 1}
 
 
 @pytest.mark.parametrize("of", DICTIONARIES)
 def test_every_label_is_in_its_own_branch(of: str) -> None:
-    labels = {label for _, labels in _rows(of) for label in labels}
-    assert all(label in _paths(of)[fold(label)] for label in labels)
-    values = sorted({value for values, _ in _rows(of) for value in values} | labels | {OTHER, "Other", "?"})
+    labels = {label for _, labels in _read_rows(of) for label in labels}
+    assert all(label in _read_paths(of)[fold_text(label)] for label in labels)
+    values = sorted({value for values, _ in _read_rows(of) for value in values} | labels | {OTHER, "Other", "?"})
     ladder = built(of, values)
     assert ladder.n_levels == len(DICTIONARIES[of]) + 2
 
@@ -49,12 +49,12 @@ def test_every_label_is_in_its_own_branch(of: str) -> None:
 @pytest.mark.parametrize("of", DICTIONARIES)
 @given(data=st.data())
 def test_any_column_has_a_ladder(of: str, data: st.DataObject) -> None:
-    known = [value for values, labels in _rows(of) for value in (*values, *labels)]
+    known = [value for values, labels in _read_rows(of) for value in (*values, *labels)]
     value = st.sampled_from(known) | st.text(min_size=1).filter(lambda text: text.strip() and text.strip() != "*")
     values = data.draw(st.lists(value.map(str.strip), min_size=1, max_size=8))
     ladder = built(of, values)
     for code, text in enumerate(ladder.values):
-        expected = _paths(of).get(fold(text), (OTHER,) * len(DICTIONARIES[of]))
+        expected = _read_paths(of).get(fold_text(text), (OTHER,) * len(DICTIONARIES[of]))
         assert tuple(ladder.labels[i + 1][ladder.level_codes[i + 1, code]] for i in range(len(expected))) == expected
 
 
@@ -91,8 +91,8 @@ def test_education(value: str, level: str) -> None:
 
 def test_known_rate() -> None:
     column, _ = from_texts("x", ["France", "Peru", "Atlantis", "Lemuria"], "category")
-    assert known_rate("countries", column) == 0.5
-    assert known_rate("countries", from_texts("x", [], "category")[0]) == 0
+    assert share_in_dictionary("countries", column) == 0.5
+    assert share_in_dictionary("countries", from_texts("x", [], "category")[0]) == 0
 
 
 def test_a_manifest_may_tell_it() -> None:

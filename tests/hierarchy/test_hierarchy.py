@@ -17,7 +17,7 @@ import hushtable as ht
 from hushtable.columns.column import Column, from_texts
 from hushtable.errors import HierarchyError
 from hushtable.hierarchy import Hierarchy
-from hushtable.hierarchy.grid import plain
+from hushtable.hierarchy.grid import format_exact
 from hushtable.hierarchy.rules import from_dict, to_dict
 from strategies import draws
 
@@ -134,13 +134,13 @@ def test_intervals_hold_exactly_the_numbers_they_name(texts, width, factors, low
         for text, label in zip(column.texts(), levels_of(hierarchy)[level], strict=True):
             number = Fraction(text)
             if low is not None and number < Fraction(low):
-                expected = f"<{plain(Fraction(low))}"
+                expected = f"<{format_exact(Fraction(low))}"
             elif high is not None and number >= Fraction(high):
-                expected = f">={plain(Fraction(high))}"
+                expected = f">={format_exact(Fraction(high))}"
             else:
                 begin = anchor + math.floor((number - anchor) / cell) * cell
                 end = begin + cell if high is None else min(begin + cell, Fraction(high))
-                expected = f"[{plain(begin)}, {plain(end)})"
+                expected = f"[{format_exact(begin)}, {format_exact(end)})"
             assert label == expected
 
 

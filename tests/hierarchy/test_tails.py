@@ -362,8 +362,8 @@ def test_the_others_are_told_apart_and_the_loss_says_so():
     assert plain.quality.set_ncp_by_rank > 10 * plain.loss
     assert coded.quality.by_column["income"] > 0.1
     assert coded.verify().passed
-    assert notes.far_out(plain)["income"].rule == Tails(high=290)
-    assert notes.far_out(coded) == {}
+    assert notes.find_outlier_columns(plain)["income"].rule == Tails(high=290)
+    assert notes.find_outlier_columns(coded) == {}
 
 
 def test_what_is_read_to_be_used_gets_better():
@@ -379,10 +379,10 @@ def test_what_is_read_to_be_used_gets_better():
 @pytest.mark.parametrize("k", [2, 12])
 def test_what_is_proposed_is_round_and_codes_enough(sign, side, k):
     frame = FAR.with_columns(income=sign * pl.col("income"))
-    found = notes.far_out(released(frame, None, k=k))["income"]
+    found = notes.find_outlier_columns(released(frame, None, k=k))["income"]
     assert found.share > 0.99
     assert [name for name in ("low", "high") if getattr(found.rule, name) is not None] == [side]
-    assert found.rule.least == max(5, k)
+    assert found.rule.bound_from_levels == max(5, k)
     assert getattr(found.rule, side) % 10 == 0
     assert found.to_dict()["hierarchy"] == {
         "tails": {side: getattr(found.rule, side)} | ({"least": k} if k > 5 else {})
@@ -440,7 +440,7 @@ def test_the_command_proposes_it_and_takes_it(tmp_path: Path, monkeypatch):
 def test_dates_far_out_are_proposed_as_dates():
     days = [dt.date(1900, 1, 1)] * 6 + [dt.date(2001, 3, 5) + dt.timedelta(days=3 * i) for i in range(594)]
     frame = pl.DataFrame({"born": days, "age": [i % 50 for i in range(600)]})
-    found = notes.far_out(released(frame, None, column="born"))["born"]
+    found = notes.find_outlier_columns(released(frame, None, column="born"))["born"]
     assert found.rule == Tails(low="2001-01-01")
     assert released(frame, found.rule, "readable", column="born").verify().passed
 

@@ -22,7 +22,7 @@ CELL = st.sampled_from(["", " ", "x", "é", "漢", '"q"', "a,b", "1;2", "two\nli
 
 @pytest.fixture
 def _small_pieces(monkeypatch):
-    monkeypatch.setattr("hushtable.io.encoding._PIECE", 7)
+    monkeypatch.setattr("hushtable.io.encoding._PIECE_BYTES", 7)
 
 
 def quoted(cell, delimiter):
@@ -56,7 +56,7 @@ def test_a_csv_in_pieces_is_the_csv_read_whole(
     dialect = Dialect(delimiter=delimiter)
     whole = frames.read(path, dialect=dialect)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("hushtable.io.encoding._PIECE", piece)
+        patch.setattr("hushtable.io.encoding._PIECE_BYTES", piece)
         cells, source = pieces_of(path, dialect)
         assert cells.equals(whole.native.cast(pl.String))
         assert source.columns == whole.columns
@@ -73,7 +73,7 @@ def test_a_piece_ends_where_the_last_line_outside_quotes_does(raw):
 
 
 def test_a_record_that_never_ends_is_not_gathered(tmp_path, monkeypatch):
-    monkeypatch.setattr(encoding, "_PIECE", 64)
+    monkeypatch.setattr(encoding, "_PIECE_BYTES", 64)
     monkeypatch.setattr(csv, "_LONGEST_RECORD", 500)
     (tmp_path / "t.csv").write_text('a,b\n1,2\n1,"2\n' + "1,2\n" * 300)
     with pytest.raises(InputError, match=r"a record of .* has more than 500 bytes: a quote is never closed"):

@@ -83,7 +83,7 @@ def test_rows_of_many_wide_columns_take_several_words(tmp_path, monkeypatch, n_k
     rng = np.random.default_rng(0)
     table = pl.DataFrame({f"c{j}": rng.integers(0, 2**62, 500)[rng.integers(0, 500, 2_000)] for j in range(12)})
     table = pl.concat([table, table[:700]])
-    monkeypatch.setattr(distinct_rows, "_FEW", 100)
+    monkeypatch.setattr(distinct_rows, "_MIN_ROWS_PER_MERGE", 100)
     frame = collapse(scan(written(table, tmp_path / "in", [900], row_group_size=300)))
     expected = table.group_by(table.columns).len().sort(table.columns)
     assert frame.native.equals(expected.drop("len"))
@@ -101,10 +101,10 @@ def test_words_and_keys_tell_rows_apart(widths, has_room, n_rows, seed):
     codes = [rng.integers(0, width, n_rows) for width in widths]
     of_columns = [(np.arange(width), code) for width, code in zip(widths, codes, strict=True)]
     layout = RowWords(widths, has_room=has_room)
-    assert layout.fit(widths)
-    words = layout.of(of_columns, n_rows)
-    assert all((layout.code(words, j) == code).all() for j, code in enumerate(codes))
-    keys = RowKeys(widths).keys(of_columns, n_rows, grow=True)
+    assert layout.has_room_for(widths)
+    words = layout.pack_rows(of_columns, n_rows)
+    assert all((layout.codes_of_column(words, j) == code).all() for j, code in enumerate(codes))
+    keys = RowKeys(widths).keys_of_rows(of_columns, n_rows, grow=True)
     assert len(np.unique(keys)) == len(set(zip(*(code.tolist() for code in codes), strict=True)))
 
 

@@ -25,7 +25,7 @@ def all_text_of(error):
 def test_a_file_replaces_another_at_the_end(tmp_path):
     path = tmp_path / "out.csv"
     path.write_text("old")
-    with drafts.replacing(path) as (draft,):
+    with drafts.replace_files(path) as (draft,):
         draft.write_text("new")
         assert path.read_text() == "old"
         assert draft.suffix == ".csv"
@@ -39,7 +39,7 @@ def test_an_exception_leaves_the_old_files_and_no_draft(tmp_path, error):
     old.write_text("old")
 
     def fail():
-        with drafts.replacing(old, new) as both:
+        with drafts.replace_files(old, new) as both:
             for draft in both:
                 draft.write_text("new")
             raise error
@@ -56,7 +56,7 @@ def test_one_file_that_cannot_have_its_name_leaves_the_other(tmp_path):
     folder.mkdir()
 
     def replace():
-        with drafts.replacing(old, folder) as both:
+        with drafts.replace_files(old, folder) as both:
             for draft in both:
                 draft.write_text("new")
 
@@ -75,7 +75,7 @@ def test_a_target_that_cannot_be_written(tmp_path, name, ending):
     path = tmp_path / f"{name}{ending}"
 
     def replace():
-        with drafts.replacing(path) as (draft,):
+        with drafts.replace_files(path) as (draft,):
             frames.write(frames.read(pl.DataFrame({"a": [SECRET]})), draft)
 
     with pytest.raises(InputError, match="cannot write") as caught:
@@ -85,7 +85,7 @@ def test_a_target_that_cannot_be_written(tmp_path, name, ending):
 
 
 def test_nothing_written_is_an_error(tmp_path):
-    with pytest.raises(InputError, match="cannot write"), drafts.replacing(tmp_path / "out.csv"):
+    with pytest.raises(InputError, match="cannot write"), drafts.replace_files(tmp_path / "out.csv"):
         pass
 
 
@@ -102,7 +102,7 @@ def test_every_draft_is_its_owners_alone_when_it_is_renamed(tmp_path, monkeypatc
         os.replace(self, target)
 
     monkeypatch.setattr(Path, "replace", note)
-    with drafts.replacing(tmp_path / "a.csv", tmp_path / "b.csv") as (one, other):
+    with drafts.replace_files(tmp_path / "a.csv", tmp_path / "b.csv") as (one, other):
         one.write_text("a")
         other.write_text("b")
     assert modes == [0o600, 0o600]
@@ -114,7 +114,7 @@ def test_a_draft_is_its_owners_alone_until_it_has_its_name(tmp_path, mask, usual
     path.write_text("old")
     before = os.umask(mask)
     try:
-        with drafts.replacing(path) as (draft,):
+        with drafts.replace_files(path) as (draft,):
             frames.write(frames.read(pl.DataFrame({"a": ["x"]})), draft)
             assert mode_of(draft) == 0o600
         assert os.umask(mask) == mask
@@ -126,7 +126,7 @@ def test_a_draft_is_its_owners_alone_until_it_has_its_name(tmp_path, mask, usual
 @pytest.mark.skipif(os.name != "posix", reason="needs POSIX modes")
 def test_what_is_internal_stays_its_owners_alone(tmp_path):
     paths = tmp_path / "release.csv", tmp_path / "manifest.json"
-    with drafts.replacing(*paths, internal=paths[1:]) as made:
+    with drafts.replace_files(*paths, internal=paths[1:]) as made:
         for draft in made:
             draft.write_text("x")
     assert [mode_of(path) for path in paths] == [drafts.mode_of(), 0o600]
@@ -135,7 +135,7 @@ def test_what_is_internal_stays_its_owners_alone(tmp_path):
 @pytest.mark.parametrize("told", [OSError(errno.ENOSPC, "full"), OSError("no space (os error 28)")])
 def test_a_full_disk_is_an_error_of_its_own(tmp_path, told):
     def fill():
-        with drafts.replacing(tmp_path / "out.csv"):
+        with drafts.replace_files(tmp_path / "out.csv"):
             raise told
 
     with pytest.raises(ResourceError, match="no space is left") as caught:
@@ -155,16 +155,16 @@ def test_the_next_write_removes_what_a_kill_left(tmp_path):
     ]
     for name in [*left, *others]:
         (tmp_path / name).write_text(SECRET)
-    with drafts.replacing(path) as (draft,):
+    with drafts.replace_files(path) as (draft,):
         draft.write_text("new")
     assert sorted(each.name for each in tmp_path.iterdir()) == sorted([path.name, *others])
 
 
 def test_a_draft_that_is_held_is_left_alone(tmp_path):
     path = tmp_path / "out.csv"
-    with drafts.replacing(path) as (slow,):
+    with drafts.replace_files(path) as (slow,):
         slow.write_text("slow")
-        with drafts.replacing(path) as (quick,):
+        with drafts.replace_files(path) as (quick,):
             quick.write_text("quick")
         assert path.read_text() == "quick"
         assert slow.read_text() == "slow"
@@ -194,7 +194,7 @@ def test_whatever_stops_the_renaming_leaves_the_old_files(tmp_path, monkeypatch,
     monkeypatch.setattr(Path, "replace", stopped)
 
     def write():
-        with drafts.replacing(old, new) as both:
+        with drafts.replace_files(old, new) as both:
             for draft in both:
                 draft.write_text("new")
 
@@ -205,7 +205,7 @@ def test_whatever_stops_the_renaming_leaves_the_old_files(tmp_path, monkeypatch,
 
 
 def _write_new(*paths):
-    with drafts.replacing(*paths) as made:
+    with drafts.replace_files(*paths) as made:
         for draft in made:
             draft.write_text("new", encoding="utf-8")
 
@@ -300,16 +300,16 @@ def test_a_draft_that_another_writer_removed_before_it_was_locked_is_made_again(
     def late(number, how):
         if not seen:
             seen.append(number)
-            drafts._remove_abandoned(path)
+            drafts._remove_stale_drafts(path)
         flock(number, how)
 
     monkeypatch.setattr(drafts.fcntl, "flock", late)
     if kind == "file":
-        with drafts.replacing(path) as (draft,):
+        with drafts.replace_files(path) as (draft,):
             draft.write_text("x")
         assert path.read_text() == "x"
     else:
-        with drafts.workplace(path) as place:
+        with drafts.temporary_folder(path) as place:
             (place / "draft").mkdir()
     assert seen
 
@@ -328,7 +328,7 @@ def test_a_file_that_appeared_since_the_name_was_free_is_never_replaced(tmp_path
     drafts.check_outputs(paths, [], overwrite=False)
 
     def write():
-        with drafts.replacing(*paths, overwrite=False) as made:
+        with drafts.replace_files(*paths, overwrite=False) as made:
             for draft in made:
                 draft.write_text("second")
             paths[taken].write_text("first")
@@ -338,7 +338,7 @@ def test_a_file_that_appeared_since_the_name_was_free_is_never_replaced(tmp_path
     assert [path.name for path in tmp_path.iterdir()] == [paths[taken].name]
     assert paths[taken].read_text() == "first"
     paths[taken].unlink()
-    with drafts.replacing(*paths, overwrite=False) as made:
+    with drafts.replace_files(*paths, overwrite=False) as made:
         for draft in made:
             draft.write_text("new")
     assert sorted(tmp_path.iterdir()) == sorted(paths)
@@ -348,7 +348,7 @@ def test_a_folder_that_appeared_since_the_name_was_free_is_never_replaced(tmp_pa
     path = tmp_path / "release"
 
     def write():
-        with drafts.replacing_folder(path, overwrite=False) as (draft, _):
+        with drafts.replace_folder(path, overwrite=False) as (draft, _):
             (draft / "part-0.parquet").write_text("second")
             path.mkdir()
             (path / "part-0.parquet").write_text("first")
@@ -364,7 +364,7 @@ def test_a_second_writer_takes_no_draft_for_abandoned_while_it_gets_its_name(tmp
     path, rename = tmp_path / "out.csv", drafts._rename_all
 
     def begin_another(*given, **options):
-        drafts._remove_abandoned(path)
+        drafts._remove_stale_drafts(path)
         rename(*given, **options)
 
     monkeypatch.setattr(drafts, "_rename_all", begin_another)
@@ -378,7 +378,7 @@ def test_a_signal_that_nobody_handles_waits_for_the_end_of_the_renames(monkeypat
     monkeypatch.setattr(drafts.signal, "raise_signal", raised.append)
     before = signal.signal(signal.SIGTERM, signal.SIG_DFL)
     try:
-        with drafts._uninterrupted():
+        with drafts._delay_signals():
             assert signal.getsignal(signal.SIGTERM) != signal.SIG_DFL
             os.kill(os.getpid(), signal.SIGTERM)
             assert not raised
@@ -393,7 +393,7 @@ def test_old_files_that_a_kill_left_go_with_the_next_write(tmp_path):
     for path, old in ((table, ".out.0123abcd.old.csv"), (manifest, ".out.csv.manifest.0123abcd.old.json")):
         path.write_text("old")
         path.with_name(old).hardlink_to(path)
-    with drafts.replacing(table, manifest) as both:
+    with drafts.replace_files(table, manifest) as both:
         for draft in both:
             draft.write_text("new")
     assert sorted(tmp_path.iterdir()) == [table, manifest]

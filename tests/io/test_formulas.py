@@ -49,9 +49,9 @@ def test_formulas_are_those_of_the_slow_twin(texts: list[str]) -> None:
 @given(st.lists(st.none() | TEXTS, max_size=8))
 def test_hiding_is_undone_and_leaves_no_formula(texts: list[str | None]) -> None:
     series = pl.Series(texts, dtype=pl.String)
-    hidden = csv.hidden(series)
+    hidden = csv.escape_formulas(series)
     assert not csv.are_formulas(hidden).any()
-    assert csv.shown(hidden).to_list() == texts
+    assert csv.unescape_formulas(hidden).to_list() == texts
     assert hidden.drop_nulls().n_unique() == series.drop_nulls().n_unique()
 
 
@@ -102,7 +102,7 @@ def test_escaped_cells_are_hidden_verified_and_read_back(tmp_path: Path, kind: A
     raw = pl.read_csv(io.BytesIO(path.read_bytes()), infer_schema=False)
     assert raw.columns == ["age", "'=job", "note", "'@n", "''=b"]
     assert raw["note"].to_list() == ["'=cmd|' /C calc'!A0", "-5", "x", "''=y"]
-    assert not any(csv.count({name: raw[name] for name in raw.columns}).values())
+    assert not any(csv.count_formulas({name: raw[name] for name in raw.columns}).values())
     dialect = manifest.dialect_of(path)
     assert dialect.formulas == "escape"
     back = frames.read(path, dialect=dialect)

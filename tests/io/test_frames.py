@@ -498,7 +498,7 @@ def test_pyarrow_keeps_its_order_and_its_types():
 @pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, pa.table], ids=["pandas", "polars", "pyarrow"])
 def test_a_new_frame_alike_has_whole_numbers_beside_missing_cells(make):
     columns = [pl.Series("a", [2**62 + 1, None]), pl.Series("b", [None, None], dtype=pl.Int64), pl.Series("c", [1, 2])]
-    made = frames.read(make({"x": ["u"]})).alike(columns)
+    made = frames.read(make({"x": ["u"]})).build_alike(columns)
     assert [made.column(name).to_list() for name in "abc"] == [[2**62 + 1, None], [None, None], [1, 2]]
     assert all(dtype.is_integer() for dtype in made.data.schema.values())
     assert type(made.native) is type(make({"x": ["u"]}))
@@ -688,10 +688,10 @@ def test_the_size_of_a_csv_is_that_of_the_file(encoding, delimiter, tmp_path):
 @given(st.text('a,;"\n\r', max_size=40), st.integers(1, 9))
 def test_a_csv_is_laid_out_in_pieces_as_at_once(text, size):
     raw = f"{text}\n".encode()
-    whole = csv_files._lay_out(raw, ",", None)
+    whole = csv_files._find_lines(raw, ",", None)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(csv_files, "_PIECE", size)
-        parts = csv_files._lay_out(raw, ",", None)
+        patch.setattr(csv_files, "_PIECE_BYTES", size)
+        parts = csv_files._find_lines(raw, ",", None)
     assert (parts.stray, parts.width) == (whole.stray, whole.width)
     if whole.stray is None:
         for name in ("starts", "ends", "n_fields", "is_blank"):
@@ -718,7 +718,7 @@ TYPED_CELLS = {
 @pytest.mark.parametrize("base", [pd.DataFrame({"x": [1]}), pa.table({"x": [1]})], ids=["pandas", "pyarrow"])
 def test_cells_are_the_same_in_a_frame_of_another_library(base, name):
     cells = TYPED_CELLS[name]
-    got = frames.read(base).alike([cells.alias("x")]).column("x")
+    got = frames.read(base).build_alike([cells.alias("x")]).column("x")
     # Objects of Python have no nanoseconds that could be compared.
     assert got.to_physical().to_list() == cells.to_physical().to_list()
     assert got.dtype == cells.dtype

@@ -19,7 +19,7 @@ import pytest
 import hushtable as ht
 from command import done, run, tree
 from hushtable import errors
-from hushtable.io import Source, check_secrets, frames, located
+from hushtable.io import Source, check_secrets, frames, parse_location
 from io_databases import PASSWORD, USER, duckdb_file, postgresql, sqlite_file
 from io_objects import azure, google, s3
 
@@ -340,8 +340,8 @@ def test_what_is_shown_of_a_url():
         "sqlite:////a/b.db?table=people": "sqlite:////a/b.db?table=people",
         "s3://bucket/people.parquet": "s3://bucket/people.parquet",
     }
-    assert {url: str(located(url)) for url in shown} == shown
-    assert "cell" not in repr(located("sqlite:///a.db?query=SELECT 'cell'"))
+    assert {url: str(parse_location(url)) for url in shown} == shown
+    assert "cell" not in repr(parse_location("sqlite:///a.db?query=SELECT 'cell'"))
     check_secrets(
         ["a:b", "C:\\x:y@z", 3, None, "sqlite:////a:b@c/p.db?table=t", "postgresql://h/d?query=SELECT ':', '@'"]
     )

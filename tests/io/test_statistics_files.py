@@ -325,7 +325,7 @@ def test_a_stream_is_known_by_its_first_bytes(tmp_path: Path) -> None:
 def test_rows_that_are_made_up_have_no_labels_of_people(tmp_path: Path) -> None:
     frame = frames.read(str(made(tmp_path / "in.sav", SURVEY, **TOLD)))
     assert frame.variables
-    drawn = frame.alike([pl.Series("V2", [1.0, 2.0])])
+    drawn = frame.build_alike([pl.Series("V2", [1.0, 2.0])])
     assert drawn.variables == {}
     frames.write(drawn, tmp_path / "out.sav")
     assert b"CANARY" not in (tmp_path / "out.sav").read_bytes()

@@ -55,7 +55,7 @@ def test_pairs_subsets_and_blocks_cost_the_same() -> None:
 def test_nearest_rows_are_those_of_the_cheapest_pairs(n_near: int) -> None:
     places, costs = priced(9)
     near, distances = np.zeros((9, n_near), np.int32), np.zeros((9, n_near))
-    cost.nearest(places, costs, n_near, near, distances)
+    cost.find_nearest(places, costs, n_near, near, distances)
     pairs = cost.pair_costs(places, costs)
     for row in range(9):
         others = np.sort(np.delete(pairs[row], row))[:n_near]
@@ -78,7 +78,7 @@ def test_pricing_finds_every_block_below_and_no_other(k: int, seed: int) -> None
         np.empty((2_000, 2 * k - 1), np.int32), np.empty(2_000), np.zeros(9), np.zeros(3, dtype=np.int64)
     )
     wanted = pricing.Wanted(k, duals, np.zeros(9), below, True, 1_000_000)
-    assert pricing.price(places, costs, wanted, pricing.new_stack(9, 2, k), found)
+    assert pricing.price_blocks(places, costs, wanted, pricing.new_stack(9, 2, k), found)
     n_found = found.counts[0]
     blocks = [tuple(sorted(row for row in rows if row >= 0)) for rows in found.rows[:n_found].tolist()]
     assert sorted(blocks) == sorted(block for block, reduced in expected.items() if reduced < below)
@@ -86,7 +86,7 @@ def test_pricing_finds_every_block_below_and_no_other(k: int, seed: int) -> None
 
     found.counts[:] = 0
     best = pricing.Wanted(k, duals, np.zeros(9), 0.0, False, 1_000_000)
-    assert pricing.price(places, costs, best, pricing.new_stack(9, 2, k), found)
+    assert pricing.price_blocks(places, costs, best, pricing.new_stack(9, 2, k), found)
     for root in range(9):
         reduced = [value for block, value in expected.items() if block[0] == root]
         assert found.best[root] == pytest.approx(min(0.0, *reduced, 0.0))
@@ -107,7 +107,7 @@ def test_pricing_in_slices_finds_the_same(room: int, most_nodes: int, is_all: bo
         n_slices, is_complete = 0, False
         while not is_complete:
             counts[:] = 0
-            is_complete = pricing.price(places, costs, wanted, stack, found)
+            is_complete = pricing.price_blocks(places, costs, wanted, stack, found)
             rows += found.rows[: counts[0]].tolist()
             n_slices += 1
         return rows, found.best.tolist(), n_slices
@@ -123,7 +123,7 @@ def test_annealing_keeps_a_partition_and_its_costs(seed: int, is_diverse: bool) 
     n_rows, k = 30, 3
     places, costs = priced(n_rows, seed)
     near, distances = np.zeros((n_rows, 5), np.int32), np.zeros((n_rows, 5))
-    cost.nearest(places, costs, 5, near, distances)
+    cost.find_nearest(places, costs, 5, near, distances)
     labels = np.repeat(np.arange(10, dtype=np.int32), 3)
     values = np.array([3 * slow_cost(places, np.flatnonzero(labels == block)) for block in range(10)])
     blocks = regroup.new_blocks(labels, values, 9)
@@ -162,7 +162,7 @@ def test_blocks_larger_than_the_room_are_not_filled_beyond_it() -> None:
     n_rows = 24
     places, costs = priced(n_rows, 3)
     near, distances = np.zeros((n_rows, 5), np.int32), np.zeros((n_rows, 5))
-    cost.nearest(places, costs, 5, near, distances)
+    cost.find_nearest(places, costs, 5, near, distances)
     labels = np.array([0] * 11 + [1] * 7 + [2] * 6, dtype=np.int32)
     values = np.array([size * slow_cost(places, np.flatnonzero(labels == b)) for b, size in enumerate((11, 7, 6))])
     blocks = regroup.new_blocks(labels, values, 11)

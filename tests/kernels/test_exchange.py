@@ -50,7 +50,7 @@ def losses_of(table: ht.Table):
 
 
 def members_of(classes: exchange.ExchangedClasses, n_rows: int) -> list[list[int]]:
-    labels = mondrian._labels(classes, n_rows)
+    labels = mondrian._labels_of_rows(classes, n_rows)
     return [np.flatnonzero(labels == label).tolist() for label in range(len(classes.sizes))]
 
 
@@ -58,14 +58,14 @@ def begun(table: ht.Table, seed: int, k: int, monkeypatch):
     """Return what a sweep is given, all but the classes that rows leave, with the rows in classes at random."""
     calls = []
     with monkeypatch.context() as patched:
-        patched.setattr(exchange, "sweep", lambda *given: calls.append(given) or 0.0)
+        patched.setattr(exchange, "exchange_rows", lambda *given: calls.append(given) or 0.0)
         search(ht.Mondrian(exchange=True), table, NAMES, [ht.KAnonymity(k)])
     points, axes, rules, classes, scratch, *limits, _ = calls[0]
     # Twice as many rows as they need, so that some can leave.
     n_classes = table.n_rows // (2 * k)
     labels = np.random.default_rng(seed).permutation(np.arange(table.n_rows, dtype=np.int32) % n_classes)
     partition = ht.Partition.from_labels(labels, n_classes, table.counts)
-    first, next_ = mondrian._linked(partition, partition.rows)
+    first, next_ = mondrian._link_rows(partition, partition.rows)
     classes = classes._replace(
         first=first,
         next_=next_,
@@ -75,7 +75,7 @@ def begun(table: ht.Table, seed: int, k: int, monkeypatch):
         bits=np.zeros((n_classes, classes.bits.shape[1]), dtype=np.uint64),
         shares=np.empty(n_classes),
     )
-    exchange.span_all(points, axes, classes, scratch)
+    exchange.recompute_all_classes(points, axes, classes, scratch)
     return points, axes, rules, classes, scratch, *limits
 
 
@@ -88,7 +88,7 @@ def test_a_sweep_gains_what_the_loss_falls_by_and_the_last_leaves_nothing_to_gai
     while not gains or sum(gains[-n_classes:]) > 0:
         for source in range(n_classes):
             before = members_of(classes, table.n_rows)
-            gains.append(exchange.sweep(*given, (source, source + 1)))
+            gains.append(exchange.exchange_rows(*given, (source, source + 1)))
             after = members_of(classes, table.n_rows)
             assert sorted(row for each in after for row in each) == list(range(table.n_rows))
             assert loss(*before) - loss(*after) == pytest.approx(gains[-1], abs=_ROUNDING)

@@ -18,7 +18,7 @@ def refined(columns, widths, n_rows):
     labels, n_classes = np.zeros(n_rows, dtype=np.int32), min(1, n_rows)
     for codes, n_codes in zip(columns, widths, strict=True):
         out = np.empty_like(labels)
-        n_classes = group.refine(labels, n_classes, int32(codes), n_codes, out)
+        n_classes = group.refine_classes(labels, n_classes, int32(codes), n_codes, out)
         labels = out
     return labels, n_classes
 
@@ -63,7 +63,7 @@ def test_keys_past_32_bits_stay_apart():
     labels = np.arange(n_rows, dtype=np.int32)
     codes = int32([2**31 - 3, 0] * 10)
     out = np.empty_like(labels)
-    assert group.refine(labels, n_rows, codes, 2**31 - 2, out) == n_rows
+    assert group.refine_classes(labels, n_rows, codes, 2**31 - 2, out) == n_rows
     assert out.tolist() == list(range(n_rows))
 
 
@@ -87,7 +87,7 @@ def test_sizes_past_32_bits_do_not_wrap():
 def distinct(codes, widths, counts):
     labels, first = np.empty((2, len(counts)), dtype=np.int32)
     sizes = np.empty(len(counts), dtype=np.int64)
-    n = group.distinct_rows(codes, np.array(widths), counts, labels, first, sizes)
+    n = group.group_equal_rows(codes, np.array(widths), counts, labels, first, sizes)
     return labels, first[:n], sizes[:n]
 
 

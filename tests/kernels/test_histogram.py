@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import example, given, strategies as st
 
 from hushtable.kernels import group
-from hushtable.kernels.class_profile import class_codes, class_ranges, class_values, known_ranges
+from hushtable.kernels.class_profile import class_codes, class_ranges, class_values, find_known_ranges
 from twins import naive
 
 N_CLASSES, N_CODES = 4, 5
@@ -42,7 +42,7 @@ def test_known_ranges(cells):
     place = np.array([0, *(1 + code for code in (3, 2, 2, 1, 0))], dtype=np.int32)
     low, high = np.empty((2, N_CLASSES), dtype=np.int32)
     has_missing = np.empty(N_CLASSES, dtype=bool)
-    known_ranges(labels, codes, place, low, high, has_missing)
+    find_known_ranges(labels, codes, place, low, high, has_missing)
     for label, rows in enumerate(members):
         known = [int(place[codes[row] + 1]) - 1 for row in rows if codes[row] >= 0]
         assert (low[label], high[label]) == ((min(known), max(known)) if known else (-1, -1))

@@ -103,4 +103,4 @@ def test_every_rule_at_its_limit(kind, threshold, second, table, held, populatio
         np.array([table], dtype=float),
     )
     n_held = np.count_nonzero(counts[:, 1:], axis=1)
-    assert bool(passes(made, int(counts.sum()), population, counts, n_held, made.scratch())) is expected
+    assert bool(passes(made, int(counts.sum()), population, counts, n_held, made.allocate_nodes())) is expected

@@ -7,7 +7,7 @@ from itertools import permutations
 import numpy as np
 import pytest
 
-from hushtable.kernels.candidates import LookedUp, RoughRows, Sought, count_candidates, count_near
+from hushtable.kernels.candidates import LookedUp, RoughRows, Sought, count_candidates, count_near_records
 
 
 def placed(rng: np.random.Generator, n: int, n_places: int) -> tuple[np.ndarray, np.ndarray, list[set[int]]]:
@@ -71,7 +71,7 @@ def test_near_rows_are_those_within_reach_in_every_column(seed):
     starts, ends = np.searchsorted(labels, labels, side="left"), np.searchsorted(labels, labels, side="right")
     out = np.empty(n, dtype=np.int64)
     near = RoughRows(codes, low.astype(np.int32), high.astype(np.int32), starts, ends, counts)
-    count_near(near, 99, out)
+    count_near_records(near, 99, out)
     for i in range(n):
         assert out[i] == sum(
             counts[j]

@@ -63,11 +63,11 @@ def costs_by_class(asked: Problem, priced: local_pricing.Pricing, labels: np.nda
 def test_classes_cost_what_the_slow_twin_says_and_what_is_published(seed, most_places, loss, monkeypatch):
     monkeypatch.setattr(local_pricing, "_MOST_PLACES", most_places)
     asked = problem(seed, loss=loss)
-    priced = local_pricing.priced(asked)
+    priced = local_pricing.price_rows(asked)
     labels = labels_of(seed, 40, 3)
-    classes = local_recoding._classes(priced, labels, 3)
-    total = class_costs.settle_all(priced.space, classes)
-    assert classes.of["share"][: labels.max() + 1] == pytest.approx(costs_by_class(asked, priced, labels), rel=1e-5)
+    classes = local_recoding._build_classes(priced, labels, 3)
+    total = class_costs.recompute_all_classes(priced.space, classes)
+    assert classes.slots["share"][: labels.max() + 1] == pytest.approx(costs_by_class(asked, priced, labels), rel=1e-5)
     assert total / (40 * len(NAMES)) == pytest.approx(priced.loss_of(labels), rel=1e-5)
 
 
@@ -78,17 +78,17 @@ def test_annealing_keeps_its_books(seed, most_places, monkeypatch):
     monkeypatch.setattr(local_pricing, "_MOST_PLACES", most_places)
     monkeypatch.setattr(local_recoding, "_SHARE_BIG", 0.3)
     asked = problem(seed, models=(ht.DistinctLDiversity(2, "ill"),) * (seed % 2))
-    priced = local_pricing.priced(asked)
+    priced = local_pricing.price_rows(asked)
     labels = np.zeros(40, dtype=np.int32)
-    found = local_pricing.find(priced.space, labels, 8, Clock())
-    check = asked.judge.check(9 if seed % 2 == 0 else 40)
+    found = local_pricing.find_neighbours(priced.space, labels, 8, Clock())
+    check = asked.judge.check_for_kernels(9 if seed % 2 == 0 else 40)
     if check.judged is not None:
         check = check._replace(
             judged=check.judged._replace(sensitive=np.ascontiguousarray(check.judged.sensitive[:, found.order]))
         )
     made = []
-    monkeypatch.setattr(local_recoding, "_unordered", lambda *told: made.append(told[0]) or unordered(*told))
-    after, n_steps = local_recoding.anneal(
+    monkeypatch.setattr(local_recoding, "_restore_row_order", lambda *told: made.append(told[0]) or unordered(*told))
+    after, n_steps = local_recoding.anneal_classes(
         priced, labels, found, check, local_recoding.Course(800, 9.0, 5.0), 1, Clock()
     )
     classes = made[-1]
@@ -122,10 +122,10 @@ def unordered(classes: class_costs.CostedClasses, order: np.ndarray) -> np.ndarr
 @pytest.mark.parametrize("n_block", [1, 5, 32])
 @pytest.mark.parametrize("loss", LOSSES)
 def test_the_nearest_rows_are_those_of_the_slow_twin(loss, n_block, monkeypatch):
-    monkeypatch.setattr(local_pricing, "_BLOCK", n_block)
+    monkeypatch.setattr(local_pricing, "_ROWS_PER_BLOCK", n_block)
     asked = problem(1, n_rows=120, loss=loss)
-    priced = local_pricing.priced(asked)
-    found = local_pricing.find(priced.space, labels_of(2, 120, 3), 7, Clock())
+    priced = local_pricing.price_rows(asked)
+    found = local_pricing.find_neighbours(priced.space, labels_of(2, 120, 3), 7, Clock())
     # By content, as the slow twin has them.
     rows = rows_of(asked)
     first = [rows[found.order[i]] for i in found.near.offsets[:-1]]
@@ -152,12 +152,12 @@ def test_groups_of_levels_hold_what_the_slow_twin_counts(k):
 def test_a_ring_is_taken_apart_at_the_least_cost(n_rows):
     for seed in range(6):
         asked = problem(seed, n_rows=n_rows)
-        priced = local_pricing.priced(asked)
+        priced = local_pricing.price_rows(asked)
         ring = np.random.default_rng(seed).permutation(n_rows)
         following = np.empty(n_rows, dtype=np.int32)
         following[ring] = np.roll(ring, -1)
         labels = np.full(n_rows, -1, dtype=np.int32)
-        n_classes = rings.take_apart(priced.space, following, labels, np.empty(n_rows, np.int32), np.empty(n_rows))
+        n_classes = rings.split_rings(priced.space, following, labels, np.empty(n_rows, np.int32), np.empty(n_rows))
         rows = rows_of(asked)
         members = [tuple(np.flatnonzero(labels == label).tolist()) for label in range(n_classes)]
         assert sum(map(len, members)) == n_rows
@@ -177,7 +177,7 @@ def test_groups_that_fail_a_model_are_emptied(k):
     row_of, ill = np.repeat(np.arange(30), counts), rng.choice(4, n_records, p=[0.1, 0.6, 0.2, 0.1]).astype(np.int32)
     frame = pl.DataFrame({"ill": [None if code == 0 else f"value {code}" for code in ill.tolist()]})
     judge = Judge(ht.Table.encode(frame), (ht.KAnonymity(k), ht.DistinctLDiversity(2, "ill")))
-    judged = judge.check(n_records).judged
+    judged = judge.check_for_kernels(n_records).judged
     keys, held, slots = np.empty(64, np.uint64), np.empty(64, np.int64), np.empty(30, np.int32)
     with np.errstate(over="ignore"):
         levels.roll_up(nodes, np.array([0, 1]), counts, k, keys, held, slots)
@@ -201,12 +201,12 @@ def test_a_step_that_only_goes_down_never_costs_more(seed, most_places, monkeypa
     # What a change is said to cost decides whether it is made: were it wrong, some step would cost more.
     monkeypatch.setattr(local_pricing, "_MOST_PLACES", most_places)
     asked = problem(seed)
-    priced = local_pricing.priced(asked)
-    found = local_pricing.find(priced.space, np.zeros(40, dtype=np.int32), 8, Clock())
-    labels, check = labels_of(seed, 40, 4)[found.order], asked.judge.check(9)
+    priced = local_pricing.price_rows(asked)
+    found = local_pricing.find_neighbours(priced.space, np.zeros(40, dtype=np.int32), 8, Clock())
+    labels, check = labels_of(seed, 40, 4)[found.order], asked.judge.check_for_kernels(9)
     space = priced.space._replace(codes=np.ascontiguousarray(priced.space.codes[found.order]))
-    classes = local_recoding._classes(priced, labels, 3)
-    class_costs.settle_all(space, classes)
+    classes = local_recoding._build_classes(priced, labels, 3)
+    class_costs.recompute_all_classes(space, classes)
     rows = [rows_of(asked)[i] for i in found.order]
     state, costs, made = np.array([7 + seed]), [total_cost(asked, priced, rows, labels)], np.zeros(5, dtype=np.int64)
     for _ in range(150):
@@ -227,11 +227,11 @@ def total_cost(asked: Problem, priced: local_pricing.Pricing, rows: list[tuple[i
 @pytest.mark.parametrize("seed", range(3))
 def test_rows_left_over_join_the_class_that_grows_least(seed):
     asked = problem(seed)
-    priced, rows = local_pricing.priced(asked), rows_of(asked)
+    priced, rows = local_pricing.price_rows(asked), rows_of(asked)
     labels = labels_of(seed, 40, 4)
     labels[::9] = -1
     room = int(np.bincount(labels[labels >= 0]).max()) + 1
-    after = local_recoding.adopted(priced, labels, asked.judge.check(room))
+    after = local_recoding.adopt_rows(priced, labels, asked.judge.check_for_kernels(room))
     members = {label: np.flatnonzero(labels == label).tolist() for label in range(labels.max() + 1)}
 
     def grown(label: int, row: int) -> float:

@@ -12,10 +12,10 @@ KEYS = st.integers(0, 2**63 - 1) | st.integers(0, 40) | st.integers(0, 30).map(l
 def test_keys_are_found_where_they_are(known, others):
     keys = np.array(known, dtype=np.int64)
     slots = np.full(1 << len(known).bit_length() + 1, -1, dtype=np.int32)
-    group.fill(keys, slots)
+    group.fill_slots(keys, slots)
     wanted = np.array([*known, *others], dtype=np.int64)
     out = np.empty(len(wanted), dtype=np.int32)
-    n_missing = group.find(keys, slots, wanted, out)
+    n_missing = group.find_keys(keys, slots, wanted, out)
     place_of = {key: place for place, key in enumerate(known)}
     assert out.tolist() == [place_of.get(key, -1) for key in wanted.tolist()]
     assert n_missing == (out < 0).sum()

@@ -21,7 +21,7 @@ def test_left_sides_are_counted_as_a_slow_twin_counts_them(seed: int) -> None:
     starts = np.arange(n_classes * n_cuts).reshape(n_classes, n_cuts) * max(widths)
     begins = np.cumsum([0, *widths])
     counts = np.zeros((n_classes, n_cuts, begins[-1], n_kinds), dtype=np.int64)
-    counting.tally_left(codes, labels, kinds, counting.Sides(columns, starts, goes_left.ravel(), begins), counts)
+    counting.tally_left_sides(codes, labels, kinds, counting.Sides(columns, starts, goes_left.ravel(), begins), counts)
     expected = np.zeros_like(counts)
     for row, label in enumerate(labels):
         for cut in range(n_cuts) if label >= 0 else ():

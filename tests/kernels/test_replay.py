@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from hushtable.kernels.replay import cell_ranges, cell_sets, signposts, walk
+from hushtable.kernels.replay import build_signposts, cell_ranges, cell_sets, route_rows
 
 N_CODES = 5
 
@@ -129,15 +129,15 @@ def test_every_point_falls_into_the_leaf_that_holds_it(n_codes):
     while len((cuts := grown(KINDS, [range(-1, n_codes)] * 4, choose)).leaves) < 20:
         pass
     is_ordered = np.array([kind == "ordered" for kind in KINDS])
-    nodes, words = signposts(cuts.columns, cuts.starts, cuts.members, is_ordered)
+    nodes, words = build_signposts(cuts.columns, cuts.starts, cuts.members, is_ordered)
     assert len(words) <= len(cuts.members)
     codes = rng.integers(-1, n_codes, (4, 3_000)).astype(np.int32)
     begins = (n_codes + 1) * np.arange(5)
     same = np.tile(np.arange(n_codes + 1, dtype=np.int32), 4)
     labels = np.full(3_000, -1, dtype=np.int32)
-    walk(nodes, words, codes, np.arange(4), same, begins, labels, (0, 1_500))
+    route_rows(nodes, words, codes, np.arange(4), same, begins, labels, (0, 1_500))
     assert set(labels[1_500:].tolist()) == {-1}
-    walk(nodes, words, codes, np.arange(4), same, begins, labels, (1_500, 3_000))
+    route_rows(nodes, words, codes, np.arange(4), same, begins, labels, (1_500, 3_000))
     for label, point in zip(labels.tolist(), codes.T.tolist(), strict=True):
         assert all(code in cell for code, cell in zip(point, cuts.leaves[label], strict=True))
 

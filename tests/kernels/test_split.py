@@ -104,7 +104,7 @@ def searched(made, cut="gain", n_rescored=4, chunk=10_000, room=None, n_chunks=N
     dtype = np.uint8 if max(made.n_values) < 256 else np.uint32
     codes = np.zeros((len(made.rows), 8), dtype=dtype)
     codes[:, : len(made.columns)] = np.array(made.rows) + 1
-    rows = parallel.side_by_side(codes, counts, np.arange(len(counts)))
+    rows = parallel.rows_for_kernels(codes, counts, np.arange(len(counts)))
     rules = judge.Rules(
         kinds=np.array([RULE_SIZE] + [RULE_DISTINCT] * len(made.diversities), dtype=np.int64),
         columns=np.array([0, *range(len(made.diversities))], dtype=np.int64),
@@ -121,9 +121,9 @@ def searched(made, cut="gain", n_rescored=4, chunk=10_000, room=None, n_chunks=N
         scratch.work = scratch.work._replace(stack=scratch.work.stack[:1].copy())
     status, n_run = split.PAUSED, 0
     while status != split.DONE and n_run != n_chunks:
-        tree, status = parallel._slice(scratch, rows, tree, chunk)
+        tree, status = parallel._grow_slice(scratch, rows, tree, chunk)
         n_run += 1
-    split.finish(scratch.work.stack, tree)
+    split.finish_tree(scratch.work.stack, tree)
     ends = tree.leaf_starts[: tree.cursor[split.LEAVES] + 1].tolist()
     return [rows.order[a:b].tolist() for a, b in pairwise(ends)], tree
 

@@ -5,7 +5,7 @@ from collections import Counter
 import numpy as np
 from hypothesis import given, strategies as st
 
-from hushtable.kernels.subsets import N_FIGURES, Levels, measure, walk
+from hushtable.kernels.subsets import N_FIGURES, Levels, measure_columns, walk_subsets
 from strategies import coded_rows
 
 
@@ -45,7 +45,7 @@ def test_a_walk_measures_every_column_set(case, n_fixed):
     bits = np.int64(1) << np.arange(n)
     for pattern in range(1 << n_fixed):
         prefix = np.array([*(j for j in range(n_fixed) if pattern >> j & 1), n_fixed])
-        walk(codes, counts, bits, prefix, scratch, out)
+        walk_subsets(codes, counts, bits, prefix, scratch, out)
     assert not scratch.bins.any()
     assert out.tolist() == [slowly(codes, counts, mask) for mask in range(1 << n)]
 
@@ -58,7 +58,7 @@ def test_one_set_is_measured_whatever_the_order_and_the_bins(case, n_bins):
     for mask in range(1 << n):
         columns = np.array([j for j in range(n) if mask >> j & 1], dtype=np.int64)
         for order in (columns, columns[::-1].copy()):
-            level = measure(codes, widths, counts, order, scratch)
+            level = measure_columns(codes, widths, counts, order, scratch)
             assert scratch.tally[level, -N_FIGURES:].tolist() == slowly(codes, counts, mask)
     assert not scratch.bins.any()
 
@@ -71,6 +71,6 @@ def test_wide_columns_are_split_class_by_class():
     widths, counts = np.array([5, 3000, 3000, 2]), np.ones(5000, dtype=np.int64)
     scratch = levels(4, 5000, 4096)
     for columns in ([1, 2, 0, 3], [2, 0, 3], [1, 3], [0, 3]):
-        level = measure(codes, widths, counts, np.array(columns), scratch)
+        level = measure_columns(codes, widths, counts, np.array(columns), scratch)
         mask = sum(1 << j for j in columns)
         assert scratch.tally[level, -N_FIGURES:].tolist() == slowly(codes, counts, mask)

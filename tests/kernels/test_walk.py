@@ -56,29 +56,29 @@ def listed(found):
 def test_first_smallest(drawn):
     codes, widths, probes, targets, sizes, missing_matches = drawn
     twin = naive(codes, probes, targets, sizes, missing_matches)
-    rows = lattice.grid(codes, widths, probes, targets, sizes, missing_matches=missing_matches)
-    assert listed(lattice.first_smallest(rows)) == [(row, *sets[0]) for row, sets in sorted(twin.items())]
+    rows = lattice.build_grid(codes, widths, probes, targets, sizes, missing_matches=missing_matches)
+    assert listed(lattice.find_smallest_sets(rows)) == [(row, *sets[0]) for row, sets in sorted(twin.items())]
 
 
 @given(grids())
 def test_minimal_sets(drawn):
     codes, widths, probes, targets, sizes, missing_matches = drawn
     twin = naive(codes, probes, targets, sizes, missing_matches)
-    rows = lattice.grid(codes, widths, probes, targets, sizes, missing_matches=missing_matches)
+    rows = lattice.build_grid(codes, widths, probes, targets, sizes, missing_matches=missing_matches)
     minimal = [
         (row, columns, target)
         for row, sets in sorted(twin.items())
         for columns, target in sets
         if not any(set(other) < set(columns) for other, _ in sets)
     ]
-    assert listed(lattice.minimal_sets(rows)) == minimal
+    assert listed(lattice.find_minimal_sets(rows)) == minimal
 
 
 @given(grids(), st.integers(1, 3))
 def test_every_set_is_walked_or_left(drawn, n_parts):
     """What the parts of a walk count adds up to all sets of the largest size."""
     codes, widths, probes, targets, sizes, missing_matches = drawn
-    rows = lattice.grid(codes, widths, probes, targets, sizes, missing_matches=missing_matches)
+    rows = lattice.build_grid(codes, widths, probes, targets, sizes, missing_matches=missing_matches)
     largest = sizes[-1]
     seen = np.zeros((n_parts, len(codes), largest + 1))
     for part in range(n_parts):
@@ -88,7 +88,7 @@ def test_every_set_is_walked_or_left(drawn, n_parts):
             np.full(len(probes), -1, dtype=np.int32),
         )
         pulse = np.array([0, 1 << 60, 0, 0])
-        uniques.walk(rows, found, pulse, seen[part], lattice._n_below(len(codes), largest), part, n_parts)
+        uniques.walk_sets(rows, found, pulse, seen[part], lattice._count_sets_below(len(codes), largest), part, n_parts)
         assert pulse[3] == len(codes)
     walked = (seen[:1] if largest == 1 else seen)[:, :, largest].sum()
     assert walked + seen[:, :, 0].sum() == math.comb(len(codes), largest)
@@ -97,8 +97,8 @@ def test_every_set_is_walked_or_left(drawn, n_parts):
 @given(grids())
 def test_a_walk_without_a_budget_reaches_every_set(drawn):
     codes, widths, probes, targets, sizes, missing_matches = drawn
-    rows = lattice.grid(codes, widths, probes, targets, sizes, missing_matches=missing_matches)
-    for found in (lattice.first_smallest(rows), lattice.minimal_sets(rows)):
+    rows = lattice.build_grid(codes, widths, probes, targets, sizes, missing_matches=missing_matches)
+    for found in (lattice.find_smallest_sets(rows), lattice.find_minimal_sets(rows)):
         assert list(found.coverage) == sizes
         assert found.complete_to == sizes[-1]
         for size, each in found.coverage.items():
@@ -110,8 +110,8 @@ def test_a_walk_without_a_budget_reaches_every_set(drawn):
 def test_a_budget_ends_at_a_size_and_counts_what_it_leaves_out(drawn, nodes):
     codes, widths, probes, targets, sizes, missing_matches = drawn
     twin = naive(codes, probes, targets, sizes, missing_matches)
-    rows = lattice.grid(codes, widths, probes, targets, sizes, missing_matches=missing_matches)
-    found = lattice.first_smallest(rows, budget=ht.Budget(nodes=nodes))
+    rows = lattice.build_grid(codes, widths, probes, targets, sizes, missing_matches=missing_matches)
+    found = lattice.find_smallest_sets(rows, budget=ht.Budget(nodes=nodes))
     assert found.n_sets <= nodes
     for size, each in found.coverage.items():
         assert min(each) >= 0
@@ -139,8 +139,8 @@ def test_a_budget_ends_at_a_size_and_counts_what_it_leaves_out(drawn, nodes):
 @given(grids(), st.integers(1, 40))
 def test_minimal_sets_under_a_budget_are_all_up_to_a_size(drawn, nodes):
     codes, widths, probes, targets, sizes, missing_matches = drawn
-    rows = lattice.grid(codes, widths, probes, targets, sizes, missing_matches=missing_matches)
-    whole, part = lattice.minimal_sets(rows), lattice.minimal_sets(rows, budget=ht.Budget(nodes=nodes))
+    rows = lattice.build_grid(codes, widths, probes, targets, sizes, missing_matches=missing_matches)
+    whole, part = lattice.find_minimal_sets(rows), lattice.find_minimal_sets(rows, budget=ht.Budget(nodes=nodes))
     assert listed(part) == [each for each in listed(whole) if len(each[1]) <= part.complete_to]
     for size, each in part.coverage.items():
         assert sum(each) == math.comb(len(codes), size)
@@ -153,7 +153,7 @@ def test_parts_that_stop_apart_claim_no_set_that_is_not_settled(drawn, nodes):
     codes, widths, probes, targets, sizes, missing_matches = drawn
     largest = sizes[-1]
     twin = naive(codes, probes, targets, [largest], missing_matches)
-    rows = lattice.grid(codes, widths, probes, targets, [largest], missing_matches=missing_matches)
+    rows = lattice.build_grid(codes, widths, probes, targets, [largest], missing_matches=missing_matches)
     found = [
         uniques.FoundSets(
             np.full(len(probes), largest + 1, dtype=np.int32),
@@ -165,10 +165,10 @@ def test_parts_that_stop_apart_claim_no_set_that_is_not_settled(drawn, nodes):
     pulses = np.array([[0, limit, 0, 0] for limit in nodes])
     seen = np.zeros((len(nodes), len(codes), largest + 1))
     for part in range(len(nodes)):
-        below = lattice._n_below(len(codes), largest)
-        uniques.walk(rows, found[part], pulses[part], seen[part], below, part, len(nodes))
+        below = lattice._count_sets_below(len(codes), largest)
+        uniques.walk_sets(rows, found[part], pulses[part], seen[part], below, part, len(nodes))
     lattice._keep_first(found[0], found[1])
-    coverage = lattice._interrupted(seen, int(pulses[:, 3].min()), largest)
+    coverage = lattice._coverage_at_stop(seen, int(pulses[:, 3].min()), largest)
     assert min(coverage) >= 0
     assert sum(coverage) == math.comb(len(codes), largest)
     missed = {columns for row, sets in twin.items() if found[0].sizes[row] > largest for columns, _ in sets}
@@ -179,10 +179,10 @@ def test_classes_that_stay_large_make_room_for_themselves():
     codes = np.zeros((5, 100), dtype=np.int32)
     codes[4] = np.tile(np.arange(50), 2)
     probes = np.repeat([1, 0], 50)
-    rows = lattice.grid(codes, [1, 1, 1, 1, 50], probes, 1 - probes, [5])
+    rows = lattice.build_grid(codes, [1, 1, 1, 1, 50], probes, 1 - probes, [5])
     expected = [(row, (0, 1, 2, 3, 4), row + 50) for row in range(50)]
-    assert listed(lattice.first_smallest(rows)) == expected
-    assert listed(lattice.minimal_sets(rows)) == expected
+    assert listed(lattice.find_smallest_sets(rows)) == expected
+    assert listed(lattice.find_minimal_sets(rows)) == expected
     drawn = lattice.pack_draws([np.arange(50, 75), np.arange(60, 100)], 100)
     (hits,) = lattice.hits_by_draw(rows, drawn)
     assert hits[:50].tolist() == [1] * 10 + [3] * 15 + [2] * 25

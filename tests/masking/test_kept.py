@@ -32,7 +32,7 @@ def coded(pairs):
 
 @given(pairs)
 def test_dependence_agrees_with_the_twin(pairs):
-    found = kept.dependence(*coded(pairs))
+    found = kept.measure_dependence(*coded(pairs))
     assert found.mutual_information == pytest.approx(naive_information(pairs), abs=1e-9)
     assert found.chi_square == pytest.approx(naive_chi_square(pairs), abs=1e-10)
     ours, theirs = (len(set(column)) for column in zip(*pairs, strict=True))
@@ -42,26 +42,26 @@ def test_dependence_agrees_with_the_twin(pairs):
 @given(pairs)
 def test_normalized_mutual_information_is_a_share_and_symmetric(pairs):
     first, second = coded(pairs)
-    found = kept.normalized_mutual_information(first, second)
+    found = kept.normalize_mutual_information(first, second)
     assert 0 <= found <= 1
-    assert found == pytest.approx(kept.normalized_mutual_information(second, first))
+    assert found == pytest.approx(kept.normalize_mutual_information(second, first))
     if len(set(first.tolist())) > 1:
-        assert kept.normalized_mutual_information(first, first) == pytest.approx(1)
+        assert kept.normalize_mutual_information(first, first) == pytest.approx(1)
 
 
 def test_independent_columns_have_exactly_nothing_in_common():
     first, second = np.repeat(np.arange(3, dtype=np.int32), 4), np.tile(np.arange(4, dtype=np.int32), 3)
     assert kept.mutual_information(first, second) == 0
-    assert kept.dependence(first, second).chi_square == 0
+    assert kept.measure_dependence(first, second).chi_square == 0
 
 
 def test_long_orders_are_binned_evenly_and_categories_are_not():
     table = Table.encode(pl.DataFrame({"x": range(1000), "name": [f"n{row}" for row in range(1000)]}))
-    bins = kept.binned_codes(table, "x")
+    bins = kept.bin_codes(table, "x")
     assert np.bincount(bins).tolist() == [50] * 20
     assert (np.diff(bins[np.argsort(table.codes[0])]) >= 0).all()
-    assert kept.binned_codes(table, "name") is not bins
-    assert len(np.unique(kept.binned_codes(table, "name"))) == 1000
+    assert kept.bin_codes(table, "name") is not bins
+    assert len(np.unique(kept.bin_codes(table, "name"))) == 1000
 
 
 def naive_rules(first, second, support, confidence, names):
@@ -111,7 +111,7 @@ def test_a_column_that_c_determines_is_given_back():
     a = rng.integers(0, 3, 600).astype(np.int32)
     labels = np.where(rng.random(600) < 0.8, a % 2, rng.integers(0, 2, 600)).astype(np.int32)
     hidden = rng.random(600) < 0.5
-    (guess,) = kept.guess_masked(["a"], a[None], hidden[None], [a.copy()], labels)
+    (guess,) = kept.guess_stars(["a"], a[None], hidden[None], [a.copy()], labels)
     assert guess.right_rate == 1
     assert guess.restored_rate == pytest.approx(1)
     (warning,) = kept.warnings_of([guess])
@@ -125,7 +125,7 @@ def test_a_column_that_c_knows_nothing_of_is_not():
     a, c = rng.integers(0, 2, (2, 2000)).astype(np.int32)
     hidden = np.ones(2000, dtype=bool)
     hidden[:100] = False
-    (guess,) = kept.guess_masked(["a"], a[None], hidden[None], [c], a)
+    (guess,) = kept.guess_stars(["a"], a[None], hidden[None], [c], a)
     assert guess.restored_rate < 0.1
     assert kept.warnings_of([guess]) == ()
 
@@ -134,7 +134,7 @@ def test_without_c_or_with_nothing_published_the_guess_is_one_value():
     a = np.array([0, 0, 1, 2], dtype=np.int32)
     labels = np.array([0, 0, 1, 1], dtype=np.int32)
     hidden = np.array([[False, False, True, True], [True] * 4])
-    some, none = kept.guess_masked(["x", "y"], np.array([a, a]), hidden, [], labels)
+    some, none = kept.guess_stars(["x", "y"], np.array([a, a]), hidden, [], labels)
     assert (some.n_masked, some.right_rate) == (2, 0)
     assert none.restored == 0
 
@@ -142,7 +142,7 @@ def test_without_c_or_with_nothing_published_the_guess_is_one_value():
 def test_missing_cells_can_be_guessed():
     a = np.array([-1, -1, 1, -1], dtype=np.int32)
     hidden = np.array([[False, False, False, True]])
-    (guess,) = kept.guess_masked(["a"], a[None], hidden, [a.copy()], np.zeros(4, dtype=np.int32))
+    (guess,) = kept.guess_stars(["a"], a[None], hidden, [a.copy()], np.zeros(4, dtype=np.int32))
     assert guess.right_rate == 1
     assert guess.restored_rate == 0
 
@@ -165,7 +165,7 @@ def test_pairs_after_masking_are_of_the_records_that_publish_both(rows):
     masked = {name: [-2 if row[at + 4] else row[at] for row in rows] for at, name in enumerate("pq")}
     labels = [at % 2 for at in range(len(rows))]
     codes = {name: np.array(column, dtype=np.int32) for name, column in raw.items()}
-    found = kept.kept_pairs(
+    found = kept.compare_pairs(
         {name: (codes[name], np.array(masked[name], dtype=np.int32)) for name in "pq"},
         {"b": codes["b"]},
         {"c": codes["c"]},
@@ -188,7 +188,7 @@ def test_more_clusters_keep_more_and_never_more_than_there_was():
     food = (income >= 11).astype(np.int32)
     kept_shares = []
     for width in (10, 5, 2, 1):
-        (pair,) = kept.kept_pairs({}, {"income": income}, {"food": food}, income // np.int32(width))
+        (pair,) = kept.compare_pairs({}, {"income": income}, {"food": food}, income // np.int32(width))
         kept_shares.append(pair.after / pair.before)
         assert pair.after / pair.before == pytest.approx(
             naive_information(list(zip(income // width, food, strict=True)))
@@ -203,14 +203,14 @@ def test_stars_that_stand_together_are_no_correlation():
     first, second = np.repeat(np.arange(2, dtype=np.int32), 200), np.tile(np.arange(2, dtype=np.int32), 200)
     stars = np.arange(400) % 4 < 2
     masked = [np.where(stars, np.int32(-2), codes) for codes in (first, second)]
-    (pair,) = kept.kept_pairs({"p": (first, masked[0]), "q": (second, masked[1])}, {}, {}, np.zeros(400, np.int32))
+    (pair,) = kept.compare_pairs({"p": (first, masked[0]), "q": (second, masked[1])}, {}, {}, np.zeros(400, np.int32))
     assert (pair.before, pair.after, pair.n_after) == (0, 0, 200)
 
 
 def test_a_column_of_stars_says_nothing():
     codes = np.array([0, 1, 0, 1], dtype=np.int32)
     stars = np.full(4, -2, dtype=np.int32)
-    pairs = kept.kept_pairs({"p": (codes, stars), "q": (codes, codes)}, {}, {"c": codes}, codes)
+    pairs = kept.compare_pairs({"p": (codes, stars), "q": (codes, codes)}, {}, {"c": codes}, codes)
     assert [(pair.after, pair.n_after) for pair in pairs] == [(0, 0), (0, 0), (pytest.approx(1), 4)]
 
 

@@ -12,8 +12,8 @@ import hushtable as ht
 from hushtable.claims import Independence
 from hushtable.columns.column import from_texts
 from hushtable.masking.amounts import read_amounts
-from hushtable.masking.dealing import Types, greedy
-from hushtable.masking.search import agreement_bound, mask
+from hushtable.masking.dealing import Types, deal_greedily
+from hushtable.masking.search import agreement_bound, mask_types
 from hushtable.search.budget import Budget
 from strategies import tables
 from twins import naive_masking as naive
@@ -43,7 +43,7 @@ def random_clusters(seed, most=18, holes=False):
 
 
 def searched(clusters, method="auto", weights=None):
-    return mask(types_of(clusters, weights), method, Budget())
+    return mask_types(types_of(clusters, weights), method, Budget())
 
 
 def frame_of(n, rng, n_values=3, n_columns=2):
@@ -88,7 +88,7 @@ def test_the_first_greedy_pass_alone_keeps_its_ratio():
     for seed in range(60):
         clusters = random_clusters(seed + 2_000, most=12)
         types = types_of(clusters)
-        assert greedy(types).cost(types) <= len(clusters[0][0]) * naive.fewest_stars(clusters), seed
+        assert deal_greedily(types).cost(types) <= len(clusters[0][0]) * naive.fewest_stars(clusters), seed
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -118,8 +118,8 @@ def test_a_cell_that_agrees_with_nothing_is_always_masked(method):
 def test_dealings_use_every_record_once(method):
     for seed in range(30):
         types = types_of(random_clusters(seed + 5_000, most=18))
-        dealing = mask(types, method, Budget()).dealing
-        left = dealing.left(types)
+        dealing = mask_types(types, method, Budget()).dealing
+        left = dealing.remaining_types(types)
         assert not left.supply.any()
         assert dealing.counts.min() > 0
 
@@ -134,7 +134,7 @@ def test_the_simple_bound_of_many_columns_is_below_the_agreement_bound(monkeypat
     from hushtable.masking import search
 
     found = [agreement_bound(types_of(random_clusters(seed + 7_000))) for seed in range(60)]
-    monkeypatch.setattr(search, "_AGREEING", 0)
+    monkeypatch.setattr(search, "_MAX_COLUMNS_AGREEING", 0)
     simple = [agreement_bound(types_of(random_clusters(seed + 7_000))) for seed in range(60)]
     assert all(low <= high for low, high in zip(simple, found, strict=True))
     assert any(simple)
@@ -153,15 +153,15 @@ def test_a_programme_too_large_is_thinned(monkeypatch):
         monkeypatch.setattr(search, name, size)
     rng = np.random.default_rng(5)
     types = types_of([[tuple(map(int, v)) for v in rng.integers(0, 4, (60, 3))] for _ in range(3)])
-    found = mask(types, "auto", Budget())
-    assert found.bound <= mask(types, "exact", Budget()).cost <= found.cost <= greedy(types).cost(types)
-    assert not found.dealing.left(types).supply.any()
+    found = mask_types(types, "auto", Budget())
+    assert found.bound <= mask_types(types, "exact", Budget()).cost <= found.cost <= deal_greedily(types).cost(types)
+    assert not found.dealing.remaining_types(types).supply.any()
 
 
 def test_the_relaxation_rounded_down_is_between_its_floor_and_greedy(monkeypatch):
     from hushtable.masking import search
 
-    monkeypatch.setattr(search, "_EXACT", 0)
+    monkeypatch.setattr(search, "_MAX_EDGES_EXACT", 0)
     for seed in range(40):
         clusters = random_clusters(seed, most=12)
         least = naive.fewest_stars(clusters)

@@ -11,7 +11,7 @@ from hypothesis import given, strategies as st
 
 import hushtable as ht
 from hushtable.models.base import ClassStats, Matching
-from hushtable.models.matching import matches
+from hushtable.models.matching import matching_pairs
 from strategies import tables
 
 NOTIONS = [ht.Match1K, ht.MatchK1, ht.MatchKK, ht.Global1K, ht.GlobalK1]
@@ -32,7 +32,7 @@ def test_matches_are_the_pairs_of_all_perfect_matchings(cells: list[bool]) -> No
     edges = np.array(cells).reshape(n, n)
     orders = [order for order in itertools.permutations(range(n)) if edges[range(n), order].all()]
     expected = {pair for order in orders for pair in enumerate(order)}
-    found = matches(matching_of(edges))
+    found = matching_pairs(matching_of(edges))
     assert set(zip(found.published.tolist(), found.original.tolist(), strict=True)) == expected
 
 

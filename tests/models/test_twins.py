@@ -7,7 +7,7 @@ import pytest
 from by_hand import added, stats_of, totals_of
 from hypothesis import given, strategies as st
 
-from hushtable.anonymizers.judging import _stacked
+from hushtable.anonymizers.judging import _stack_tables
 from hushtable.kernels import judge
 from hushtable.models import (
     MODELS,
@@ -137,9 +137,9 @@ def test_the_rule_judges_as_passes(name, data, classes, rest, levels):
         np.array([rule.threshold]),
         np.array([rule.second]),
         np.array([max(whole) + 2]),
-        _stacked([rule.table]),
+        _stack_tables([rule.table]),
     )
-    found, nodes = [], rules.scratch()
+    found, nodes = [], rules.allocate_nodes()
     for held, people in zip(classes, population, strict=True):
         counts = np.array([[held.get(code, 0) for code in range(-1, 6)]])
         n_held = np.array([sum(code >= 0 for code in held)])

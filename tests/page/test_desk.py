@@ -96,16 +96,16 @@ def test_a_second_tab_sees_the_same_and_a_new_start_loses_nothing(ward):
 def test_undo_and_redo_are_steps_of_the_history(tmp_path):
     versions = PolicyVersions(tmp_path / "policy.yaml")
     for text in ("a", "b", "c"):
-        versions.put(text)
-    versions.go(versions.at - 1)
+        versions.write_state(text)
+    versions.go_to_step(versions.at - 1)
     assert (versions.text, versions.at, versions.last) == ("b", 2, 3)
-    versions.go(versions.at - 5)
+    versions.go_to_step(versions.at - 5)
     assert versions.at == 2
-    versions.go(3)
+    versions.go_to_step(3)
     assert versions.text == "c"
-    versions.go(1)
-    versions.put("d")
-    assert (versions.text, versions.last, versions.step(3)) == ("d", 2, None)
+    versions.go_to_step(1)
+    versions.write_state("d")
+    assert (versions.text, versions.last, versions.read_step(3)) == ("d", 2, None)
     assert PolicyVersions(tmp_path / "policy.yaml").at == 2
 
 
@@ -115,7 +115,7 @@ def test_a_policy_that_is_changed_by_hand_is_seen_and_a_broken_one_told_of(ward)
     last = desk.versions.last
     file.write_text("columns: [", encoding="utf-8")
     assert "not YAML" in fault_in(ward.get("/columns"))
-    file.write_text(desk.policy.changed({"method.mondrian.recoding": "cut"}).to_yaml(), encoding="utf-8")
+    file.write_text(desk.policy.with_entries({"method.mondrian.recoding": "cut"}).to_yaml(), encoding="utf-8")
     assert fault_in(ward.get("/columns")) == ""
     assert desk.policy.method.recoding == "cut"
     assert desk.versions.last == last + 1
@@ -211,7 +211,7 @@ def test_groups_that_the_policy_refuses_leave_no_file(tmp_path, monkeypatch):
     def refuse(*_):
         raise InputError("refused")
 
-    monkeypatch.setattr(actions, "_put_hierarchy", refuse)
+    monkeypatch.setattr(actions, "_change_hierarchy", refuse)
     desk = SimpleNamespace(versions=PolicyVersions(tmp_path / "policy.yaml"))
     with pytest.raises(InputError, match="refused"):
         actions._write_groups(desk, 0, "Station", [["a", "b"]])

@@ -8,7 +8,7 @@ from hypothesis import given, strategies as st
 
 import hushtable as ht
 from hushtable.io import frames
-from hushtable.pipeline.cleaning import Cleaning, cleaned, is_incomplete, is_outlier
+from hushtable.pipeline.cleaning import Cleaning, clean_rows, is_incomplete, is_outlier
 
 numbers = st.lists(st.one_of(st.none(), st.integers(-50, 50)), min_size=1, max_size=12)
 
@@ -47,10 +47,10 @@ def test_incomplete_rows(rows):
 
 def test_incomplete_rows_go_first_and_both_are_counted():
     frame = frames.read(pl.DataFrame({"a": [1, 1, 1, 1, 1, 1, 1, 99, None], "b": list("xxxxxxxxx")}))
-    rest, counts = cleaned(frame, Cleaning(missing="drop", outlier={"a": "outlier_iqr"}))
+    rest, counts = clean_rows(frame, Cleaning(missing="drop", outlier={"a": "outlier_iqr"}))
     assert rest.native["a"].to_list() == [1] * 7
     assert counts == {"rows_left_out_missing": 1, "rows_left_out_outlier": 1}
-    assert cleaned(frame, Cleaning()) == (frame, {})
+    assert clean_rows(frame, Cleaning()) == (frame, {})
 
 
 def test_outliers_among_texts_are_an_error_where_they_are_named():

@@ -15,8 +15,8 @@ from hushtable.errors import ColumnError, InputError, PipelineError
 from hushtable.io import frames
 from hushtable.io.csv import Dialect
 from hushtable.io.frames import Frame
-from hushtable.pipeline.constraining import Constraints, Demand, constrained, rules_of
-from hushtable.pipeline.expressions import read
+from hushtable.pipeline.constraining import Constraints, Demand, apply_rules, rules_of
+from hushtable.pipeline.expressions import parse_expression
 from hushtable.pipeline.modules import Constraining
 from twins.naive_constraining import Node, constrain, words
 
@@ -63,7 +63,7 @@ def rules(text: str) -> Constraints:
 
 
 def kept(frame: Frame, text: str) -> list[dict]:
-    found, counts = constrained(frame, rules(text), None)
+    found, counts = apply_rules(frame, rules(text), None)
     assert counts == {"rows_left_out": frame.n_rows - found.n_rows, "n_trials": 0}
     assert found.columns == frame.columns
     return rows_of(found)
@@ -120,7 +120,7 @@ conditions = st.recursive(
 
 def demand(condition: Node) -> Demand:
     """Return a condition as the package reads its words."""
-    return Demand("rule", read(words(condition), "rule"))
+    return Demand("rule", parse_expression(words(condition), "rule"))
 
 
 @given(tables(), conditions)
@@ -128,7 +128,7 @@ def test_expressions_agree_with_their_twin(rows, condition) -> None:
     expected = constrain(rows, {}, [condition], [])
     wanted = Constraints(demands=(demand(condition),))
     for make in (as_text, as_typed):
-        found, _ = constrained(make(rows), wanted, None)
+        found, _ = apply_rules(make(rows), wanted, None)
         assert rows_of(found) == rows_of(make(expected))
 
 
@@ -179,7 +179,7 @@ def test_rules_agree_with_their_twin(rows, nan_groups, demands, pairs) -> None:
     asked = Constraints(asked.deletions, asked.changes, (*asked.demands, *map(demand, demands)))
     expected = constrain(rows, nan_groups, demands, pairs)
     for make in (as_text, as_typed):
-        found, _ = constrained(make(rows), asked, None)
+        found, _ = apply_rules(make(rows), asked, None)
         assert rows_of(found) == rows_of(make(expected))
 
 
@@ -363,12 +363,12 @@ def test_dataframes_of_any_library(library: str) -> None:
     }
     frame = frames.read(nw.from_dict(data, backend=library).to_native())
     text = "{nan_groups: {job: {erase: pay}, pay: {copy: age}}, field_constraints: ['age <= 18 | pay > 3']}"
-    found, _ = constrained(frame, rules(text), None)
-    assert frames.library(found) == library
+    found, _ = apply_rules(frame, rules(text), None)
+    assert frames.library_of(found) == library
     assert [*found.column("age")] == [17, 18, 40]
     assert [*found.column("pay")] == [1, None, 4]
-    found, counts = constrained(frame, rules(f"{{{text[1:-1]}, target_rows: 8}}"), lambda n_rows, trial: frame)
-    assert frames.library(found) == library
+    found, counts = apply_rules(frame, rules(f"{{{text[1:-1]}, target_rows: 8}}"), lambda n_rows, trial: frame)
+    assert frames.library_of(found) == library
     assert [*found.column("pay")] == [1, None, 4, 1, None, 4, 1, None]
     assert counts == {"rows_left_out": 3, "n_trials": 2}
 
@@ -412,10 +412,10 @@ def test_deletions_come_first_and_changes_in_their_order() -> None:
 
 def test_no_rules_and_no_rows() -> None:
     frame = csv(ADULT)
-    assert rows_of(constrained(frame, rules("{}"), None)[0]) == rows_of(frame)
+    assert rows_of(apply_rules(frame, rules("{}"), None)[0]) == rows_of(frame)
     empty = frame.take(np.arange(0))
     text = "{nan_groups: {age: {copy: salary}, income: delete}, field_constraints: ['age > salary', 'age + 1 > 3']}"
-    assert constrained(empty, rules(text), None)[0].n_rows == 0
+    assert apply_rules(empty, rules(text), None)[0].n_rows == 0
 
 
 def counting(start: int = 0):
@@ -433,7 +433,7 @@ def counting(start: int = 0):
 def test_rows_are_drawn_until_there_are_enough() -> None:
     redraw, asked = counting(start=10)
     text = "{field_constraints: ['n == 3 | n == 12 | n == 13 | n > 15'], target_rows: 5, sampling_ratio: 1.5}"
-    found, counts = constrained(csv("n\n1\n3\n"), rules(text), redraw)
+    found, counts = apply_rules(csv("n\n1\n3\n"), rules(text), redraw)
     assert [row["n"] for row in rows_of(found)] == ["3", "12", "13", "16", "17"]
     assert asked == [(6, 1), (3, 2)]
     assert counts == {"rows_left_out": 1 + 4, "n_trials": 2}
@@ -441,14 +441,14 @@ def test_rows_are_drawn_until_there_are_enough() -> None:
 
 def test_enough_rows_are_cut_and_none_drawn() -> None:
     redraw, asked = counting()
-    found, counts = constrained(csv("n\n1\n2\n3\n4\n"), rules("{field_constraints: ['n > 1'], target_rows: 2}"), redraw)
+    found, counts = apply_rules(csv("n\n1\n2\n3\n4\n"), rules("{field_constraints: ['n > 1'], target_rows: 2}"), redraw)
     assert [row["n"] for row in rows_of(found)] == ["2", "3"]
     assert (asked, counts) == ([], {"rows_left_out": 1, "n_trials": 0})
 
 
 def test_without_a_number_of_rows_none_are_drawn() -> None:
     redraw, asked = counting()
-    assert constrained(csv("n\n1\n2\n"), rules("field_constraints: ['n > 1']"), redraw)[0].n_rows == 1
+    assert apply_rules(csv("n\n1\n2\n"), rules("field_constraints: ['n > 1']"), redraw)[0].n_rows == 1
     assert asked == []
 
 
@@ -456,27 +456,27 @@ def test_drawing_ends() -> None:
     redraw, asked = counting()
     text = "{field_constraints: ['n == 3 | n == 5'], target_rows: 3, max_trials: 4}"
     with pytest.raises(InputError, match=r"^2 of 3 rows keep to the rules after 4 trials\.\n\nHint: raise max_trials"):
-        constrained(csv("n\n1\n2\n"), rules(text), redraw)
+        apply_rules(csv("n\n1\n2\n"), rules(text), redraw)
     assert [trial for _, trial in asked] == [1, 2, 3, 4]
     with pytest.raises(InputError, match=r"^1 of 3 rows keep to the rules\.\n\nHint: leave target_rows out"):
-        constrained(csv("n\n3\n2\n"), rules(text), None)
+        apply_rules(csv("n\n3\n2\n"), rules(text), None)
 
 
 def test_what_is_drawn_is_read_as_what_was_there() -> None:
     first = csv("code,day\nZA0,31/01/2020\n100,01/02/2020\n")
     later = csv("code,day\n0100,03/02/2020\n100,02/03/2020\n")
     text = "{field_constraints: [\"code == '100' & day > DATE(2020-02-28)\"], target_rows: 1}"
-    found, _ = constrained(first, rules(text), lambda n_rows, trial: later)
+    found, _ = apply_rules(first, rules(text), lambda n_rows, trial: later)
     assert rows_of(found) == [{"code": "100", "day": "02/03/2020"}]
 
 
 def test_frames_remember_what_was_said_of_them() -> None:
-    frame = csv("zip,n\n1,1\n2,2\n").told({"zip": ColumnSpec("category")})
-    found, _ = constrained(frame, rules("field_constraints: [\"zip == '2'\"]"), None)
+    frame = csv("zip,n\n1,1\n2,2\n").with_specs({"zip": ColumnSpec("category")})
+    found, _ = apply_rules(frame, rules("field_constraints: [\"zip == '2'\"]"), None)
     assert found.specs == frame.specs
     assert found.is_text
     with pytest.raises(ColumnError, match="holds texts, and is compared with a number"):
-        constrained(frame, rules("field_constraints: [zip == 2]"), None)
+        apply_rules(frame, rules("field_constraints: [zip == 2]"), None)
 
 
 def test_proportions_are_not_built() -> None:
@@ -559,7 +559,7 @@ def test_texts_of_tuples_are_not_read_without_end() -> None:
 def test_unknown_columns_are_told_with_near_names(text: str, message: str) -> None:
     frame = csv(ADULT)
     with pytest.raises(ColumnError) as raised:
-        constrained(frame, rules(text), None)
+        apply_rules(frame, rules(text), None)
     assert re.match(message, str(raised.value))
     assert "did you mean" in str(raised.value)
 
@@ -585,7 +585,7 @@ def test_unknown_columns_are_told_with_near_names(text: str, message: str) -> No
 def test_what_cannot_be_compared_is_told_without_a_cell(text: str, message: str) -> None:
     frame = csv("age,income,occupation,since\n39,secret1,secret2,2020-01-31\n,,,\n")
     with pytest.raises(ColumnError) as raised:
-        constrained(frame, rules(yaml.safe_dump({"field_constraints": [text]})), None)
+        apply_rules(frame, rules(yaml.safe_dump({"field_constraints": [text]})), None)
     assert str(raised.value).startswith(f"field_constraints 1: {message}.")
     assert "secret" not in str(raised.value)
     assert "\n\nHint: " in str(raised.value)
@@ -603,16 +603,16 @@ def test_copies_are_of_one_kind() -> None:
     text = csv("a,b,c,d\n1,x,2020-01-31,01.02.2020\n2,,2020-01-31,\n3,y,,31.12.2020\n")
     for rule in ("{a: {copy: b}}", "{a: {copy: c}}", "{c: {copy: d}}"):
         with pytest.raises(ColumnError, match=r"cannot be copied into '.': their types differ\."):
-            constrained(text, rules(f"nan_groups: {rule}"), None)
+            apply_rules(text, rules(f"nan_groups: {rule}"), None)
     typed = frames.read(pl.DataFrame({"a": [1, 2], "b": [1.5, None]}))
     with pytest.raises(ColumnError, match="their types differ"):
-        constrained(typed, rules("nan_groups: {a: {copy: b}}"), None)
+        apply_rules(typed, rules("nan_groups: {a: {copy: b}}"), None)
 
 
 def test_erased_cells_leave_other_columns_alone() -> None:
     frame = frames.read(
         pl.DataFrame({"a": ["x", None], "b": pl.Series(["u", "v"], dtype=pl.Categorical), "c": [[1], [2]]})
     )
-    found, _ = constrained(frame, rules("nan_groups: {a: {erase: b}}"), None)
+    found, _ = apply_rules(frame, rules("nan_groups: {a: {erase: b}}"), None)
     assert found.native["b"].to_list() == ["u", None]
     assert found.native.schema == frame.native.schema

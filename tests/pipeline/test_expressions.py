@@ -18,8 +18,8 @@ from hushtable.pipeline.expressions import (
     Sum,
     Text,
     columns_of,
-    number,
-    read,
+    parse_expression,
+    parse_number,
 )
 
 SIGNS = ["==", "!=", "<", "<=", ">", ">="]
@@ -91,7 +91,7 @@ def written(node, inside="") -> str:
 
 @given(conditions)
 def test_what_is_written_is_read_again(condition) -> None:
-    assert read(written(condition), "rule") == condition
+    assert parse_expression(written(condition), "rule") == condition
 
 
 @pytest.mark.parametrize(
@@ -126,18 +126,18 @@ def test_what_is_written_is_read_again(condition) -> None:
     ],
 )
 def test_examples(text: str, expected) -> None:
-    assert read(text, "rule") == expected
+    assert parse_expression(text, "rule") == expected
 
 
 DEEP = "(" * 64 + "a > 1" + ")" * 64
 
 
 def test_parentheses_may_be_deep_but_not_without_end() -> None:
-    assert read(DEEP, "rule") == ComparedOperands(CellOf("a"), ">", NumberLiteral(1))
+    assert parse_expression(DEEP, "rule") == ComparedOperands(CellOf("a"), ">", NumberLiteral(1))
     with pytest.raises(PipelineError, match=r"^rule, character 65: parentheses more than 64 deep\."):
-        read("(" * 100_000, "rule")
+        parse_expression("(" * 100_000, "rule")
     long = " | ".join(["a > 1"] * 5000)
-    assert len(read(long, "rule").parts) == 5000
+    assert len(parse_expression(long, "rule").parts) == 5000
 
 
 @pytest.mark.parametrize(
@@ -184,7 +184,7 @@ def test_parentheses_may_be_deep_but_not_without_end() -> None:
 )
 def test_what_is_wrong_is_told_with_its_place(text: str, at: int, what: str, hint: str) -> None:
     with pytest.raises(PipelineError) as raised:
-        read(text, "field_constraints 2")
+        parse_expression(text, "field_constraints 2")
     message, _, advice = str(raised.value).partition("\n\nHint: ")
     assert message.startswith(f"field_constraints 2, character {at}: ")
     assert what.replace("\\", "") in message
@@ -194,23 +194,23 @@ def test_what_is_wrong_is_told_with_its_place(text: str, at: int, what: str, hin
 
 def test_places_in_a_block_are_told_by_line() -> None:
     with pytest.raises(PipelineError, match=r"^rule, line 3, character 7: expected a column"):
-        read("(age > 18) |\n(age < 3 &\nage > & age < 9)\n", "rule")
+        parse_expression("(age > 18) |\n(age < 3 &\nage > & age < 9)\n", "rule")
 
 
 def test_a_name_that_is_long_is_shown_in_part() -> None:
     with pytest.raises(PipelineError) as raised:
-        read("a " + "b" * 100_000, "rule")
+        parse_expression("a " + "b" * 100_000, "rule")
     assert len(str(raised.value)) < 500
 
 
 def test_columns_are_named_once_in_their_order() -> None:
     text = "b > 1 | (a + b < c - d & 1 == e) | (f IS pd.NA) != (a == 'x')"
-    assert columns_of(read(text, "rule")) == ("b", "a", "c", "d", "e", "f")
+    assert columns_of(parse_expression(text, "rule")) == ("b", "a", "c", "d", "e", "f")
 
 
 def test_numbers_are_whole_where_they_fit() -> None:
     texts = ["5", "-5", "5.0", ".5", "5.", "1e3", "9223372036854775807", "9223372036854775808", "x", "1e999", "", "５"]
-    assert [number(text) for text in texts] == [
+    assert [parse_number(text) for text in texts] == [
         5,
         -5,
         5.0,
@@ -224,11 +224,11 @@ def test_numbers_are_whole_where_they_fit() -> None:
         None,
         None,
     ]
-    assert [type(number(text)) for text in texts[:8]] == [int, int, float, float, float, float, int, float]
+    assert [type(parse_number(text)) for text in texts[:8]] == [int, int, float, float, float, float, int, float]
 
 
 def test_a_number_of_thousands_of_digits_is_refused_and_one_of_zeros_is_read() -> None:
     with pytest.raises(PipelineError):
-        read(f"age > {'9' * 5000}", "rule")
-    assert number("0" * 5000 + "7") == 7.0
-    assert number("9" * 5000) is None
+        parse_expression(f"age > {'9' * 5000}", "rule")
+    assert parse_number("0" * 5000 + "7") == 7.0
+    assert parse_number("9" * 5000) is None

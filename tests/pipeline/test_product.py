@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import hushtable as ht
-from hushtable.synthesizers.synthesizing import GROUP
+from hushtable.synthesizers.synthesizing import ENTRY_POINT_GROUP
 
 OURS = """
 Loader: {people: {filepath: people.csv}}
@@ -45,8 +45,10 @@ def test_no_entry_point_is_looked_for_where_none_is_asked(folder: Path, monkeypa
 
 def test_code_of_another_package_is_part_of_what_it_makes_alone(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # Of a name that is an evaluator's too.
-    entries = [importlib.metadata.EntryPoint(name, "their_package:Theirs", GROUP) for name in ("theirs", "quality")]
-    monkeypatch.setattr(importlib.metadata, "entry_points", lambda group: entries if group == GROUP else [])
+    entries = [
+        importlib.metadata.EntryPoint(name, "their_package:Theirs", ENTRY_POINT_GROUP) for name in ("theirs", "quality")
+    ]
+    monkeypatch.setattr(importlib.metadata, "entry_points", lambda group: entries if group == ENTRY_POINT_GROUP else [])
     monkeypatch.syspath_prepend(folder)
     code = folder / "their_package.py"
     code.write_text("class Theirs: ...\n")

@@ -7,9 +7,9 @@ from hypothesis import given, strategies as st
 
 from hushtable.pipeline.evaluators import LeftOut
 from hushtable.pipeline.modules import Describing, SaveReport
-from hushtable.pipeline.reports import ReportNaming, report, report_name
+from hushtable.pipeline.reports import ReportNaming, build_report, report_name
 from hushtable.pipeline.results import Evaluation, Tables
-from hushtable.pipeline.steps import Step, key_of, product, seed_of
+from hushtable.pipeline.steps import Step, expand_steps, key_of, seed_of
 
 LOADER, MADE = ("Loader", "data"), ("Synthesizer", "demo")
 INDEX = {"global": (), "columnwise": ("column",), "pairwise": ("column1", "column2"), "details": ("index",)}
@@ -49,9 +49,9 @@ def test_figures_of_one_line_share_rows(data, granularity):
             columns.pop("index", None)
             columns["figure"] = [data.draw(st.integers(0, 9)) for _ in range(n)]
             step = Step((LOADER, ("Synthesizer", maker), ("Evaluator", name)), Describing())
-            found.append((step, Evaluation.of({granularity: columns})))
+            found.append((step, Evaluation.from_tables({granularity: columns})))
     tables = {step.parent: Tables(None) for step, _ in found}  # type: ignore[arg-type]
-    got = report(SaveReport(method="save_report", granularity=(granularity,)), granularity, found, tables)
+    got = build_report(SaveReport(method="save_report", granularity=(granularity,)), granularity, found, tables)
     expected = slow_report(granularity, found)
     if got is None:
         assert not expected
@@ -80,7 +80,7 @@ def test_the_names_of_reports(asked, name):
 def test_the_product_is_depth_first_and_looks_change_no_seed():
     modules = {"Loader": {"a": Describing(), "b": Describing()}, "Describer": {"d": Describing()}}
     modules["Evaluator"] = {"e": LeftOut(method="stats"), "f": LeftOut(method="stats")}
-    steps = product(modules)
+    steps = expand_steps(modules)
     assert [step.name for step in steps[:4]] == [
         "Loader[a]",
         "Loader[a]_Describer[d]",
@@ -97,6 +97,6 @@ def test_the_product_is_depth_first_and_looks_change_no_seed():
 
 
 def test_what_was_found_is_the_same_when_it_is_read_again():
-    found = Evaluation.of({"global": {"a": [float("nan")], "b": [("x", "y")], "c": [1.5], "d": [{"age": 2}]}})
+    found = Evaluation.from_tables({"global": {"a": [float("nan")], "b": [("x", "y")], "c": [1.5], "d": [{"age": 2}]}})
     assert found.figures == {"a": None, "b": "('x', 'y')", "c": 1.5, "d": '{"age": 2}'}
     assert Evaluation.from_json(found.to_json()).tables == found.tables

@@ -18,7 +18,7 @@ import hushtable as ht
 from command import run, tree
 from hushtable.io import drafts
 from hushtable.pipeline import evaluators, pipeline as runs, steps
-from hushtable.pipeline.reports import RECORD
+from hushtable.pipeline.reports import RECORD_FILE
 
 REPORTS = """
 Reporter:
@@ -111,7 +111,7 @@ def test_one_experiment_more_changes_no_other(folder: Path) -> None:
     more = WHOLE.replace("Synthesizer:\n", "Synthesizer:\n  bootstrap: {method: bootstrap}\n")
     pipeline(folder, more).run(folder / "two", cache=False)
     few, many = tree(folder / "one"), tree(folder / "two")
-    tables = [name for name in few if "Report" not in name and name != RECORD]
+    tables = [name for name in few if "Report" not in name and name != RECORD_FILE]
     assert len(tables) == 2
     assert all(few[name] == many[name] for name in tables)
     whole = {name: read(folder / name / "hushtable[Report]_[global].csv") for name in ("one", "two")}
@@ -647,7 +647,7 @@ def test_the_log_that_is_checked_is_the_one_that_is_written(folder: Path, monkey
     check = drafts.check_outputs
 
     def noted(paths: Sequence[Path], *rest: object, **options: bool) -> None:
-        checked.append([path for path in paths if path.name != RECORD])
+        checked.append([path for path in paths if path.name != RECORD_FILE])
         check(paths, *rest, **options)  # type: ignore[arg-type]
 
     monkeypatch.setattr(runs, "dt", SimpleNamespace(datetime=Clock, timedelta=dt.timedelta))
@@ -740,7 +740,7 @@ def test_what_is_internal_is_its_owners_alone(folder: Path) -> None:
     is_open = {name for name, mode in modes.items() if mode == 0o666 & ~mask}
     assert is_open == {name for name in modes if "Synthesizer" in name or "[global]" in name}
     assert {mode for name, mode in modes.items() if name not in is_open} == {0o600}
-    assert stat.S_IMODE((folder / "out" / RECORD).stat().st_mode) == 0o600
+    assert stat.S_IMODE((folder / "out" / RECORD_FILE).stat().st_mode) == 0o600
 
 
 def test_what_is_left_out_is_no_success_unless_it_is_allowed_by_name(folder: Path) -> None:
@@ -919,14 +919,14 @@ Reporter: {{all: {{method: save_report, granularity: columnwise}}}}
 
 
 def test_a_file_that_changes_meanwhile_is_told(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    load = steps.load
+    load = steps.read_table
 
     def slowly(*arguments: object) -> object:
         frame = load(*arguments)  # type: ignore[arg-type]
         made_up.adult(20, seed=7).write_csv(folder / "people.csv")
         return frame
 
-    monkeypatch.setattr(steps, "load", slowly)
+    monkeypatch.setattr(steps, "read_table", slowly)
     with pytest.raises(ht.InputError, match="a file that it reads was changed meanwhile"):
         pipeline(folder, WHOLE).run(folder / "out")
 

@@ -272,7 +272,7 @@ def test_every_cell_of_a_notebook_shows_its_picture(pyplot):
 
 
 def test_given_axes_and_reports_leave_pyplot_alone(pyplot):
-    with style.apart():
+    with style.hide_figures():
         for draw in DRAWN.values():
             draw()
     risk = ht.assess(MADE_UP, quasi_identifiers=FEW)

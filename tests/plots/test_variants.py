@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 import hushtable as ht
-from hushtable.plots import charts, dark, printed
+from hushtable.plots import charts, to_dark, to_greys
 
 PEOPLE = ht.datasets.people(200).select("sex", "postcode", "education")
 
@@ -43,7 +43,7 @@ def luminance(colour) -> float:
     ],
 )
 def test_on_a_dark_page_what_is_written_is_light(drawn):
-    axes = dark(drawn())
+    axes = to_dark(drawn())
     ground = luminance(axes.figure.get_facecolor())
     assert ground < 0.2
     assert luminance(axes.get_facecolor()[:3]) < 0.2 or axes.get_facecolor()[3] == 0
@@ -57,7 +57,7 @@ def test_on_a_dark_page_what_is_written_is_light(drawn):
 
 
 def test_in_print_nothing_has_a_colour_and_series_differ():
-    axes = printed(released().plot())
+    axes = to_greys(released().plot())
     bars = [container[0] for container in axes.containers]
     for bar in bars:
         red, green, blue, _ = bar.get_facecolor()

@@ -22,7 +22,7 @@ RULES = Policy.make(
     {"columns": ROLES, "models": [{"k-anonymity": 4}], "accept": {"visit_date": "nobody outside knows the day"}}
 )
 L_DIVERSITY = {"distinct-l-diversity": {"l": 2, "sensitive": "diagnosis"}}
-DIVERSE = RULES.changed({("models",): [{"k-anonymity": 4}, L_DIVERSITY]})
+DIVERSE = RULES.with_entries({("models",): [{"k-anonymity": 4}, L_DIVERSITY]})
 
 
 def single(rules, row):
@@ -31,8 +31,8 @@ def single(rules, row):
     places = {("models",): [{"k-anonymity": row.k}, *models], ("limits", "suppression"): row.suppression}
     if row.method != rules.method.name:
         places["method",] = row.method
-    changed = rules.changed(places)
-    return changed if row.recoding is None else changed.changed({("method", row.method, "recoding"): row.recoding})
+    changed = rules.with_entries(places)
+    return changed if row.recoding is None else changed.with_entries({("method", row.method, "recoding"): row.recoding})
 
 
 def asked(compared):
@@ -58,7 +58,7 @@ def published_risks(frame, columns):
     ids=["plain", "decimal commas", "utf-16"],
 )
 def test_every_row_is_a_single_run_and_the_file_it_writes(rules, changes, tmp_path):
-    rules = rules.changed(changes) if changes else rules
+    rules = rules.with_entries(changes) if changes else rules
     source = tmp_path / "people.csv"
     PEOPLE.write_csv(source, separator=";")
     compared = compare(source, rules, k=[2, 7], suppression=[0, 0.1], recoding=["readable", "central"])
@@ -114,7 +114,7 @@ def test_one_thread_and_many_give_the_same(monkeypatch):
         replace(row, seconds=0.0) for row in rows
     ]
     # A budget in seconds, and more rows than one core has for itself, go one after the other.
-    slow = RULES.changed({("budget", "seconds"): 3600})
+    slow = RULES.with_entries({("budget", "seconds"): 3600})
     assert [replace(row, seconds=0.0) for row in compare(PEOPLE, slow, **given).rows] == [
         replace(row, seconds=0.0) for row in rows
     ]
@@ -155,7 +155,7 @@ def test_persons_are_counted_where_the_policy_counts_them(role):
 
 
 def test_k_joins_the_models_or_replaces_that_of_a_notion():
-    diverse = RULES.changed({("models",): [{"distinct-l-diversity": {"l": 2, "sensitive": "diagnosis"}}]})
+    diverse = RULES.with_entries({("models",): [{"distinct-l-diversity": {"l": 2, "sensitive": "diagnosis"}}]})
     assert [row.smallest_class >= row.k for row in compare(PEOPLE, diverse, k=[3, 30], suppression=[0]).rows] == [
         True
     ] * 2
@@ -173,7 +173,7 @@ def test_k_joins_the_models_or_replaces_that_of_a_notion():
     assert asked(compared) == [(2, None, None, "mingen"), (4, None, None, "mingen")]
     for row in compared.rows:
         assert row.verified
-        assert row.loss == notion.changed({("models",): [{"(k,1)-matching": row.k}]}).protect(few).loss
+        assert row.loss == notion.with_entries({("models",): [{"(k,1)-matching": row.k}]}).protect(few).loss
 
 
 def test_rows_are_combined_once_in_the_order_asked_for():
@@ -227,7 +227,7 @@ def test_a_table_that_no_csv_holds_has_no_size():
     assert row.verified
     formulas = PEOPLE.head(30).with_columns(visit_date=pl.lit("=1+1"))
     for given, size in (("refuse", None), ("escape", 30)):
-        (row,) = compare(formulas, RULES.changed({("write",): {"formulas": given}}), k=[3], suppression=[0]).rows
+        (row,) = compare(formulas, RULES.with_entries({("write",): {"formulas": given}}), k=[3], suppression=[0]).rows
         (kept,) = compare(formulas, RULES, k=[3], suppression=[0]).rows
         assert row.n_bytes == (None if size is None else kept.n_bytes + size)
 
@@ -285,8 +285,11 @@ def test_warnings_are_given_once():
         ({"method": ["mingen"], "recoding": ["cut"]}, "no effect"),
         ({"policy": None}, "given as NoneType"),
         ({"key": b"0123456789abcdefg"}, "no pseudonyms, but there is a key"),
-        ({"policy": RULES.changed({("columns", "education"): "ask"})}, "asks for the role"),
-        ({"policy": RULES.changed({("method", "mondrian", "exchange"): True}), "recoding": ["cut"]}, "exchange=True"),
+        ({"policy": RULES.with_entries({("columns", "education"): "ask"})}, "asks for the role"),
+        (
+            {"policy": RULES.with_entries({("method", "mondrian", "exchange"): True}), "recoding": ["cut"]},
+            "exchange=True",
+        ),
     ],
 )
 def test_slips_say_what_was_expected(slip, words):
@@ -298,7 +301,7 @@ def test_slips_say_what_was_expected(slip, words):
 def test_a_policy_is_read_from_its_file_and_its_pseudonyms_count(tmp_path):
     path = tmp_path / "policy.yaml"
     asked = {("columns", "name"): {"role": "identifier", "action": "pseudonym"}, ("accept", "name"): "a test"}
-    path.write_text(RULES.changed(asked).to_yaml())
+    path.write_text(RULES.with_entries(asked).to_yaml())
     key = b"a secret of many bytes"
     (row,) = compare(PEOPLE, path, k=[4], suppression=[0], key=key).rows
     # Nothing is written, so that nobody has to bring the key.

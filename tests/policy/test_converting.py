@@ -186,7 +186,7 @@ def test_what_is_no_project_is_refused(tmp_path, changed, told):
 
 
 def test_an_entry_that_unpacks_to_too_much_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr("hushtable.policy.converting._MOST_BYTES", 1_000)
+    monkeypatch.setattr("hushtable.policy.converting._MAX_BYTES_PER_ENTRY", 1_000)
     with pytest.raises(ht.InputError, match="unpacks to more than"):
         convert(project(tmp_path / "p.deid", **{"project.xml": "x" * 5_000}))
     (tmp_path / "q.deid").write_bytes(b"PK\x03\x04nothing")

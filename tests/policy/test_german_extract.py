@@ -23,7 +23,7 @@ def published(tmp_path_factory):
     policy, out = folder / "policy.yaml", folder / "frei.csv"
     done("scan", folder / "besuche.csv", "--write-policy", policy)
     assert 'write: {language: de, decimal: ","}' in policy.read_text(encoding="utf-8")
-    asked = ht.Policy.read(policy).changed(
+    asked = ht.Policy.read(policy).with_entries(
         {
             "columns.Verweildauer": "sensitive",
             **dict.fromkeys(("columns.Hauptdiagnose", "columns.Aufnahmezeit"), "quasi-identifier"),

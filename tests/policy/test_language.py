@@ -7,9 +7,9 @@ import pytest
 import yaml
 
 import hushtable as ht
-from hushtable.columns import LANGUAGES, fold, words_of
-from hushtable.hierarchy.rules import DICTIONARIES, _paths, _rows, translated
-from hushtable.policy.proposal import language_of
+from hushtable.columns import LANGUAGES, fold_text, words_of
+from hushtable.hierarchy.rules import DICTIONARIES, _read_paths, _read_rows, translate_label
+from hushtable.policy.proposal import infer_language
 
 ENGLISH_WORDS = ("Western", "Europe", "other", "more", "secondary", "degree", "values")
 JOBS = ["Ärztin", "Bäcker", "Dachdecker", "Erzieherin", "Fahrer", "Gärtner", "Koch", "Lehrerin", "Maurer", "Pfleger"]
@@ -94,13 +94,13 @@ def test_an_unknown_language_is_refused():
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_labels_are_translated_one_by_one_and_mean_their_own_branch(language):
     for of in DICTIONARIES:
-        known = {label for _, labels in _rows(of) for label in labels}
-        told = {label: translated(label, language) for label in known | {"other"}}
+        known = {label for _, labels in _read_rows(of) for label in labels}
+        told = {label: translate_label(label, language) for label in known | {"other"}}
         assert len(set(told.values())) == len(told)
-        for _, labels in _rows(of):
+        for _, labels in _read_rows(of):
             for level, label in enumerate(labels):
                 # In Spanish, as in English, America is a country too: in the continent of its name.
-                path = _paths(of)[fold(told[label])]
+                path = _read_paths(of)[fold_text(told[label])]
                 assert path[level] == label or (label in path and told[label] == "América")
     assert len(set(words_of(language))) == len(words_of(language))
 
@@ -120,7 +120,7 @@ def test_labels_are_translated_one_by_one_and_mean_their_own_branch(language):
     ],
 )
 def test_the_language_is_told_from_words(texts, language):
-    assert language_of(texts)[0] == language
+    assert infer_language(texts)[0] == language
 
 
 def test_scan_proposes_the_language(tmp_path):

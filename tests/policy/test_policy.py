@@ -72,7 +72,7 @@ def test_whole_policy():
     assert policy.models == (KAnonymity(5), DistinctLDiversity(2, "diagnosis"))
     assert policy.method == Mondrian(cut="median", recoding="tight")
     assert policy.loss == SetNCP({"age": 2})
-    assert (policy.missing, policy.budget.nodes, policy.budget.seconds) == ("category", 7, None)
+    assert (policy.missing, policy.budget.nodes, policy.budget.tie_costs) == ("category", 7, None)
     assert policy.limits == PolicyLimits(highest_risk=0.2, average_risk=0.05)
 
 
@@ -552,7 +552,7 @@ def test_check_covers_names_columns_that_are_not_there():
 
 def test_changed_replaces_what_is_given():
     policy = Policy.parse(WHOLE)
-    changed = policy.changed({"method.mondrian.cut": "gain", ("budget", "nodes"): 9})
+    changed = policy.with_entries({"method.mondrian.cut": "gain", ("budget", "nodes"): 9})
     assert (changed.method, changed.budget.nodes) == (Mondrian(cut="gain", recoding="tight"), 9)
     assert (policy.method.cut, policy.budget.nodes) == ("median", 7)
     assert changed.columns == policy.columns
@@ -561,28 +561,28 @@ def test_changed_replaces_what_is_given():
 
 def test_changed_by_nothing_is_the_same():
     policy = Policy.parse(WHOLE)
-    assert policy.changed({}) == policy.changed({"method.mondrian.cut": "median"}) == policy
+    assert policy.with_entries({}) == policy.with_entries({"method.mondrian.cut": "median"}) == policy
 
 
 def test_changed_can_set_zero():
-    assert Policy.parse(WHOLE).changed({"limits.suppression": 0}).limits.suppression == 0
+    assert Policy.parse(WHOLE).with_entries({"limits.suppression": 0}).limits.suppression == 0
 
 
 def test_changed_begins_a_method_or_loss_of_another_name_anew():
-    changed = Policy.parse(WHOLE).changed({"method.genetic.seed": 3, "loss": {"certainty": {}}})
+    changed = Policy.parse(WHOLE).with_entries({"method.genetic.seed": 3, "loss": {"certainty": {}}})
     assert changed.method == Genetic(seed=3)
     assert changed.loss.weights == {}
 
 
 def test_changed_columns():
-    changed = Policy.parse(WHOLE).changed({"columns.age.kind": "integer", ("columns", "visit"): "identifier"})
+    changed = Policy.parse(WHOLE).with_entries({"columns.age.kind": "integer", ("columns", "visit"): "identifier"})
     assert changed.columns["age"] == ColumnPolicy(role="quasi-identifier", kind="integer")
     assert changed.removed == ("name", "ssn", "visit")
 
 
 def test_changed_models():
-    assert Policy.parse(WHOLE).changed({"models": [{"k-anonymity": 11}]}).models == (KAnonymity(11),)
-    assert Policy.parse(WHOLE).changed({"models": (KAnonymity(11),)}).models == (KAnonymity(11),)
+    assert Policy.parse(WHOLE).with_entries({"models": [{"k-anonymity": 11}]}).models == (KAnonymity(11),)
+    assert Policy.parse(WHOLE).with_entries({"models": (KAnonymity(11),)}).models == (KAnonymity(11),)
 
 
 @pytest.mark.parametrize(
@@ -602,7 +602,7 @@ def test_changed_models():
 )
 def test_changed_is_validated(given):
     with pytest.raises(PolicyError):
-        Policy.parse(WHOLE).changed(given)
+        Policy.parse(WHOLE).with_entries(given)
 
 
 def test_policy_is_frozen():
@@ -916,7 +916,7 @@ def test_classes_are_as_large_as_the_limit_of_the_highest_risk_asks(here, method
         "in.csv", quasi_identifiers=["age"], models=[KAnonymity(5)], highest_risk=0.09, method=method,
         budget=Budget(nodes=50), identifiers=["id"], roles="trust",
     )  # fmt: skip
-    assert release.claim.limits == Limits(0.09)
+    assert release.claim.build_constraints == Limits(0.09)
     assert 12 <= release.verify().smallest_class < 24
 
 
@@ -964,20 +964,20 @@ def test_a_request_is_what_protect_carries_out(tmp_path):
     rules = Policy.make({"columns": columns, "models": [{"k-anonymity": 5}]})
     told = []
     asked = rules.request(path, progress=told.append)
-    release = protect(rules.opened(path), asked)
+    release = protect(rules.open_table(path), asked)
     assert release.loss == rules.protect(path).loss
     assert path.resolve() in asked.inputs
     assert told[-1] == 1.0
     with pytest.raises(PolicyError, match="gives no pseudonyms, but there is a key"):
         rules.request(path, key=b"a secret of many bytes")
     with pytest.raises(PolicyError, match="'postcode'"):
-        Policy.make({"columns": {"sex": "quasi-identifier"}, "models": [{"k-anonymity": 5}]}).opened(path)
+        Policy.make({"columns": {"sex": "quasi-identifier"}, "models": [{"k-anonymity": 5}]}).open_table(path)
 
 
 def test_every_fault_of_a_long_file_finds_its_line_at_once():
     lines = "".join(f"  c{i}: othr\n" for i in range(300))
-    plain_yaml._entries.cache_clear()
+    plain_yaml._entries_by_key.cache_clear()
     with pytest.raises(PolicyError, match=r"policy line 301: columns\.c299"):
         Policy.parse(f"columns:\n{lines}")
     # Each mapping is gone through once, not once for each of its faults.
-    assert plain_yaml._entries.cache_info().misses <= 2
+    assert plain_yaml._entries_by_key.cache_info().misses <= 2

@@ -30,7 +30,7 @@ models: [k-anonymity: 5]
 def test_every_form_goes_to_yaml_and_back() -> None:
     policy = Policy.parse(WHOLE)
     assert Policy.parse(policy.to_yaml()) == policy
-    assert policy.changed({"budget.seconds": 3}).hierarchies() == policy.hierarchies()
+    assert policy.with_entries({"budget.seconds": 3}).hierarchies() == policy.hierarchies()
     assert policy.hierarchies() == {
         "age": "auto",
         "zip": {"prefix": {"lengths": [4, 3]}},

@@ -14,7 +14,7 @@ from command import done, run
 from hushtable.columns.column import Kind, from_texts
 from hushtable.hierarchy.rules import to_dict
 from hushtable.policy import Policy
-from hushtable.policy.proposal import proposed_rule
+from hushtable.policy.proposal import propose_rule
 
 sys.path.append(str(Path(__file__).parents[2] / "benchmarks"))
 
@@ -54,7 +54,7 @@ CASES: list[tuple[str, Kind | None, list[str], dict[str, Any] | None]] = [
 @pytest.mark.parametrize(("topic", "kind", "texts", "rule"), CASES)
 def test_proposed_rule(topic: str, kind: Kind | None, texts: list[str], rule: dict[str, Any] | None) -> None:
     column, _ = from_texts("x", texts, kind)
-    found = proposed_rule(column, topic)
+    found = propose_rule(column, topic)
     assert (None if found is None else to_dict(found)) == rule
     if found is not None:
         ht.Hierarchy.build(found, column)

@@ -25,7 +25,7 @@ def frame_of(rows):
 
 def changed(entries, **others):
     """A certificate with other entries, whose digest fits them."""
-    return Certificate.of({name: entry for name, entry in {**entries, **others}.items() if name != "sha256"})
+    return Certificate.from_entries({name: entry for name, entry in {**entries, **others}.items() if name != "sha256"})
 
 
 def slow_bound(rows, k):
@@ -69,8 +69,8 @@ def random_rows(rng):
 @pytest.mark.parametrize("n_nodes", [1, 3, 200])
 @pytest.mark.parametrize("budget", [None, ht.Budget(nodes=400)])
 def test_no_price_is_too_high(n_nodes, budget, monkeypatch):
-    monkeypatch.setattr(of_quality, "_QUICK", n_nodes)
-    monkeypatch.setattr(of_quality, "_THOROUGH", n_nodes)
+    monkeypatch.setattr(of_quality, "_NODES_OF_FIRST_PROOF", n_nodes)
+    monkeypatch.setattr(of_quality, "_NODES_OF_LAST_PROOF", n_nodes)
     rng = random.Random(n_nodes)
     for _ in range(42):
         rows, k = random_rows(rng), rng.choice([2, 3])
@@ -197,10 +197,14 @@ def test_more_nodes_never_lower_the_floor_and_none_given_raise_it_too(k):
     people = [(rng.randint(0, 60), rng.choice("abcdefgh"), rng.choice((0, 1, 2, 5, 9, 30))) for _ in range(200)]
     frame = pl.DataFrame(people, schema=["age", "job", "pay"], orient="row")
     table, _ = ht.Table.encode(frame).collapse()
-    rows, _ = of_quality.lay_out(table, frame.columns)
+    rows, _ = of_quality.lay_out_rows(table, frame.columns)
     search = of_quality._PriceSearch(rows, k, Clock())
     first = (
-        search.sum(search.proven(of_quality._FIRST * of_quality.nearest_shares(rows, k, Clock()), of_quality._QUICK))
+        search.sum_prices(
+            search.prove_prices(
+                of_quality._START_FACTOR * of_quality.nearest_shares(rows, k, Clock()), of_quality._NODES_OF_FIRST_PROOF
+            )
+        )
         / 600
     )
     floors = [
@@ -270,7 +274,7 @@ def test_the_floor_of_a_release_that_may_suppress(k):
 
 
 def test_a_matching_that_has_no_time_gives_what_the_nearest_cost(monkeypatch):
-    monkeypatch.setattr(of_quality, "_LONGER", float("inf"))
+    monkeypatch.setattr(of_quality, "_MAX_TIME_PER_STEP_BEFORE", float("inf"))
     frame = frame_of([(20, "a"), (31, "a"), (60, "b"), (64, "b"), (70, "c")])
     bound = ncp_bound(frame, NAMES, 2, ht.Budget(seconds=3600))
     assert bound.value == pytest.approx(ncp_lower_bound(frame, NAMES, 2))

@@ -112,7 +112,7 @@ def test_mean_and_variance_are_those_of_the_places(spread):
     total = math.fsum(weights)
     mean = math.fsum(w * x for x, w in zip(places, weights, strict=True)) / total
     variance = math.fsum(w * (x - mean) ** 2 for x, w in zip(places, weights, strict=True)) / total
-    assert spreads.moments(spread) == pytest.approx((mean, variance), abs=1e-9)
+    assert spreads.mean_and_variance(spread) == pytest.approx((mean, variance), abs=1e-9)
 
 
 @given(st.data())
@@ -176,7 +176,7 @@ def test_intervals_of_numbers_are_many_numbers(runs, others):
     fine = low[:, None] + width[:, None] * (np.arange(1000) + 0.5) / 1000
     found = spreads.wasserstein(of_numbers(low, width), of_numbers(others))
     assert found == pytest.approx(stats.wasserstein_distance(fine.ravel(), others), abs=5e-3)
-    assert spreads.moments(of_numbers(low, width)) == pytest.approx((fine.mean(), fine.var()), abs=1e-4)
+    assert spreads.mean_and_variance(of_numbers(low, width)) == pytest.approx((fine.mean(), fine.var()), abs=1e-4)
 
 
 def test_a_narrow_interval_weighs_what_it_weighs_beside_a_wide_one():
@@ -187,27 +187,27 @@ def test_a_narrow_interval_weighs_what_it_weighs_beside_a_wide_one():
 def test_bins_hold_what_lies_between_their_edges():
     """Places 0 to 5 and 4, in bins below 2, from 2 to below 4 and from 4 on; half of the second cell is missing."""
     spread = made([("runs", [(0, 6)]), ("half", [(4, 1)]), ("missing", [(0, 1)])], [0, 1, 2])
-    shares = spreads.binned(spread, np.array([2.0, 4.0]))
+    shares = spreads.shares_by_bin(spread, np.array([2.0, 4.0]))
     assert shares[0] == pytest.approx([1 / 3, 1 / 3, 1 / 3, 0])
     assert shares[1:].tolist() == [[0, 0, 0.5, 0.5], [0, 0, 0, 1]]
     # An edge between two whole places belongs to neither of them.
-    assert spreads.binned(spread, np.array([1.5]))[0].tolist() == pytest.approx([1 / 3, 2 / 3, 0])
+    assert spreads.shares_by_bin(spread, np.array([1.5]))[0].tolist() == pytest.approx([1 / 3, 2 / 3, 0])
 
 
 def test_numbers_in_bins():
     spread = of_numbers([0.0, 2.0, 1.0], [4.0, 0.0, 2.0])
-    assert spreads.binned(spread, np.array([2.0])).tolist() == [[0.5, 0.5, 0], [0, 1, 0], [0.5, 0.5, 0]]
+    assert spreads.shares_by_bin(spread, np.array([2.0])).tolist() == [[0.5, 0.5, 0], [0, 1, 0], [0.5, 0.5, 0]]
 
 
 def test_shares_by_value_leave_other_values_out():
     spread = made([("runs", [(0, 1), (3, 1)]), ("half", [(2, 1)])], [0, 1])
-    assert spreads.by_value(spread, np.array([0, 2])).tolist() == [[0.5, 0, 0], [0, 0.5, 0.5]]
+    assert spreads.shares_by_value(spread, np.array([0, 2])).tolist() == [[0.5, 0, 0], [0, 0.5, 0.5]]
 
 
 def test_the_middle_of_a_cell_is_nothing_where_it_says_nothing():
     spread = made([("runs", [(0, 4)]), ("star", [(0, 1)]), ("missing", [(0, 1)]), ("half", [(3, 1)])], [0])
-    assert spreads.middles(spread)[[0, 3]].tolist() == [1.5, 3.0]
-    assert np.isnan(spreads.middles(spread)[[1, 2]]).all()
+    assert spreads.mean_of_cells(spread)[[0, 3]].tolist() == [1.5, 3.0]
+    assert np.isnan(spreads.mean_of_cells(spread)[[1, 2]]).all()
 
 
 @given(st.lists(st.lists(st.integers(0, 5), min_size=3, max_size=3), min_size=2, max_size=4))

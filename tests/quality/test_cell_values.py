@@ -9,7 +9,7 @@ from hushtable.errors import InputError
 from hushtable.hierarchy import Hierarchy
 from hushtable.io import frames
 from hushtable.models import KAnonymity
-from hushtable.quality.cell_values import read_alike, read_column, told
+from hushtable.quality.cell_values import read_alike, read_column, with_claim_spelling
 
 AGES = [17, 20, 24, 31, 40]
 JOBS = ["clerk", "cook", "nurse", None]
@@ -25,7 +25,7 @@ def read(cells, original, *, kind=None, order=None, ladder=None, sensitive=False
         hierarchies={} if ladder is None else {name: ladder},
     )
     published = frames.read(pl.DataFrame({name: pl.Series(cells, dtype=pl.String)}))
-    return read_column(told(frames.read(pl.DataFrame({name: original})), claim), published, claim, name)
+    return read_column(with_claim_spelling(frames.read(pl.DataFrame({name: original})), claim), published, claim, name)
 
 
 def runs_of(standing):
@@ -114,8 +114,10 @@ def test_intervals_of_decimals_have_no_gaps():
 def test_a_file_with_decimal_commas():
     claim = Classes(("x",), (KAnonymity(2),), specs={"x": ColumnSpec("decimal", decimal=",")})
     published = frames.read(pl.DataFrame({"x": ["[0,5, 1,5)"]}))
-    standing = read_column(told(frames.read(pl.DataFrame({"x": [0.5, 1.5]})), claim), published, claim, "x")
-    assert [standing.axis.number(x) for x in standing.published.low] == pytest.approx([0.5])
+    standing = read_column(
+        with_claim_spelling(frames.read(pl.DataFrame({"x": [0.5, 1.5]})), claim), published, claim, "x"
+    )
+    assert [standing.axis.number_at(x) for x in standing.published.low] == pytest.approx([0.5])
 
 
 @pytest.mark.parametrize("cell", ["[1, 2)", "<20", "*", '["a"]', "^a.*$"])

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 
 from hushtable.columns.column import Column
-from hushtable.quality.similarity import describe, pearson
+from hushtable.quality.similarity import describe_table, pearson
 from hushtable.tables.table import Table
 from strategies import counted_tables, tables
 
@@ -63,7 +63,7 @@ def close(found, expected):
 @given(counted_tables(max_columns=5), counted_tables(max_columns=4, kinds=NUMBERS))
 def test_describe_is_pandas(mixed, numbers):
     for table in (mixed, numbers):
-        described = describe(table)
+        described = describe_table(table)
         n_incomplete, columns, correlations = naive_description(table)
         assert (described.n_rows, described.n_columns) == (table.n_records, len(table.columns))
         assert described.n_incomplete == n_incomplete
@@ -79,7 +79,7 @@ def test_describe_is_pandas(mixed, numbers):
 def test_counts_are_records(frame):
     table = Table.encode(frame)
     distinct, _ = table.collapse()
-    assert close(flat(describe(distinct)), flat(describe(table)))
+    assert close(flat(describe_table(distinct)), flat(describe_table(table)))
 
 
 @given(counted_tables(min_rows=1))
@@ -89,8 +89,8 @@ def test_rows_that_count_nothing_are_nobody(table):
     together = Table(
         table.columns, np.hstack([table.codes, ghosts.codes]), np.concatenate([table.counts, ghosts.counts])
     )
-    assert describe(together) == describe(table)
-    assert describe(table.take(np.arange(1))) == describe(table.take(np.arange(1)).without_unused())
+    assert describe_table(together) == describe_table(table)
+    assert describe_table(table.take(np.arange(1))) == describe_table(table.take(np.arange(1)).without_unused())
 
 
 def flat(description):
@@ -104,7 +104,7 @@ def flat(description):
 
 def test_worked_by_hand():
     frame = pl.DataFrame({"a": [1, 2, 2, 3, 12], "b": [2.0, 4.0, 4.0, None, 24.0], "c": ["x", None, "x", "y", "x"]})
-    described = describe(Table.encode(frame))
+    described = describe_table(Table.encode(frame))
     a = described.columns["a"]
     assert (a.mean, a.median, a.q1, a.q3, a.minimum, a.maximum) == (4.0, 2.0, 2.0, 3.0, 1, 12)
     # Deviations -3, -2, -2, -1, 8: squares add up to 82, cubes to 468, fourth powers to 4210.
@@ -131,20 +131,20 @@ def test_worked_by_hand():
 )
 def test_what_few_records_do_not_define(cells, mean, std, skewness, kurtosis):
     dtype = pl.Float64 if 0.1 in cells else pl.Int64
-    column = describe(Table.encode(pl.DataFrame({"a": cells}, schema={"a": dtype}))).columns["a"]
+    column = describe_table(Table.encode(pl.DataFrame({"a": cells}, schema={"a": dtype}))).columns["a"]
     assert (column.mean, column.std, column.kurtosis) == (mean, pytest.approx(std), kurtosis)
     assert column.skewness == (None if skewness is None else pytest.approx(skewness))
 
 
 def test_no_numbers_have_no_correlations():
-    described = describe(Table.encode(pl.DataFrame({"a": ["x", "y"], "b": ["u", None]})))
+    described = describe_table(Table.encode(pl.DataFrame({"a": ["x", "y"], "b": ["u", None]})))
     assert described.correlations == {}
     assert described.columns["a"].to_dict()["mean"] is None
 
 
 def test_no_columns():
     table = Table((), np.empty((0, 2), dtype=np.int32), np.array([1, 2], dtype=np.int64))
-    assert describe(table).to_dict() == {
+    assert describe_table(table).to_dict() == {
         "n_rows": 3, "n_columns": 0, "n_incomplete": 0, "columns": {}, "correlations": []
     }  # fmt: skip
 
@@ -152,7 +152,7 @@ def test_no_columns():
 def test_correlations_are_the_lower_triangle_row_by_row():
     """Also of columns with odd names; a pair that is constant where both are present has none."""
     frame = pl.DataFrame({"": [1, 2, 3], "z": ["x", "y", "z"], "a b": [3, 2, 1], "λ": [None, None, 4]})
-    described = describe(Table.encode(frame))
+    described = describe_table(Table.encode(frame))
     assert list(described.correlations) == [("a b", ""), ("λ", ""), ("λ", "a b")]
     assert list(described.correlations.values()) == [pytest.approx(-1.0), None, None]
     rows = described.to_dict()["correlations"]
@@ -163,7 +163,7 @@ def test_correlations_are_the_lower_triangle_row_by_row():
 def test_the_largest_and_smallest_floats_neither_overflow_nor_vanish(largest):
     """Their spread alone may be more than a float holds."""
     frame = pl.DataFrame({"a": [-largest, -largest, largest], "b": [2.0, 2.0, 1.0]})
-    described = describe(Table.encode(frame))
+    described = describe_table(Table.encode(frame))
     a = described.columns["a"]
     assert (a.minimum, a.median, a.maximum, a.q3) == (-largest, -largest, largest, 0.0)
     assert a.skewness == pytest.approx(math.sqrt(3))
@@ -175,14 +175,14 @@ def test_whole_numbers_too_large_for_floats_are_constant_where_floats_are():
     values = np.array([2**62, 2**62 + 1])
     table = Table((Column("a", "integer", values), Column("b", "integer", np.array([0, 1]))),
                   np.array([[0, 1, 1, 0], [0, 1, 0, 1]], dtype=np.int32), np.ones(4, dtype=np.int64))  # fmt: skip
-    described = describe(table)
+    described = describe_table(table)
     assert described.columns["a"].maximum == 2**62 + 1
     assert (described.columns["a"].skewness, described.correlations["b", "a"]) == (None, None)
 
 
 def test_no_value_is_in_the_repr():
     """Of one record, every figure is its value."""
-    described = describe(Table.encode(pl.DataFrame({"salary": [48151623], "job": ["spy"]})))
+    described = describe_table(Table.encode(pl.DataFrame({"salary": [48151623], "job": ["spy"]})))
     shown = f"{described!r} {described.columns!r}"
     assert "48151623" not in shown
     assert "spy" not in shown

@@ -11,7 +11,7 @@ import pytest
 
 import hushtable as ht
 from hushtable.io.frames import read
-from hushtable.quality.cell_values import read_column, told
+from hushtable.quality.cell_values import read_column, with_claim_spelling
 from hushtable.quality.draws import points_of
 from hushtable.quality.ends import HIGH, INSIDE, LOW, HeldEnds, classes_of_rows
 
@@ -39,7 +39,7 @@ def test_ends_are_those_that_some_record_of_the_class_has(recoding: Any, seed: i
     method = ht.Mondrian(recoding=recoding, grid=grid)
     release = ht.anonymize(frame, quasi_identifiers=columns, models=[ht.KAnonymity(7)], method=method, roles="trust")
     ids = release.frame["id"].cast(pl.Int64).to_numpy()
-    original, published = told(read(frame), release.claim), read(release.frame)
+    original, published = with_claim_spelling(read(frame), release.claim), read(release.frame)
     classes = classes_of_rows(published, release.claim, recoding)
     if recoding in ("cut", "label", "central"):
         assert classes is None
@@ -49,7 +49,7 @@ def test_ends_are_those_that_some_record_of_the_class_has(recoding: Any, seed: i
     for name in columns:
         standing = read_column(original, published, release.claim, name)
         places = points_of(standing)
-        held = HeldEnds.of(standing, places, classes, is_readable=recoding == "readable")
+        held = HeldEnds.find(standing, places, classes, is_readable=recoding == "readable")
         if held is None:
             continue
         own = standing.original.low[standing.original.rows[ids]]
@@ -104,7 +104,7 @@ def test_drawn_ends_are_as_likely_as_all_ways_of_holding_them(needed: int) -> No
     # A place for a fourth record that no class has.
     rows = np.column_stack([rows, np.full(n_classes, -1)])
     held = held_by(rows, 3, needed)
-    drawn = held.drawn(np.tile(low, n_classes), np.tile(high, n_classes), np.random.default_rng(5))
+    drawn = held.draw_ends(np.tile(low, n_classes), np.tile(high, n_classes), np.random.default_rng(5))
     expected = ways(low, high, needed)
     seen, counts = np.unique(drawn.reshape(n_classes, 3), axis=0, return_counts=True)
     of_states = dict(zip(map(tuple, seen.tolist()), (counts / n_classes).tolist(), strict=True))
@@ -115,7 +115,7 @@ def test_drawn_ends_are_as_likely_as_all_ways_of_holding_them(needed: int) -> No
 
 def test_rows_of_other_classes_are_drawn_one_by_one() -> None:
     held = held_by([[0, 1]], 2, 3)
-    drawn = held.drawn(np.full(50_000, 0.2), np.full(50_000, 0.5), np.random.default_rng(1))
+    drawn = held.draw_ends(np.full(50_000, 0.2), np.full(50_000, 0.5), np.random.default_rng(1))
     assert sorted(drawn[:2].tolist()) == [LOW, HIGH]
     assert np.bincount(drawn[2:]) / 49_998 == pytest.approx([0.3, 0.2, 0.5], abs=0.01)
 
@@ -135,6 +135,6 @@ def test_expected_records_are_those_of_all_assignments(share: list[float], parts
             weight = float(np.prod(at[list(places)]))
             total += weight
             expected += weight * np.bincount(places, minlength=len(share))
-    (found,) = held.expected([np.arange(len(share), dtype=float)], [at])
+    (found,) = held.estimate_counts([np.arange(len(share), dtype=float)], [at])
     assert found == pytest.approx(2 * expected / total, rel=1e-9)
     assert held.n_rows_of_cells(1).tolist() == [6]

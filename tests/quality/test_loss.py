@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 from hypothesis import example, given, strategies as st
 
-from hushtable.quality.loss import _exact_sum, average_class_size, discernibility, measure, set_ncp
+from hushtable.quality.loss import _exact_sum, average_class_size, discernibility, measure_quality, set_ncp
 from hushtable.tables.partition import Partition
 from hushtable.tables.table import Table
 from tight_recoding import tight
@@ -70,7 +70,7 @@ def test_measure_puts_the_figures_together(made):
     partition = Partition.from_labels(labels, n_classes, table.counts)
     made_recoding = tight(table, partition, NAMES)
     n_suppressed = int(table.counts[labels < 0].sum())
-    quality = measure(made_recoding, partition.sizes, n_suppressed)
+    quality = measure_quality(made_recoding, partition.sizes, n_suppressed)
     assert tuple(quality.by_column) == NAMES
     assert quality.set_ncp == pytest.approx(sum(quality.by_column.values()) / 3)
     assert all(0 <= lost <= 1 + 1e-12 for lost in quality.by_column.values())
@@ -92,8 +92,8 @@ def test_ends_of_the_scale(label):
 
 def test_one_class_publishes_everything():
     table = Table.encode(pl.DataFrame({"a": [1, 5, 9], "b": ["x", "y", None]}))
-    partition = Partition.of(table, ())
-    assert measure(tight(table, partition, ["a", "b"]), partition.sizes).by_column == {"a": 1.0, "b": 1.0}
+    partition = Partition.from_table(table, ())
+    assert measure_quality(tight(table, partition, ["a", "b"]), partition.sizes).by_column == {"a": 1.0, "b": 1.0}
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pytest
 
 import hushtable as ht
 from hushtable.quality.cell_values import OPEN_ABOVE, OPEN_BELOW, Spread
-from hushtable.quality.open_ends import Tail, open_rate, reaching
+from hushtable.quality.open_ends import Tail, extend_open_cells, open_rate
 
 
 def spread(cells: list[tuple[float, float, int, int]]) -> Spread:
@@ -27,7 +27,7 @@ def test_a_tail_is_as_dense_at_its_bound_as_what_is_inside() -> None:
     # 10 records a place from 20 to 59; 150 beyond.
     inside = [(20.0, 20.0, 0, 200), (40.0, 20.0, 0, 200)]
     column = spread([(19.0, 1.0, OPEN_BELOW, 50), *inside, (60.0, 5.0, OPEN_ABOVE, 150)])
-    found = reaching(column, None)
+    found = extend_open_cells(column, None)
     assert found is not None
     reached, (below, above) = found
     assert (below.cut, above.cut) == (20, 60)
@@ -39,15 +39,15 @@ def test_a_tail_is_as_dense_at_its_bound_as_what_is_inside() -> None:
 
 def test_a_column_without_numbers_below_0_does_not_go_there() -> None:
     column = spread([(0.0, 4.0, OPEN_BELOW, 90), (4.0, 10.0, 0, 100)])
-    found = reaching(column, 2.0)
+    found = extend_open_cells(column, 2.0)
     assert found is not None
     assert (found[0].low[0], found[0].width[0]) == (2, 2)
 
 
 def test_a_single_bound_tells_no_scale() -> None:
-    assert reaching(spread([(49.0, 1.0, OPEN_BELOW, 10), (50.0, 1.0, OPEN_ABOVE, 10)]), None) is None
+    assert extend_open_cells(spread([(49.0, 1.0, OPEN_BELOW, 10), (50.0, 1.0, OPEN_ABOVE, 10)]), None) is None
     column = spread([(3.0, 4.0, 0, 10)])
-    assert reaching(column, None) == (column, ())
+    assert extend_open_cells(column, None) == (column, ())
 
 
 @pytest.mark.parametrize(("shape", "length"), [(-0.8, 12.5), (-0.5, 20.0)])

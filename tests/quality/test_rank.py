@@ -94,11 +94,11 @@ def test_options():
 
 
 def test_columns_with_values_far_out_are_named():
-    assert set(notes.far_out(protected(FAR))) == {"income"}
+    assert set(notes.find_outlier_columns(protected(FAR))) == {"income"}
     low = FAR.with_columns(income=-pl.col("income"))
-    assert set(notes.far_out(protected(low))) == {"income"}
-    assert notes.far_out(protected(FAR.head(299))) == {}
-    assert notes.far_out(protected(FAR.tail(50))) == {}
+    assert set(notes.find_outlier_columns(protected(low))) == {"income"}
+    assert notes.find_outlier_columns(protected(FAR.head(299))) == {}
+    assert notes.find_outlier_columns(protected(FAR.tail(50))) == {}
     both = pl.DataFrame({"x": [-(10**6), 10**6, *np.arange(298).tolist()]})
-    assert notes.far_out(protected(both))["x"].share == pytest.approx(1, abs=1e-3)
-    assert notes.far_out(protected(pl.DataFrame({"x": [1] * 200}))) == {}
+    assert notes.find_outlier_columns(protected(both))["x"].share == pytest.approx(1, abs=1e-3)
+    assert notes.find_outlier_columns(protected(pl.DataFrame({"x": [1] * 200}))) == {}

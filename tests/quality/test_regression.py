@@ -119,7 +119,7 @@ def test_rubin_s_rules_are_those_of_a_slow_twin() -> None:
     rng = np.random.default_rng(0)
     values, errors = rng.normal(1, 0.1, 20), rng.uniform(0.1, 0.2, 20)
     fits = [regression._Fit(("x",), np.array([v]), np.array([e]), 500) for v, e in zip(values, errors, strict=True)]
-    found = regression._coefficient(0, "x", fits[0], None, fits)
+    found = regression._combine_draws(0, "x", fits[0], None, fits)
     m, mean = 20, sum(values) / 20
     within = sum(error**2 for error in errors) / m
     between = sum((value - mean) ** 2 for value in values) / (m - 1)

@@ -171,7 +171,7 @@ def test_neither_the_order_of_rows_nor_their_collapse_matters(pair):
     expected = figures(similarity(*pair))
     reversed_ = [table.take(np.arange(table.n_rows)[::-1]) for table in pair]
     collapsed = [table.collapse()[0] for table in pair]
-    one_by_one = [table.one_by_one() for table in pair]
+    one_by_one = [table.with_row_per_record() for table in pair]
     for tables_ in (reversed_, collapsed, one_by_one):
         found = figures(similarity(*tables_))
         assert all(is_close(found[name], value) for name, value in expected.items())

@@ -16,7 +16,7 @@ from hushtable.errors import InputError
 from hushtable.hierarchy import Hierarchy
 from hushtable.models import KAnonymity
 from hushtable.recoding.layout import Lists, lay_out
-from hushtable.recoding.readable import are_alike, distinct_numbers, distinct_pairs, numbered, runs_of
+from hushtable.recoding.readable import are_alike, distinct_numbers, distinct_pairs, number_keys, runs_of
 from hushtable.recoding.recoding import Cells, Nodes, Recoding, Sets, Written
 from hushtable.tables.partition import Partition
 from hushtable.tables.table import Table
@@ -115,7 +115,7 @@ def test_parts_put_together_are_the_whole(style, rows, random):
     runs = np.split(np.arange(n_classes_of(whole)), ends)
     # A part may come from another machine.
     parts = [pickle.loads(pickle.dumps(whole.take(run))) for run in runs]
-    assert_same(Recoding.concatenated(parts), whole)
+    assert_same(Recoding.concatenate(parts), whole)
     assert [cell for part in parts for cell in texts(part)] == texts(whole)
     shares = np.concatenate([part.shares() for part in parts], axis=1)
     assert shares == pytest.approx(whole.shares(), abs=1e-12)
@@ -168,7 +168,10 @@ def with_cell(j, cell):
     [
         (replace(WHOLE, style="set"), "in its style: 'set' and not 'tight'"),
         (WHOLE.select(["pay", "age"]), "in its columns: 'pay', 'age' and not 'age', 'pay', 'word'"),
-        (tight(table_of(SOME[:9]), Partition.of(table_of(SOME[:9])), PARTS.names), "the values of column 'age'"),
+        (
+            tight(table_of(SOME[:9]), Partition.from_table(table_of(SOME[:9])), PARTS.names),
+            "the values of column 'age'",
+        ),
         (with_cell(2, replace(WHOLE.cells[2], domain=99)), "the domain of what column 'word' publishes"),
         (with_cell(1, WHOLE.cells[0]), "the kind of what column 'pay' publishes"),
         (with_cell(1, replace(WHOLE.cells[1], edges=("0", "1"))), "the edges of what column 'pay' publishes"),
@@ -177,35 +180,35 @@ def with_cell(j, cell):
 )
 def test_parts_of_different_tables_are_refused(other, difference):
     with pytest.raises(InputError, match="position 2 differs") as told:
-        Recoding.concatenated([WHOLE, WHOLE, other])
+        Recoding.concatenate([WHOLE, WHOLE, other])
     assert difference in str(told.value)
 
 
 def test_no_parts_are_refused():
     with pytest.raises(InputError, match="no recodings"):
-        Recoding.concatenated([])
+        Recoding.concatenate([])
 
 
 def test_hierarchies_are_compared_by_content():
     one, other = (Hierarchy.build(Hierarchy.prefix(lengths), PARTS.column("zip")) for lengths in ([2, 1], [1]))
     cell = Nodes(np.zeros(1, np.int32), np.zeros(1, np.int32), np.zeros(1, np.bool_), one)
     again = pickle.loads(pickle.dumps(cell))
-    assert cell.unlike(again) is None
-    assert cell.unlike(replace(again, hierarchy=other)) == "hierarchy"
+    assert cell.find_difference(again) is None
+    assert cell.find_difference(replace(again, hierarchy=other)) == "hierarchy"
 
 
 def test_one_part_and_parts_without_classes():
-    assert_same(Recoding.concatenated([WHOLE]), WHOLE)
+    assert_same(Recoding.concatenate([WHOLE]), WHOLE)
     none = WHOLE.take(np.empty(0, dtype=np.int64))
     assert texts(none) == []
-    assert_same(Recoding.concatenated([none, WHOLE, none]), WHOLE)
+    assert_same(Recoding.concatenate([none, WHOLE, none]), WHOLE)
 
 
 def test_runs_of_sets_follow_one_another():
     sets = Sets(np.array([0, 2, 3, 6]), np.array([0, 1, 2, 0, 1, 2], np.int32), 3)
     taken = sets.take(np.array([2, 0]))
     assert (taken.offsets.tolist(), taken.codes.tolist()) == ([0, 3, 5], [0, 1, 2, 0, 1])
-    joined = taken.followed_by([sets.take(np.array([1]))])
+    joined = taken.concatenate_with([sets.take(np.array([1]))])
     assert (joined.offsets.tolist(), joined.codes.tolist(), joined.domain) == ([0, 3, 5, 6], [0, 1, 2, 0, 1, 2], 3)
 
 
@@ -235,7 +238,7 @@ def test_labels_of_many_classes_are_made_anew(monkeypatch):
     for name in [column.name for column in kept.columns]:
         of_class, texts = kept.labels(name)
         with monkeypatch.context() as patched:
-            patched.setattr("hushtable.recoding.recoding._MOST_KEPT", 4)
+            patched.setattr("hushtable.recoding.recoding._MAX_CLASSES_CACHED", 4)
             again = anew.labels(name)
             assert anew.labels(name)[0] is not again[0]
         assert (again[0].tolist(), again[1]) == (of_class.tolist(), texts)
@@ -263,7 +266,7 @@ def test_distinct_numbers_are_those_of_numpy(numbers, n_numbers):
 @given(st.lists(st.lists(st.integers(0, 2), max_size=3)))
 def test_runs_are_numbered_by_first_appearance(runs):
     offsets = np.append(0, np.cumsum([len(run) for run in runs], dtype=np.int64))
-    numbers, first = numbered(runs_of(offsets, np.array([*chain(*runs)], dtype=np.int32)))
+    numbers, first = number_keys(runs_of(offsets, np.array([*chain(*runs)], dtype=np.int32)))
     distinct = list(dict.fromkeys(map(tuple, runs)))
     assert numbers.tolist() == [distinct.index(tuple(run)) for run in runs]
     assert [tuple(runs[place]) for place in first.tolist()] == distinct

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 import hushtable as ht
-from hushtable.claims import covered_by
+from hushtable.claims import coverage_matrix
 from hushtable.columns import ColumnSpec, cells
 from hushtable.hierarchy import CodeGrid, Codes, are_codes
 from reading import holds
@@ -37,36 +37,36 @@ def codes_of(draw, least=2):
 @given(codes_of(), st.data())
 def test_a_range_reads_as_the_codes_that_it_was_written_for(texts, data):
     lengths = data.draw(st.sampled_from((None, (3, 1), (2,), (1,))))
-    grid = CodeGrid.of(texts, lengths)
+    grid = CodeGrid.from_texts(texts, lengths)
     low = data.draw(st.integers(0, len(texts) - 1))
     high = data.draw(st.integers(low, len(texts) - 1))
-    (begin,), (end,) = grid.rounded(np.array([low], dtype=np.int32), np.array([high], dtype=np.int32))
+    (begin,), (end,) = grid.round_outwards(np.array([low], dtype=np.int32), np.array([high], dtype=np.int32))
     assert begin <= low <= high < end
     assert (end - begin == 1) == (low == high) or lengths
-    cell = grid.text(int(begin), int(end))
+    cell = grid.format_range(int(begin), int(end))
     written = set(texts[begin:end])
     assert {text for text in texts if holds(cell, text, "category")} == written
-    covers = covered_by([cell], texts, ColumnSpec("category"), Codes(grid.prefixes), "code")
+    covers = coverage_matrix([cell], texts, ColumnSpec("category"), Codes(grid.prefixes), "code")
     assert {text for text, is_in in zip(texts, covers[0], strict=True) if is_in} == written
-    assert cells.read(cell).form in ("interval", "value", "any")
+    assert cells.parse_cell(cell).form in ("interval", "value", "any")
 
 
 def test_a_range_that_ends_with_a_code_holds_the_longer_ones_that_begin_with_it():
     texts = ["A00", "A00.0", "A00.1", "A01", "A01.0", "A02"]
-    grid = CodeGrid.of(texts)
-    (begin,), (end,) = grid.rounded(np.array([1], dtype=np.int32), np.array([3], dtype=np.int32))
+    grid = CodeGrid.from_texts(texts)
+    (begin,), (end,) = grid.round_outwards(np.array([1], dtype=np.int32), np.array([3], dtype=np.int32))
     assert texts[begin:end] == ["A00.0", "A00.1", "A01", "A01.0"]
-    cell = grid.text(int(begin), int(end))
+    cell = grid.format_range(int(begin), int(end))
     assert [text for text in texts if holds(cell, text, "category")] == texts[begin:end]
-    (begin,), (end,) = grid.rounded(np.array([3], dtype=np.int32), np.array([3], dtype=np.int32))
-    assert grid.text(int(begin), int(end)) == "A01"
+    (begin,), (end,) = grid.round_outwards(np.array([3], dtype=np.int32), np.array([3], dtype=np.int32))
+    assert grid.format_range(int(begin), int(end)) == "A01"
 
 
 @given(codes_of())
 def test_an_edge_parts_two_neighbours_and_is_the_shortest(texts):
-    grid = CodeGrid.of(texts)
+    grid = CodeGrid.from_texts(texts)
     for low in range(len(texts) - 1):
-        edge = grid.edge(low, low + 1)
+        edge = grid.format_edge(low, low + 1)
         assert texts[low] < edge <= texts[low + 1]
         assert not texts[low] < edge[:-1]
 
@@ -111,7 +111,7 @@ def test_a_release_of_codes_has_no_lists_and_is_read_back(codes, lengths, tmp_pa
     release = ht.anonymize(rows, **asked, method=READABLE)
     published = release.frame["code"].to_list()
     assert not any(cell.startswith('["') or "other" in cell for cell in published)
-    assert any(cells.read(cell).form == "interval" or cell.endswith("*") for cell in published)
+    assert any(cells.parse_cell(cell).form == "interval" or cell.endswith("*") for cell in published)
     for cell, code in zip(published, rows["code"], strict=True):
         assert holds(cell, code, "category"), (cell, code)
     release.write(tmp_path / "out.csv")
@@ -162,8 +162,8 @@ def test_the_next_batch_falls_into_ranges(tmp_path):
 
 
 def test_values_that_look_like_ranges_are_lists_of_one():
-    assert cells.value("[A1, B2]") == '["[A1, B2]"]'
-    assert cells.value("[red, green]") == "[red, green]"
+    assert cells.format_value("[A1, B2]") == '["[A1, B2]"]'
+    assert cells.format_value("[red, green]") == "[red, green]"
 
 
 def test_a_label_that_reads_as_a_range_holds_what_it_says():
@@ -196,9 +196,9 @@ def test_british_postcodes_are_published_in_ranges():
     assert release.verify().passed
     published = release.frame["code"].to_list()
     assert all(holds(cell, code, "category") for cell, code in zip(published, codes, strict=True))
-    assert all(cell.endswith("*") or cell in codes or cells.read(cell).form == "interval" for cell in published)
+    assert all(cell.endswith("*") or cell in codes or cells.parse_cell(cell).form == "interval" for cell in published)
 
 
 def test_the_first_half_of_a_british_postcode_is_told_from_a_longer_one():
-    grid = CodeGrid.of(sorted(["E1 1AA", "E1 2AA", "E10 1AA", "E10 2AA", "N1 1AA", "N2 1AA"]))
-    assert [grid.text(*run) for run in ((0, 2), (2, 4), (0, 4), (0, 5))] == ["E1 *", "E10*", "E*", "[E1*, N1*]"]
+    grid = CodeGrid.from_texts(sorted(["E1 1AA", "E1 2AA", "E10 1AA", "E10 2AA", "N1 1AA", "N2 1AA"]))
+    assert [grid.format_range(*run) for run in ((0, 2), (2, 4), (0, 4), (0, 5))] == ["E1 *", "E10*", "E*", "[E1*, N1*]"]

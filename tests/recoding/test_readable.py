@@ -12,14 +12,14 @@ from hypothesis import given, settings, strategies as st
 
 import hushtable as ht
 from hushtable.anonymizers import publish
-from hushtable.claims.coverage import covered_by
+from hushtable.claims.coverage import coverage_matrix
 from hushtable.columns import LANGUAGES, cells, words_of
 from hushtable.columns.column import from_texts
 from hushtable.hierarchy.grid import UNITS, Dates
 from hushtable.hierarchy.hierarchy import groups_of
 from hushtable.hierarchy.proposal import Rounding, finest_grid
-from hushtable.kernels.class_profile import ENTRY, LETTER, price_prefixes, share_of
-from hushtable.recoding.layout import Lists, lay_out, pack, places
+from hushtable.kernels.class_profile import COST_PER_CHARACTER, ENTRY, price_prefixes, share_of
+from hushtable.recoding.layout import Lists, lay_out, pack_axes, places_of_rows
 from hushtable.tables.partition import Partition
 from hushtable.tables.table import Table
 from reading import holds
@@ -67,7 +67,7 @@ def naive_price(text, values, present, axis):
     if len(present) == 1 and (None in present or axis.rounding is None):
         return 0.0
     if axis.rounding is None:
-        read = cells.read(text)
+        read = cells.parse_cell(text)
         if axis.hierarchy is not None:
             labels = read.members if read.form == "set" else [text]
             held = {value for value in values for label in labels if label and value.startswith(label[:-1])}
@@ -102,7 +102,7 @@ def _edge(text, grid):
 
 
 def _ends(text, grid, first, last, *, are_days):
-    bounds, members = cells.read(text).ends, cells.read(text).members
+    bounds, members = cells.parse_cell(text).ends, cells.parse_cell(text).members
     if members:
         return min(_edge(each, grid) for each in members), max(_edge(each, grid) for each in members) + 1
     if bounds is not None:
@@ -141,16 +141,16 @@ def test_a_class_is_priced_as_it_is_written(rows, random, by_rank):
     table = Table.encode(frame)
     table = replace(table, columns=tuple(replace(column, by_rank=by_rank) for column in table.columns))
     axes = lay_out(table, NAMES, {"code": ht.Hierarchy.build(RULE, table.column("code"))}, {}, MOST)
-    packed = pack(axes, {})
+    packed = pack_axes(axes, {})
     labels = np.array([random.randrange(1 + len(rows) // 3) for _ in rows])
     labels = np.unique(labels, return_inverse=True)[1].astype(np.int32)
     partition = Partition.from_labels(labels, int(labels.max()) + 1, table.counts)
     recoding = publish.from_classes(table, partition, axes, "readable")
-    points = places(table, axes)
+    points = places_of_rows(table, axes)
     for j, (axis, shares) in enumerate(zip(axes, recoding.shares(), strict=True)):
         column = frame[axis.column.name].to_list()
         values = sorted(set(column) - {None}) if axis.rounding else list(axis.column.texts())
-        label_of_class, texts = recoding.labels(axis.column.name)
+        label_of_class, texts = recoding.format_labels(axis.column.name)
         for label in range(partition.n_classes):
             members = np.flatnonzero(labels == label)
             present = {column[i] for i in members}
@@ -160,15 +160,15 @@ def test_a_class_is_priced_as_it_is_written(rows, random, by_rank):
             else:
                 entries = {each and f"{each[0]}*" for each in present}
             listed = list(entries) if 1 < len(entries) <= MOST.max_listed else []
-            written = cells.one_of(listed, between=",")
-            toll = LETTER * (len(written) - 1) if listed and len(written) <= MOST.max_length else 0.0
+            written = cells.format_set(listed, between=",")
+            toll = COST_PER_CHARACTER * (len(written) - 1) if listed and len(written) <= MOST.max_length else 0.0
             priced = kernel_price(packed, j, points[members, j].tolist())
             assert priced == pytest.approx(shares[label] + toll, abs=1e-9)
             if axis.rounding is None and axis.listing is None:
                 continue
             wanted = 0.0 if text is None else naive_price(text, values, present, axis)
             assert shares[label] == pytest.approx(wanted, abs=1e-9), text
-            listed = cells.read(text).members if text else ()
+            listed = cells.parse_cell(text).members if text else ()
             assert len(listed) <= MOST.max_listed
             assert len(listed) < 2 or len(text) <= MOST.max_length
 
@@ -194,18 +194,18 @@ def test_every_class_covers_its_records(rows, k):
 
 def test_months_quarters_years_and_decades_have_labels():
     column, _ = from_texts("day", [str(dt.date(1955, 3, 4) + dt.timedelta(days=each)) for each in range(9_000)])
-    rounding = Rounding.of(column)
+    rounding = Rounding.from_column(column)
     first = {text: column.texts().index(text) for text in ("1960-01-01", "1960-04-01", "1960-02-01", "1961-01-01")}
     begin = first["1960-01-01"]
     ends = [first["1960-02-01"], first["1960-04-01"], first["1961-01-01"], column.texts().index("1970-01-01")]
-    assert [rounding.text(begin, end) for end in ends] == ["1960-01", "1960-Q1", "1960", "1960s"]
-    assert rounding.text(begin, begin + 1) == "1960-01-01"
-    assert rounding.text(begin, begin + 3) == "[1960-01-01, 1960-01-04)"
-    assert rounding.text(begin, begin + 75) == "[1960-01-01, 1960-03-16)"
-    assert rounding.text(0, begin) == "<1960"
-    assert rounding.text(begin, first["1961-01-01"] + 365) == "[1960, 1962)"
-    assert rounding.text(first["1960-02-01"], first["1961-01-01"]) == "[1960-02, 1961-01)"
-    assert rounding.text(begin, rounding.n_cells) == ">=1960"
+    assert [rounding.format_interval(begin, end) for end in ends] == ["1960-01", "1960-Q1", "1960", "1960s"]
+    assert rounding.format_interval(begin, begin + 1) == "1960-01-01"
+    assert rounding.format_interval(begin, begin + 3) == "[1960-01-01, 1960-01-04)"
+    assert rounding.format_interval(begin, begin + 75) == "[1960-01-01, 1960-03-16)"
+    assert rounding.format_interval(0, begin) == "<1960"
+    assert rounding.format_interval(begin, first["1961-01-01"] + 365) == "[1960, 1962)"
+    assert rounding.format_interval(first["1960-02-01"], first["1961-01-01"]) == "[1960-02, 1961-01)"
+    assert rounding.format_interval(begin, rounding.n_cells) == ">=1960"
 
 
 def test_years_and_months_at_the_ends_of_intervals_are_read_as_their_first_days():
@@ -218,7 +218,7 @@ def test_years_and_months_at_the_ends_of_intervals_are_read_as_their_first_days(
     assert {len(cell) for cell in published} <= {len(">=1958"), len("[1958, 1969)"), len("[1958-01, 1958-04)"), 5}
     assert release.verify().passed
     born = ["1957-12-31", "1958-01-01", "1958-03-31", "1958-04-01"]
-    matrix = covered_by(["<1958", "[1958-01, 1958-04)", ">=1958"], born, ht.ColumnSpec("date"), None, "born")
+    matrix = coverage_matrix(["<1958", "[1958-01, 1958-04)", ">=1958"], born, ht.ColumnSpec("date"), None, "born")
     assert matrix.tolist() == [[True, False, False, False], [False, True, True, False], [False, True, True, True]]
     assert 0 < release.utility().column("born").distance < 0.1
     # Every cell is found to hold its own people, and nobody is lost.
@@ -242,10 +242,10 @@ def test_the_grid_is_a_two_hundredth_of_the_range_rounded_up(low, high, grid):
 
 def test_a_grid_is_no_finer_than_the_values_are_written():
     ages, _ = from_texts("age", [str(age) for age in range(17, 91)])
-    assert Rounding.of(ages).grid == 1
-    assert Rounding.of(ages, 5).grid == 5
+    assert Rounding.from_column(ages).grid == 1
+    assert Rounding.from_column(ages, 5).grid == 5
     doses, _ = from_texts("dose", ["0.5", "1", "2.5"])
-    assert Rounding.of(doses).grid == Fraction(1, 10)
+    assert Rounding.from_column(doses).grid == Fraction(1, 10)
 
 
 def test_calendar_labels_are_declared_and_told(tmp_path):
@@ -299,7 +299,7 @@ def test_groups_are_named_by_their_most_frequent_value_that_enough_people_have(t
             if len(held) == 1:
                 continue
             assert label not in known
-            assert cells.read(label).form == "value"
+            assert cells.parse_cell(label).form == "value"
             named = [code for code in range(column.n_values) if label.startswith(known[code][:20])]
             most = held[counts[held].argmax()]
             assert counts[most] < 5 or most in named or words_of(language).other[:3] in label
@@ -314,7 +314,7 @@ def test_a_group_reads_as_the_values_that_it_was_written_for(texts, data):
     counts = np.array(data.draw(st.lists(st.integers(0, 9), min_size=column.n_values, max_size=column.n_values)))
     groups, known = groups_of(column, counts, counts >= 5), column.texts()
     for codes, labels in zip(groups.level_codes[1:-1], groups.labels[1:-1], strict=True):
-        covers = covered_by(list(labels), known, column.spec, groups, "x")
+        covers = coverage_matrix(list(labels), known, column.spec, groups, "x")
         written = [{known[i] for i in np.flatnonzero(codes == node)} for node in range(len(labels))]
         assert [{known[i] for i in np.flatnonzero(row)} for row in covers] == written
         meant = dict(zip(labels, written, strict=True))
@@ -370,7 +370,7 @@ def test_prefixes_of_a_class_are_priced_one_by_one(rows, by_rank):
     table = Table.encode(frame_of(rows))
     table = replace(table, columns=tuple(replace(column, by_rank=by_rank) for column in table.columns))
     axes = lay_out(table, NAMES, {"code": ht.Hierarchy.build(RULE, table.column("code"))}, {}, MOST)
-    packed, points = pack(axes, {}), places(table, axes)
+    packed, points = pack_axes(axes, {}), places_of_rows(table, axes)
     held = [np.unique(points[:, j]) for j in range(len(axes))]
     for j, each in enumerate(held):
         entries = np.zeros(len(each), dtype=ENTRY)
@@ -400,15 +400,20 @@ def test_few_answers_are_values_and_not_ranges():
     published = released(rows, ["flag", "town"], 30).frame["flag"].unique()
     assert set(published) <= {"0", "1", "9", '["0","1"]', '["1","9"]', "*"}
     answers, _ = from_texts("flag", ["0", "1", "9"])
-    rounding = Rounding.of(answers)
-    assert [rounding.text(*run) for run in ((0, 1), (0, 2), (1, 10), (0, 10))] == ["0", '["0","1"]', '["1","9"]', "*"]
+    rounding = Rounding.from_column(answers)
+    assert [rounding.format_interval(*run) for run in ((0, 1), (0, 2), (1, 10), (0, 10))] == [
+        "0",
+        '["0","1"]',
+        '["1","9"]',
+        "*",
+    ]
     ages, _ = from_texts("age", ["20", "21", "29"])
-    assert Rounding.of(ages).text(0, 2) == "<22"
+    assert Rounding.from_column(ages).format_interval(0, 2) == "<22"
 
 
 def test_a_list_has_an_empty_place_for_the_missing_value():
-    assert cells.one_of([None, "a"]) == '["", "a"]'
-    assert cells.read('["", "a"]').members == cells.read('[null, "a"]').members == (None, "a")
+    assert cells.format_set([None, "a"]) == '["", "a"]'
+    assert cells.parse_cell('["", "a"]').members == cells.parse_cell('[null, "a"]').members == (None, "a")
 
 
 @pytest.mark.parametrize(("rules", "most"), [(False, 0.13), (True, 0.08)], ids=["no rules", "rules"])

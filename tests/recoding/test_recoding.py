@@ -98,10 +98,10 @@ def covers(kind, cell, value):
     """Whether a published cell says no wrong thing of a value."""
     if cell is None or cell == SUPPRESSED:
         return cell is not None or value is None
-    if cells.read(cell).form == "value":
+    if cells.parse_cell(cell).form == "value":
         return value is not None and read(kind, cell) == exact(kind, value)
     if kind in ("ordered", "category"):
-        return value in cells.read(cell).members
+        return value in cells.parse_cell(cell).members
     found = INTERVAL.fullmatch(cell)
     if value is None or found is None:
         return False
@@ -147,15 +147,15 @@ def test_tight_cells_publish_what_the_class_holds(cut, table, k):
                 assert cell is None
             elif len(held) == 1:
                 assert covers(kind, cell, *known)
-                assert cells.read(cell).form == "value" or list(cells.read(cell).members) == list(known)
+                assert cells.parse_cell(cell).form == "value" or list(cells.parse_cell(cell).members) == list(known)
             elif kind == "category":
-                assert held == everything if cell == SUPPRESSED else set(cells.read(cell).members) == held
+                assert held == everything if cell == SUPPRESSED else set(cells.parse_cell(cell).members) == held
             elif None in held:
                 assert cell == SUPPRESSED
             elif kind == "ordered":
                 ranks = sorted(map(RANKS.index, known))
                 shown = sorted(
-                    map(RANKS.index, everything - {None} if cell == SUPPRESSED else cells.read(cell).members)
+                    map(RANKS.index, everything - {None} if cell == SUPPRESSED else cells.parse_cell(cell).members)
                 )
                 assert (shown[0], shown[-1]) == (ranks[0], ranks[-1])
             else:
@@ -425,7 +425,7 @@ def test_labels_index_distinct_texts():
     partition = Partition.from_labels(np.array([0, 0, 1, 1, 2], dtype=np.int32), 3, table.counts)
     recoding = tight(table, partition, ["a", "b"])
     for name, expected in (("a", ["[1, 2]", "[1, 2]", "5"]), ("b", [SUPPRESSED, SUPPRESSED, "x"])):
-        label_of_class, texts = recoding.labels(name)
+        label_of_class, texts = recoding.format_labels(name)
         assert len(texts) == len(set(texts)) == 2
         assert [texts[label] for label in label_of_class] == expected
 
@@ -433,7 +433,7 @@ def test_labels_index_distinct_texts():
 def test_labels_of_an_unknown_column():
     table = Table.encode(pl.DataFrame({"a": [1]}))
     with pytest.raises(KeyError):
-        tight(table, Partition.of(table), ["a"]).labels("b")
+        tight(table, Partition.from_table(table), ["a"]).format_labels("b")
 
 
 @pytest.mark.parametrize(("cells", "size"), [(["x", "y"], 2), (["x", None], 2), ([None, None], 1), (["x", "x"], 1)])
@@ -461,8 +461,8 @@ def test_a_set_of_labels_that_are_sets_is_one_list():
             data, quasi_identifiers=["x"], models=[KAnonymity(4)], method=method, hierarchies={"x": rule}
         )
         for cell, value in zip(release.frame["x"], values, strict=True):
-            assert cell == "*" or value in cells.read(cell).members
-            assert cell == "*" or set(cells.read(cell).members) <= set(values)
+            assert cell == "*" or value in cells.parse_cell(cell).members
+            assert cell == "*" or set(cells.parse_cell(cell).members) <= set(values)
         assert any(cell != "*" for cell in release.frame["x"])
 
 
@@ -494,9 +494,9 @@ def test_cut_names_a_set_that_is_too_long_and_reads_it_back(tmp_path):
     pairs = set(zip(release.frame["town"], listed.frame["town"], strict=True))
     assert len(pairs) == listed.frame["town"].n_unique() == release.frame["town"].n_unique()
     named = release.recoding.meanings()["town"].rule.labels
-    assert all(cells.read(long).members == named[short] for short, long in pairs if short != long)
+    assert all(cells.parse_cell(long).members == named[short] for short, long in pairs if short != long)
     for town, cell in zip(rows["town"], release.frame["town"], strict=True):
-        assert cell in ("*", town) or town in (named.get(cell) or cells.read(cell).members)
+        assert cell in ("*", town) or town in (named.get(cell) or cells.parse_cell(cell).members)
     assert release.verify().passed
     covered = ht.verify(
         release.frame,

@@ -9,7 +9,7 @@ import pytest
 
 import hushtable as ht
 from command import done, run
-from hushtable.release import archived
+from hushtable.release import convert_codebook
 
 # What it lets an element say of itself, of what is written here.
 ATTRIBUTES = {
@@ -49,7 +49,7 @@ def released(tmp_path):
 
 def test_ddi_holds_every_variable_in_the_order_of_the_schema(released):
     book = json.loads((released.parent / "out.csv.codebook.json").read_text(encoding="utf-8"))
-    root = ElementTree.fromstring(archived(released, "ddi"))
+    root = ElementTree.fromstring(convert_codebook(released, "ddi"))
     assert root.tag == f"{DDI}codeBook"
     assert root.findtext(f"{DDI}stdyDscr/{DDI}citation/{DDI}titlStmt/{DDI}titl") == "out.csv"
     variables = root.findall(f"{DDI}dataDscr/{DDI}var")
@@ -65,14 +65,14 @@ def test_ddi_holds_every_variable_in_the_order_of_the_schema(released):
         if name in ORDER:
             assert found == sorted(found, key=ORDER[name].index), name
         allowed = ATTRIBUTES.get(name, {})
-        assert element.attrib.keys() == allowed.keys(), name
+        assert element.attrib.keys() == allowed.keys_of_rows(), name
         assert all(allowed[each] is None or text in allowed[each] for each, text in element.attrib.items()), name
     groups = {each.findtext(f"{DDI}catValu"): each.findtext(f"{DDI}labl") for each in variables[2].iter(f"{DDI}catgry")}
     assert groups.keys() == book["columns"][2].get("labels", {}).keys()
 
 
 def test_csvw_names_the_columns_of_the_file(released):
-    told = json.loads(archived(released, "csvw"))
+    told = json.loads(convert_codebook(released, "csvw"))
     with released.open(newline="", encoding="utf-8") as file:
         header = next(csv.reader(file))
     columns = told["tableSchema"]["columns"]
@@ -111,7 +111,7 @@ def spelled(request, tmp_path):
 
 def test_csvw_says_how_the_file_is_spelled(spelled):
     path, encoding, delimiter = spelled
-    told = json.loads(archived(path, "csvw"))
+    told = json.loads(convert_codebook(path, "csvw"))
     assert told["dialect"] == {
         "delimiter": delimiter,
         "encoding": encoding.replace("cp", "windows-"),
@@ -145,8 +145,8 @@ def test_the_command_writes_both_beside_the_release(released):
 def test_what_has_no_codebook_is_refused(tmp_path, released):
     for form, told in (("dcat", "no form 'dcat'"), ("ddi", "not the codebook of 'other.csv'")):
         with pytest.raises(ht.InputError, match=told):
-            archived(tmp_path / "other.csv", form)
+            convert_codebook(tmp_path / "other.csv", form)
     pl.DataFrame({"a": [1]}).write_parquet(tmp_path / "p.parquet")
     (tmp_path / "p.parquet.codebook.json").write_text('{"file": "p.parquet", "columns": []}')
     with pytest.raises(ht.InputError, match=r"describes no '\.parquet'"):
-        archived(tmp_path / "p.parquet", "csvw")
+        convert_codebook(tmp_path / "p.parquet", "csvw")

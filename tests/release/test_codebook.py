@@ -192,9 +192,9 @@ def test_a_codebook_of_many_labels_is_cut_and_says_where_all_are(tmp_path: Path)
 
 
 def test_rare_values_are_counted_in_words() -> None:
-    said = codebook._covered({"covers": ["a", "b"], "n_rare": 12})
+    said = codebook._describe_coverage({"covers": ["a", "b"], "n_rare": 12})
     assert said == "`a`, `b` and 12 rare values"
-    assert codebook._covered({"covers": [f"v{i}" for i in range(20)]}).endswith("`v11` and 8 more")
+    assert codebook._describe_coverage({"covers": [f"v{i}" for i in range(20)]}).endswith("`v11` and 8 more")
 
 
 @pytest.mark.parametrize("data", [lambda table: table, ht.Table.encode, lambda table: table.to_pandas()])

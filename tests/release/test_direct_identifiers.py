@@ -43,7 +43,7 @@ def test_no_identifier_passes_under_any_role(kind, role):
             with pytest.raises(ht.ExposureError, match=f"nothing is written: .*'{name}'") as refused:
                 hand_out()
             assert not any(cell in str(refused.value) for cell in cells)
-    accepted = policy(name, role).changed({("accept", name): "made up"}).protect(people(kind, 4)[0])
+    accepted = policy(name, role).with_entries({("accept", name): "made up"}).protect(people(kind, 4)[0])
     assert accepted.frame.columns == ["age", name]
 
 
@@ -96,7 +96,7 @@ def test_no_identifier_passes_at_another_door(kind, door, tmp_path, monkeypatch)
             ht.Pipeline.read("run.yaml").run("out")
         return
     if door == "apply":
-        accepted = rules.changed({("accept", name): "made up"}).protect(data)
+        accepted = rules.with_entries({("accept", name): "made up"}).protect(data)
         # What was accepted of one batch is of the next; what was not, is not.
         assert accepted.apply(data).frame.columns == data.columns
         release = rules.protect(data).apply(data)

@@ -17,10 +17,10 @@ from hypothesis import given, strategies as st
 
 import hushtable as ht
 from command import done, run
-from hushtable.claims import Classes, Failure, Verdict, told as telling
+from hushtable.claims import Classes, Failure, Verdict, with_reading_of as telling
 from hushtable.columns import cells
 from hushtable.columns.column import ColumnSpec
-from hushtable.columns.series import encode, spelled, typed
+from hushtable.columns.series import convert_texts, encode, format_values
 from hushtable.errors import InputError, VerificationError
 from hushtable.io import frames
 from hushtable.release import manifest
@@ -50,7 +50,7 @@ def source(tmp_path, monkeypatch):
 
 def policy(recoding="tight", **writing):
     rules = ht.Policy.parse(POLICY.replace("RECODING", recoding))
-    return rules.changed({"write": writing}) if writing else rules
+    return rules.with_entries({"write": writing}) if writing else rules
 
 
 def column(path, name, **options):
@@ -137,14 +137,14 @@ def test_writing_that_there_is_none(source, asked):
         policy().protect(source).write("out.csv", **asked)
     (name,) = asked
     with pytest.raises(ht.PolicyError, match=f"write: .*{asked[name]}"):
-        policy().changed({"write": asked})
+        policy().with_entries({"write": asked})
 
 
 def test_an_unknown_entry_of_writing_is_told():
     with pytest.raises(ht.PolicyError, match=r"write.encodin: no such entry. Did you mean 'encoding'"):
-        policy().changed({"write": {"encodin": "latin-1"}})
+        policy().with_entries({"write": {"encodin": "latin-1"}})
     with pytest.raises(ht.PolicyError, match=r"wrote: no such entry.*Known: .*write"):
-        policy().changed({"wrote": {}})
+        policy().with_entries({"wrote": {}})
 
 
 def test_parquet_has_neither(source):
@@ -211,7 +211,7 @@ TEXTS += ["12345678901234567890", "9223372036854775807", "9007199254740993", "0.
 @given(st.lists(st.sampled_from([*TEXTS, None]), max_size=4))
 def test_a_typed_column_holds_the_same_values(texts):
     series = pl.Series(texts, dtype=pl.String)
-    new = typed(series, ColumnSpec())
+    new = convert_texts(series, ColumnSpec())
     columns = [encode(cells, ColumnSpec(), is_typed=True, name="c") for cells in (series, new)]
     values = [[column.values[code] if code >= 0 else None for code in codes] for column, codes in columns]
     assert values[0] == values[1]
@@ -243,7 +243,7 @@ def test_a_typed_column_holds_the_same_values(texts):
     ],
 )
 def test_which_texts_are_typed(texts, spec, dtype):
-    assert typed(pl.Series(texts, dtype=pl.String), spec).dtype == dtype
+    assert convert_texts(pl.Series(texts, dtype=pl.String), spec).dtype == dtype
 
 
 def test_parquet_of_text_is_typed_where_no_cell_changes(tmp_path):
@@ -305,7 +305,7 @@ def test_central_values_come_back_typed(data, tmp_path):
     release.write(tmp_path / "out.csv", keep_order=True)
     text = frames.read(tmp_path / "out.csv")
     for name in frame.columns:
-        assert spelled(frame.column(name), name).to_list() == text.column(name).to_list()
+        assert format_values(frame.column(name), name).to_list() == text.column(name).to_list()
     assert release.write(tmp_path / "out.parquet").passed
     assert pl.read_parquet(tmp_path / "out.parquet")["pay"].dtype == pl.Float64
 
@@ -465,7 +465,7 @@ def test_rows_that_stand_for_several_records_keep_their_cells(kind, ending, tmp_
     rows = pl.DataFrame(
         {"id": list("abcdef"), "age": [31, 31, 31, 52, 52, 52], "pay": [1.5, 2, 3, 4, 5, None], "n": [2, 1, 3, 1, 2, 2]}
     )
-    data = frames.counted(frames.read(rows), "n") if kind == "frame" else ht.Table.encode(rows, counts="n")
+    data = frames.with_counts(frames.read(rows), "n") if kind == "frame" else ht.Table.encode(rows, counts="n")
     options = {"models": [ht.KAnonymity(2)], "roles": "trust"}
     for pseudonyms in (ht.Pseudonyms(fresh=["id"]), None):
         release = ht.anonymize(data, quasi_identifiers=["age"], pseudonyms=pseudonyms, **options)

@@ -180,8 +180,8 @@ def test_where_there_are_too_many_sets_the_number_is_a_least_one(monkeypatch: py
     draws = np.random.default_rng(1)
     table = pl.DataFrame({f"c{j}": draws.integers(0, 9, 200) for j in range(8)})
     whole = of(table)
-    monkeypatch.setattr(exposure, "_MOST_WALKED", 200 * 12)
-    monkeypatch.setattr(exposure, "_MOST_PAIRED", 200)
+    monkeypatch.setattr(exposure, "_MAX_ROWS_WALKED", 200 * 12)
+    monkeypatch.setattr(exposure, "_MAX_PAIRED_RECORDS", 200)
     part = of(table)
     assert part == of(table)
     assert (whole.complete, whole.complete_to, whole.told_to) == (True, 2, 2)
@@ -369,7 +369,7 @@ def test_python_without_a_policy_refuses_direct_identifiers(as_table: bool) -> N
     named = ht.anonymize(given_, sensitive=["email"], accept={"email": "made up"}, **options)
     assert named.exposure is not None
     assert [each.column for each in named.exposure.named] == ["email"]
-    assert not named.exposure.naming
+    assert not named.exposure.refused_names
     with pytest.raises(ht.ColumnError, match=r"no column 'agee'.*\n\n.*'age'"):
         ht.anonymize(given_, quasi_identifiers=["agee"], models=options["models"])
 

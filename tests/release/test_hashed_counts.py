@@ -17,12 +17,12 @@ from hushtable.release.exposure import ExposureLimit, KeptColumns, measure_expos
 
 @pytest.mark.parametrize("seed", range(4))
 def test_hashes_count_what_memory_counts(seed, monkeypatch):
-    monkeypatch.setattr(hashed_counts, "_AT_ONCE", 16)
+    monkeypatch.setattr(hashed_counts, "_HASHES_PER_SORT", 16)
     rng = np.random.default_rng(seed)
     table = pl.DataFrame({name: rng.integers(0, width, 60) for name, width in zip("abc", (9, 25, 4), strict=True)})
     table = table.with_columns(pl.when(pl.col("a") > 0).then("a"))
     whole = measure_exposure(frames.read(table), np.zeros(60, np.int32), KeptColumns(list("abc")))
-    found = hashed_counts.unique_records([table[:25].to_arrow(), table[25:].to_arrow()], list("abc"), 2, 1.0)
+    found = hashed_counts.count_unique_records([table[:25].to_arrow(), table[25:].to_arrow()], list("abc"), 2, 1.0)
     assert (found[0], found[1], found[3]) == (60, whole.n_unique, 2)
 
 
@@ -36,12 +36,12 @@ def test_cells_of_any_type_are_counted():
         "half": pa.array(np.array([1, 1, 2], np.float16)),
     }
     for name, column in cells.items():
-        assert hashed_counts.unique_records([pa.table({name: column})], [name], 1, 1.0)[1] == 1, name
+        assert hashed_counts.count_unique_records([pa.table({name: column})], [name], 1, 1.0)[1] == 1, name
 
 
 def test_no_larger_sets_are_looked_at_once_the_limit_is_passed():
     table = pa.table({"a": range(60), "b": [0] * 60})
-    assert hashed_counts.unique_records([table], ["a", "b"], 2, 0.05)[3] == 1
+    assert hashed_counts.count_unique_records([table], ["a", "b"], 2, 0.05)[3] == 1
 
 
 def test_odd_columns_are_measured_and_written(tmp_path):
@@ -66,7 +66,7 @@ def test_odd_columns_are_measured_and_written(tmp_path):
 
 
 def test_too_many_distinct_rows_to_hold_are_counted_on_the_disk(tmp_path, monkeypatch):
-    monkeypatch.setattr("hushtable.release.exposing._HELD", 10)
+    monkeypatch.setattr("hushtable.release.exposing._MAX_ROWS_HELD", 10)
     (tmp_path / "in").mkdir()
     table = pl.DataFrame({"age": [30] * 60, "a": range(60), "b": [1, 2] * 30})
     table.write_parquet(tmp_path / "in" / "0.parquet")

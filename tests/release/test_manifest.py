@@ -12,7 +12,7 @@ from hushtable.errors import HushError, InputError, VerificationError
 from hushtable.models import AlphaKAnonymity, DistinctLDiversity, KAnonymity
 from hushtable.policy import Policy
 from hushtable.policy.protecting import anonymize
-from hushtable.release.manifest import check_hash, compared, manifest_path, read, sha256
+from hushtable.release.manifest import check_hash, compare_with, manifest_path, read, sha256
 
 UNDOING = {
     *("loss", "quality", "trace", "seed", "policy", "n_classes", "smallest_class", "n_suppressed", "removed"),
@@ -211,7 +211,7 @@ def test_a_file_with_a_column_that_the_manifest_says_was_removed_does_not_hold(t
     path, stated = tmp_path / "out.csv", "no column that the manifest says was removed"
     path.write_text("age,name\n1,x\n")
     manifest_path(path).write_text(json.dumps({"sha256": sha256(path), "n_records": 1, "removed": removed}))
-    judged = compared(Verdict((), (), ("age",), 1), path, ("age", "name"))
+    judged = compare_with(Verdict((), (), ("age",), 1), path, ("age", "name"))
     assert (stated in judged.conditions, judged.passed) == (bool(removed), not removed)
     assert [str(failure.condition) for failure in judged.failures] == [f"{stated}: the file has 'name'"] * bool(removed)
-    assert compared(judged, path, ("age",)).failures == judged.failures
+    assert compare_with(judged, path, ("age",)).failures == judged.failures

@@ -39,8 +39,8 @@ def test_codes_are_counted_until_somebody_says_what_they_mean(source):
 
 
 def test_near_duplicates_of_quasi_identifiers_are_counted(source):
-    assert notes.near_duplicates(released(source)) == {"sex": 1}
-    assert notes.near_duplicates(released(source, ["größe"])) == {}
+    assert notes.count_lookalike_values(released(source)) == {"sex": 1}
+    assert notes.count_lookalike_values(released(source, ["größe"])) == {}
 
 
 @pytest.mark.parametrize(
@@ -55,14 +55,19 @@ def test_near_duplicates_of_quasi_identifiers_are_counted(source):
 )
 def test_columns_that_stay_beside_others_that_do_not(source, columns, decimal, kept):
     release = released(source, columns)
-    assert tuple(name for name in notes.as_they_came(release, decimal=decimal) if name not in ("größe", "born")) == kept
+    assert (
+        tuple(
+            name for name in notes.find_unconverted_columns(release, decimal=decimal) if name not in ("größe", "born")
+        )
+        == kept
+    )
 
 
 def test_a_table_and_a_dataframe_have_no_spellings(source):
     people = pl.DataFrame({"age": [1, 1], "name": ["x", "y"]})
     for data in (people, ht.Table.encode(people)):
         release = released(data, ["age"])
-        assert notes.as_they_came(release, decimal=".") == ()
+        assert notes.find_unconverted_columns(release, decimal=".") == ()
         assert notes.missing_codes(release) == {}
 
 
@@ -100,7 +105,7 @@ def test_sets_that_list_nearly_unique_values(recoding, listed):
         method=ht.Mondrian(recoding=recoding),
         roles="trust",
     )
-    assert notes.listed_values(release) == listed
+    assert notes.count_values_in_lists(release) == listed
 
 
 def test_sets_of_common_values_are_no_concern():
@@ -108,7 +113,7 @@ def test_sets_of_common_values_are_no_concern():
     release = ht.anonymize(
         table, quasi_identifiers=["job"], models=[ht.KAnonymity(15)], method=ht.Mondrian(recoding="set")
     )
-    assert notes.listed_values(release) == {}
+    assert notes.count_values_in_lists(release) == {}
 
 
 def test_the_command_warns_of_lists_and_says_what_the_loss_means(source):

@@ -116,7 +116,7 @@ def test_measure_levels_are_those_of_the_kinds(folder: Path) -> None:
 def test_what_the_policy_calls_columns_stands_in_files_of_statistics_programs_and_in_the_codebook(
     folder: Path, ending: str
 ) -> None:
-    policy = ht.Policy.parse(POLICY).changed(
+    policy = ht.Policy.parse(POLICY).with_entries(
         {("columns", "alter"): {"role": "quasi-identifier", "label": "Alter"}, ("columns", "tage", "label"): "Tage"}
     )
     release, path = policy.protect(folder / "in.csv"), folder / f"labelled{ending}"

@@ -17,7 +17,7 @@ from equal_charts import DRAWN
 from hushtable.io import frames
 from hushtable.release.exposure import ExposureLimit
 from hushtable.reporting import inside, outside, released
-from hushtable.reporting.document import Quantity, share_shown
+from hushtable.reporting.document import Quantity, format_share
 
 PEOPLE = ht.datasets.people(600, seed=0)
 COLUMNS = ["sex", "birth_date", "nationality"]
@@ -252,7 +252,7 @@ def test_without_the_original_nothing_is_said_of_it(release, tmp_path):
 @pytest.mark.parametrize("which", ["release", "starred"])
 def test_outsiders_are_told_nothing_of_what_the_file_does_not_show(which, request):
     """Every fact but the few that an external manifest holds becomes a secret: none is in the report."""
-    made = released.of_release(request.getfixturevalue(which))
+    made = released.from_release(request.getfixturevalue(which))
     kept = ("recoding", "publish", "pseudonymized", "fresh", "accepted", "replaces_earlier")
     secret = replace(
         made,
@@ -318,7 +318,7 @@ def test_a_release_that_does_not_hold_what_it_claims_is_not_told_of(release, tmp
 
 
 def test_what_was_not_judged_is_not_told_to_outsiders(release):
-    made = released.of_release(release)
+    made = released.from_release(release)
     unsure = replace(made, verdict=replace(made.verdict, unchecked={made.verdict.conditions[0]: "the population"}))
     with pytest.raises(ht.VerificationError, match="could be judged"):
         outside.sections(unsure)
@@ -510,7 +510,7 @@ def test_what_is_rounded_away_is_not_said_to_be_nothing():
 
 
 def test_what_is_no_number_is_not_shown_as_little():
-    assert share_shown(float("nan")) == "not known"
+    assert format_share(float("nan")) == "not known"
     assert Quantity(float("nan"), "share").shown == ""
 
 
@@ -590,7 +590,7 @@ def test_a_name_that_is_no_text_is_written_nevertheless(release, tmp_path):
 
 
 def test_insiders_too_are_told_that_an_earlier_release_is_replaced(release):
-    made = released.of_release(release)
+    made = released.from_release(release)
     facts = {**made.facts, "replaces_earlier": True}
     assert "it replaces the earlier release" in str(inside.sections(replace(made, facts=facts))[0].to_dict())
 

@@ -3,14 +3,14 @@
 from hypothesis import given, strategies as st
 
 from hushtable.reporting.document import Quantity
-from hushtable.reporting.outside import merged
+from hushtable.reporting.outside import merge_bands
 
 BANDS = ["1", "2", "3 to 4", "5 to 9", "10 to 19", "20 to 49"]
 
 
 @given(st.lists(st.integers(0, 40), min_size=6, max_size=6))
 def test_no_band_is_small_and_none_is_lost(records):
-    found = merged(BANDS, records)
+    found = merge_bands(BANDS, records)
     if sum(records) < 11:
         assert found == ()
         return
@@ -28,8 +28,8 @@ def test_no_band_is_small_and_none_is_lost(records):
 
 
 def test_what_is_large_enough_stays():
-    assert merged(BANDS, [0, 11, 0, 12, 13, 0]) == (("2", 11), ("5 to 9", 12), ("10 to 19", 13))
-    assert merged(BANDS, [1, 0, 0, 0, 0, 11]) == (("1 to 49", 12),)
+    assert merge_bands(BANDS, [0, 11, 0, 12, 13, 0]) == (("2", 11), ("5 to 9", 12), ("10 to 19", 13))
+    assert merge_bands(BANDS, [1, 0, 0, 0, 0, 11]) == (("1 to 49", 12),)
 
 
 def test_numbers_as_people_read_them():
@@ -40,4 +40,4 @@ def test_numbers_as_people_read_them():
 
 
 def test_too_few_records_in_all_show_no_band():
-    assert merged(BANDS, [3, *[0] * (len(BANDS) - 1)]) == ()
+    assert merge_bands(BANDS, [3, *[0] * (len(BANDS) - 1)]) == ()

@@ -9,7 +9,7 @@ def sample(people, f, seed):
     """Draw without replacement from classes of people; return the sample's classes, and how many of each were drawn."""
     people = np.asarray(people)
     drawn = np.random.default_rng(seed).multivariate_hypergeometric(people, round(f * people.sum()), method="marginals")
-    return SampleClasses.of(drawn[drawn > 0], people.sum()), drawn
+    return SampleClasses.from_sizes(drawn[drawn > 0], people.sum()), drawn
 
 
 def lognormal(seed, n_classes=2_000, spread=1.2):

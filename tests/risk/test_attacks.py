@@ -10,8 +10,8 @@ import pytest
 
 import hushtable as ht
 from hushtable.kernels.candidates import count_matches
-from hushtable.kernels.neighbours import nearest_rows
-from hushtable.risk import Tries, beyond
+from hushtable.kernels.neighbours import find_nearest_rows
+from hushtable.risk import Tries, excess_over_control
 from twins import naive_synthetic as naive
 
 HALVES = (["age", "city"], ["job", "pay"])
@@ -34,7 +34,7 @@ ORIGINAL, CONTROL, UNRELATED = people(300, 1), people(150, 2), people(300, 3)
 
 
 def test_the_figures_of_anonymeter():
-    risk = beyond(Tries(100, 500), Tries(60, 500))
+    risk = excess_over_control(Tries(100, 500), Tries(60, 500))
     assert (risk.center, risk.low, risk.high) == pytest.approx((0.0905140, 0.0408430, 0.1401849), abs=1e-7)
 
 
@@ -59,7 +59,7 @@ def test_neighbours_are_those_of_the_twin(seed):
     rng = np.random.default_rng(seed)
     tables = [np.where(rng.random((n, 4)) < 0.1, np.nan, rng.integers(0, 4, (n, 4)) / 4) for n in (15, 20)]
     near, distances = np.empty((15, 3), dtype=np.int64), np.empty((15, 3))
-    nearest_rows(*tables, 2, near, distances)
+    find_nearest_rows(*tables, 2, near, distances)
     places, far = naive.nearest_rows(*(table.tolist() for table in tables), 2, 3)
     assert near.tolist() == places
     assert distances.tolist() == far
@@ -121,7 +121,7 @@ def test_a_copy_of_people_who_are_alike_shows_what_a_copy_is_said_to_show():
 
 def test_the_least_risk_is_the_first_whose_interval_leaves_0(attack):
     found = attack(ORIGINAL, CONTROL)
-    risks = [beyond(Tries(n, found.n_attacks), found.control) for n in range(found.n_attacks + 1)]
+    risks = [excess_over_control(Tries(n, found.n_attacks), found.control) for n in range(found.n_attacks + 1)]
     assert found.least == next(risk.value for risk in risks if risk.low > 0)
     assert 0 < found.least < 1
     assert np.isnan(attack(ORIGINAL, None).least)
@@ -138,7 +138,7 @@ def test_sizes_are_matched_by_the_exact_mean_of_all_draws():
     found = ht.singling_out(ORIGINAL, made, control=CONTROL, n_attacks=300)
     assert found.compared.n_success < found.attack.n_success
     # A copy's queries find one of two people who are compared, and the risk is what goes beyond the control.
-    assert found.most == pytest.approx(beyond(Tries(150, 300), found.control).value)
+    assert found.most == pytest.approx(excess_over_control(Tries(150, 300), found.control).value)
     assert f"even a copy of the table would show a risk of {round(found.most, 3):g} only" in found.notes[0]
     drawn = [ht.singling_out(ORIGINAL.sample(150, seed=each), made, n_attacks=300).n_success for each in range(12)]
     assert abs(np.mean(drawn) - found.compared.n_success) < 3 * np.std(drawn)
@@ -175,7 +175,7 @@ def test_sizes_are_matched_where_records_are_equal():
     n_each = [ht.singling_out(each, made, n_cols=1, columns=["a"], n_attacks=50).n_success for each in draws]
     assert found.compared.n_success == pytest.approx(np.mean(n_each))
     copied = ht.singling_out(original, original.unique(), control=control, n_cols=1, columns=["a"], n_attacks=50)
-    assert copied.most == pytest.approx(beyond(copied.compared, copied.control).value)
+    assert copied.most == pytest.approx(excess_over_control(copied.compared, copied.control).value)
 
 
 def test_intervals_cover_a_known_risk():
@@ -184,7 +184,7 @@ def test_intervals_cover_a_known_risk():
     for _ in range(200):
         control = rng.uniform(0.05, 0.5)
         attack = rng.uniform(control + 0.1, 0.9)
-        risk = beyond(Tries(rng.binomial(500, attack), 500), Tries(rng.binomial(500, control), 500))
+        risk = excess_over_control(Tries(rng.binomial(500, attack), 500), Tries(rng.binomial(500, control), 500))
         covered += risk.low <= (attack - control) / (1 - control) <= risk.high
     assert 0.91 <= covered / 200 <= 0.99
 

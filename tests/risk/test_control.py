@@ -9,8 +9,8 @@ from hypothesis import assume, given, strategies as st
 from test_mpuccs import pairs, sizes_of
 
 import hushtable as ht
-from hushtable.policy import failures, mpuccs_figures
-from hushtable.risk.mpuccs import against_control
+from hushtable.policy import find_failures, mpuccs_figures
+from hushtable.risk.mpuccs import compare_with_control
 from twins import naive_uniques as naive
 
 N_DRAWS, N_PERMUTATIONS = 3, 40
@@ -126,7 +126,7 @@ def test_the_excess_is_of_plain_shares_and_within_its_range():
     def compare(on_original, on_control, n_control=10):
         rows = np.arange(40), 40 + np.arange(n_control)
         successes = chain([on_original, on_control], cycle([2, 8, 8, 2]))
-        return against_control(*rows, 10, attack(successes), n_draws=1, n_permutations=20, seed=0)
+        return compare_with_control(*rows, 10, attack(successes), n_draws=1, n_permutations=20, seed=0)
 
     below = compare(1, 9)
     assert below["excess_risk"] == -1
@@ -151,8 +151,8 @@ def test_a_limit_that_a_copy_would_not_exceed_beyond_the_control_fails():
         "total_syn_records": 100,
         "control": control,
     }
-    assert not failures(mpuccs_figures(summary, {"excess": 0.05}), {"excess": 0.05})
-    (failed,) = failures(mpuccs_figures(summary, {"excess": 0.1}), {"excess": 0.1})
+    assert not find_failures(mpuccs_figures(summary, {"excess": 0.05}), {"excess": 0.05})
+    (failed,) = find_failures(mpuccs_figures(summary, {"excess": 0.1}), {"excess": 0.1})
     assert "the control is too small" in failed["because"]
 
 

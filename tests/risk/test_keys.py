@@ -82,7 +82,7 @@ def test_sets_of_several_words(most, width):
     codes[70] = codes[3] * 2 + (codes[149] > 4)
     # Codes of more than 15 bits are searched as they are.
     widths = np.full(150, width)
-    found = lattice.all_keys(codes, widths, lattice.KeyRules(True, most, 150, 0))
+    found = lattice.find_all_keys(codes, widths, lattice.KeyRules(True, most, 150, 0))
     assert [np.flatnonzero(key).tolist() for key in found.members] == [[3, 149], [70, 149]]
     assert found.complete_to == 150
 
@@ -141,7 +141,7 @@ def test_ranked_puts_first_what_is_easily_known():
     found = ht.minimal_keys(table)
     assert found.keys == (("d",), ("a", "b"), ("b", "c"))
     assert found.n_by_size == {1: 1, 2: 2}
-    assert found.ranked(2)["columns"].to_list() == [["d"], ["a", "b"]]
+    assert found.easiest_keys(2)["columns"].to_list() == [["d"], ["a", "b"]]
     assert found.to_frame().columns == ["columns", "size", "g1", "unique_rate"]
     assert isinstance(ht.minimal_keys(table.to_pandas()).to_frame(), pd.DataFrame)
     assert found.summary()["n_keys"] == 3

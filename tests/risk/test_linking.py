@@ -12,7 +12,7 @@ import pytest
 
 import hushtable as ht
 from hushtable.claims import rules_of
-from hushtable.columns import read
+from hushtable.columns import parse_cell
 from twins import naive_attacks
 
 DAY = dt.date(2024, 1, 1)
@@ -64,7 +64,7 @@ def labels_of(release: ht.Release, data: pl.DataFrame) -> dict[str, dict[str, li
         told[name] = {}
         for level in range(1, ladder.n_levels):
             for node, label in enumerate(ladder.labels[level]):
-                if read(label).ends is not None:
+                if parse_cell(label).ends is not None:
                     continue
                 under = told[name].setdefault(label, [])
                 under += [values[i] for i in np.flatnonzero(ladder.level_codes[level] == node)]

@@ -49,7 +49,7 @@ def test_equal_brute_force(cells, years, days):
     data = table_of(cells)
     risk = ht.assess(data, quasi_identifiers=["age", "sex", "day"], known_within=tolerance)
     sizes = [sum(near(one, other, reach, range(3)) for other in cells) for one in cells]
-    assert risk.records.spread(risk.records.sizes).tolist() == sizes
+    assert risk.records.expand_to_records(risk.records.sizes).tolist() == sizes
     assert risk.n_unique == sizes.count(1)
     assert risk.average_risk == pytest.approx(np.mean([1 / size for size in sizes]))
     found = ht.minimal_uniques(data, tolerance=tolerance)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from hushtable.errors import InputError
-from hushtable.risk.population import benedetti_franconi, household
+from hushtable.risk.population import benedetti_franconi, household_risk
 from twins import naive_population as naive
 
 
@@ -67,14 +67,14 @@ def test_what_is_no_class_is_an_error(f, sums):
 @given(st.lists(st.tuples(st.sampled_from([0.0, 0.1, 0.5, 0.999, 1.0]), st.integers(-1, 3)), max_size=12))
 def test_households_are_those_of_the_slow_twin(members):
     risks, codes = [r for r, _ in members], [c for _, c in members]
-    assert household(risks, codes) == pytest.approx(naive.household(risks, codes), abs=1e-12)
+    assert household_risk(risks, codes) == pytest.approx(naive.household(risks, codes), abs=1e-12)
 
 
 def test_small_risks_of_households_add_up():
-    assert household([1e-18, 1e-18], [0, 0]) == pytest.approx([2e-18, 2e-18], rel=1e-12)
+    assert household_risk([1e-18, 1e-18], [0, 0]) == pytest.approx([2e-18, 2e-18], rel=1e-12)
 
 
 @pytest.mark.parametrize(("risks", "codes"), [([1.1], [0]), ([-0.1], [0]), ([np.nan], [0]), ([0.1, 0.2], [0])])
 def test_what_is_no_risk_is_an_error(risks, codes):
     with pytest.raises(InputError, match="risks are outside"):
-        household(risks, codes)
+        household_risk(risks, codes)

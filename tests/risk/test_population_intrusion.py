@@ -15,7 +15,7 @@ THREE_ERRORS = 0.9973
 
 @given(SIZES, st.integers(0, 10_000))
 def test_theta_is_that_of_the_slow_twin(sizes, more):
-    theta = data_intrusion(SampleClasses.of(sizes, sum(sizes) + more))
+    theta = data_intrusion(SampleClasses.from_sizes(sizes, sum(sizes) + more))
     assert theta.value == pytest.approx(naive.intrusion(sizes, sum(sizes) + more))
     assert 0 < theta.low <= theta.value <= theta.high <= 1
 
@@ -39,7 +39,7 @@ def test_unequal_weights_replace_the_fraction():
     """Half of the classes of a population drawn at 0.5, half at 0.05: theta needs the weights."""
     people, chance = np.concatenate([even(4, 5_000), lognormal(3, 5_000)]), np.repeat([0.5, 0.05], 5_000)
     drawn = np.random.default_rng(5).binomial(people, chance)
-    classes = SampleClasses.of(drawn[drawn > 0], people.sum())
+    classes = SampleClasses.from_sizes(drawn[drawn > 0], people.sum())
     truth = classes.n_unique / people[drawn == 1].sum()
     theta = data_intrusion(classes, pair_weights=2 / chance[drawn == 2], confidence=THREE_ERRORS)
     assert theta.low <= truth <= theta.high
@@ -47,19 +47,19 @@ def test_unequal_weights_replace_the_fraction():
 
 
 def test_equal_weights_change_nothing():
-    classes = SampleClasses.of([1] * 30 + [2] * 7 + [3] * 2, 500)
+    classes = SampleClasses.from_sizes([1] * 30 + [2] * 7 + [3] * 2, 500)
     weighted = data_intrusion(classes, pair_weights=np.full(7, 2 / classes.f))
     plain = data_intrusion(classes)
     assert (weighted.value, weighted.low, weighted.high) == pytest.approx((plain.value, plain.low, plain.high))
 
 
 def test_weights_below_one_count_as_one():
-    theta = data_intrusion(SampleClasses.of([1, 1, 2], 40), pair_weights=[1.5])
+    theta = data_intrusion(SampleClasses.from_sizes([1, 1, 2], 40), pair_weights=[1.5])
     assert (theta.value, theta.high) == (1, 1)
 
 
 def test_the_sample_that_is_the_population():
-    assert data_intrusion(SampleClasses.of([1, 2, 2], 5)).to_dict() == {
+    assert data_intrusion(SampleClasses.from_sizes([1, 2, 2], 5)).to_dict() == {
         "value": 1.0,
         "low": 1.0,
         "high": 1.0,
@@ -69,19 +69,19 @@ def test_the_sample_that_is_the_population():
 
 
 def test_those_outside_are_not_more_than_there_are():
-    assert data_intrusion(SampleClasses.of([1] * 10, 11)).low == pytest.approx(10 / 11)
+    assert data_intrusion(SampleClasses.from_sizes([1] * 10, 11)).low == pytest.approx(10 / 11)
 
 
 def test_without_uniques_there_is_no_answer():
     for sizes in ([2, 2], [50], []):
-        theta = data_intrusion(SampleClasses.of(sizes, 100))
+        theta = data_intrusion(SampleClasses.from_sizes(sizes, 100))
         assert theta.value is None
         assert (theta.low, theta.high, theta.reliable) == (0, 1, False)
         assert "no record of the sample is unique" in theta.reason
 
 
 def test_without_pairs_the_value_is_the_worst_and_the_interval_wide():
-    theta = data_intrusion(SampleClasses.of([1] * 20 + [3], 23_000))
+    theta = data_intrusion(SampleClasses.from_sizes([1] * 20 + [3], 23_000))
     assert (theta.value, theta.high, theta.reliable) == (1, 1, False)
     assert theta.low < 0.01
     assert "no class of the sample has two records" in theta.reason
@@ -90,7 +90,7 @@ def test_without_pairs_the_value_is_the_worst_and_the_interval_wide():
 @pytest.mark.parametrize("weights", [[1.0], [[2.0, 2.0]], [np.nan, 3.0], [np.inf, 3.0]])
 def test_weights_that_do_not_belong_are_errors(weights):
     with pytest.raises(InputError, match="pair_weights"):
-        data_intrusion(SampleClasses.of([1, 2, 2], 50), pair_weights=weights)
+        data_intrusion(SampleClasses.from_sizes([1, 2, 2], 50), pair_weights=weights)
 
 
 def test_raw_adult(adult_classes):
@@ -108,6 +108,6 @@ def test_the_interval_holds_the_truth_where_pairs_are_few(f):
     for _ in range(200):
         held = np.bincount(rng.choice(classes, 30, replace=False), minlength=len(in_population))
         is_unique = held == 1
-        found = data_intrusion(SampleClasses.of(held[held > 0], len(classes)))
+        found = data_intrusion(SampleClasses.from_sizes(held[held > 0], len(classes)))
         n_held += found.low <= is_unique.sum() / in_population[is_unique].sum() <= found.high
     assert n_held >= 0.95 * 200

@@ -18,15 +18,15 @@ PEOPLE = 29  # every size has a place of its own on the grid
 def test_the_mixture_is_that_of_the_slow_twin(sizes):
     few = naive.mixture(sizes, PEOPLE, steps=12)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(uniqueness, "_STEPS", 12)
-        found = npmle(SampleClasses.of(sizes, PEOPLE))
+        patch.setattr(uniqueness, "_N_EM_STEPS", 12)
+        found = npmle(SampleClasses.from_sizes(sizes, PEOPLE))
     assert (found.uniqueness, found.tau1, found.tau2, found.theta) == pytest.approx(few, rel=1e-9)
 
 
 @given(SMALL, st.sampled_from([0.5, 1.0, 3.0]))
 @settings(max_examples=draws(40))
 def test_bounds_are_those_of_the_slow_twin(sizes, z):
-    found = bounds(SampleClasses.of(sizes, PEOPLE), z=z)
+    found = bounds(SampleClasses.from_sizes(sizes, PEOPLE), z=z)
     slow = naive.bounds(sizes, PEOPLE, z)
     assert found.fits == (slow[0] is not None)
     if found.fits:
@@ -65,18 +65,18 @@ def test_the_mixture_comes_near_the_truth_in_large_samples():
 
 
 def test_the_sample_that_is_the_population():
-    classes = SampleClasses.of([1, 1, 2, 5], 9)
+    classes = SampleClasses.from_sizes([1, 1, 2, 5], 9)
     assert npmle(classes) == uniqueness.Mixture(2 / 9, 2.0, 2.0, 1.0)
     assert bounds(classes) == uniqueness.Bounds(2 / 9, 2 / 9, (2.0, 2.0), (2.0, 2.0))
 
 
 def test_without_uniques_there_is_no_mixture():
     for larger in (1, 1 + 1e-7, 10):
-        assert npmle(SampleClasses.of([50, 50], 100 * larger)) is None
+        assert npmle(SampleClasses.from_sizes([50, 50], 100 * larger)) is None
 
 
 def test_the_empty_sample_says_nothing():
-    empty = SampleClasses.of(np.array([], dtype=int), 100)
+    empty = SampleClasses.from_sizes(np.array([], dtype=int), 100)
     assert npmle(empty) is None
     assert (bounds(empty).low, bounds(empty).high) == (0, 1)
 
@@ -84,7 +84,7 @@ def test_the_empty_sample_says_nothing():
 def test_what_no_random_sample_looks_like_leaves_everything_open():
     """Large classes of every size once, and a thousand uniques: not from one in a thousand."""
     sizes = [1] * 1_000 + [2] * 300 + list(range(3, 900))
-    found = bounds(SampleClasses.of(sizes, 1_000 * sum(sizes)))
+    found = bounds(SampleClasses.from_sizes(sizes, 1_000 * sum(sizes)))
     assert (found.low, found.high, found.fits) == (0, 1, False)
 
 

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from hushtable.risk.population import SampleClasses, chow_liu, expected
+from hushtable.risk.population import SampleClasses, chow_liu, estimate_tree_risk
 from hushtable.tables.partition import Partition
 from hushtable.tables.table import Table
 from strategies import draws
@@ -53,12 +53,16 @@ def test_the_expected_uniques_are_those_of_a_population_that_fits():
     """Independent columns: the tree finds no ties, and its Poisson model is right."""
     rng = np.random.default_rng(1)
     rows = np.array([rng.choice(10, 40_000, p=weights / weights.sum()) for weights in rng.exponential(size=(5, 10))])
-    population = Partition.of(Table.encode(pl.DataFrame(rows.T, schema=list("abcde"))), list("abcde"))
+    population = Partition.from_table(Table.encode(pl.DataFrame(rows.T, schema=list("abcde"))), list("abcde"))
     people = population.sizes[population.labels]
     drawn = rng.choice(40_000, 4_000, replace=False)
     _, first, counts = np.unique(rows[:, drawn], axis=1, return_index=True, return_counts=True)
-    codes, unique, classes = rows[:, drawn[first]].astype(np.int32), counts == 1, SampleClasses.of(counts, 40_000)
-    found = expected(chow_liu(codes, [10] * 5, counts).log_shares, unique, classes)
+    codes, unique, classes = (
+        rows[:, drawn[first]].astype(np.int32),
+        counts == 1,
+        SampleClasses.from_sizes(counts, 40_000),
+    )
+    found = estimate_tree_risk(chow_liu(codes, [10] * 5, counts).log_shares, unique, classes)
     others = people[drawn[first]][unique]
     assert found.tau1 == pytest.approx((others == 1).sum(), rel=0.15)
     assert found.tau2 == pytest.approx((1 / others).sum(), rel=0.05)
@@ -68,8 +72,8 @@ def test_the_expected_uniques_are_those_of_a_population_that_fits():
 
 
 def test_figures_by_hand():
-    classes = SampleClasses.of([1, 1, 2], 8)
-    found = expected(np.log([0.25, 0.5, 0.25]), np.array([True, True, False]), classes)
+    classes = SampleClasses.from_sizes([1, 1, 2], 8)
+    found = estimate_tree_risk(np.log([0.25, 0.5, 0.25]), np.array([True, True, False]), classes)
     assert found.nu == pytest.approx([1.0, 2.0])
     assert found.tau1 == pytest.approx(math.exp(-1) + math.exp(-2))
     assert found.tau2 == pytest.approx(1 - math.exp(-1) + (1 - math.exp(-2)) / 2)
@@ -77,15 +81,15 @@ def test_figures_by_hand():
 
 
 def test_the_sample_that_is_the_population():
-    found = expected(np.log([0.5, 0.5]), np.array([True, True]), SampleClasses.of([1, 1], 2))
+    found = estimate_tree_risk(np.log([0.5, 0.5]), np.array([True, True]), SampleClasses.from_sizes([1, 1], 2))
     assert (found.tau1, found.tau2, found.uniqueness) == (2, 2, 1)
 
 
 def test_shares_below_the_smallest_number_are_no_error():
-    found = expected(np.array([-800.0]), np.array([True]), SampleClasses.of([1], 1e9))
+    found = estimate_tree_risk(np.array([-800.0]), np.array([True]), SampleClasses.from_sizes([1], 1e9))
     assert (found.tau1, found.tau2) == (1, 1)
 
 
 def test_no_uniques():
-    found = expected(np.array([0.0]), np.array([False]), SampleClasses.of([3], 30))
+    found = estimate_tree_risk(np.array([0.0]), np.array([False]), SampleClasses.from_sizes([3], 30))
     assert (found.nu.tolist(), found.tau1, found.tau2, found.uniqueness) == ([], 0, 0, 0)

@@ -20,14 +20,14 @@ MIXED = st.lists(st.integers(1, 6), min_size=3, max_size=25).filter(lambda sizes
 
 @given(MIXED, st.integers(1, 5_000))
 def test_zayatz_is_that_of_the_slow_twin(sizes, more):
-    found = zayatz(SampleClasses.of(sizes, sum(sizes) + more)).value
+    found = zayatz(SampleClasses.from_sizes(sizes, sum(sizes) + more)).value
     assert found == pytest.approx(naive.zayatz(sizes, sum(sizes) + more), rel=1e-10)
 
 
 @given(MIXED, st.floats(0.001, 0.999), st.floats(1e-3, 1e3))
 @settings(max_examples=draws(50))
 def test_pitmans_fit_has_the_greatest_likelihood(sizes, alpha, above):
-    fitted = fit_pitman(SampleClasses.of(sizes, 10_000))
+    fitted = fit_pitman(SampleClasses.from_sizes(sizes, 10_000))
     if fitted is not None:
         best = naive.pitman_likelihood(sizes, *fitted)
         assert best >= naive.pitman_likelihood(sizes, alpha, above - alpha) - 1e-9
@@ -36,7 +36,7 @@ def test_pitmans_fit_has_the_greatest_likelihood(sizes, alpha, above):
 @given(MIXED, st.floats(0.01, 5), st.floats(0.1, 0.99))
 @settings(max_examples=draws(50))
 def test_the_fit_of_the_snb_has_the_greatest_likelihood(sizes, alpha, beta):
-    fitted = fit_snb(SampleClasses.of(sizes, 4 * sum(sizes)))
+    fitted = fit_snb(SampleClasses.from_sizes(sizes, 4 * sum(sizes)))
     if fitted is not None and fitted[1] > 0.02:  # the slow twin sees classes of up to 4,000 people
         best = naive.snb_likelihood(sizes, 0.25, *fitted)
         assert best >= naive.snb_likelihood(sizes, 0.25, alpha, beta) - 1e-6
@@ -45,7 +45,7 @@ def test_the_fit_of_the_snb_has_the_greatest_likelihood(sizes, alpha, beta):
 @pytest.mark.parametrize(("alpha", "theta"), [(0.3, 200.0), (0.7, 50.0), (0.8, 5.0)])
 def test_pitman_recovers_its_own_parameters(alpha, theta):
     drawn = [pitman_partition(10_000, alpha, theta, seed) for seed in range(6)]
-    fitted = np.mean([fit_pitman(SampleClasses.of(sizes, 100_000)) for sizes in drawn], axis=0)
+    fitted = np.mean([fit_pitman(SampleClasses.from_sizes(sizes, 100_000)) for sizes in drawn], axis=0)
     assert fitted[0] == pytest.approx(alpha, abs=0.02)
     assert fitted[1] == pytest.approx(theta, rel=0.2, abs=2)
 
@@ -67,7 +67,7 @@ def test_the_snb_recovers_its_own_parameters(alpha, beta, f):
 
 
 def test_dankar_chooses_by_the_fraction():
-    small, large = (SampleClasses.of([1] * 60 + [2] * 15 + [3] * 5 + [8] * 3, n) for n in (1_290, 400))
+    small, large = (SampleClasses.from_sizes([1] * 60 + [2] * 15 + [3] * 5 + [8] * 3, n) for n in (1_290, 400))
     assert dankar(small) == pitman(small)
     assert dankar(large).value == min(zayatz(large).value, snb(large).value)
 
@@ -75,12 +75,14 @@ def test_dankar_chooses_by_the_fraction():
 def test_order_changes_nothing():
     sizes = np.array([1] * 60 + [2] * 15 + [3] * 5 + [8] * 3)
     mixed = np.random.default_rng(0).permutation(sizes)
-    one, other = (population_uniqueness(SampleClasses.of(each, 1_290)) for each in (sizes, mixed))
+    one, other = (population_uniqueness(SampleClasses.from_sizes(each, 1_290)) for each in (sizes, mixed))
     assert one == other
 
 
 def test_the_sample_that_is_the_population_gives_the_truth():
-    found = population_uniqueness(SampleClasses.of([1, 1, 1, 2, 5], 10), tree=TreeRisk(np.zeros(3), 3.0, 3.0, 0.9))
+    found = population_uniqueness(
+        SampleClasses.from_sizes([1, 1, 1, 2, 5], 10), tree=TreeRisk(np.zeros(3), 3.0, 3.0, 0.9)
+    )
     assert list(found) == NAMES
     for estimate in found.values():
         assert estimate.to_dict() == {"value": 0.3, "low": 0.3, "high": 0.3, "reliable": True, "reason": ""}
@@ -103,7 +105,7 @@ SHAPES = {
 @pytest.mark.parametrize("shape", SHAPES)
 def test_odd_samples_get_an_answer_or_a_reason(shape, larger):
     sizes = np.array(SHAPES[shape], dtype=int)
-    found = population_uniqueness(SampleClasses.of(sizes, max(int(sizes.sum()), 1) * larger))
+    found = population_uniqueness(SampleClasses.from_sizes(sizes, max(int(sizes.sum()), 1) * larger))
     for estimate in found.values():
         assert 0 <= estimate.low <= estimate.high <= 1
         assert estimate.reliable == (estimate.reason == "")
@@ -117,10 +119,10 @@ def test_odd_samples_get_an_answer_or_a_reason(shape, larger):
 
 
 def test_models_without_a_maximum_say_so():
-    unique = population_uniqueness(SampleClasses.of([1] * 40, 400))
+    unique = population_uniqueness(SampleClasses.from_sizes([1] * 40, 400))
     assert "classes of one record and of several" in unique["pitman"].reason
     assert "classes of one record and of several" in unique["snb"].reason
-    pairs = population_uniqueness(SampleClasses.of([1] * 551 + [2] * 26, 30_162))
+    pairs = population_uniqueness(SampleClasses.from_sizes([1] * 551 + [2] * 26, 30_162))
     assert "no maximum inside its range" in pairs["pitman"].reason
     assert "no maximum inside its range" in pairs["snb"].reason
     assert pairs["dankar"].value is None
@@ -136,7 +138,7 @@ def test_what_makes_an_estimate_unreliable():
     assert "outside the bounds" in outside.reason
     assert not outside.reliable
     sizes = [1] * 1_000 + [2] * 300 + list(range(3, 900))
-    odd = population_uniqueness(SampleClasses.of(sizes, 1_000 * sum(sizes)))["zayatz"]
+    odd = population_uniqueness(SampleClasses.from_sizes(sizes, 1_000 * sum(sizes)))["zayatz"]
     assert "not drawn at random" in odd.reason
 
 
@@ -158,7 +160,9 @@ def test_an_estimate_is_not_reliable_where_the_bounds_are_wider_than_it():
     people = ht.datasets.people(n=2000, seed=1).select("sex", "postcode", "education")
     classes = people.with_row_index().with_columns(label=pl.struct(people.columns).rank("dense"))["label"].to_numpy()
     drawn = np.random.default_rng(0).choice(classes, 1000, replace=False)
-    found = population_uniqueness(SampleClasses.of([size for size in np.bincount(drawn) if size], 2000))["pitman"]
+    found = population_uniqueness(SampleClasses.from_sizes([size for size in np.bincount(drawn) if size], 2000))[
+        "pitman"
+    ]
     assert found.value > 1.2 * (np.bincount(classes) == 1).sum() / 2000
     assert not found.reliable
     assert "does not settle it" in found.reason

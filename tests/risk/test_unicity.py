@@ -47,7 +47,7 @@ def test_equals_brute_force(rows, n_known, stars, days, k):
         return
     tolerance = {"stars": stars, "date": dt.timedelta(days)}
     found = ht.unicity(data, person="who", item="item", known=n_known, tolerance=tolerance, few=k, seed=3).known[0]
-    drawn = _DrawnRecords.of(persons, [n_known], 3, 1000)
+    drawn = _DrawnRecords.from_persons(persons, [n_known], 3, 1000)
     cells = data.select("item", "stars", "date").rows()
     n_found = n_few = 0
     for trial in drawn.rows[drawn.n_records >= n_known].tolist():

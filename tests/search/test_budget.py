@@ -79,26 +79,26 @@ def test_a_clock_without_seconds_never_ends_by_itself(now):
     now.append(1e9)
     assert clock.left == math.inf
     assert not clock.is_over(1_000_000)
-    assert clock.part(0.5).left == math.inf
+    assert clock.start_part(0.5).left == math.inf
 
 
 def test_a_part_of_a_search_has_a_share_of_the_seconds_that_are_left(now):
     clock = Clock(Budget(seconds=10))
     now.append(106.0)
-    part = clock.part(0.5)
+    part = clock.start_part(0.5)
     assert (part.spent, part.left) == (0, 2)
     now.append(108.0)
     assert part.is_over()
     assert not clock.is_over()
     now.append(111.0)
-    assert clock.part(0.5).budget.seconds > 0
+    assert clock.start_part(0.5).budget.seconds > 0
 
 
 def test_a_clock_begun_anew_has_all_its_seconds_and_what_was_noted(now):
     clock = Clock(Budget(seconds=10))
-    clock.note(2.0)
+    clock.record_improvement(2.0)
     now.append(108.0)
-    anew = clock.anew()
+    anew = clock.with_new_start()
     assert (clock.left, anew.left, anew.spent) == (2, 10, 0)
     assert anew.history == clock.history
 
@@ -144,7 +144,7 @@ def test_memory_that_no_one_tells_of_is_not_checked(monkeypatch):
 )
 def test_free_memory_is_the_least_of_what_the_machine_and_its_limits_leave(files, free, monkeypatch):
     resource = pytest.importorskip("resource")
-    monkeypatch.setattr(budget, "_read", lambda path: files.get(path, ""))
+    monkeypatch.setattr(budget, "_read_system_file", lambda path: files.get(path, ""))
     monkeypatch.setattr(resource, "getrlimit", lambda which: (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
     monkeypatch.setattr(resource, "getpagesize", lambda: 4096)
     assert free_memory() == free
@@ -154,7 +154,7 @@ def test_free_memory_is_the_least_of_what_the_machine_and_its_limits_leave(files
 def test_a_limit_of_the_shell_counts_too_and_what_threads_of_polars_reserve(name, of_threads, monkeypatch):
     resource = pytest.importorskip("resource")
     monkeypatch.setenv("POLARS_MAX_THREADS", "2")
-    monkeypatch.setattr(budget, "_read", lambda path: {"/proc/self/statm": "3 2 1 0 0 0 0"}.get(path, name))
+    monkeypatch.setattr(budget, "_read_system_file", lambda path: {"/proc/self/statm": "3 2 1 0 0 0 0"}.get(path, name))
     monkeypatch.setattr(resource, "getrlimit", lambda which: (1_000_000_000, resource.RLIM_INFINITY))
     monkeypatch.setattr(resource, "getpagesize", lambda: 4096)
     assert free_memory() == 1_000_000_000 - 3 * 4096 - of_threads
@@ -178,6 +178,6 @@ def test_what_is_asked_of_a_kernel_is_there(capsys, monkeypatch):
     monkeypatch.setattr(sys, "ps1", ">>> ", raising=False)
     from hushtable.kernels import cost, split, uniques
 
-    for kernel in (split.grow, uniques.walk_on, uniques.walk_all_on, cost.nearest, cost.cheapest_partitions):
+    for kernel in (split.grow_tree, uniques.walk_on, uniques.walk_all_on, cost.find_nearest, cost.cheapest_partitions):
         say_if_first_run(kernel, 7)
         assert capsys.readouterr().err.count("\n") <= 1

@@ -28,7 +28,7 @@ NAMES = ["age", "sex", "job"]
 
 @pytest.fixture(autouse=True)
 def _compiled(monkeypatch: Any) -> None:
-    monkeypatch.setattr("hushtable.anonymizers.protecting._COMPILER", 0)
+    monkeypatch.setattr("hushtable.anonymizers.protecting._COMPILER_BYTES", 0)
 
 
 def anonymize(method: Any, n_rows: int = 60, **options: Any) -> ht.Release:
@@ -123,7 +123,7 @@ def test_what_fits_is_not_refused(monkeypatch: Any) -> None:
 def test_a_packed_file_is_unpacked_only_as_far_as_it_fits(tmp_path: Path, monkeypatch: Any) -> None:
     packed = tmp_path / "in.csv.gz"
     packed.write_bytes(gzip.compress(b"age,sex\n" + b"34,f\n" * 2**19))
-    monkeypatch.setattr(files, "_PIECE", 2**16)
+    monkeypatch.setattr(files, "_PIECE_BYTES", 2**16)
     monkeypatch.setattr(budget, "free_memory", lambda: 2**21)
     monkeypatch.setattr(choosing, "free_memory", lambda: 2**21)
     told = r"in.csv.gz', which unpacks to 327,680 bytes or more, would need 0.0025 GB of memory, and 0.0021 GB is free"
@@ -135,9 +135,9 @@ def test_a_packed_file_is_unpacked_only_as_far_as_it_fits(tmp_path: Path, monkey
     assert (outcome.code, "unpacks to" in outcome.err) == (2, True)
     # What would fill memory is read batch by batch where that can be done.
     monkeypatch.setattr(budget, "free_memory", lambda: 2**31)
-    assert isinstance(choosing.opened(packed), Files)
+    assert isinstance(choosing.open_origin(packed), Files)
     monkeypatch.setattr(choosing, "free_memory", lambda: 2**31)
-    assert choosing.opened(packed) is None
+    assert choosing.open_origin(packed) is None
 
 
 @pytest.mark.parametrize(
@@ -148,7 +148,7 @@ def test_a_text_is_refused_by_its_lines_and_cells_before_they_are_read(
     tmp_path: Path, monkeypatch: Any, text: str, least: int
 ) -> None:
     (tmp_path / "in.csv").write_text(text)
-    monkeypatch.setattr(files, "_AS_TABLE", 1)
+    monkeypatch.setattr(files, "_TABLE_BYTES_PER_BYTE", 1)
     monkeypatch.setattr(csv, "_parse", lambda *_: pytest.fail("read"))
     monkeypatch.setattr(budget, "free_memory", lambda: least * len(text))
     with pytest.raises(ht.InputError, match=r"reading the [0-9,]+ lines of '.*in.csv' would need"):

@@ -58,8 +58,8 @@ def test_an_error_of_the_solver_is_the_callers_and_the_streams_come_back(monkeyp
 
 @posix
 def test_silence_within_silence_ends_with_the_outer_one(capfd: Any) -> None:
-    with solver.silenced():
-        with solver.silenced():
+    with solver.silence_output():
+        with solver.silence_output():
             os.write(1, b"hidden\n")
         os.write(1, b"hidden too\n")
     os.write(1, b"seen\n")

@@ -8,16 +8,16 @@ import polars as pl
 import pytest
 
 from hushtable.columns.column import ColumnSpec
-from hushtable.columns.series import encode, settled
+from hushtable.columns.series import encode, infer_spec
 from hushtable.errors import ColumnError
-from hushtable.synthesizers.writing import cells_like, like, n_decimals
+from hushtable.synthesizers.writing import cells_like, convert_cells, n_decimals
 
 
 def written(cells, values, spec=None, dtype=None):
     series = pl.Series(cells, dtype=dtype)
     spec = spec or ColumnSpec()
     if isinstance(series.dtype, pl.String):
-        spec = settled(series, spec, is_typed=True)
+        spec = infer_spec(series, spec, is_typed=True)
     column, codes = encode(series, spec, is_typed=True, name="c")
     found = cells_like(series, column, codes, spec, np.array(values))
     return None if found is None else found.to_list()
@@ -118,14 +118,14 @@ def test_decimals():
 )
 def test_cells_from_elsewhere(new, own, expected):
     own = pl.Series(own)
-    spec = settled(own, ColumnSpec(), is_typed=True)
+    spec = infer_spec(own, ColumnSpec(), is_typed=True)
     column, codes = encode(own, spec, is_typed=True, name="c")
-    assert like(new, own, column, codes, spec).to_list() == expected
+    assert convert_cells(new, own, column, codes, spec).to_list() == expected
 
 
 def test_cells_of_another_type_are_named_by_their_column_only():
     own = pl.Series(["low", "high"], dtype=pl.Enum(["low", "high"]))
     column, codes = encode(own, ColumnSpec(), is_typed=False, name="level")
     with pytest.raises(ColumnError, match="'level'") as caught:
-        like(pl.Series(["canary"]), own, column, codes, ColumnSpec())
+        convert_cells(pl.Series(["canary"]), own, column, codes, ColumnSpec())
     assert "canary" not in str(caught.value)

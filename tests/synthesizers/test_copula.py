@@ -40,8 +40,8 @@ def test_correlations_are_those_of_the_twin(drawn):
         return
     codes = codes + np.int32(1)
     counts = np.arange(codes.shape[1]) % 3 + 1
-    lines = copula.lines(codes, counts, [j % 2 == 0 for j in range(len(codes))])
-    found = copula.correlations(codes, counts, lines)
+    lines = copula.build_lines(codes, counts, [j % 2 == 0 for j in range(len(codes))])
+    found = copula.estimate_correlations(codes, counts, lines)
     for i in range(len(codes)):
         for j in range(len(codes)):
             expected = 1 if i == j else naive_correlation(codes, counts, lines, i, j)
@@ -54,12 +54,12 @@ def test_places_by_code_keep_the_cell(drawn):
     if not codes.shape[1]:
         return
     codes = codes + np.int32(1)
-    for line in copula.lines(codes, np.ones(codes.shape[1], np.int64), [True] * len(codes)):
+    for line in copula.build_lines(codes, np.ones(codes.shape[1], np.int64), [True] * len(codes)):
         assert sorted(line.order) == list(range(len(line.sizes)))
         in_line = [code for code in line.order for _ in range(line.sizes[code])]
         plain = [code for code in range(len(line.sizes)) for _ in range(line.sizes[code])]
         met = np.arange(0, len(plain), 0.25)
-        moved = line.by_code(met)
+        moved = line.to_code_order(met)
         assert [plain[int(place)] for place in moved] == [in_line[int(place)] for place in met]
         assert sorted(moved) == list(met)
 
@@ -73,8 +73,8 @@ def test_counts_are_records(drawn):
     counts = np.arange(codes.shape[1]) * 5 % 13 + 1
     repeated = np.repeat(codes, counts, axis=1)
     is_nominal = [True] * len(codes)
-    found = copula.lines(codes, counts, is_nominal)
-    expected = copula.lines(repeated, np.ones(repeated.shape[1], np.int64), is_nominal)
+    found = copula.build_lines(codes, counts, is_nominal)
+    expected = copula.build_lines(repeated, np.ones(repeated.shape[1], np.int64), is_nominal)
     assert [line.order.tolist() for line in found] == [line.order.tolist() for line in expected]
 
 
@@ -89,7 +89,7 @@ def test_the_correlation_behind_ranges_is_found(rho):
     one, other = normals(rho)
     codes = np.array([np.digitize(one, [-1, 0, 0.5, 2]), np.digitize(other, np.linspace(-2, 2, 9))], np.int32)
     counts = np.ones(len(one), np.int64)
-    found = copula.correlations(codes, counts, copula.lines(codes, counts, [False, False]))
+    found = copula.estimate_correlations(codes, counts, copula.build_lines(codes, counts, [False, False]))
     assert found[0, 1] == pytest.approx(rho, abs=0.03)
 
 
@@ -99,7 +99,7 @@ def test_categories_follow_whom_they_meet():
     codes = np.array(
         [names[np.digitize(one, [-1, -0.3, 0.3, 1])] + 1, np.digitize(other, np.linspace(-2, 2, 9))], np.int32
     )
-    line, _ = copula.lines(codes, np.ones(len(one), np.int64), [True, False])
+    line, _ = copula.build_lines(codes, np.ones(len(one), np.int64), [True, False])
     order = [code - 1 for code in line.order if code]
     assert order in (names.tolist(), names[::-1].tolist())
 
@@ -108,7 +108,7 @@ def test_rare_categories_are_not_ordered_by_whom_they_meet():
     """An order of names by income would tell whose income it is."""
     income = np.random.default_rng(3).permutation(500)
     codes = np.array([np.arange(500), income], np.int32) + np.int32(1)
-    line, _ = copula.lines(codes, np.ones(500, np.int64), [True, False])
+    line, _ = copula.build_lines(codes, np.ones(500, np.int64), [True, False])
     assert line.order.tolist() == list(range(501))
 
 
@@ -124,15 +124,15 @@ def test_the_nearest_matrix_is_one_of_correlations():
 
 def test_blocks_do_not_show(monkeypatch):
     codes = np.array([[1, 2, 3, 3], [1, 1, 2, 2]], np.int32)
-    lines = copula.lines(codes, np.ones(4, np.int64), [False, False])
+    lines = copula.build_lines(codes, np.ones(4, np.int64), [False, False])
     correlation = np.array([[1, 0.5], [0.5, 1]])
 
     def drawn():
-        blocks = list(copula.places(correlation, lines, 10, np.random.default_rng(0)))
+        blocks = list(copula.draw_positions(correlation, lines, 10, np.random.default_rng(0)))
         return len(blocks), np.concatenate([places for _, places in blocks], axis=1)
 
     n_whole, whole = drawn()
-    monkeypatch.setattr(copula, "_BLOCK", 3)
+    monkeypatch.setattr(copula, "_ROWS_PER_BLOCK", 3)
     n_parts, parts = drawn()
     assert (n_whole, n_parts) == (1, 4)
     assert parts == pytest.approx(whole, abs=1e-9)

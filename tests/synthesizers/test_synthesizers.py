@@ -17,8 +17,8 @@ from scipy.stats import spearmanr
 import hushtable as ht
 from hushtable.io import frames
 from hushtable.synthesizers import METHODS, register, synthesize_frame
-from hushtable.synthesizers.synthesizing import GROUP
-from hushtable.synthesizers.writing import draw, ends_of, table_at
+from hushtable.synthesizers.synthesizing import ENTRY_POINT_GROUP
+from hushtable.synthesizers.writing import cells_at, ends_of, table_at
 from strategies import counted_tables, tables
 
 PEOPLE = ht.datasets.people(2_000)
@@ -74,13 +74,13 @@ def test_observed_cells_are_those_that_stand_there(table, data):
     n = table.height
     found = data.draw(st.lists(st.floats(0, n, exclude_max=True), min_size=1, max_size=5))
     for j, column in enumerate(coded.columns):
-        drawn = draw(column, ends_of(coded.codes[j], coded.counts, column.n_values), np.array(found), "observed", 0)
+        drawn = cells_at(column, ends_of(coded.codes[j], coded.counts, column.n_values), np.array(found), "observed", 0)
         in_line = sorted(coded.codes[j].tolist())
         cells = table_at(coded.select([column.name]), "observed", np.array([found]))
         expected = [None if in_line[int(place)] < 0 else column.text(in_line[int(place)]) for place in found]
         codes = cells.codes[0].tolist()
         assert [None if code < 0 else cells.columns[0].text(code) for code in codes] == expected
-        assert not len(drawn.between)
+        assert not len(drawn.interpolated_rows)
 
 
 @given(tables(min_rows=1), st.sampled_from(EVERY), st.integers(1, 20), st.integers(0, 2))
@@ -106,7 +106,7 @@ def test_a_table_with_counts_is_its_records(table, method):
     assert made.names == table.names
     # Equal records stand in one line in another order.
     if method != "bootstrap":
-        assert made.decode().equals(ht.synthesize(table.one_by_one(), method=method, n=9).decode())
+        assert made.decode().equals(ht.synthesize(table.with_row_per_record(), method=method, n=9).decode())
     for column, codes in zip(made.columns, made.codes, strict=True):
         assert set(codes[codes >= 0]) == set(range(column.n_values))
 
@@ -248,7 +248,7 @@ def test_a_csv_is_written_as_it_was(tmp_path):
 def test_a_frame_for_a_pipeline_keeps_what_was_said_of_it(tmp_path):
     path = tmp_path / "people.csv"
     path.write_text(CSV, encoding="utf-8")
-    frame = frames.read(path).told({"note": ht.ColumnSpec("category", missing_values=("NA",))})
+    frame = frames.read(path).with_specs({"note": ht.ColumnSpec("category", missing_values=("NA",))})
     made = synthesize_frame(frame, "copula", 8, 0)
     assert (made.is_text, made.dialect, made.specs) == (frame.is_text, frame.dialect, frame.specs)
     assert made.n_rows == 8
@@ -388,8 +388,10 @@ def plugin(monkeypatch):
 
     def install(kind, name="theirs"):
         monkeypatch.setattr(Constant, kind.__name__, kind, raising=False)
-        entry = importlib.metadata.EntryPoint(name, f"{__name__}:{kind.__name__}", GROUP)
-        monkeypatch.setattr(importlib.metadata, "entry_points", lambda group: [entry] if group == GROUP else [])
+        entry = importlib.metadata.EntryPoint(name, f"{__name__}:{kind.__name__}", ENTRY_POINT_GROUP)
+        monkeypatch.setattr(
+            importlib.metadata, "entry_points", lambda group: [entry] if group == ENTRY_POINT_GROUP else []
+        )
 
     return install
 

@@ -17,7 +17,7 @@ from hypothesis import given, strategies as st
 
 import hushtable as ht
 from hushtable.io import frames
-from hushtable.io.frames import Frame, counted
+from hushtable.io.frames import Frame, with_counts
 from hushtable.release import manifest
 from hushtable.release.exposure import ExposureLimit
 from strategies import counted_tables, tables
@@ -55,10 +55,10 @@ def records(rows: Any) -> Counter[Any]:
 
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_a_column_becomes_counts(library: Any) -> None:
-    frame = counted(frames.read(library({"a": ["x", "y"], "n": [2, 3]})), "n")
+    frame = with_counts(frames.read(library({"a": ["x", "y"], "n": [2, 3]})), "n")
     assert (frame.columns, frame.n_rows, frame.n_records) == (("a",), 2, 5)
-    assert pl.DataFrame(frame.one_by_one().native)["a"].to_list() == ["x", "x", "y", "y", "y"]
-    assert counted(frame, None) is frame
+    assert pl.DataFrame(frame.with_row_per_record().native)["a"].to_list() == ["x", "x", "y", "y", "y"]
+    assert with_counts(frame, None) is frame
 
 
 def test_counts_are_read_from_text(tmp_path: Path) -> None:
@@ -76,7 +76,7 @@ def test_counts_are_read_from_text(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("cells", [[1.0, 2.0], pl.Series([1, 2], dtype=pl.UInt8), pl.Series(["1", "2"]), [1, 2]])
 def test_whole_numbers_of_any_type_are_counts(cells: Any) -> None:
-    assert counted(frames.read(pl.DataFrame({"n": cells, "a": ["x", "y"]})), "n").records.tolist() == [1, 2]
+    assert with_counts(frames.read(pl.DataFrame({"n": cells, "a": ["x", "y"]})), "n").records.tolist() == [1, 2]
 
 
 @pytest.mark.parametrize(
@@ -92,29 +92,29 @@ def test_what_is_no_count_is_told_by_its_place(odd: Any) -> None:
 def test_counts_that_cannot_be() -> None:
     frame = frames.read(pl.DataFrame({"a": ["x", "y"], "n": [2**52, 2**52], "b": [True, False]}))
     with pytest.raises(ht.ColumnError, match="add up to"):
-        counted(frame, "n")
+        with_counts(frame, "n")
     with pytest.raises(ht.ColumnError, match="no numbers"):
-        counted(frame, "b")
+        with_counts(frame, "b")
     with pytest.raises(ht.ColumnError, match="no column 'm'"):
-        counted(frame, "m")
+        with_counts(frame, "m")
     with pytest.raises(ht.InputError, match="have counts"):
-        counted(replace(frame, counts=np.array([1, 2])), "n")
+        with_counts(replace(frame, counts=np.array([1, 2])), "n")
     with pytest.raises(ht.InputError, match="has counts"):
         ht.Table.encode(ht.Table.encode(frame), counts="n")
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_rows_keep_their_counts(library: Any) -> None:
-    frame = counted(frames.read(library({"a": ["x", "y", "z"], "b": [1, 2, 3], "n": [1, 2, 3]})), "n")
+    frame = with_counts(frames.read(library({"a": ["x", "y", "z"], "b": [1, 2, 3], "n": [1, 2, 3]})), "n")
     assert frame.take(np.array([2, 0, 2])).records.tolist() == [3, 1, 3]
-    assert frame.select(["b"]).drop([]).told({}).learned().records.tolist() == [1, 2, 3]
+    assert frame.select(["b"]).drop([]).with_specs({}).with_learned_specs().records.tolist() == [1, 2, 3]
     assert frame.with_columns({"c": pl.Series([1, 1, 1])}).n_records == 6
     plain = frames.read(library({"a": ["w"], "b": [9]}))
     assert frame.with_rows([plain]).records.tolist() == [1, 2, 3, 1]
     assert plain.with_rows([frame, plain]).records.tolist() == [1, 1, 2, 3, 1]
     assert plain.with_rows([plain]).counts is None
-    assert frame.alike([pl.Series("a", ["v"])]).counts is None
-    assert frame.dealt({"a": np.array([0]), "b": np.array([1])}).n_records == 1
+    assert frame.build_alike([pl.Series("a", ["v"])]).counts is None
+    assert frame.take_by_column({"a": np.array([0]), "b": np.array([1])}).n_records == 1
     with pytest.raises(ValueError, match="read-only"):
         frame.records[0] = 9
 
@@ -124,7 +124,7 @@ def test_a_table_of_a_counted_frame_and_back(rows: pl.DataFrame, data: st.DataOb
     counts = data.draw(st.lists(st.integers(1, 4), min_size=rows.height, max_size=rows.height))
     table = ht.Table.encode(rows.with_columns(count=pl.Series(counts)), counts="count")
     assert table.counts.tolist() == counts
-    assert table.frame().one_by_one().native.equals(table.expand())
+    assert table.frame().with_row_per_record().native.equals(table.expand())
     assert table.frame().n_records == table.n_records == sum(counts)
 
 
@@ -132,7 +132,7 @@ def test_a_table_of_a_counted_frame_and_back(rows: pl.DataFrame, data: st.DataOb
 def test_rows_that_stand_for_none_are_in_no_frame(table: ht.Table, data: st.DataObject) -> None:
     gone = np.array(data.draw(st.lists(st.booleans(), min_size=table.n_rows, max_size=table.n_rows)))
     some = replace(table, counts=np.where(gone, 0, table.counts))
-    assert some.frame().one_by_one().native.equals(some.expand())
+    assert some.frame().with_row_per_record().native.equals(some.expand())
     assert (some.frame().records > 0).all()
 
 
@@ -155,7 +155,7 @@ OPTIONS: list[dict[str, Any]] = [
 def test_a_release_of_counts_is_judged_as_its_records(options: dict[str, Any], kind: str) -> None:
     given = {"quasi_identifiers": NAMES, "models": MODELS, "roles": "trust", **options}
     rows = collapsed()
-    data = counted(frames.read(rows), "n") if kind == "frame" else ht.Table.encode(rows, counts="n")
+    data = with_counts(frames.read(rows), "n") if kind == "frame" else ht.Table.encode(rows, counts="n")
     if any(model.needs.population for model in given["models"]):
         given["population"] = data
     release = ht.anonymize(data, **given)
@@ -172,7 +172,7 @@ def test_a_release_of_counts_is_judged_as_its_records(options: dict[str, Any], k
 
 
 @pytest.mark.parametrize(
-    "data", [lambda rows: counted(frames.read(rows), "n"), lambda rows: ht.Table.encode(rows, counts="n")]
+    "data", [lambda rows: with_counts(frames.read(rows), "n"), lambda rows: ht.Table.encode(rows, counts="n")]
 )
 def test_a_release_of_counts_tells_what_that_of_its_records_tells(data: Any) -> None:
     rows = collapsed(40)
@@ -194,10 +194,10 @@ def test_a_release_of_counts_tells_what_that_of_its_records_tells(data: Any) -> 
 def test_a_file_has_a_row_for_every_record(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, kind: str, at_once: int
 ) -> None:
-    monkeypatch.setattr(frames, "_AT_ONCE", at_once)
-    monkeypatch.setattr(frames, "_LINES_AT_ONCE", at_once)
+    monkeypatch.setattr(frames, "_ROWS_PER_PART", at_once)
+    monkeypatch.setattr(frames, "_CSV_ROWS_PER_PART", at_once)
     rows, path = collapsed(), tmp_path / name
-    data = counted(frames.read(rows), "n") if kind == "frame" else ht.Table.encode(rows, counts="n")
+    data = with_counts(frames.read(rows), "n") if kind == "frame" else ht.Table.encode(rows, counts="n")
     release = ht.anonymize(data, quasi_identifiers=NAMES, models=MODELS, roles="trust", suppression_limit=0.2)
     verdict = release.write(path)
     cells = frames.read(path).native
@@ -215,7 +215,7 @@ def test_a_file_has_a_row_for_every_record(
 def test_parts_of_a_csv_are_one_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, encoding: str) -> None:
     frame = frames.read(pl.DataFrame({"a": ["ü", "x, y", None, "z"], "b": [1.5, 2, 3, None]}))
     frames.write(frame, tmp_path / "whole.csv", encoding)
-    monkeypatch.setattr(frames, "_LINES_AT_ONCE", 1)
+    monkeypatch.setattr(frames, "_CSV_ROWS_PER_PART", 1)
     frames.write(frame, tmp_path / "parts.csv", encoding)
     assert (tmp_path / "parts.csv").read_bytes() == (tmp_path / "whole.csv").read_bytes()
     assert frames.csv_size(frame, encoding) == (tmp_path / "whole.csv").stat().st_size

@@ -7,11 +7,11 @@ import polars as pl
 import pytest
 
 import hushtable as ht
-from hushtable.tables.joint import code_together
+from hushtable.tables.joint import encode_jointly
 
 
 def joint_of(*columns, **options):
-    return code_together([ht.Table.encode(pl.DataFrame({"a": cells})) for cells in columns], **options)
+    return encode_jointly([ht.Table.encode(pl.DataFrame({"a": cells})) for cells in columns], **options)
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from hushtable.tables import lattice
 def grid_of(n_columns, max_size):
     codes = np.random.default_rng(0).integers(0, 3, (n_columns, 60)).astype(np.int32)
     ones = np.ones(60, dtype=np.int64)
-    return lattice.grid(codes, [3] * n_columns, ones, ones, range(1, max_size + 1))
+    return lattice.build_grid(codes, [3] * n_columns, ones, ones, range(1, max_size + 1))
 
 
 @pytest.mark.parametrize("budget", [None, Budget(seconds=3_600)])
@@ -43,7 +43,7 @@ def test_the_share_never_falls_between_stages_and_ends_at_one(search, kernel, bu
     assert all(0 <= share <= 1 for share, _ in told)
 
 
-@pytest.mark.parametrize("search", [lattice.first_smallest, lattice.minimal_sets])
+@pytest.mark.parametrize("search", [lattice.find_smallest_sets, lattice.find_minimal_sets])
 def test_the_share_is_one_when_a_budget_ended_the_walk(search):
     told = []
     found = search(grid_of(7, 7), budget=Budget(nodes=2), progress=lambda *each: told.append(each))

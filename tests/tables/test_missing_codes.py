@@ -65,7 +65,7 @@ def test_what_was_said_to_be_missing_is_no_longer_named(tmp_path, data, typed):
     frame = frames.read(pl.DataFrame(data) if typed else path)
     said = {"age": ht.ColumnSpec(missing_values=("999", "-9", "N/A"))}
     assert "age" in find_missing_codes(frame)
-    assert "age" not in find_missing_codes(frame.told(said))
+    assert "age" not in find_missing_codes(frame.with_specs(said))
     table = ht.Table.encode(frame, ["age"], said)
     assert (table.codes < 0).sum() == len(data["age"]) - len(AGES)
 
@@ -96,7 +96,7 @@ def test_numbers_days_and_codes_of_nothing_are_found_as_they_are_spelled(tmp_pat
     frame = frames.read(path)
     assert find_missing_codes(frame) == ({"column": codes} if codes else {})
     for answer in ((), tuple(codes)):
-        assert find_missing_codes(frame.told({"column": ht.ColumnSpec(missing_values=answer)})) == {}
+        assert find_missing_codes(frame.with_specs({"column": ht.ColumnSpec(missing_values=answer)})) == {}
 
 
 def test_days_of_nothing_are_found_among_typed_dates():

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from hushtable.wording import LANGUAGES, current_language, preferred_language, translate, use_language
+from hushtable.wording import LANGUAGES, choose_language, current_language, translate, use_language
 from hushtable.wording.translating import Catalogue, SentenceForm
 
 SCRIPT = Path(__file__).parents[2] / "scripts" / "check_wording.py"
@@ -60,8 +60,8 @@ def test_the_language_is_chosen_or_that_of_the_environment(monkeypatch):
         assert current_language() == "en"
     monkeypatch.setenv("HUSHTABLE_LANGUAGE", "tlh")
     assert current_language() == "en"
-    assert preferred_language("") == preferred_language("xx, en-GB") == "en"
-    assert preferred_language("xx, de-CH;q=0.5") == "de"
+    assert choose_language("") == choose_language("xx, en-GB") == "en"
+    assert choose_language("xx, de-CH;q=0.5") == "de"
 
 
 def test_what_stands_before_and_behind_a_sentence_stays():

@@ -15,7 +15,7 @@ from hushtable.anonymizers.preparation import Request, check_roles, doubt_of_per
 from hushtable.claims import Classes
 from hushtable.columns import ColumnSpec
 from hushtable.engines import Lazy
-from hushtable.errors import InputError, TooManyRowsError, listed
+from hushtable.errors import InputError, TooManyRowsError, quote_names
 from hushtable.io import Frame
 from hushtable.release import Pseudonyms, Release
 
@@ -47,18 +47,18 @@ class DistinctRows:
 
     origin: Files | Lazy
     names: tuple[str, ...]
-    asked: Request
+    request: Request
     removed: tuple[str, ...]
     pseudonyms: Pseudonyms | None
 
     @classmethod
-    def of(cls, origin: Files | Lazy, asked: Request, first: Frame) -> DistinctRows:
+    def from_request(cls, origin: Files | Lazy, asked: Request, first: Frame) -> DistinctRows:
         """Say what of a request is asked of the distinct rows, once nothing in the first rows is undecided."""
         pseudonyms = asked.pseudonyms
         fresh = pseudonyms.fresh if pseudonyms else ()
         if fresh and not origin.draws_pseudonyms:
             raise InputError(
-                f"columns {listed(fresh)} get a new pseudonym for every record, which a lazy frame cannot draw.",
+                f"columns {quote_names(fresh)} get a new pseudonym for every record, which a lazy frame cannot draw.",
                 hint="leave them out, or write the lazy frame as files and pass their path.",
             )
         _refuse_odd_cells(first, (*asked.identifiers, *(pseudonyms.columns if pseudonyms else ())))
@@ -88,23 +88,23 @@ def protect_distinct(origin: Files | Lazy, asked: Request, protect: Callable[[Fr
     check_roles(origin.names, asked)
     if asked.parted and origin.groups_by_itself:
         raise InputError(
-            f"columns {listed(asked.parted)} have a separator, and a lazy frame has its own cells.",
+            f"columns {quote_names(asked.parted)} have a separator, and a lazy frame has its own cells.",
             hint="pass the path of its files, or collect it.",
         )
     asked = _add_orders(asked, origin.specs)
-    origin = origin.told(asked.specs)
+    origin = origin.with_specs(asked.specs)
     _check_offered(asked)
     first = origin.head()
-    rows = DistinctRows.of(origin, asked, first)
+    rows = DistinctRows.from_request(origin, asked, first)
     # Records that are not told apart among the first are not told apart among all.
     doubt = doubt_of_persons(first, asked)
     if doubt is not None:
         warnings.warn(doubt, stacklevel=4)
-    counted = _count(origin, asked, rows.names)
+    counted = _count_distinct_rows(origin, asked, rows.names)
     if counted is None:
         made, origin = _protect_records(rows)
     else:
-        made = protect(counted, rows.asked)
+        made = protect(counted, rows.request)
     if isinstance(made.claim, Classes):
         fresh = asked.pseudonyms.fresh if asked.pseudonyms else ()
         made = replace(made, claim=replace(made.claim, is_fresh=asked.person in fresh))
@@ -116,7 +116,7 @@ def _check_offered(asked: Request) -> None:
     linked = [model.name for model in asked.models if model.needs.histories]
     if linked:
         raise InputError(
-            f"{listed(linked)} judges all records of a person together, which takes the rows in memory.",
+            f"{quote_names(linked)} judges all records of a person together, which takes the rows in memory.",
             hint="take engine='memory' and one file or a frame; or unlink the records (`action: fresh`) and ask for "
             "k-anonymity.",
         )
@@ -139,7 +139,7 @@ def _add_orders(asked: Request, orders: Mapping[str, ColumnSpec]) -> Request:
     for name in {*asked.quasi_identifiers, *asked.judged} & set(orders):
         spec = specs.get(name, ColumnSpec())
         if spec.order is None and spec.kind in (None, "ordered"):
-            specs[name] = spec.completed(orders[name])
+            specs[name] = spec.with_defaults_from(orders[name])
     return replace(asked, specs=specs)
 
 
@@ -152,7 +152,7 @@ def _refuse_odd_cells(first: Frame, hidden: Sequence[str]) -> None:
         refuse_odd_cells(undecided)
 
 
-def _count(origin: Files | Lazy, asked: Request, names: tuple[str, ...]) -> Frame | None:
+def _count_distinct_rows(origin: Files | Lazy, asked: Request, names: tuple[str, ...]) -> Frame | None:
     """Return the distinct rows with counts; None where they are too many, and the records are cut one by one."""
     if not _can_be_cut(origin, asked):
         return origin.collapse(names)
@@ -180,17 +180,17 @@ def _can_be_cut(origin: Files | Lazy, asked: Request) -> bool:
 
 def _protect_records(rows: DistinctRows) -> tuple[Release, Files | Lazy]:
     """Protect every record by itself; return the release of the classes, and where the records are."""
-    origin, names, asked = rows.origin, rows.names, rows.asked
+    origin, names, asked = rows.origin, rows.names, rows.request
     if isinstance(origin, Lazy):
         from hushtable.anonymizers.in_parts import protect_in_parts
         from hushtable.anonymizers.walked_cells import WalkedCells
 
         with origin.spill(names) as (parts, workers):
             made = protect_in_parts(parts, names, asked, workers, dialect=origin.dialect)
-        return made.release, origin.with_record_cells(WalkedCells.of(made))
+        return made.release, origin.with_record_cells(WalkedCells.from_parts(made))
     from hushtable.anonymizers.row_by_row import protect_row_by_row
     from hushtable.io import RowCodes
 
-    records = RowCodes.of(origin.source, names)
+    records = RowCodes.from_scan(origin.source, names)
     by_row = protect_row_by_row(records, asked)
     return by_row.release, origin.with_row_of_record(records, by_row.row_of_record)

@@ -33,7 +33,7 @@ class Candidates:
     level: CodeArray  # of a hierarchy's node, 0 for a value; of an interval 1, of "*" the last
     costs: FloatArray  # weighted
 
-    def covering(self, place: int) -> CountArray:
+    def list_covering(self, place: int) -> CountArray:
         """Return the candidates of a place."""
         return np.flatnonzero((self.first <= place) & (place <= self.last))
 
@@ -47,9 +47,9 @@ class CandidateSpace:
     places: CodeArray = field(repr=False)  # (n_rows, n_columns), see `kernels.cost.Costs`
     codes: tuple[CodeArray, ...] = field(repr=False)  # by column, at every place; entry 0 is -1
     costs: Costs = field(repr=False)
-    seconds: Costs = field(repr=False)  # of the cheapest candidates, by the objective that breaks ties
+    tie_costs: Costs = field(repr=False)  # of the cheapest candidates, by the objective that breaks ties
     # By column, level and code: the level published by a run of places whose lowest common node is there
-    chosen: tuple[CodeArray, ...] = field(repr=False)
+    levels_by_node: tuple[CodeArray, ...] = field(repr=False)
     node_costs: tuple[tuple[FloatArray, ...], ...] = field(repr=False)  # weighted, by column and level
     scale: float  # from the sum of weighted cells to the loss
 
@@ -58,11 +58,11 @@ class CandidateSpace:
         """How many rows there are."""
         return len(self.places)
 
-    def recode(self, labels: CodeArray, n_classes: int) -> Recoding:
+    def recode_classes(self, labels: CodeArray, n_classes: int) -> Recoding:
         """Publish the cheapest common candidates of every class; rows labelled -1 are in none."""
-        return self.recode_runs(*self.runs(labels, n_classes))
+        return self.recode_runs(*self.runs_of_classes(labels, n_classes))
 
-    def runs(self, labels: CodeArray, n_classes: int) -> tuple[CodeArray, CodeArray]:
+    def runs_of_classes(self, labels: CodeArray, n_classes: int) -> tuple[CodeArray, CodeArray]:
         """Return the first and the last place of every class in every column."""
         rows = np.flatnonzero(labels >= 0)
         low = np.full((n_classes, len(self.columns)), np.iinfo(np.int32).max, dtype=np.int32)
@@ -73,20 +73,20 @@ class CandidateSpace:
 
     def recode_runs(self, low: CodeArray, high: CodeArray) -> Recoding:
         """Publish the cheapest candidates over runs of places, each of shape (n_classes, n_columns)."""
-        cells = [self._publish(j, low[:, j], high[:, j]) for j in range(len(self.columns))]
+        cells = [self._publish_runs(j, low[:, j], high[:, j]) for j in range(len(self.columns))]
         return Recoding(self.columns, tuple(cells), "candidates")
 
-    def _publish(self, j: int, low: CodeArray, high: CodeArray) -> Cells:
+    def _publish_runs(self, j: int, low: CodeArray, high: CodeArray) -> Cells:
         mixed = (low == 0) & (high > 0)
         ladder = self.hierarchies[j]
         if ladder is None:
             # Nothing is told by the interval of the whole range that "*" does not tell.
             is_whole = (low == 1) & (high == self.columns[j].n_values) & (high > 1)
             return PublishedIntervals(np.where(mixed, 0, low - 1), high - np.int32(1), mixed | is_whole)
-        level, node = self._lowest(j, np.where(mixed, high, low), high)
-        return self._node(j, level, node, mixed)
+        level, node = self._look_up_levels(j, np.where(mixed, high, low), high)
+        return self._build_nodes(j, level, node, mixed)
 
-    def _lowest(self, j: int, low: CodeArray, high: CodeArray) -> tuple[CodeArray, CodeArray]:
+    def _look_up_levels(self, j: int, low: CodeArray, high: CodeArray) -> tuple[CodeArray, CodeArray]:
         """Return the chosen level of runs of places and a code under each; -1 for missing values alone."""
         ladder = self.hierarchies[j]
         assert ladder is not None
@@ -94,10 +94,10 @@ class CandidateSpace:
         level = np.full(len(low), -1, dtype=np.int32)
         for i in reversed(range(ladder.n_levels)):
             same = (high > 0) & (ladder.nodes(i, first) == ladder.nodes(i, last))
-            level[same] = self.chosen[j][i, first[same]]
+            level[same] = self.levels_by_node[j][i, first[same]]
         return level, first
 
-    def _node(self, j: int, level: CodeArray, code: CodeArray, mixed: BoolArray) -> Nodes:
+    def _build_nodes(self, j: int, level: CodeArray, code: CodeArray, mixed: BoolArray) -> Nodes:
         ladder = self.hierarchies[j]
         assert ladder is not None
         node = np.full(len(level), -1, dtype=np.int32)
@@ -106,7 +106,7 @@ class CandidateSpace:
             node[at] = ladder.level_codes[i, code[at]]
         return Nodes(level, node, mixed, ladder)
 
-    def candidates(self, j: int) -> Candidates:
+    def list_candidates(self, j: int) -> Candidates:
         """List what a column's cells may publish; values first, ``*`` last."""
         ladder, n_places = self.hierarchies[j], self.columns[j].n_values + 1
         options = [(place, place, 0, 0.0) for place in range(n_places)]
@@ -128,16 +128,16 @@ class CandidateSpace:
         first, last, level, costs = (np.array(each) for each in zip(*options, strict=True))
         return Candidates(first.astype(np.int32), last.astype(np.int32), level.astype(np.int32), costs)
 
-    def publish(self, j: int, listed: Candidates, picks: CountArray, is_missing: BoolArray) -> Cells:
+    def publish_candidates(self, j: int, listed: Candidates, picks: CountArray, is_missing: BoolArray) -> Cells:
         """Publish a candidate of a column for every class."""
         is_star = picks == len(listed.level) - 1
         if self.hierarchies[j] is None:
             low, high = listed.first[picks] - np.int32(1), listed.last[picks] - np.int32(1)
             return PublishedIntervals(np.maximum(low, np.where(is_star, 0, -1)).astype(np.int32), high, is_star)
         level = np.where(listed.last[picks] == 0, -1, listed.level[picks]).astype(np.int32)
-        return self._node(j, level, self.codes[j][listed.last[picks]], is_star & is_missing)
+        return self._build_nodes(j, level, self.codes[j][listed.last[picks]], is_star & is_missing)
 
-    def size(self) -> float:
+    def log10_size(self) -> float:
         """Return the decimal logarithm of the number of tables in the space."""
         total = 0.0
         for j, column in enumerate(self.columns):
@@ -174,26 +174,26 @@ def lay_out(
     ladders = tuple(axis.hierarchy for axis in axes)
     codes = tuple(np.append(-1, axis.code_at()).astype(np.int32) for axis in axes)
     n_values = [axis.domain for axis in axes]
-    weights, exponent = _weights(objective, quasi_identifiers)
-    again, _ = _weights(second or objective, quasi_identifiers)
-    priced = [_priced(objective, *each) for each in zip(weights, columns, ladders, n_values, strict=True)]
-    ties = [_priced(second or objective, *each) for each in zip(again, columns, ladders, n_values, strict=True)]
-    chosen = [_choices(ladder, first, again) for ladder, first, again in zip(ladders, priced, ties, strict=True)]
-    costs = _pack(axes, chosen, priced, weights, objective)
+    weights, exponent = _scale_weights(objective, quasi_identifiers)
+    again, _ = _scale_weights(second or objective, quasi_identifiers)
+    priced = [_price_nodes(objective, *each) for each in zip(weights, columns, ladders, n_values, strict=True)]
+    ties = [_price_nodes(second or objective, *each) for each in zip(again, columns, ladders, n_values, strict=True)]
+    chosen = [_choose_levels(ladder, first, again) for ladder, first, again in zip(ladders, priced, ties, strict=True)]
+    costs = _pack_costs(axes, chosen, priced, weights, objective)
     return CandidateSpace(
         columns,
         ladders,
-        layout.places(table, axes),
+        layout.places_of_rows(table, axes),
         codes,
         costs,
-        costs if second is None else _pack(axes, chosen, ties, again, second),
+        costs if second is None else _pack_costs(axes, chosen, ties, again, second),
         tuple(chosen),
         tuple(priced),
         math.ldexp(objective.factor(quasi_identifiers, table.n_rows), exponent),
     )
 
 
-def _weights(objective: CellLoss, names: Sequence[str]) -> tuple[FloatArray, int]:
+def _scale_weights(objective: CellLoss, names: Sequence[str]) -> tuple[FloatArray, int]:
     """Return the weights, the largest from 1 to below 2, and the exponent of the power of two that was taken out.
 
     So what is negligible beside them is the same number for all losses; nothing is rounded.
@@ -203,7 +203,7 @@ def _weights(objective: CellLoss, names: Sequence[str]) -> tuple[FloatArray, int
     return np.ldexp(weights, -exponent), exponent
 
 
-def _priced(
+def _price_nodes(
     objective: CellLoss, weight: float, column: Column, ladder: Hierarchy | None, n_values: int
 ) -> tuple[FloatArray, ...]:
     """Return the weighted cost of every node of every level; nothing without a hierarchy."""
@@ -212,7 +212,7 @@ def _priced(
     return tuple(weight * costs for costs in objective.node_costs(ladder, n_values))
 
 
-def _choices(ladder: Hierarchy | None, costs: Sequence[FloatArray], seconds: Sequence[FloatArray]) -> CodeArray:
+def _choose_levels(ladder: Hierarchy | None, costs: Sequence[FloatArray], seconds: Sequence[FloatArray]) -> CodeArray:
     """Return the level that codes publish whose lowest common node is at a level, shape (n_levels, n_values)."""
     if ladder is None:
         return np.empty((0, 0), dtype=np.int32)
@@ -231,7 +231,7 @@ def _choices(ladder: Hierarchy | None, costs: Sequence[FloatArray], seconds: Seq
     return chosen
 
 
-def _pack(
+def _pack_costs(
     axes: Sequence[layout.Axis],
     chosen: Sequence[CodeArray],
     priced: Sequence[Sequence[FloatArray]],
@@ -284,7 +284,7 @@ def _inner_nodes(ladder: Hierarchy, codes: CodeArray, costs: Sequence[FloatArray
     return nodes
 
 
-def infeasible(models: Sequence[PrivacyModel], n_rows: int) -> InfeasibleError:
+def infeasible_error(models: Sequence[PrivacyModel], n_rows: int) -> InfeasibleError:
     """Return the error of records that cannot satisfy the models even all together."""
     asked = " and ".join(map(describe, models))
     return InfeasibleError(
@@ -292,25 +292,26 @@ def infeasible(models: Sequence[PrivacyModel], n_rows: int) -> InfeasibleError:
     )
 
 
-def merged(recoding: Recoding, labels: CodeArray) -> tuple[Partition, Recoding]:
+def merge_equal_classes(recoding: Recoding, labels: CodeArray) -> tuple[Partition, Recoding]:
     """Make one class of blocks that publish the same cells; so readers see them."""
-    cells = np.array([recoding.labels(column.name)[0] for column in recoding.columns])
+    cells = np.array([recoding.format_labels(column.name)[0] for column in recoding.columns])
     _, first, class_of_block = np.unique(cells, axis=1, return_index=True, return_inverse=True)
     class_of_row = class_of_block.reshape(-1)[labels].astype(np.int32)
     partition = Partition.from_labels(class_of_row, len(first), np.ones(len(labels), dtype=np.int64))
     return partition, recoding.take(first)
 
 
-def published(space: CandidateSpace, picks: CountArray) -> tuple[Partition, Recoding]:
+def publish_picks(space: CandidateSpace, picks: CountArray) -> tuple[Partition, Recoding]:
     """Publish a candidate for every cell; shape (n_rows, n_columns)."""
     rows = np.arange(space.n_rows, dtype=np.int32)
     cells = tuple(
-        space.publish(j, space.candidates(j), picks[:, j], space.places[:, j] == 0) for j in range(picks.shape[1])
+        space.publish_candidates(j, space.list_candidates(j), picks[:, j], space.places[:, j] == 0)
+        for j in range(picks.shape[1])
     )
-    return merged(Recoding(space.columns, cells, "candidates"), rows)
+    return merge_equal_classes(Recoding(space.columns, cells, "candidates"), rows)
 
 
 def row_texts(partition: Partition, recoding: Recoding) -> tuple[tuple[str | None, ...], ...]:
     """Return what every row publishes, column by column."""
-    columns = (recoding.labels(column.name) for column in recoding.columns)
+    columns = (recoding.format_labels(column.name) for column in recoding.columns)
     return tuple(tuple(texts[i] for i in label[partition.labels].tolist()) for label, texts in columns)

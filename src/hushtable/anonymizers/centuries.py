@@ -16,7 +16,7 @@ _EARLIEST: Final = np.datetime64("1000-01-01")
 
 def check_centuries(source: Frame, names: Iterable[str]) -> None:
     """Raise ColumnError where years of two digits lie in the future, and nobody said whether they do."""
-    for name in _without_century(source, names):
+    for name in _list_columns_without_century(source, names):
         column, _ = encode(source.column(name), source.spec(name), is_typed=source.is_text, name=name)
         n_future = int((column.values > this_day()).sum()) if column.is_temporal else 0
         if n_future:
@@ -27,7 +27,7 @@ def check_centuries(source: Frame, names: Iterable[str]) -> None:
 def doubts_of_centuries(source: object, columns: Sequence[Column]) -> Iterator[str]:
     """Say which columns have years of two digits that nobody explained, or dates of an impossible century."""
     names = [column.name for column in columns if column.is_temporal]
-    for name in _without_century(source, names) if isinstance(source, Frame) else ():
+    for name in _list_columns_without_century(source, names) if isinstance(source, Frame) else ():
         what = f"column {name!r} has years of two digits, which are read as 1969 to 2068."
         yield with_hint(what, ask_for_latest_year(name))
     for column in columns:
@@ -62,6 +62,6 @@ def ask_for_latest_year(name: str) -> str:
     )
 
 
-def _without_century(source: Frame, names: Iterable[str]) -> list[str]:
+def _list_columns_without_century(source: Frame, names: Iterable[str]) -> list[str]:
     specs = {name: source.spec(name) for name in names}
     return [name for name, spec in specs.items() if has_two_digits(spec.format) and spec.latest_year is None]

@@ -10,7 +10,7 @@ import numpy as np
 
 from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray
 from hushtable.anonymizers.cell_candidates import CandidateSpace
-from hushtable.anonymizers.minimal_matchings import Choices, matches, wanted
+from hushtable.anonymizers.minimal_matchings import Choices, find_lacking_matches, find_matches
 from hushtable.anonymizers.partition_search import CheapestMates
 from hushtable.kernels import cost
 from hushtable.kernels.regroup import Check
@@ -32,19 +32,19 @@ class Generations:
     n_made: int = 0
     best: float = np.inf  # a sum of weighted cells
 
-    def tick(self, value: float, n_made: int = 1) -> None:
+    def note_best(self, value: float, n_made: int = 1) -> None:
         """Count partitions that were made, and note the best of their values if it is lower than all before."""
         self.n_made += n_made
         if value < self.best - 1e-12:
             self.best, self.n_idle = value, 0
-            self.clock.note(value * self.scale, at=float(self.generation))
+            self.clock.record_improvement(value * self.scale, at=float(self.generation))
 
-    def turn(self, value: float, n_made: int = 1) -> None:
+    def start_next_generation(self, value: float, n_made: int = 1) -> None:
         """Begin the next generation; the arguments are those of `tick`."""
         self.generation += 1
         self.n_idle += 1
-        self.tick(value, n_made)
-        self.clock.tell(self.generation / self.generations)
+        self.note_best(value, n_made)
+        self.clock.report_progress(self.generation / self.generations)
 
     @property
     def is_late(self) -> bool:
@@ -57,7 +57,7 @@ class Generations:
         return self.is_late or self.generation >= self.generations or self.n_idle >= self.patience
 
 
-def cross(
+def cross_partitions(
     space: CandidateSpace,
     near: CheapestMates,
     parents: tuple[CodeArray, CodeArray],
@@ -68,7 +68,7 @@ def cross(
 
     A row that is left joins the block of the nearest row whose block has room; else it joins the smallest block.
     """
-    queues = [iter(_by_cost(space, labels, rng)) for labels in parents]
+    queues = [iter(_sort_blocks_by_cost(space, labels, rng)) for labels in parents]
     crossed = np.full(space.n_rows, -1, dtype=np.int32)
     n_blocks = 0
     turn = int(rng.integers(2))
@@ -91,7 +91,7 @@ def cross(
     return crossed
 
 
-def _by_cost(space: CandidateSpace, labels: CodeArray, rng: np.random.Generator) -> list[CountArray]:
+def _sort_blocks_by_cost(space: CandidateSpace, labels: CodeArray, rng: np.random.Generator) -> list[CountArray]:
     """Return the blocks of a partition, those that cost a row the least first; ties at random."""
     sizes = np.bincount(labels)
     order = np.argsort(labels, kind="stable").astype(np.int32)
@@ -103,10 +103,10 @@ def _by_cost(space: CandidateSpace, labels: CodeArray, rng: np.random.Generator)
 
 
 _N_STAGES = 10
-_SHARE_ALIGNED = 0.5
-_N_ALIGNED = 3
-_ROWS_LED = 1.5  # rows of a table that are led to others, on average
-_SLICE = 10_000_000  # pairs of rows that are compared at once
+_SHARE_OF_TABLES_ALIGNED = 0.5
+_N_ALIGNMENTS = 3
+_MEAN_ROWS_CHANGED = 1.5  # rows of a table that are led to others, on average
+_MAX_PAIRS_AT_ONCE = 10_000_000  # pairs of rows that are compared at once
 
 
 class Breeder:
@@ -121,20 +121,20 @@ class Breeder:
     def run(self, generations: Generations, first: Sequence[CountArray]) -> CountArray:
         """Return the candidates, (n_rows, n_columns), of the best table; one of the first tables is feasible."""
         n_drawn = max(0, generations.individuals - len(first))
-        drawn = self._settled(self.choices.draw(n_drawn, self.rng), generations)
-        pool, values = self._ranked(np.concatenate((np.stack(first), drawn))[: generations.individuals])
-        generations.tick(float(values[0]), len(pool))
+        drawn = self._repair_in_time(self.choices.draw_tables(n_drawn, self.rng), generations)
+        pool, values = self._rank_pool(np.concatenate((np.stack(first), drawn))[: generations.individuals])
+        generations.note_best(float(values[0]), len(pool))
         n_elite = min(max(2, round(self.elite * generations.individuals)), generations.individuals - 1)
         while not generations.is_over:
             stage = generations.generation * _N_STAGES // generations.generations
             rate = self.mutation_rate * 2.0**stage
-            children = self._children(pool[:n_elite], generations.individuals - n_elite, rate / (rate + 100))
-            children = self._settled(children, generations)
-            pool, values = self._ranked(np.concatenate((pool[:n_elite], children)))
-            generations.turn(float(values[0]), len(children))
+            children = self._make_children(pool[:n_elite], generations.individuals - n_elite, rate / (rate + 100))
+            children = self._repair_in_time(children, generations)
+            pool, values = self._rank_pool(np.concatenate((pool[:n_elite], children)))
+            generations.start_next_generation(float(values[0]), len(children))
         return np.asarray(pool[0])
 
-    def _children(self, parents: CountArray, n_children: int, share_mutated: float) -> CountArray:
+    def _make_children(self, parents: CountArray, n_children: int, share_mutated: float) -> CountArray:
         """Take whole rows from two parents, or draw some cells of one anew."""
         mothers = parents[self.rng.integers(len(parents), size=n_children)]
         fathers = parents[self.rng.integers(len(parents), size=n_children)]
@@ -144,22 +144,22 @@ class Breeder:
         from_father = is_crossed & (self.rng.random((n_children, self.choices.space.n_rows, 1)) < 0.5)
         crossed = np.where(from_father, fathers, mothers)
         mutated = ~is_crossed & (self.rng.random(crossed.shape) < share_mutated)
-        children: CountArray = np.where(mutated, self.choices.draw(n_children, self.rng), crossed)
+        children: CountArray = np.where(mutated, self.choices.draw_tables(n_children, self.rng), crossed)
         return children
 
-    def _settled(self, pool: CountArray, generations: Generations) -> CountArray:
+    def _repair_in_time(self, pool: CountArray, generations: Generations) -> CountArray:
         """Settle tables, as many as there is time for."""
         n_together, settled = self.condition.n_together, [pool[:0]]
         for begin in range(0, len(pool), n_together):
             if generations.clock.left <= 0:
                 break
-            settled.append(self.condition.settled(pool[begin : begin + n_together], self.rng))
+            settled.append(self.condition.repair_pool(pool[begin : begin + n_together], self.rng))
         return np.concatenate(settled)
 
-    def _ranked(self, pool: CountArray) -> tuple[CountArray, FloatArray]:
+    def _rank_pool(self, pool: CountArray) -> tuple[CountArray, FloatArray]:
         """Sort tables: those that satisfy what is asked by what they cost, then the others by how near they come."""
-        costs = self.choices.costs(pool)
-        lacking = self.condition.lacking(pool)
+        costs = self.choices.table_costs(pool)
+        lacking = self.condition.mean_shortfall(pool)
         order = np.lexsort((costs, lacking))
         return pool[order], np.where(lacking > 0, np.inf, costs)[order]
 
@@ -173,48 +173,48 @@ class Equal:
     salt: CountArray = field(repr=False)
 
     @classmethod
-    def of(cls, choices: Choices, k: int, seed: int) -> Equal:
+    def from_choices(cls, choices: Choices, k: int, seed: int) -> Equal:
         """Return the condition; equal rows are told by keys that are drawn."""
         rng = np.random.default_rng(seed)
-        return cls(choices, k, rng.integers(1, 2**31, len(choices.listed)))
+        return cls(choices, k, rng.integers(1, 2**31, len(choices.candidates_by_column)))
 
     @property
     def n_together(self) -> int:
         """How many tables may be settled between two looks at the clock: all, as no pairs of rows are compared."""
         return np.iinfo(np.int64).max
 
-    def settled(self, pool: CountArray, rng: np.random.Generator) -> CountArray:
+    def repair_pool(self, pool: CountArray, rng: np.random.Generator) -> CountArray:
         """Let rows join others, and equal rows publish the cheapest cells that they have in common."""
-        for _ in range(_N_ALIGNED):
-            self._align(pool, rng)
-        return self._tightened(pool)
+        for _ in range(_N_ALIGNMENTS):
+            self._align_rows(pool, rng)
+        return self._tighten_equal_rows(pool)
 
-    def holds(self, pool: CountArray) -> BoolArray:
+    def are_feasible(self, pool: CountArray) -> BoolArray:
         """Tell which tables satisfy what is asked."""
-        return np.asarray(self.lacking(pool) == 0)
+        return np.asarray(self.mean_shortfall(pool) == 0)
 
-    def lacking(self, pool: CountArray) -> FloatArray:
+    def mean_shortfall(self, pool: CountArray) -> FloatArray:
         """Return how many equals rows lack, on average."""
-        order, label = self._classes(pool)
+        order, label = self._label_equal_rows(pool)
         sizes = np.bincount(label)[label].reshape(order.shape)
         return np.asarray(self.k - np.minimum(sizes, self.k).mean(axis=1))
 
-    def _align(self, pool: CountArray, rng: np.random.Generator) -> None:
+    def _align_rows(self, pool: CountArray, rng: np.random.Generator) -> None:
         """Let a row of every table join the rows equal to another one: all publish what they have in common."""
         n_tables, places = len(pool), self.choices.space.places
         one, two = rng.integers(self.choices.space.n_rows, size=(2, n_tables))
         each = np.arange(n_tables)
         joins = (pool == pool[each, two][:, None, :]).all(axis=2)
         joins[each, one] = True
-        joins &= (rng.random(n_tables) < _SHARE_ALIGNED)[:, None]
-        for j, listed in enumerate(self.choices.listed):
+        joins &= (rng.random(n_tables) < _SHARE_OF_TABLES_ALIGNED)[:, None]
+        for j, listed in enumerate(self.choices.candidates_by_column):
             at_one, at_two = places[one, j], pool[each, two, j]
             low, high = np.minimum(at_one, listed.first[at_two]), np.maximum(at_one, listed.last[at_two])
             pool[:, :, j] = np.where(joins, self.choices.cheapest[j][low, high][:, None], pool[:, :, j])
 
-    def _tightened(self, pool: CountArray) -> CountArray:
+    def _tighten_equal_rows(self, pool: CountArray) -> CountArray:
         """Let equal rows publish the cheapest cells that they have in common."""
-        order, label = self._classes(pool)
+        order, label = self._label_equal_rows(pool)
         starts = np.append(True, label[1:] != label[:-1]).nonzero()[0]
         rows = order.ravel()
         table = np.repeat(np.arange(len(pool)), self.choices.space.n_rows)
@@ -225,7 +225,7 @@ class Equal:
             tight[table, rows, j] = best[low, high][label]
         return tight
 
-    def _classes(self, pool: CountArray) -> tuple[CountArray, CountArray]:
+    def _label_equal_rows(self, pool: CountArray) -> tuple[CountArray, CountArray]:
         """Order the rows of every table so that equal ones stand together, by a key of 61 bits; label the runs."""
         keys = (pool * self.salt).sum(axis=2) * np.int64(2_654_435_761) % np.int64(2**61 - 1)
         order = np.argsort(keys, axis=1, kind="stable")
@@ -258,58 +258,58 @@ class Matched:
     @property
     def n_together(self) -> int:
         """So many that the pairs of their rows take little time and memory."""
-        return max(1, _SLICE // self.choices.space.n_rows**2)
+        return max(1, _MAX_PAIRS_AT_ONCE // self.choices.space.n_rows**2)
 
-    def settled(self, pool: CountArray, rng: np.random.Generator) -> CountArray:
+    def repair_pool(self, pool: CountArray, rng: np.random.Generator) -> CountArray:
         """Lead some rows to others, repair what then lacks matches, and cover no more than the matches."""
-        self._lead(pool, rng)
-        matched = self._matches(pool)
-        while (wants := wanted(self.notion, matched)).any():
-            self._pair(pool, wants, rng)
-            matched = self._matches(pool)
-        return self._trimmed(matched)
+        self._cover_near_rows(pool, rng)
+        matched = self._find_matches(pool)
+        while (wants := find_lacking_matches(self.notion, matched)).any():
+            self._pair_rows(pool, wants, rng)
+            matched = self._find_matches(pool)
+        return self._tighten_to_matches(matched)
 
-    def holds(self, pool: CountArray) -> BoolArray:
+    def are_feasible(self, pool: CountArray) -> BoolArray:
         """Tell which tables satisfy what is asked."""
-        return np.asarray(~wanted(self.notion, self._matches(pool)).any(axis=(1, 2)))
+        return np.asarray(~find_lacking_matches(self.notion, self._find_matches(pool)).any(axis=(1, 2)))
 
-    def lacking(self, pool: CountArray) -> FloatArray:
+    def mean_shortfall(self, pool: CountArray) -> FloatArray:
         """Return nothing for every table: all were repaired, or satisfied the notion from the start."""
         return np.zeros(len(pool))
 
-    def _matches(self, pool: CountArray) -> BoolArray:
-        return matches(self.choices.covers(pool), is_global=self.notion.is_global)
+    def _find_matches(self, pool: CountArray) -> BoolArray:
+        return find_matches(self.choices.covers(pool), is_global=self.notion.is_global)
 
-    def _lead(self, pool: CountArray, rng: np.random.Generator) -> None:
+    def _cover_near_rows(self, pool: CountArray, rng: np.random.Generator) -> None:
         """Let some rows cover themselves and k - 1 others and no more, rather near ones than far ones."""
         n_rows = self.choices.space.n_rows
-        table, row = np.nonzero(rng.random(pool.shape[:2]) < _ROWS_LED / n_rows)
+        table, row = np.nonzero(rng.random(pool.shape[:2]) < _MEAN_ROWS_CHANGED / n_rows)
         far = self.distances[row] * rng.random((len(row), n_rows))
         far[np.arange(len(row)), row] = -1.0
         others = np.argpartition(far, self.notion.k - 1, axis=1)[:, : self.notion.k]
         at = self.choices.space.places[others]
-        pool[table, row] = self.choices.covering(at.min(axis=1), at.max(axis=1))
+        pool[table, row] = self.choices.cheapest_over_runs(at.min(axis=1), at.max(axis=1))
 
-    def _pair(self, pool: CountArray, wants: BoolArray, rng: np.random.Generator) -> None:
+    def _pair_rows(self, pool: CountArray, wants: BoolArray, rng: np.random.Generator) -> None:
         """Let every row that lacks matches and another one cover each other: both are then matches of both."""
         table, row = np.nonzero(wants.any(axis=2))
         far = self.distances[row] * rng.random((len(row), self.choices.space.n_rows))
         other = np.where(wants[table, row], far, np.inf).argmin(axis=1)
-        low, high = self.choices.runs(pool)
+        low, high = self.choices.runs_of_cells(pool)
         places = self.choices.space.places
         for one, two in ((row, other), (other, row)):
             np.minimum.at(low, (table, one), places[two])
             np.maximum.at(high, (table, one), places[two])
         for at in (row, other):
-            pool[table, at] = self.choices.covering(low[table, at], high[table, at])
+            pool[table, at] = self.choices.cheapest_over_runs(low[table, at], high[table, at])
 
-    def _trimmed(self, matched: BoolArray) -> CountArray:
+    def _tighten_to_matches(self, matched: BoolArray) -> CountArray:
         """Let every row publish the cheapest cells that cover its matches, its own original among them."""
         _, _, other = np.nonzero(matched)
         starts = np.append(0, np.cumsum(matched.sum(axis=2).ravel())[:-1])
         at = self.choices.space.places[other]
         low, high = np.minimum.reduceat(at, starts), np.maximum.reduceat(at, starts)
-        return self.choices.covering(low, high).reshape(*matched.shape[:2], -1)
+        return self.choices.cheapest_over_runs(low, high).reshape(*matched.shape[:2], -1)
 
 
 TableCondition = Equal | Matched  # what is asked of a table, and how offspring come nearer to it

@@ -12,7 +12,7 @@ import numpy as np
 from hushtable.anonymizers.judging import Judge
 from hushtable.anonymizers.method import Found
 from hushtable.anonymizers.preparation import Prepared, Request
-from hushtable.claims import Certificate, Classes, Matchings, of_models
+from hushtable.claims import Certificate, Classes, Matchings, claim_from_models
 from hushtable.columns import SUPPRESSED, ColumnSpec
 from hushtable.errors import InfeasibleError, InputError
 from hushtable.models import entries, model_to_dict
@@ -26,15 +26,15 @@ class Searched(NamedTuple):
     """What a search came to."""
 
     prepared: Prepared
-    whole: Judge  # of all its rows
+    judge: Judge  # of all its rows
     found: Found  # of the rows that the search saw
     # Makes classes of all rows from those of the rows that the search saw; label -1: suppressed
-    spread: Callable[[Partition], Partition]
+    expand: Callable[[Partition], Partition]
 
     @property
     def partition(self) -> Partition:
         """The classes of all rows."""
-        return self.spread(self.found.partition)
+        return self.expand(self.found.partition)
 
 
 def release_of(prepared: Prepared, whole: Judge, asked: Request, found: Found, partition: Partition) -> Release:
@@ -44,13 +44,13 @@ def release_of(prepared: Prepared, whole: Judge, asked: Request, found: Found, p
     n_suppressed = int(whole.table.counts[suppressed].sum())
     # A suppressed row would still tell how many records somebody has.
     tells = any(model.needs.histories for model in asked.models)
-    drops = n_suppressed > 0 and (tells or not whole.of(suppressed).passes_as_one_class())
+    drops = n_suppressed > 0 and (tells or not whole.take_rows(suppressed).passes_as_one_class())
     release = Release(
         source=prepared.source,
-        claim=_claim(prepared, asked, recoding, n_suppressed, drops=drops),
+        claim=_build_claim(prepared, asked, recoding, n_suppressed, drops=drops),
         partition=partition,
         recoding=recoding,
-        loss=asked.loss.of_rows(recoding, partition.labels, whole.table)
+        loss=asked.loss.measure_rows(recoding, partition.labels, whole.table)
         if isinstance(asked.loss, RowLoss)
         else asked.loss.of(recoding, partition.sizes, n_suppressed),
         trace=found.trace,
@@ -60,7 +60,7 @@ def release_of(prepared: Prepared, whole: Judge, asked: Request, found: Found, p
         placing=found.placing,
         inputs=prepared.inputs,
         writing=asked.writing,
-        certificate=None if found.evidence is None else _certificate(prepared, asked, found.evidence),
+        certificate=None if found.evidence is None else _build_certificate(prepared, asked, found.evidence),
     )
     _check_average(release, whole, asked.limits.average_risk)
     if asked.hides_person and release.verify().failures:
@@ -73,7 +73,7 @@ def release_of(prepared: Prepared, whole: Judge, asked: Request, found: Found, p
     return release
 
 
-def _claim(
+def _build_claim(
     prepared: Prepared, asked: Request, recoding: Recoding, n_suppressed: int, *, drops: bool
 ) -> Classes | Matchings:
     of_classes: dict[str, Any] = {}
@@ -87,7 +87,7 @@ def _claim(
             "suppressed": SUPPRESSED if n_suppressed and not drops else None,
             "is_whole": n_suppressed == 0,
         }
-    return of_models(
+    return claim_from_models(
         asked.quasi_identifiers,
         asked.models,
         sensitive=asked.judged,
@@ -98,15 +98,17 @@ def _claim(
     )
 
 
-def _certificate(prepared: Prepared, asked: Request, evidence: Mapping[str, Any]) -> Certificate:
+def _build_certificate(prepared: Prepared, asked: Request, evidence: Mapping[str, Any]) -> Certificate:
     """Complete what a search proves by what it was asked, so that it can be checked from the input alone."""
-    specs = {name: prepared.specs[name].completed(asked.specs.get(name, ColumnSpec())) for name in prepared.specs}
-    return Certificate.of(
+    specs = {
+        name: prepared.specs[name].with_defaults_from(asked.specs.get(name, ColumnSpec())) for name in prepared.specs
+    }
+    return Certificate.from_entries(
         {
             **evidence,
             "models": [model_to_dict(model) for model in asked.asked_of_classes],
             "person": asked.person,
-            "loss": entries.write(asked.loss, sparse=False),
+            "loss": entries.to_entry(asked.loss, sparse=False),
             "suppression_limit": asked.suppression_limit,
             "hierarchies": {name: (each.whole or each).to_dict() for name, each in prepared.ladders.items()},
             "unknown": asked.unknown,
@@ -123,7 +125,7 @@ def _check_average(release: Release, whole: Judge, average: float | None) -> Non
     if average is None:
         return
     partition = release.partition
-    crowd = np.maximum(whole.crowd(partition), 1)
+    crowd = np.maximum(whole.count_persons(partition), 1)
     # Whole numbers below 2^53 add up exactly.
     n_hidden = np.bincount(crowd, weights=partition.sizes)
     reached = sum(Fraction(int(n_hidden[size]), int(size)) for size in np.flatnonzero(n_hidden))

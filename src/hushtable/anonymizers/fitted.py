@@ -19,33 +19,33 @@ from hushtable.anonymizers.judging import Judge
 from hushtable.anonymizers.method import Found
 from hushtable.anonymizers.placement import Among, Below, Routes, Side, with_own_units
 from hushtable.anonymizers.preparation import Request, prepare
-from hushtable.claims import Limits, covered_by, covers_beside, pair_rows
+from hushtable.claims import Limits, coverage_matrix, covers_row_value, pair_rows
 from hushtable.columns import SUPPRESSED, ColumnSpec, Kind
-from hushtable.errors import ColumnError, InfeasibleError, InputError, listed
+from hushtable.errors import ColumnError, InfeasibleError, InputError, quote_names
 from hushtable.hierarchy import Hierarchy, to_dict as rule_to_dict
 from hushtable.io import Frame, Writing, drafts
-from hushtable.models import claimed, entries, model_to_dict, plugins
+from hushtable.models import entries, model_to_dict, models_from_claim, plugins
 from hushtable.quality import SetNCP
 from hushtable.recoding import Written, recoding
 from hushtable.release import Batch, Edition, ExposureLimit, Pseudonyms, Release, Rewritten
 from hushtable.search import Clock
-from hushtable.tables import Partition, Table, encoded, opened
+from hushtable.tables import Partition, Table, encode_table, open_table
 
 if TYPE_CHECKING:
     from hushtable.engines import Files, Lazy
 
-_FORM: Final = 1
+_FORMAT_VERSION: Final = 1
 """Of the file; another one is not read."""
 
 
-def write(parts: Mapping[str, Any], path: Path, *, overwrite: bool) -> None:
+def write_recoding(parts: Mapping[str, Any], path: Path, *, overwrite: bool) -> None:
     """Write the attributes of a learned recoding, whole or not at all."""
     drafts.check_outputs((path,), parts["asked"].inputs, overwrite=overwrite)
-    with drafts.replacing(path, internal=(path,), overwrite=overwrite) as (draft,):
-        draft.write_text(_laid_out(_to_dict(parts)), encoding="utf-8")
+    with drafts.replace_files(path, internal=(path,), overwrite=overwrite) as (draft,):
+        draft.write_text(_format_json(_to_dict(parts)), encoding="utf-8")
 
 
-def read(path: Path) -> dict[str, Any]:
+def read_recoding(path: Path) -> dict[str, Any]:
     """Read the file of a learned recoding as plain values."""
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
@@ -53,7 +53,7 @@ def read(path: Path) -> dict[str, Any]:
         raise InputError(
             f"cannot read the recoding {str(path)!r}.", hint="`--save-recoding` and save_recoding() write one."
         ) from None
-    if not isinstance(found, dict) or found.get("recoding") != _FORM:
+    if not isinstance(found, dict) or found.get("recoding") != _FORMAT_VERSION:
         raise InputError(
             f"{str(path)!r} is no recoding of this form.",
             hint="`--save-recoding` and save_recoding() of this version write one.",
@@ -61,7 +61,7 @@ def read(path: Path) -> dict[str, Any]:
     return found
 
 
-def _laid_out(found: Mapping[str, Any]) -> str:
+def _format_json(found: Mapping[str, Any]) -> str:
     """Write JSON with a line for every entry, and for every one of a list of entries."""
     lines = []
     for name, entry in found.items():
@@ -75,7 +75,7 @@ def _laid_out(found: Mapping[str, Any]) -> str:
 def _to_dict(parts: Mapping[str, Any]) -> dict[str, Any]:
     asked, limit, routes = parts["asked"], parts["limit"], parts["routes"]
     return {
-        "recoding": _FORM,
+        "recoding": _FORMAT_VERSION,
         "hushtable": version("hushtable"),
         "columns": list(parts["columns"]),
         "quasi_identifiers": list(asked.quasi_identifiers),
@@ -89,7 +89,7 @@ def _to_dict(parts: Mapping[str, Any]) -> dict[str, Any]:
         "limits": asdict(asked.limits),
         "specs": {name: {k: v for k, v in asdict(spec).items() if v} for name, spec in asked.specs.items()},
         "hierarchies": {name: _ladder_to_dict(each) for name, each in asked.hierarchies.items()},
-        "loss": entries.write(asked.loss),
+        "loss": entries.to_entry(asked.loss),
         "exposure": None if limit is None else asdict(limit),
         "accepted": dict(parts["accepted"]),
         "is_enforced": parts["is_enforced"],
@@ -101,18 +101,18 @@ def _to_dict(parts: Mapping[str, Any]) -> dict[str, Any]:
 
 
 # A file that somebody sent may not decide which code runs.
-@plugins.only(())
-def parts_in(found: Mapping[str, Any]) -> dict[str, Any]:
+@plugins.allow_only(())
+def parse_parts(found: Mapping[str, Any]) -> dict[str, Any]:
     """Return the attributes of the learned recoding that a file holds, or raise where one is not as it was written."""
     try:
         names = tuple(found["quasi_identifiers"])
-        cells = {name: _cell_in(found["cells"][name]) for name in names}
+        cells = {name: _parse_cell(found["cells"][name]) for name in names}
         n_classes = {len(cell.label) for cell in cells.values()}
-        routes, leaves = _routes_in(found["routes"], names)
+        routes, leaves = _parse_routes(found["routes"], names)
         if len(n_classes) != 1 or not all(0 <= leaf < max(n_classes) for leaf in leaves):
             raise ValueError
         return {
-            "asked": _request_in(found),
+            "asked": _parse_request(found),
             "columns": tuple(found["columns"]),
             "kinds": {name: found["kinds"][name] for name in names},
             "cells": cells,
@@ -133,10 +133,10 @@ def parts_in(found: Mapping[str, Any]) -> dict[str, Any]:
         ) from None
 
 
-def _request_in(found: Mapping[str, Any]) -> Request:
+def _parse_request(found: Mapping[str, Any]) -> Request:
     return Request(
         quasi_identifiers=tuple(found["quasi_identifiers"]),
-        models=claimed(found["models"]),
+        models=models_from_claim(found["models"]),
         sensitive=tuple(found["sensitive"]),
         hierarchies={name: Hierarchy.from_dict(each, name) for name, each in found["hierarchies"].items()},
         unknown="suppress",
@@ -168,7 +168,7 @@ def _cell_to_dict(cell: Written) -> dict[str, Any]:
     }
 
 
-def _cell_in(found: Mapping[str, Any]) -> Written:
+def _parse_cell(found: Mapping[str, Any]) -> Written:
     label, texts = np.array(found["label"], dtype=np.int32), tuple(found["texts"])
     lost, by_rank = (np.array(found[name], dtype=np.float64) for name in ("lost", "lost_by_rank"))
     is_text = all(text is None or isinstance(text, str) for text in texts)
@@ -185,16 +185,18 @@ def _routes_to_list(routes: Routes, classes: Sequence[int]) -> list[dict[str, An
     """Write the nodes, depth first, left side first: a test of a column, or a class."""
     leaves, nodes = iter(classes), []
     for cut, test in zip(routes.cut.tolist(), routes.test.tolist(), strict=True):
-        nodes.append({"class": next(leaves)} if cut < 0 else _test(routes.columns[cut], routes.sides[cut][test]))
+        nodes.append(
+            {"class": next(leaves)} if cut < 0 else _test_to_dict(routes.columns[cut], routes.sides[cut][test])
+        )
     return nodes
 
 
-def _test(column: str, side: Side) -> dict[str, Any]:
+def _test_to_dict(column: str, side: Side) -> dict[str, Any]:
     left = {"below": side.edge} if isinstance(side, Below) else {"among": list(side.cells)}
     return {"column": column, **left}
 
 
-def _routes_in(nodes: Any, columns: tuple[str, ...]) -> tuple[Routes, list[int]]:
+def _parse_routes(nodes: Any, columns: tuple[str, ...]) -> tuple[Routes, list[int]]:
     """Read the nodes, and the classes of those that are finished."""
     cut, test = (np.full(len(nodes), -1, dtype=np.int32) for _ in range(2))
     sides: list[dict[Side, int]] = [{} for _ in columns]
@@ -225,7 +227,7 @@ class Placed:
     unfit: Mapping[str, BoolArray]  # (n_rows,): whether the column's cell does not cover the row
 
 
-_AT_ONCE: Final = 4096  # rows that are compared with all classes
+_MAX_ROWS_AT_ONCE: Final = 4096  # rows that are compared with all classes
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -299,13 +301,13 @@ class LearnedRecoding:
         InputError
             The file cannot be read, or is none.
         """
-        return cls(**parts_in(read(Path(path))))
+        return cls(**parse_parts(read_recoding(Path(path))))
 
     def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
         """Write it to a file; see `hushtable.release.release.Release.save_recoding`."""
         self.check_saveable()
         parts = {each.name: getattr(self, each.name) for each in fields(self)}
-        write(parts, Path(path), overwrite=overwrite)
+        write_recoding(parts, Path(path), overwrite=overwrite)
 
     def check_saveable(self) -> None:
         """Raise InputError where a file of it would hold what comes from the data, or not say where rows go."""
@@ -327,7 +329,7 @@ class LearnedRecoding:
         """How many combinations of cells there are."""
         return len(next(iter(self.cells.values())).label)
 
-    def learned(self, release: Release) -> LearnedRecoding:
+    def learn_from(self, release: Release) -> LearnedRecoding:
         """Return itself: what was published by learned cells has none of its own."""
         del release
         return self
@@ -380,9 +382,9 @@ class LearnedRecoding:
         The loss is the set-NCP. O(depth of the cuts) a row; without cuts, rows are compared with all classes, column
         by column.
         """
-        origin = engines.opened(rows, engine=engine, session=session)
+        origin = engines.open_origin(rows, engine=engine, session=session)
         if origin is None:
-            release = self._publish(rows, earlier, key)
+            release = self._publish_rows(rows, earlier, key)
         elif earlier is None:
             release = self._publish_distinct(origin, key)
         else:
@@ -393,15 +395,15 @@ class LearnedRecoding:
             return release
         return release.with_exposure(self.limit, accepted=self.accepted, is_enforced=self.is_enforced)
 
-    def _publish(self, rows: object, earlier: object, key: bytes | None) -> Release:
+    def _publish_rows(self, rows: object, earlier: object, key: bytes | None) -> Release:
         """Place rows in memory, and judge them."""
         asked = replace(self.asked, pseudonyms=self.pseudonyms(key), clock=Clock())
         asked = replace(asked, inputs=(*asked.inputs, *drafts.paths_among(rows, earlier)))
-        prepared = prepare(self._read(rows, earlier), asked)
+        prepared = prepare(self._read_rows(rows, earlier), asked)
         self._check_kinds(prepared.table)
         whole = Judge(prepared.table, asked.asked_of_classes, prepared.ladders, person=asked.person)
-        placed = self._placed(prepared.table)
-        labels, batch = _judged(placed, whole, replaces_earlier=earlier is not None)
+        placed = self._place_rows(prepared.table)
+        labels, batch = _judge_classes(placed, whole, replaces_earlier=earlier is not None)
         used, dense = np.unique(labels[labels >= 0], return_inverse=True)
         labels[labels >= 0] = dense
         partition = Partition.from_labels(labels, len(used), prepared.table.counts)
@@ -410,7 +412,7 @@ class LearnedRecoding:
             tuple(cell.take(used.astype(np.int64)) for cell in placed.cells.values()),
             self.style,
         )
-        trace = asked.clock.trace("the cells of an earlier release", self.n_classes)
+        trace = asked.clock.build_trace("the cells of an earlier release", self.n_classes)
         release = release_of(prepared, whole, asked, Found(partition, published, trace), partition)
         return replace(release, batch=batch, learner=self)
 
@@ -419,10 +421,10 @@ class LearnedRecoding:
         from hushtable.anonymizers.beyond_memory import DistinctRows
 
         self.check_columns(origin.names)
-        origin = origin.told(self.asked.specs)
+        origin = origin.with_specs(self.asked.specs)
         asked = replace(self.asked, pseudonyms=self.pseudonyms(key))
-        rows = DistinctRows.of(origin, asked, origin.head())
-        narrow = replace(self, asked=rows.asked, columns=rows.names, hidden=(), fresh=(), limit=None)
+        rows = DistinctRows.from_request(origin, asked, origin.head())
+        narrow = replace(self, asked=rows.request, columns=rows.names, hidden=(), fresh=(), limit=None)
         return rows.release_all(narrow.apply(origin.collapse(rows.names)))
 
     def recode(self, rows: Any) -> Any:
@@ -438,10 +440,10 @@ class LearnedRecoding:
         dataframe or Table
             As many rows; one that no cell covers has ``*`` in every quasi-identifier.
         """
-        data = self._read(rows, None)
+        data = self._read_rows(rows, None)
         table = Table.encode(data, tuple(self.cells), self.asked.specs)
         self._check_kinds(table)
-        placed = self._placed(table)
+        placed = self._place_rows(table)
         rewritten = {
             name: Rewritten(np.append(cell.label, np.int32(len(cell.texts)))[placed.classes], (*cell.texts, SUPPRESSED))
             for name, cell in placed.cells.items()
@@ -451,41 +453,41 @@ class LearnedRecoding:
 
     def classes(self, table: Table) -> CodeArray:
         """Return the class whose cells cover each row of a table, -1 where none does; shape (n_rows,)."""
-        classes = self._placed(table).classes
+        classes = self._place_rows(table).classes
         return np.where(classes < self.n_classes, classes, np.int32(-1))
 
-    def _placed(self, table: Table) -> Placed:
+    def _place_rows(self, table: Table) -> Placed:
         """Place every row of a table, into classes with units that go on where it lies in one."""
         distinct, inverse = table.select(tuple(self.cells)).collapse()
         meanings = {**self.asked.hierarchies, **{name: cell.means for name, cell in self.cells.items() if cell.means}}
         if self.routes is None:
-            classes = self._covering(distinct, meanings)
+            classes = self._find_covering_classes(distinct, meanings)
             unfit = {}
             for (name, cell), column, codes in zip(self.cells.items(), distinct.columns, distinct.codes, strict=True):
-                covers = covered_by(cell.texts, [*column.texts(), None], column.spec, meanings.get(name), name)
+                covers = coverage_matrix(cell.texts, [*column.texts(), None], column.spec, meanings.get(name), name)
                 unfit[name] = ~np.any(covers, axis=0)[codes][inverse]
             return Placed(classes[inverse], self.cells, unfit)
-        there = self.class_of_leaf[self.routes.labels(distinct, meanings)]
+        there = self.class_of_leaf[self.routes.place_rows(distinct, meanings)]
         labels, cells, unfit = [], {}, {}
         for (name, cell), column, codes in zip(self.cells.items(), distinct.columns, distinct.codes, strict=True):
-            covered = covers_beside(cell.texts, column, meanings.get(name), cell.label[there], codes)
+            covered = covers_row_value(cell.texts, column, meanings.get(name), cell.label[there], codes)
             label, cells[name] = with_own_units(cell, column, meanings.get(name), cell.label[there], codes, covered)
             labels.append(label)
             unfit[name] = (label < 0)[inverse]
         classes, all_cells = _with_new_classes(there, np.stack(labels), cells)
         return Placed(classes[inverse], all_cells, unfit)
 
-    def _covering(self, table: Table, meanings: Mapping[str, Any]) -> CodeArray:
+    def _find_covering_classes(self, table: Table, meanings: Mapping[str, Any]) -> CodeArray:
         """Return the class that covers each row, of several the one that lost least; -1 where none does."""
         order = np.argsort(np.mean([cell.lost for cell in self.cells.values()], axis=0), kind="stable")
         cells = np.stack([cell.label[order] for cell in self.cells.values()])
         best = np.full(table.n_rows, self.n_classes)
-        for begin in range(0, table.n_rows, _AT_ONCE):
+        for begin in range(0, table.n_rows, _MAX_ROWS_AT_ONCE):
             classes, rows = pair_rows(
                 [cell.texts for cell in self.cells.values()],
                 cells,
                 [[None, *column.texts()] for column in table.columns],
-                table.codes[:, begin : begin + _AT_ONCE] + 1,
+                table.codes[:, begin : begin + _MAX_ROWS_AT_ONCE] + 1,
                 [column.spec for column in table.columns],
                 [meanings.get(name) for name in self.cells],
                 tuple(self.cells),
@@ -493,13 +495,13 @@ class LearnedRecoding:
             np.minimum.at(best, begin + rows, classes)
         return np.asarray(np.append(order, -1).astype(np.int32)[best])
 
-    def _read(self, rows: Any, earlier: Any) -> Frame | Table:
+    def _read_rows(self, rows: Any, earlier: Any) -> Frame | Table:
         """Return the new rows, below the earlier ones where these are published again."""
         # Only who publishes a next batch needs them.
         from hushtable.columns import column_of_cells
         from hushtable.io import spell_as
 
-        data = opened(rows, self.asked.specs)
+        data = open_table(rows, self.asked.specs)
         self.check_columns(data.names)
         unpublished = (*self.asked.identifiers, *self.hidden)
         if isinstance(data, Frame):
@@ -513,7 +515,7 @@ class LearnedRecoding:
             data = spell_as(data, dict(named))
         if earlier is None:
             return data
-        before = opened(earlier, self.asked.specs)
+        before = open_table(earlier, self.asked.specs)
         self.check_columns(before.names)
         return _with_rows(before, data)
 
@@ -524,7 +526,7 @@ class LearnedRecoding:
             return self.asked.pseudonyms
         if (key is not None) == bool(keyed):
             return Pseudonyms(keyed, key, self.fresh) if self.hidden else None
-        what = f"columns {listed(keyed)} become pseudonyms, and there is no key"
+        what = f"columns {quote_names(keyed)} become pseudonyms, and there is no key"
         raise InputError(
             f"{what if keyed else 'a key was given, and no column becomes a pseudonym'}.",
             hint="a key (key=, --key-file) goes with pseudonyms: the earlier one links the records of a person.",
@@ -535,7 +537,7 @@ class LearnedRecoding:
         lacking = [name for name in self.columns if name not in names]
         strange = [name for name in names if name not in self.columns]
         if lacking or strange:
-            what = f"lack columns {listed(lacking)}" if lacking else f"have columns {listed(strange)} besides"
+            what = f"lack columns {quote_names(lacking)}" if lacking else f"have columns {quote_names(strange)} besides"
             raise ColumnError(
                 f"the rows {what}.",
                 hint="they need the columns of the earlier table: what has no role is not released.",
@@ -580,7 +582,7 @@ def _with_new_classes(
     }
 
 
-def _judged(found: Placed, whole: Judge, *, replaces_earlier: bool) -> tuple[CodeArray, Batch]:
+def _judge_classes(found: Placed, whole: Judge, *, replaces_earlier: bool) -> tuple[CodeArray, Batch]:
     """Return the class of every row, -1 where no class covers it or its class fails by itself."""
     placed = found.classes
     is_placed: BoolArray = placed >= 0
@@ -607,12 +609,12 @@ def _judged(found: Placed, whole: Judge, *, replaces_earlier: bool) -> tuple[Cod
 def _with_rows(earlier: Frame | Table, rows: Frame | Table) -> Frame | Table:
     """Return the earlier rows with new ones below them, as the earlier table is."""
     if isinstance(earlier, Table):
-        coded = encoded(rows, earlier.names)
+        coded = encode_table(rows, earlier.names)
         joined = earlier.with_population(coded)
         return replace(joined, counts=np.append(earlier.counts, coded.counts))
     frame = rows.frame()
     cells = [frame.column(name).cast(earlier.column(name).dtype).alias(name) for name in earlier.columns]
-    return earlier.with_rows([replace(earlier.alike(cells), counts=frame.counts)])
+    return earlier.with_rows([replace(earlier.build_alike(cells), counts=frame.counts)])
 
 
 Recoding = LearnedRecoding

@@ -12,8 +12,8 @@ from hushtable._types import CodeArray
 from hushtable.anonymizers.fitted import LearnedRecoding
 from hushtable.anonymizers.placement import Routes
 from hushtable.anonymizers.preparation import Request
-from hushtable.columns import SUPPRESSED, ColumnSpec, read, value
-from hushtable.errors import InputError, listed
+from hushtable.columns import SUPPRESSED, ColumnSpec, format_value, parse_cell
+from hushtable.errors import InputError, quote_names
 from hushtable.hierarchy import Dates, Dictionary, Frequency, Hierarchy, Prefix, Rule, Runs
 from hushtable.models import MatchingNotion, PrivacyModel
 from hushtable.quality import SetNCP
@@ -21,35 +21,35 @@ from hushtable.recoding import CodeRanges, GridCells, Recoding, Rounded, Written
 from hushtable.release import Release
 from hushtable.tables import Partition, Table
 
-_MANY: Final = 20  # records to a value that may stand in a file
+_MIN_RECORDS_PER_VALUE: Final = 20  # records to a value that may stand in a file
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Learner:
     """What makes a learned recoding of a release, once it is asked for."""
 
-    asked: Request
+    request: Request
 
-    def learned(self, release: Release) -> LearnedRecoding:
+    def learn_from(self, release: Release) -> LearnedRecoding:
         """Return the cells of a release and where new rows go, or raise where it says nothing of other rows."""
-        asked = self.asked
+        asked = self.request
         check_learnable(asked.models, release.recoding.style)
         if asked.parted:
             raise InputError(
-                f"a release with sets of items ({listed(asked.parted)}) has no next batch.",
+                f"a release with sets of items ({quote_names(asked.parted)}) has no next batch.",
                 hint="its items would be judged anew: anonymize the new rows anew.",
             )
-        cells, class_of_leaf = _combinations(release.recoding)
-        routes = _routes(release, asked)
+        cells, class_of_leaf = _collect_cells(release.recoding)
+        routes = _build_routes(release, asked)
         exposure = release.exposure
         return LearnedRecoding(
             asked=replace(
                 asked,
                 identifiers=release.removed,
                 pseudonyms=release.pseudonyms,
-                hierarchies=_lasting(release, asked.hierarchies),
+                hierarchies=_keep_lasting_hierarchies(release, asked.hierarchies),
                 unknown="suppress",
-                specs={**asked.specs, **_specs(release, asked)},
+                specs={**asked.specs, **_collect_specs(release, asked)},
                 loss=asked.loss if isinstance(asked.loss, SetNCP) else SetNCP(),
                 inputs=release.inputs,
             ),
@@ -64,7 +64,7 @@ class Learner:
             limit=exposure.limit if exposure else None,
             accepted=exposure.accepted if exposure else {},
             is_enforced=exposure is not None and exposure.is_enforced,
-            from_data=_from_data(release, asked, cells, routes),
+            from_data=_describe_cells_from_data(release, asked, cells, routes),
         )
 
 
@@ -77,7 +77,7 @@ def check_learnable(models: Sequence[PrivacyModel], style: str) -> None:
     ]
     if odd:
         raise InputError(
-            f"a release by {listed(odd)} has no next batch.",
+            f"a release by {quote_names(odd)} has no next batch.",
             hint="such models look at more than the new rows: anonymize them anew.",
         )
     if style == "central":
@@ -98,32 +98,33 @@ def doubts_of_saving(table: Table, hierarchies: Mapping[str, Any], style: str) -
                 found[column.name] = "its intervals would end with values of people: write recoding: readable"
             continue
         counts = np.bincount(codes[codes >= 0], weights=table.counts[codes >= 0], minlength=column.n_values)
-        n_rare = int((counts < _MANY).sum())
+        n_rare = int((counts < _MIN_RECORDS_PER_VALUE).sum())
         if n_rare:
             found[column.name] = (
-                f"{n_rare:,} of its {column.n_values:,} values have fewer than {_MANY} records, and a class may "
+                f"{n_rare:,} of its {column.n_values:,} values have fewer than {_MIN_RECORDS_PER_VALUE} records, and "
+                "a class may "
                 "publish them: write hierarchy: FILE, a line `value;group` for each"
             )
     return found
 
 
-def _specs(release: Release, asked: Request) -> dict[str, ColumnSpec]:
+def _collect_specs(release: Release, asked: Request) -> dict[str, ColumnSpec]:
     """Say how columns were typed and spelled, so that new rows are read alike."""
     claim, names = release.claim, (*release.quasi_identifiers, *release.sensitive)
     persons = () if asked.person is None else (asked.person,)
     return {
         name: claim.specs[name]
-        .completed(claim.origins.get(name, ColumnSpec()))
-        .completed(asked.specs.get(name, ColumnSpec()))
+        .with_defaults_from(claim.origins.get(name, ColumnSpec()))
+        .with_defaults_from(asked.specs.get(name, ColumnSpec()))
         for name in (*names, *persons)
     }
 
 
-def _combinations(recoding: Recoding) -> tuple[dict[str, Written], CodeArray]:
+def _collect_cells(recoding: Recoding) -> tuple[dict[str, Written], CodeArray]:
     """Return what classes publish, every combination of cells once, and which of them each class publishes."""
     meanings, cells = recoding.meanings(), []
     for column, cell in zip(recoding.columns, recoding.cells, strict=True):
-        label_of_class, labels = recoding.labels(column.name)
+        label_of_class, labels = recoding.format_labels(column.name)
         places = {text: place for place, text in enumerate(dict.fromkeys(labels))}
         cells.append(
             Written(
@@ -135,12 +136,12 @@ def _combinations(recoding: Recoding) -> tuple[dict[str, Written], CodeArray]:
             )
         )
     written = replace(recoding, cells=tuple(cells))
-    _, first, class_of = np.unique(written.combinations()[:-1], return_index=True, return_inverse=True)
+    _, first, class_of = np.unique(written.number_combinations()[:-1], return_index=True, return_inverse=True)
     names = (column.name for column in recoding.columns)
     return dict(zip(names, (cell.take(first) for cell in cells), strict=True)), class_of.astype(np.int32)
 
 
-def _lasting(release: Release, names: Iterable[str]) -> dict[str, Hierarchy | Rule]:
+def _keep_lasting_hierarchies(release: Release, names: Iterable[str]) -> dict[str, Hierarchy | Rule]:
     """Return what gives labels their meaning whatever values a table holds; intervals and lists say it themselves."""
     found: dict[str, Hierarchy | Rule] = {}
     for name in names:
@@ -152,26 +153,28 @@ def _lasting(release: Release, names: Iterable[str]) -> dict[str, Hierarchy | Ru
     return found
 
 
-def _from_data(release: Release, asked: Request, cells: Mapping[str, Written], routes: Routes | None) -> dict[str, str]:
+def _describe_cells_from_data(
+    release: Release, asked: Request, cells: Mapping[str, Written], routes: Routes | None
+) -> dict[str, str]:
     """Say by column what comes from the data in what classes publish and rows are asked."""
     found: dict[str, str] = {}
     for column, cell in zip(release.recoding.columns, release.recoding.cells, strict=True):
-        named = (*cells[column.name].texts, *(routes.named(column.name) if routes else ()))
+        named = (*cells[column.name].texts, *(routes.texts_of_cuts(column.name) if routes else ()))
         shown = {text for text in named if text is not None and text != SUPPRESSED}
         ladder = release.hierarchies.get(column.name) if column.name in asked.hierarchies else None
         if not shown or isinstance(cell, (Rounded, GridCells)):
             continue
-        common = _common(release, asked, column.name, ladder, _MANY)
+        common = _list_common_values(release, asked, column.name, ladder, _MIN_RECORDS_PER_VALUE)
         if not isinstance(ladder and ladder.rule, (Frequency, Runs)):
             # What many people have tells of nobody, alone or in a list.
-            shown = {text for text in shown if not _members(text) <= common}
+            shown = {text for text in shown if not _list_members(text) <= common}
         if not shown:
             continue
-        own = set(map(value, column.texts()))
+        own = set(map(format_value, column.texts()))
         if isinstance(cell, CodeRanges):
             # Codes are public lists: that k people have one is enough to cut there.
-            common = _common(release, asked, column.name, ladder, 1)
-            odd = {text for text in shown if (own & {text, *(read(text).ends or ())}) - common}
+            common = _list_common_values(release, asked, column.name, ladder, 1)
+            odd = {text for text in shown if (own & {text, *(parse_cell(text).ends or ())}) - common}
             if odd:
                 found[column.name] = f"publishes, or is cut at, {len(odd)} of its values or ranges that end with them"
             continue
@@ -181,7 +184,7 @@ def _from_data(release: Release, asked: Request, cells: Mapping[str, Written], r
         if ladder.rule is None:
             odd = shown.difference(*(ladder.whole or ladder).labels)
         else:
-            odd = {text for text in shown if text in own or read(text).form == "set"}
+            odd = {text for text in shown if text in own or parse_cell(text).form == "set"}
         if odd:
             found[column.name] = f"publishes, or is cut at, {len(odd)} of its values or lists of them"
     for name in (*release.quasi_identifiers, *release.sensitive):
@@ -190,12 +193,14 @@ def _from_data(release: Release, asked: Request, cells: Mapping[str, Written], r
     return found
 
 
-def _members(text: str) -> set[str | None]:
-    cell = read(text)
+def _list_members(text: str) -> set[str | None]:
+    cell = parse_cell(text)
     return set(cell.members) if cell.form == "set" else {text}
 
 
-def _common(release: Release, asked: Request, name: str, ladder: Hierarchy | None, least: int) -> set[str | None]:
+def _list_common_values(
+    release: Release, asked: Request, name: str, ladder: Hierarchy | None, least: int
+) -> set[str | None]:
     """Return the values and labels of a category that many records have, the missing value too."""
     table = Table.encode(release.source, [name], asked.specs)
     (column,), (codes,) = table.columns, table.codes
@@ -206,14 +211,14 @@ def _common(release: Release, asked: Request, name: str, ladder: Hierarchy | Non
     common: set[str | None] = {None} if counts[0] >= least else set()
     for text, n in zip(column.texts(), counts[1:].tolist(), strict=True):
         # As a list writes it, and as a cell of its own.
-        common |= {text, value(text)} if n >= least else set()
+        common |= {text, format_value(text)} if n >= least else set()
     for labels, nodes in () if ladder is None else zip(ladder.labels, ladder.level_codes, strict=True):
         of_label = np.bincount(nodes, weights=counts[1:], minlength=len(labels))
         common |= {label for label, n in zip(labels, of_label.tolist(), strict=True) if n >= least}
     return common
 
 
-def _routes(release: Release, asked: Request) -> Routes | None:
+def _build_routes(release: Release, asked: Request) -> Routes | None:
     if release.placing is None:
         return None
     table = Table.encode(release.source, release.quasi_identifiers, asked.specs)
@@ -222,4 +227,4 @@ def _routes(release: Release, asked: Request) -> Routes | None:
     if len(kept) < table.n_rows:
         table = table.take(kept)
         partition = Partition.from_labels(partition.labels[kept], partition.n_classes, table.counts)
-    return Routes.of(release.placing, table, partition)
+    return Routes.from_cuts(release.placing, table, partition)

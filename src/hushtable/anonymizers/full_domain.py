@@ -23,7 +23,7 @@ from hushtable.anonymizers.full_domain_lattice import (
     objective_of,
 )
 from hushtable.anonymizers.method import Found, Offers, Problem, compares_releases, is_own
-from hushtable.errors import BudgetExceeded, InfeasibleError, check_whole, listed
+from hushtable.errors import BudgetExceeded, InfeasibleError, check_whole, quote_names
 from hushtable.kernels import rollup
 from hushtable.models import (
     AlphaKAnonymity,
@@ -45,7 +45,7 @@ from hushtable.search import Clock, Effort, Trace, say_if_first_run
 from hushtable.tables import Partition
 
 _SLACK: Final = 1e-9
-_CLOSED: Final = (KAnonymity, DistinctLDiversity, KMap)
+_CLOSED_MODELS: Final = (KAnonymity, DistinctLDiversity, KMap)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -74,20 +74,22 @@ class Tags:
     most: int  # records that may be suppressed
 
     @classmethod
-    def of(cls, models: Sequence[PrivacyModel], reference: ClassStats, most: int, *, by_person: bool) -> Tags:
+    def from_models(cls, models: Sequence[PrivacyModel], reference: ClassStats, most: int, *, by_person: bool) -> Tags:
         """Find what of the models is inherited; what is convex in records need not be in persons."""
         closed = tuple(
-            dict.fromkeys(part for model in models for part in _closed_part(model, reference, by_person=by_person))
+            dict.fromkeys(
+                part for model in models for part in _find_closed_models(model, reference, by_person=by_person)
+            )
         )
-        convex = () if by_person or most == 0 else tuple(filter(None, (_convex(model) for model in models)))
-        excesses = tuple(Excess.of(model, excess, reference) for model, excess in convex)
+        convex = () if by_person or most == 0 else tuple(filter(None, (_find_convex_excess(model) for model in models)))
+        excesses = tuple(Excess.from_model(model, excess, reference) for model, excess in convex)
         return cls(tuple(models), closed, excesses, most)
 
     def judge(self, stats: ClassStats) -> NodeJudge:
         """Judge the classes of a node."""
-        tagged = _failing(self.closed, stats)
+        tagged = _find_failing_classes(self.closed, stats)
         others = [model for model in self.models if model not in self.closed]
-        failing = tagged | _failing(others, stats) if others else tagged
+        failing = tagged | _find_failing_classes(others, stats) if others else tagged
         n_tagged, n_failing = (int(stats.sizes[classes].sum()) for classes in (tagged, failing))
         is_feasible = n_failing <= self.most and not failing.all()
         if self.most == 0:
@@ -110,7 +112,9 @@ class Excess:
     highest: float  # of any record: what a suppressed one accounts for at most
 
     @classmethod
-    def of(cls, model: PrivacyModel, by_class: Callable[[ClassStats], FloatArray], reference: ClassStats) -> Excess:
+    def from_model(
+        cls, model: PrivacyModel, by_class: Callable[[ClassStats], FloatArray], reference: ClassStats
+    ) -> Excess:
         """Find the highest excess: that of a class of one value."""
         (name,) = model.needs.sensitive
         present = np.flatnonzero(reference.totals[name])
@@ -125,16 +129,16 @@ class Excess:
         return bool(self.by_class(stats).sum() > most * (1 + _SLACK) + _SLACK * max(1.0, float(stats.sizes.sum())))
 
 
-def _failing(models: Sequence[PrivacyModel], stats: ClassStats) -> BoolArray:
+def _find_failing_classes(models: Sequence[PrivacyModel], stats: ClassStats) -> BoolArray:
     failing = np.zeros(len(stats.sizes), dtype=bool)
     for model in models:
         failing |= ~model.passes(stats)
     return failing
 
 
-def _closed_part(model: PrivacyModel, reference: ClassStats, *, by_person: bool) -> list[PrivacyModel]:
+def _find_closed_models(model: PrivacyModel, reference: ClassStats, *, by_person: bool) -> list[PrivacyModel]:
     """Return models that every class which passes satisfies, and every class that holds such a one."""
-    if isinstance(model, _CLOSED) and not is_own(model):
+    if isinstance(model, _CLOSED_MODELS) and not is_own(model):
         return [model]
     if isinstance(model, AlphaKAnonymity):
         return [KAnonymity(model.k)]
@@ -149,33 +153,33 @@ def _closed_part(model: PrivacyModel, reference: ClassStats, *, by_person: bool)
     return [KAnonymity(model.min_size)] if model.min_size > 1 and not by_person else []
 
 
-def _convex(model: PrivacyModel) -> tuple[PrivacyModel, Callable[[ClassStats], FloatArray]] | None:
+def _find_convex_excess(model: PrivacyModel) -> tuple[PrivacyModel, Callable[[ClassStats], FloatArray]] | None:
     """Return a model whose excess is convex and that every class satisfies which passes, and the excess."""
     if isinstance(model, EntropyLDiversity):
-        return model, _lacking_entropy(model)
+        return model, _build_entropy_excess(model)
     if isinstance(model, TCloseness):
-        return model, _beyond(model, model.t)
+        return model, _build_bound_excess(model, model.t)
     if isinstance(model, BetaLikeness):
-        return (basic := BetaLikeness(model.beta, model.sensitive)), _beyond(basic, model.beta)
+        return (basic := BetaLikeness(model.beta, model.sensitive)), _build_bound_excess(basic, model.beta)
     if isinstance(model, DeltaDisclosure):
         gain = math.expm1(min(model.delta, 700.0))
-        return (basic := BetaLikeness(gain, model.sensitive)), _beyond(basic, gain)
+        return (basic := BetaLikeness(gain, model.sensitive)), _build_bound_excess(basic, gain)
     if isinstance(model, AlphaKAnonymity):
-        return (share := AlphaKAnonymity(model.alpha, 1, model.sensitive)), _beyond(share, model.alpha)
+        return (share := AlphaKAnonymity(model.alpha, 1, model.sensitive)), _build_bound_excess(share, model.alpha)
     return None
 
 
-def _beyond(model: PrivacyModel, bound: float) -> Callable[[ClassStats], FloatArray]:
+def _build_bound_excess(model: PrivacyModel, bound: float) -> Callable[[ClassStats], FloatArray]:
     def excess(stats: ClassStats) -> FloatArray:
         return np.asarray(stats.sizes * np.maximum(0.0, model.measure(stats) - bound - TOLERANCE))
 
     return excess
 
 
-def _lacking_entropy(model: EntropyLDiversity) -> Callable[[ClassStats], FloatArray]:
+def _build_entropy_excess(model: EntropyLDiversity) -> Callable[[ClassStats], FloatArray]:
     def excess(stats: ClassStats) -> FloatArray:
-        known = stats.histograms[model.sensitive].known()
-        n_known = known.summed(known.counts)
+        known = stats.histograms[model.sensitive].without_missing()
+        n_known = known.sum_by_class(known.counts)
         # The entropy of a class of which no value is known is not, and does not count.
         reached = np.log(np.maximum(1.0, model.measure(stats)))
         return np.asarray(n_known * np.maximum(0.0, math.log(model.l) - reached - TOLERANCE))
@@ -183,9 +187,9 @@ def _lacking_entropy(model: EntropyLDiversity) -> Callable[[ClassStats], FloatAr
     return excess
 
 
-_NEGLIGIBLE: Final = 1e-12  # of a loss: what is not less by more is not less
-_FEW: Final = 2_000  # classes that are rolled up faster than a snapshot is made
-_MOST_KEPT: Final = 40_000_000  # classes of all snapshots that are kept
+_NEGLIGIBLE_LOSS: Final = 1e-12  # of a loss: what is not less by more is not less
+_MIN_CLASSES_FOR_SNAPSHOT: Final = 2_000  # classes that are rolled up faster than a snapshot is made
+_MAX_CLASSES_OF_SNAPSHOTS: Final = 40_000_000  # classes of all snapshots that are kept
 
 
 class Leaf(NamedTuple):
@@ -244,7 +248,7 @@ class NodeSearch:
     def __init__(self, roller: Roller, tags: Tags, objective: NodeObjective, clock: Clock) -> None:
         self.roller, self.tags, self.objective, self.clock = roller, tags, objective, clock
         # The children of an interval ask for most of what it asked.
-        self.least = functools.cache(objective.least)
+        self.least = functools.cache(objective.bound_from_levels)
         self.top: Vector = tuple(column.top for column in roller.columns)
         self.value = math.inf
         self.node: Vector | None = None
@@ -266,37 +270,37 @@ class NodeSearch:
         while self._heap and not self.clock.is_over(self.n_rolled):
             interval = heapq.heappop(self._heap)
             if interval.bound >= self._ceiling:
-                self._close(interval)
+                self._close_interval(interval)
                 continue
             first = interval.bound if first is None else first
             if self.value < math.inf and self.value > first:
-                self.clock.tell(0.99 * (interval.bound - first) / (self.value - first))
-            self._look_at(interval)
+                self.clock.report_progress(0.99 * (interval.bound - first) / (self.value - first))
+            self._search_interval(interval)
         bound = min([self.value, *(each.bound for each in self._heap)])
         return Solved(self.node, self.value, bound, self.n_rolled, not self._heap, tuple(self.leaves), self.feasible)
 
     @property
     def _ceiling(self) -> float:
         """What a node costs that is no better."""
-        return self.value - _NEGLIGIBLE * max(1.0, self.value) if self.value < math.inf else math.inf
+        return self.value - _NEGLIGIBLE_LOSS * max(1.0, self.value) if self.value < math.inf else math.inf
 
-    def _look_at(self, interval: _Interval) -> None:
-        low, high = interval.low, self._tightened(interval.low, interval.high)
-        for leaf in self._infeasible.above(high)[:1]:
+    def _search_interval(self, interval: _Interval) -> None:
+        low, high = interval.low, self._lower_upper_end(interval.low, interval.high)
+        for leaf in self._infeasible.list_above(high)[:1]:
             self.leaves.append(leaf._replace(low=low, high=high))
             return
         interval = interval._replace(high=high)
         if interval.witness != high:
-            checked = self._checked(interval)
+            checked = self._judge_upper_end(interval)
             if checked is None:
                 return
             interval = checked
         if low == high:
             self.leaves.append(Leaf("node", low, high))
             return
-        self._part(interval)
+        self._split_interval(interval)
 
-    def _tightened(self, low: Vector, high: Vector) -> Vector:
+    def _lower_upper_end(self, low: Vector, high: Vector) -> Vector:
         """Lower the upper end; what is cut off costs too much."""
         ends = list(high)
         for j, least in enumerate(low):
@@ -306,36 +310,36 @@ class NodeSearch:
                 ends[j] -= 1
         return tuple(ends)
 
-    def _checked(self, interval: _Interval) -> _Interval | None:
+    def _judge_upper_end(self, interval: _Interval) -> _Interval | None:
         """Roll up to the upper end; return the interval with what is known then, nothing where it is closed."""
         low, high = interval.low, interval.high
         # Where nothing may be suppressed, it does not matter which records fail.
-        source = interval.source if self.tags.most else self._smallest(high)
-        node, labels, judged = self._rolled(source, high)
+        source = interval.source if self.tags.most else self._find_smallest_snapshot(high)
+        node, labels, judged = self._roll_up(source, high)
         if judged.is_hopeless:
             leaf = Leaf("infeasible", low, high, high, judged.n_tagged)
             self._infeasible.add(high, leaf)
             self.leaves.append(leaf)
             return None
-        self._offer(node, judged)
+        self._offer_node(node, judged)
         if not self.tags.most:
             interval = interval._replace(witness=high)
         else:
             tagged = judged.tagged[labels]
             # Some bounds need the very classes of the lower end.
-            source = self._snapshot(low) if self.objective.by_class else source
+            source = self._take_snapshot(low) if self.objective.by_class else source
             if source is not interval.source:
-                tagged = self._carried(interval.source, source, tagged)
-            bound = max(interval.bound, self.objective.bound(low, source, tagged))
+                tagged = self._carry_tags(interval.source, source, tagged)
+            bound = max(interval.bound, self.objective.bound_from_classes(low, source, tagged))
             interval = interval._replace(
                 bound=bound, source=source, tagged=tagged, witness=high, n_tagged=judged.n_tagged
             )
         if interval.bound >= self._ceiling:
-            self._close(interval)
+            self._close_interval(interval)
             return None
         return interval
 
-    def _part(self, interval: _Interval) -> None:
+    def _split_interval(self, interval: _Interval) -> None:
         """Part an interval whose upper end is checked at the column that raises the loss most."""
         low, high = interval.low, interval.high
         raised = [
@@ -348,58 +352,58 @@ class NodeSearch:
         self._push(interval._replace(high=below))
         bound = max(interval.bound, raised[j])
         if tagged is not None:
-            bound = max(bound, self.objective.bound(above, source, tagged))
-        if bound < self._ceiling and (source.n_classes >= _FEW or self.objective.by_class):
-            nearer = self._snapshot(above)
-            tagged = None if tagged is None else self._carried(source, nearer, tagged)
+            bound = max(bound, self.objective.bound_from_classes(above, source, tagged))
+        if bound < self._ceiling and (source.n_classes >= _MIN_CLASSES_FOR_SNAPSHOT or self.objective.by_class):
+            nearer = self._take_snapshot(above)
+            tagged = None if tagged is None else self._carry_tags(source, nearer, tagged)
             source = nearer
             if self.objective.by_class:
                 gone = np.zeros(source.n_classes, dtype=bool) if tagged is None else tagged
-                bound = max(bound, self.objective.bound(above, source, gone))
+                bound = max(bound, self.objective.bound_from_classes(above, source, gone))
         self._push(interval._replace(bound=bound, low=above, source=source, tagged=tagged))
 
-    def _snapshot(self, levels: Vector) -> NodeSnapshot:
+    def _take_snapshot(self, levels: Vector) -> NodeSnapshot:
         """Return the classes of a node, which may be the best so far, and keep them."""
-        for node in self._kept.below(levels):
+        for node in self._kept.list_below(levels):
             if node.levels == levels:
                 return node
-        node, _, judged = self._rolled(self._smallest(levels), levels)
-        self._offer(node, judged)
-        if self._n_kept + node.n_classes <= _MOST_KEPT:
+        node, _, judged = self._roll_up(self._find_smallest_snapshot(levels), levels)
+        self._offer_node(node, judged)
+        if self._n_kept + node.n_classes <= _MAX_CLASSES_OF_SNAPSHOTS:
             self._kept.add(levels, node)
             self._n_kept += node.n_classes
         return node
 
-    def _carried(self, source: NodeSnapshot, node: NodeSnapshot, tagged: BoolArray) -> BoolArray:
+    def _carry_tags(self, source: NodeSnapshot, node: NodeSnapshot, tagged: BoolArray) -> BoolArray:
         """Return which classes of a node above a source hold its tagged classes."""
-        labels, _ = self.roller.group(source.rows, source.sizes, node.levels)
+        labels, _ = self.roller.group_rows(source.rows, source.sizes, node.levels)
         carried = np.zeros(node.n_classes, dtype=bool)
         carried[labels[tagged]] = True
         return carried
 
-    def _rolled(self, source: NodeSnapshot, levels: Vector) -> tuple[NodeSnapshot, CodeArray, NodeJudge]:
-        node, labels = self.roller.up(source, levels)
+    def _roll_up(self, source: NodeSnapshot, levels: Vector) -> tuple[NodeSnapshot, CodeArray, NodeJudge]:
+        node, labels = self.roller.roll_up(source, levels)
         self.n_rolled += 1
-        return node, labels, self.tags.judge(self.roller.stats(node))
+        return node, labels, self.tags.judge(self.roller.class_stats(node))
 
-    def _smallest(self, levels: Vector) -> NodeSnapshot:
+    def _find_smallest_snapshot(self, levels: Vector) -> NodeSnapshot:
         """Return the smallest snapshot at or below a node."""
-        return min(self._kept.below(levels), key=lambda each: each.n_classes)
+        return min(self._kept.list_below(levels), key=lambda each: each.n_classes)
 
-    def _offer(self, node: NodeSnapshot, judged: NodeJudge) -> None:
+    def _offer_node(self, node: NodeSnapshot, judged: NodeJudge) -> None:
         """Take a node that is feasible for the best one, where it is."""
         if not judged.is_feasible:
             return
-        value = self.objective.value(node, judged.failing)
+        value = self.objective.node_cost(node, judged.failing)
         self.feasible[node.levels] = value
         if value < self._ceiling:
             self.value, self.node = value, node.levels
-            self.clock.note(value, self._heap[0].bound if self._heap else None)
+            self.clock.record_improvement(value, self._heap[0].bound if self._heap else None)
 
     def _push(self, interval: _Interval) -> None:
         heapq.heappush(self._heap, interval._replace(number=next(self._numbers)))
 
-    def _close(self, interval: _Interval) -> None:
+    def _close_interval(self, interval: _Interval) -> None:
         """Write down why an interval holds nothing better."""
         low, high = interval.low, interval.high
         if interval.tagged is None or self.least(low) >= self._ceiling:
@@ -421,15 +425,15 @@ class _NodeStack(Generic[KnownT]):
         self._rows[len(self._known)] = levels
         self._known.append(known)
 
-    def above(self, levels: Vector) -> list[KnownT]:
+    def list_above(self, levels: Vector) -> list[KnownT]:
         """Return what is known of the nodes at or above another."""
-        return self._where(self._rows >= np.array(levels))
+        return self._select_known(self._rows >= np.array(levels))
 
-    def below(self, levels: Vector) -> list[KnownT]:
+    def list_below(self, levels: Vector) -> list[KnownT]:
         """Return what is known of the nodes at or below another."""
-        return self._where(self._rows <= np.array(levels))
+        return self._select_known(self._rows <= np.array(levels))
 
-    def _where(self, compares: BoolArray) -> list[KnownT]:
+    def _select_known(self, compares: BoolArray) -> list[KnownT]:
         return [self._known[place] for place in np.flatnonzero(compares[: len(self._known)].all(axis=1)).tolist()]
 
 
@@ -486,7 +490,7 @@ class FullDomain:
         judge = problem.judge
         most = 0 if judge.population is not None else problem.most_suppressed
         roller = Roller(judge, problem.columns, columns)
-        tags = Tags.of(judge.models, judge.reference_stats(), most, by_person=judge.person is not None)
+        tags = Tags.from_models(judge.models, judge.reference_stats(), most, by_person=judge.person is not None)
         objective: NodeObjective = (
             _OwnObjective(problem, roller)
             if compares_releases(problem.loss)
@@ -494,16 +498,18 @@ class FullDomain:
         )
         solved = NodeSearch(roller, tags, objective, problem.clock).run()
         if solved.node is None:
-            raise _none_found(problem, solved, most)
-        trace = _trace(repr(self), problem.clock, solved, columns)
-        others = tuple(_found(problem, roller, tags, levels, trace) for levels in self._others(solved))
-        found = _found(problem, roller, tags, solved.node, trace)
+            raise _no_node_error(problem, solved, most)
+        trace = _build_trace(repr(self), problem.clock, solved, columns)
+        others = tuple(
+            _publish_node(problem, roller, tags, levels, trace) for levels in self._choose_alternatives(solved)
+        )
+        found = _publish_node(problem, roller, tags, solved.node, trace)
         # A checker knows no loss that only whole releases have.
         is_proven = solved.is_complete and judge.population is None and not compares_releases(problem.loss)
-        evidence = _evidence(problem, found, solved, columns, most) if is_proven else None
+        evidence = _build_evidence(problem, found, solved, columns, most) if is_proven else None
         return replace(found, others=others, evidence=evidence)
 
-    def _others(self, solved: Solved) -> list[Vector]:
+    def _choose_alternatives(self, solved: Solved) -> list[Vector]:
         """Choose other nodes that the search met: those of the same loss, and the best for every column."""
         best = solved.node
         assert best is not None
@@ -524,43 +530,44 @@ class _OwnObjective:
 
     by_class = False
 
-    def least(self, levels: Vector) -> float:
+    def bound_from_levels(self, levels: Vector) -> float:
         """Return what nothing is below, whatever the levels."""
         return float(getattr(self.problem.loss, "least", 0.0))
 
-    def value(self, node: NodeSnapshot, failing: BoolArray) -> float:
+    def node_cost(self, node: NodeSnapshot, failing: BoolArray) -> float:
         """Return what a node costs whose failing classes are suppressed."""
-        recoding = _recoding(self.problem, self.roller, node.levels, node.rows[~failing])
+        recoding = _recode_node(self.problem, self.roller, node.levels, node.rows[~failing])
         return float(self.problem.loss.of(recoding, node.sizes[~failing], int(node.sizes[failing].sum())))
 
-    def bound(self, levels: Vector, source: NodeSnapshot, tagged: BoolArray) -> float:
+    def bound_from_classes(self, levels: Vector, source: NodeSnapshot, tagged: BoolArray) -> float:
         """Return what nothing is below."""
-        return self.least(levels)
+        return self.bound_from_levels(levels)
 
 
-def _found(problem: Problem, roller: Roller, tags: Tags, levels: Vector, trace: Trace) -> Found:
+def _publish_node(problem: Problem, roller: Roller, tags: Tags, levels: Vector, trace: Trace) -> Found:
     """Return the release of a node: its classes that pass, and what they publish."""
-    node, _ = roller.up(roller.base, levels)
-    failing = tags.judge(roller.stats(node)).failing
+    node, _ = roller.roll_up(roller.base, levels)
+    failing = tags.judge(roller.class_stats(node)).failing
     place = np.append(np.cumsum(~failing) - 1, -1).astype(np.int32)
     place[:-1][failing] = -1
     table = problem.table
-    labels, _ = roller.group(np.arange(table.n_rows, dtype=np.int32), table.counts, levels)
+    labels, _ = roller.group_rows(np.arange(table.n_rows, dtype=np.int32), table.counts, levels)
     partition = Partition.from_labels(place[labels], int((~failing).sum()), table.counts)
-    return Found(partition, _recoding(problem, roller, levels, node.rows[~failing]), trace)
+    return Found(partition, _recode_node(problem, roller, levels, node.rows[~failing]), trace)
 
 
-def _recoding(problem: Problem, roller: Roller, levels: Vector, kept: CodeArray) -> Recoding:
+def _recode_node(problem: Problem, roller: Roller, levels: Vector, kept: CodeArray) -> Recoding:
     """Return what classes publish at a node, of which ``kept`` holds a row each."""
     codes = roller.codes[kept] - 1
     cells = tuple(
-        _cells(column, level, codes[:, j]) for j, (column, level) in enumerate(zip(roller.columns, levels, strict=True))
+        _publish_level(column, level, codes[:, j])
+        for j, (column, level) in enumerate(zip(roller.columns, levels, strict=True))
     )
     names = tuple(problem.table.column(name) for name in problem.columns)
     return Recoding(names, cells, "full_domain")
 
 
-def _cells(column: PublishedLevels, level: int, codes: CodeArray) -> Nodes:
+def _publish_level(column: PublishedLevels, level: int, codes: CodeArray) -> Nodes:
     """Say what classes publish at a level, from a code of each; below the top the missing one (-1) publishes itself."""
     ladder = column.ladder
     is_missing = codes < 0
@@ -572,17 +579,17 @@ def _cells(column: PublishedLevels, level: int, codes: CodeArray) -> Nodes:
     return Nodes(levels, np.hstack([ladder.level_codes, none])[levels, codes], is_missing, ladder)
 
 
-def _trace(method: str, clock: Clock, solved: Solved, columns: tuple[PublishedLevels, ...]) -> Trace:
+def _build_trace(method: str, clock: Clock, solved: Solved, columns: tuple[PublishedLevels, ...]) -> Trace:
     n_nodes = math.prod(column.top + 1 for column in columns)
     n_pruned = sum(leaf.reason != "node" for leaf in solved.leaves)
     effort = Effort(solved.n_rolled, n_pruned, 0, math.log10(n_nodes), None, tuple(clock.history))
     bound = solved.value if solved.is_complete else solved.bound
-    return clock.trace(
+    return clock.build_trace(
         method, solved.n_rolled, value=solved.value, bound=bound, complete=solved.is_complete, effort=effort
     )
 
 
-def _evidence(
+def _build_evidence(
     problem: Problem, found: Found, solved: Solved, columns: tuple[PublishedLevels, ...], most: int
 ) -> Mapping[str, Any]:
     """Return the entries of a certificate that the search knows."""
@@ -599,8 +606,8 @@ def _evidence(
     }
 
 
-def _none_found(problem: Problem, solved: Solved, most: int) -> BudgetExceeded | InfeasibleError:
-    models = listed(describe(model) for model in problem.judge.models)
+def _no_node_error(problem: Problem, solved: Solved, most: int) -> BudgetExceeded | InfeasibleError:
+    models = quote_names(describe(model) for model in problem.judge.models)
     if not solved.is_complete:
         return BudgetExceeded(
             f"the budget ended after {solved.n_rolled} nodes, of which none satisfies {models}.", hint="give it more."

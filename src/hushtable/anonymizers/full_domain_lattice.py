@@ -11,7 +11,7 @@ import numpy as np
 
 from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray
 from hushtable.anonymizers.judging import Judge
-from hushtable.errors import HierarchyError, InputError, listed
+from hushtable.errors import HierarchyError, InputError, quote_names
 from hushtable.hierarchy import Hierarchy
 from hushtable.kernels import group, rollup
 from hushtable.models import ClassStats, Histogram
@@ -24,9 +24,9 @@ from hushtable.quality import (
     Precision,
     SetNCP,
     discernibility,
-    weighted_mean,
+    mean_loss,
 )
-from hushtable.tables import Partition, Table, totals
+from hushtable.tables import Partition, Table, count_by_value
 
 Vector = tuple[int, ...]  # a level for every column: a node of the lattice
 
@@ -53,13 +53,13 @@ def levels_of(table: Table, columns: Sequence[str], ladders: Mapping[str, Hierar
     lacking = [name for name in columns if name not in ladders]
     if lacking:
         raise InputError(
-            f"columns {listed(lacking)} have no hierarchy.",
+            f"columns {quote_names(lacking)} have no hierarchy.",
             hint='give each one, or "auto": full-domain recoding needs it.',
         )
-    return tuple(_of(ladders[name], table.column(name).name) for name in columns)
+    return tuple(_build_levels(ladders[name], table.column(name).name) for name in columns)
 
 
-def _of(ladder: Hierarchy, name: str) -> PublishedLevels:
+def _build_levels(ladder: Hierarchy, name: str) -> PublishedLevels:
     n_levels, n_values = ladder.n_levels, ladder.n_values
     level = np.repeat(np.arange(n_levels, dtype=np.int32)[:, None], n_values, axis=1)
     if ladder.lowest is not None:
@@ -135,11 +135,11 @@ class Roller:
             {name: one_by_one.histogram(table, name) for name in judge.counted},
             judge.population,
         )
-        self.base, _ = self.up(rows, rows.levels)
+        self.base, _ = self.roll_up(rows, rows.levels)
 
-    def up(self, source: NodeSnapshot, levels: Vector) -> tuple[NodeSnapshot, CodeArray]:
+    def roll_up(self, source: NodeSnapshot, levels: Vector) -> tuple[NodeSnapshot, CodeArray]:
         """Roll up to a node; return its classes, and, until the next roll-up, which each class of the source became."""
-        labels, n_classes = self.group(source.rows, source.sizes, levels)
+        labels, n_classes = self.group_rows(source.rows, source.sizes, levels)
         first = self._first[:n_classes]
         rows, sizes = source.rows[first], self._sizes[:n_classes].copy()
         if not source.histograms and source.population is None:
@@ -155,7 +155,7 @@ class Roller:
             histograms[name] = Histogram(*merged)
         return NodeSnapshot(levels, rows, sizes, histograms, population), labels
 
-    def group(self, rows: CodeArray, counts: CountArray, levels: Vector) -> tuple[CodeArray, int]:
+    def group_rows(self, rows: CodeArray, counts: CountArray, levels: Vector) -> tuple[CodeArray, int]:
         """Label rows by the classes of a node; return the labels, which the next call overwrites, and their number."""
         keys = np.zeros(len(rows), dtype=np.int64)
         labels, n_found = self._labels[: len(rows)], 1
@@ -165,7 +165,7 @@ class Roller:
             width = self.columns[j].n_nodes[level] if j >= 0 else 1
             if j < 0 or n_keys * width >= _MOST_KEYS:
                 self._add_keys(rows, levels, picked, n_found, keys)
-                n_found = self._group(keys, counts, n_keys, labels)
+                n_found = self._group_keys(keys, counts, n_keys, labels)
                 keys[:] = labels
                 picked, n_keys = [], n_found
             if width > 1:
@@ -180,9 +180,9 @@ class Roller:
             column = self.columns[j]
             table[place, : column.nodes.shape[1]] = column.nodes[levels[j]] * np.int64(factor)
             factor *= column.n_nodes[levels[j]]
-        rollup.node_keys(self.codes, rows, np.array(picked, dtype=np.int64), table, keys)
+        rollup.add_node_keys(self.codes, rows, np.array(picked, dtype=np.int64), table, keys)
 
-    def _group(self, keys: CountArray, counts: CountArray, n_keys: int, labels: CodeArray) -> int:
+    def _group_keys(self, keys: CountArray, counts: CountArray, n_keys: int, labels: CodeArray) -> int:
         if self._stamp > _LAST_STAMP:
             self._slots[:], self._stamp = -1, 0
         n_slots, group_ = _n_slots(len(keys)), rollup.group_by_hash
@@ -193,7 +193,7 @@ class Roller:
         self._stamp += n_found
         return n_found
 
-    def stats(self, snapshot: NodeSnapshot) -> ClassStats:
+    def class_stats(self, snapshot: NodeSnapshot) -> ClassStats:
         """Return what models ask of the classes."""
         person, held = self.judge.person, snapshot.histograms
         return ClassStats(
@@ -219,13 +219,13 @@ class NodeObjective(Protocol):
     def by_class(self) -> bool:
         """Whether a bound needs the very classes of the lower end, and not only those of a node below it."""
 
-    def least(self, levels: Vector) -> float:
+    def bound_from_levels(self, levels: Vector) -> float:
         """Return a bound under the cost of every node from one up; look-ups only."""
 
-    def value(self, node: NodeSnapshot, failing: BoolArray) -> float:
+    def node_cost(self, node: NodeSnapshot, failing: BoolArray) -> float:
         """Return what a node costs whose failing classes are suppressed."""
 
-    def bound(self, levels: Vector, source: NodeSnapshot, tagged: BoolArray) -> float:
+    def bound_from_classes(self, levels: Vector, source: NodeSnapshot, tagged: BoolArray) -> float:
         """Return a bound under the cost of every node from one up, given the failing classes of a node below."""
 
 
@@ -239,7 +239,7 @@ class CostsByColumn:
     sums: tuple[tuple[float, ...], ...]
 
     @classmethod
-    def of(
+    def from_costs(
         cls, costs: Sequence[FloatArray], stars: Sequence[FloatArray], counts: Sequence[CountArray]
     ) -> CostsByColumn:
         """Make cells of what they cost, what a suppressed one costs, and the records of each code."""
@@ -260,24 +260,24 @@ class Additive:
 
     by_class = False
 
-    def least(self, levels: Vector) -> float:
+    def bound_from_levels(self, levels: Vector) -> float:
         """Return what a node costs whose records are all published."""
         return self.finish([sums[level] for sums, level in zip(self.floors.sums, levels, strict=True)])
 
-    def value(self, node: NodeSnapshot, failing: BoolArray) -> float:
+    def node_cost(self, node: NodeSnapshot, failing: BoolArray) -> float:
         """Return what a node costs whose failing classes are suppressed."""
-        return self._of(self.cells, node.levels, node, failing)
+        return self._sum_costs(self.cells, node.levels, node, failing)
 
-    def bound(self, levels: Vector, source: NodeSnapshot, tagged: BoolArray) -> float:
+    def bound_from_classes(self, levels: Vector, source: NodeSnapshot, tagged: BoolArray) -> float:
         """Return what the records cost at the lowest levels, those that fail as suppressed ones."""
-        return self._of(self.floors, levels, source, tagged)
+        return self._sum_costs(self.floors, levels, source, tagged)
 
-    def _of(self, cells: CostsByColumn, levels: Vector, source: NodeSnapshot, gone: BoolArray) -> float:
+    def _sum_costs(self, cells: CostsByColumn, levels: Vector, source: NodeSnapshot, gone: BoolArray) -> float:
         table = np.zeros((len(levels), max(extra.shape[1] for extra in cells.extras)))
         for j, (extra, level) in enumerate(zip(cells.extras, levels, strict=True)):
             table[j, : extra.shape[1]] = extra[level]
         added = np.zeros(len(levels))
-        rollup.add_up(self.codes, source.rows, source.sizes, gone, table, added)
+        rollup.add_costs(self.codes, source.rows, source.sizes, gone, table, added)
         pairs = zip(cells.sums, levels, added.tolist(), strict=True)
         return self.finish([sums[level] + more for sums, level, more in pairs])
 
@@ -293,11 +293,11 @@ class ByClass:
 
     by_class = True
 
-    def least(self, levels: Vector) -> float:
+    def bound_from_levels(self, levels: Vector) -> float:
         """Return what classes of the smallest size cost."""
         return float(self.min_size * self.n_records if self.is_squared else self.min_size)
 
-    def value(self, node: NodeSnapshot, failing: BoolArray) -> float:
+    def node_cost(self, node: NodeSnapshot, failing: BoolArray) -> float:
         """Return what a node costs whose failing classes are suppressed."""
         sizes = node.sizes[~failing & (node.sizes > 0)]
         n_kept = int(sizes.sum())
@@ -305,10 +305,10 @@ class ByClass:
             return float(discernibility(sizes, self.n_records - n_kept))
         return n_kept / len(sizes) if len(sizes) else math.inf
 
-    def bound(self, levels: Vector, source: NodeSnapshot, tagged: BoolArray) -> float:
+    def bound_from_classes(self, levels: Vector, source: NodeSnapshot, tagged: BoolArray) -> float:
         """Have every record cost the size of its class at the lowest levels, or what a suppressed one costs."""
         if source.levels != levels:
-            return self.least(levels)
+            return self.bound_from_levels(levels)
         sizes = source.sizes[~tagged & (source.sizes > 0)]
         n_kept = int(sizes.sum())
         if self.is_squared:
@@ -337,16 +337,16 @@ def objective_of(
     """Return what a loss costs on the nodes of a lattice, where so many records may go and a class holds `least`."""
     if isinstance(loss, (Discernibility, AverageClassSize)):
         return ByClass(table.n_records, most, max(1, least), isinstance(loss, Discernibility))
-    counts = [totals(table, name) for name in names]
-    costs, stars = zip(*(_priced(loss, *each) for each in zip(columns, counts, strict=True)), strict=True)
+    counts = [count_by_value(table, name) for name in names]
+    costs, stars = zip(*(_price_levels(loss, *each) for each in zip(columns, counts, strict=True)), strict=True)
     floors = [np.minimum.accumulate(cost[::-1], axis=0)[::-1] for cost in costs]
-    cells = CostsByColumn.of(costs, stars, counts)
+    cells = CostsByColumn.from_costs(costs, stars, counts)
     is_rising = all(np.array_equal(floor, cost) for floor, cost in zip(floors, costs, strict=True))
-    finish = _finish(loss, names, columns, table.n_records)
-    return Additive(codes, cells, cells if is_rising else CostsByColumn.of(floors, stars, counts), finish)
+    finish = _build_loss_of_sums(loss, names, columns, table.n_records)
+    return Additive(codes, cells, cells if is_rising else CostsByColumn.from_costs(floors, stars, counts), finish)
 
 
-def _priced(loss: Loss, column: PublishedLevels, counts: CountArray) -> tuple[FloatArray, FloatArray]:
+def _price_levels(loss: Loss, column: PublishedLevels, counts: CountArray) -> tuple[FloatArray, FloatArray]:
     """Return what a cell costs of every code (the missing one first) at every level, and suppressed."""
     ladder, shape = column.ladder, column.nodes.shape
     codes = np.arange(ladder.n_values)
@@ -354,13 +354,13 @@ def _priced(loss: Loss, column: PublishedLevels, counts: CountArray) -> tuple[Fl
     shares = np.stack([ladder.shares[i][ladder.level_codes[i]] for i in range(ladder.n_levels)])
     shares = shares[column.level, codes]
     if isinstance(loss, ArxLoss):
-        unit, leaf = _unit(ladder.leaf_share), ladder.leaf_share
+        unit, leaf = _n_leaves(ladder.leaf_share), ladder.leaf_share
         costs[:, 1:], costs[:-1, 0], costs[-1, 0] = np.maximum(shares, leaf), leaf, 1.0
-        return _whole(costs * unit) * loss.for_generalization, star * unit
+        return _round_to_integers(costs * unit) * loss.for_generalization, star * unit
     if isinstance(loss, SetNCP):
         costs[:, 1:], costs[-1, 0] = np.where(column.level == 0, 0.0, shares), 1.0
-        unit = _unit(ladder.leaf_share)
-        return _whole(costs * unit), star * unit
+        unit = _n_leaves(ladder.leaf_share)
+        return _round_to_integers(costs * unit), star * unit
     if isinstance(loss, Precision):
         costs[:, 1:], costs[-1, 0] = column.level, column.top
         return costs, star * column.top
@@ -372,17 +372,17 @@ def _priced(loss: Loss, column: PublishedLevels, counts: CountArray) -> tuple[Fl
     return costs, np.where(counts > 0, math.log2(max(1, int(counts.sum()))) - own, 0.0)
 
 
-def _finish(
+def _build_loss_of_sums(
     loss: Loss, names: Sequence[str], columns: Sequence[PublishedLevels], n_records: int
 ) -> Callable[[Sequence[float]], float]:
     """Return what makes a loss of the sums by column."""
     weights = [float(loss.weights.get(name, 1.0)) for name in names]
     leaves = [column.ladder.leaf_share for column in columns]
-    units = [_unit(leaf) for leaf in leaves]
+    units = [_n_leaves(leaf) for leaf in leaves]
     if isinstance(loss, ArxLoss):
-        return lambda sums: loss.combined(
+        return lambda sums: loss.combine_losses(
             [
-                loss.of_column(sum_ / unit, n_records, leaf)
+                loss.column_loss(sum_ / unit, n_records, leaf)
                 for sum_, unit, leaf in zip(sums, units, leaves, strict=True)
             ],
             names,
@@ -393,15 +393,15 @@ def _finish(
         n_records * (column.top if isinstance(loss, Precision) else unit)
         for column, unit in zip(columns, units, strict=True)
     ]
-    return lambda sums: weighted_mean([sum_ / room for sum_, room in zip(sums, rooms, strict=True)], weights)
+    return lambda sums: mean_loss([sum_ / room for sum_, room in zip(sums, rooms, strict=True)], weights)
 
 
-def _unit(leaf: float) -> float:
+def _n_leaves(leaf: float) -> float:
     """Return how many leaves there are, where shares are numbers of leaves; else 1."""
     return float(round(1 / leaf)) if leaf > 0 and abs(1 / leaf - round(1 / leaf)) < 1e-6 else 1.0
 
 
-def _whole(costs: FloatArray) -> FloatArray:
+def _round_to_integers(costs: FloatArray) -> FloatArray:
     """Return costs as whole numbers, where they are but for rounding."""
     rounded = np.round(costs)
     return rounded if np.allclose(rounded, costs, rtol=1e-12, atol=1e-9) else costs

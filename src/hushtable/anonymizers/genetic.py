@@ -12,11 +12,11 @@ import numpy as np
 
 from hushtable._types import CodeArray, CountArray
 from hushtable.anonymizers import cell_candidates, evolution, minimal_matchings, partition_search
-from hushtable.anonymizers.cell_candidates import CandidateSpace, infeasible, merged, published
+from hushtable.anonymizers.cell_candidates import CandidateSpace, infeasible_error, merge_equal_classes, publish_picks
 from hushtable.anonymizers.evolution import Breeder, Equal, Matched, TableCondition
 from hushtable.anonymizers.judging import Judge
 from hushtable.anonymizers.method import Found, Offers, Problem
-from hushtable.anonymizers.mingen import start, temperatures
+from hushtable.anonymizers.mingen import start_with_mondrian, temperatures
 from hushtable.anonymizers.minimal_matchings import Choices
 from hushtable.errors import InputError, check_choice, check_whole
 from hushtable.models import KAnonymity, MatchingNotion
@@ -30,9 +30,9 @@ _MUTATION_RATE: Final = 10.0
 _STEPS_PER_ROW = 400
 _MOST_STEPS = 1_500_000
 _LEAST_STEPS = 40_000
-_HEATS = (1.0, 10.0, 3.0)  # of the usual first temperature, by individual
-_HEATS_OF_CHILDREN = (0.2, 1.0, 5.0)
-_FEW_ROWS = 200  # of which annealing can be hot in a moment
+_HEAT_FACTORS = (1.0, 10.0, 3.0)  # of the usual first temperature, by individual
+_HEAT_FACTORS_OF_CHILDREN = (0.2, 1.0, 5.0)
+_MAX_ROWS_FOR_HEATS = 200  # of which annealing can be hot in a moment
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,42 +122,44 @@ class Genetic:
         judge = problem.judge
         space = cell_candidates.lay_out(problem.table, problem.columns, problem.ladders, problem.loss)
         if space.n_rows < judge.min_size:
-            raise infeasible(judge.models if notion is None else [notion], space.n_rows)
+            raise infeasible_error(judge.models if notion is None else [notion], space.n_rows)
         variant = self.variant or ("partitions" if notion is None else "mg-ga")
         if variant == "partitions" and self.mutation_rate is not None:
             raise InputError(
                 "Genetic was given a mutation_rate, and partitions have no cells that mutate.",
                 hint='it goes with variant="mg-ga" and with matching notions.',
             )
-        generations = evolution.Generations(*self._sizes(variant), clock, space.scale)
-        first, near = start(space, problem, clock)
+        generations = evolution.Generations(*self._complete_sizes(variant), clock, space.scale)
+        first, near = start_with_mondrian(space, problem, clock)
         nursery = _Nursery(space, judge, near, first, self.seed, generations)
         if variant == "mg-ga":
-            table = self._cells(nursery, first, notion)
+            table = self._evolve_tables(nursery, first, notion)
         else:
-            labels = self._partitions(nursery, first)
-            table = merged(space.recode(labels, int(labels.max()) + 1), labels)
+            labels = self._evolve_partitions(nursery, first)
+            table = merge_equal_classes(space.recode_classes(labels, int(labels.max()) + 1), labels)
         # A published row that covers k rows costs as much as the farthest of them; of the other side nothing is known.
         is_bounded = notion is None or "published" in notion.sides
-        trace = clock.trace(
+        trace = clock.build_trace(
             repr(self),
             generations.n_made,
             value=generations.best * space.scale,
             bound=near.bound(judge.min_size) * space.scale if is_bounded else 0.0,
             complete=not generations.is_late,
             seed=self.seed,
-            effort=Effort(generations.n_made, 0, 0, space.size(), None, tuple(clock.history)),
+            effort=Effort(generations.n_made, 0, 0, space.log10_size(), None, tuple(clock.history)),
         )
         return Found(*table, trace)
 
-    def _sizes(self, variant: GeneticVariant) -> tuple[int, int, int]:
+    def _complete_sizes(self, variant: GeneticVariant) -> tuple[int, int, int]:
         given = (self.individuals, self.generations, self.patience)
         individuals, generations, patience = (
             default if asked is None else asked for asked, default in zip(given, _DEFAULTS[variant], strict=True)
         )
         return individuals, generations, patience
 
-    def _cells(self, nursery: _Nursery, labels: CodeArray, notion: MatchingNotion | None) -> tuple[Partition, Recoding]:
+    def _evolve_tables(
+        self, nursery: _Nursery, labels: CodeArray, notion: MatchingNotion | None
+    ) -> tuple[Partition, Recoding]:
         """Evolve tables of cells; ``labels`` are k-anonymous blocks."""
         space, judge = nursery.space, nursery.judge
         if not judge.is_by_size:
@@ -165,44 +167,44 @@ class Genetic:
                 'Genetic(variant="mg-ga") was given more than k-anonymity.',
                 hint="the default variant takes other models.",
             )
-        choices = Choices.of(space)
-        first = [choices.stars] if notion is None else self._first(nursery, choices, labels, notion)
+        choices = Choices.from_space(space)
+        first = [choices.stars] if notion is None else self._build_first_tables(nursery, choices, labels, notion)
         condition: TableCondition = (
-            Equal.of(choices, judge.min_size, self.seed) if notion is None else Matched(choices, notion)
+            Equal.from_choices(choices, judge.min_size, self.seed) if notion is None else Matched(choices, notion)
         )
         rate = _MUTATION_RATE if self.mutation_rate is None else self.mutation_rate
         breeder = Breeder(choices, condition, self.elite, rate, self.seed)
-        return published(space, breeder.run(nursery.generations, first))
+        return publish_picks(space, breeder.run(nursery.generations, first))
 
-    def _first(
+    def _build_first_tables(
         self, nursery: _Nursery, choices: Choices, labels: CodeArray, notion: MatchingNotion
     ) -> list[CountArray]:
         """Return tables that satisfy a notion: a k-anonymous one, annealed, and for k = 2 one of pairs."""
         if nursery.can_improve:
-            _, labels = nursery.improved(labels, 1.0)
-        first = [choices.of_labels(labels)]
+            _, labels = nursery.improve_partition(labels, 1.0)
+        first = [choices.table_of_labels(labels)]
         if notion.k == 2 and nursery.space.n_rows <= minimal_matchings.MOST_PAIRED:
-            first.append(choices.covering(*minimal_matchings.paired(nursery.space)))
+            first.append(choices.cheapest_over_runs(*minimal_matchings.pair_rows(nursery.space)))
         return first
 
-    def _partitions(self, nursery: _Nursery, first: CodeArray) -> CodeArray:
+    def _evolve_partitions(self, nursery: _Nursery, first: CodeArray) -> CodeArray:
         """Evolve partitions from a first one; return the labels of the best."""
         best, least, generations = first, partition_search.partition_value(nursery.space, first), nursery.generations
-        generations.tick(least)
+        generations.note_best(least)
         if not nursery.can_improve:
             return best
         pool = [(least, best)]
         while len(pool) < generations.individuals and not generations.is_over:
-            pool.append(nursery.improved(first, nursery.heat(_HEATS, len(pool) - 1)))
-            generations.tick(min(pool, key=_value)[0])
+            pool.append(nursery.improve_partition(first, nursery.choose_heat(_HEAT_FACTORS, len(pool) - 1)))
+            generations.note_best(min(pool, key=_value)[0])
         n_elite = max(2, round(self.elite * generations.individuals))
         while not generations.is_over and len(pool) > 1:
             pool.sort(key=_value)
-            child = nursery.child(*nursery.pick(pool, n_elite))
+            child = nursery.make_child(*nursery.pick_parents(pool, n_elite))
             # The pool holds no partition twice; else it would soon hold one only.
             if all(abs(child[0] - value) > 1e-9 for value, _ in pool) and child[0] < pool[-1][0]:
                 pool[-1] = child
-            generations.turn(min(pool, key=_value)[0])
+            generations.start_next_generation(min(pool, key=_value)[0])
         return min(pool, key=_value)[1]
 
 
@@ -223,7 +225,7 @@ class _Nursery:
         generations: evolution.Generations,
     ) -> None:
         self.space, self.judge, self.near = space, judge, near
-        self.check = judge.check(max(3 * judge.min_size, int(np.bincount(first).max())))
+        self.check = judge.check_for_kernels(max(3 * judge.min_size, int(np.bincount(first).max())))
         self.rng = np.random.default_rng(seed)
         self.state = self.rng.integers(1, 2_147_483_646, 1)
         n_steps = int(min(max(_STEPS_PER_ROW * space.n_rows, _LEAST_STEPS), _MOST_STEPS))
@@ -235,28 +237,30 @@ class _Nursery:
         """Whether there are several blocks to change rows between."""
         return self.near.rows.shape[1] > 0 and self.space.n_rows >= 2 * self.judge.min_size
 
-    def improved(self, labels: CodeArray, heat: float) -> _Individual:
+    def improve_partition(self, labels: CodeArray, heat: float) -> _Individual:
         """Anneal a partition, from a share of the usual heat on."""
         hot, cold = temperatures(self.space)
         schedule = (self.n_steps, max(hot * heat, cold), cold)
-        better, value = partition_search.anneal(
+        better, value = partition_search.anneal_partition(
             self.space, self.near, labels, self.check, self.state, schedule, self.clock
         )
         return value, better
 
-    def heat(self, heats: Sequence[float], place: int) -> float:
+    def choose_heat(self, heats: Sequence[float], place: int) -> float:
         """Return one of several heats; of many rows always the first."""
-        return heats[place % len(heats)] if self.space.n_rows <= _FEW_ROWS else heats[0]
+        return heats[place % len(heats)] if self.space.n_rows <= _MAX_ROWS_FOR_HEATS else heats[0]
 
-    def pick(self, pool: Sequence[_Individual], n_elite: int) -> tuple[CodeArray, CodeArray]:
+    def pick_parents(self, pool: Sequence[_Individual], n_elite: int) -> tuple[CodeArray, CodeArray]:
         """Pick one parent of the elite and another of all."""
         first = int(self.rng.integers(min(n_elite, len(pool))))
         second = int(self.rng.integers(len(pool) - 1))
         return pool[first][1], pool[second + int(second >= first)][1]
 
-    def child(self, mother: CodeArray, father: CodeArray) -> _Individual:
+    def make_child(self, mother: CodeArray, father: CodeArray) -> _Individual:
         """Cross two partitions and improve the result; where that fails the models, warm up the mother."""
-        crossed = evolution.cross(self.space, self.near, (mother, father), self.check, self.rng)
+        crossed = evolution.cross_partitions(self.space, self.near, (mother, father), self.check, self.rng)
         if self.judge.passes_labels(crossed):
-            return self.improved(crossed, self.heat(_HEATS_OF_CHILDREN, int(self.rng.integers(3))))
-        return self.improved(mother, 1.0)
+            return self.improve_partition(
+                crossed, self.choose_heat(_HEAT_FACTORS_OF_CHILDREN, int(self.rng.integers(3)))
+            )
+        return self.improve_partition(mother, 1.0)

@@ -13,19 +13,19 @@ from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray
 from hushtable.anonymizers import publish
 from hushtable.anonymizers.judging import Judge
 from hushtable.anonymizers.method import Found, Offers, Problem
-from hushtable.errors import InfeasibleError, InputError, check_whole, listed
+from hushtable.errors import InfeasibleError, InputError, check_whole, quote_names
 from hushtable.models import KAnonymity, LinkedKAnonymity
-from hushtable.recoding import Axis, lay_out, relative
+from hushtable.recoding import Axis, lay_out, scale_weights
 from hushtable.search import Clock
 from hushtable.tables import Partition
 
 _STEPS_PER_PERSON: Final = 30
 _MOST_STEPS: Final = 15_000
 _FEWEST_STEPS: Final = 600
-_HEAT: Final = 0.02  # of the mean cost of a group
-_NEAR: Final = 3  # groups away; groups that were cut last lie side by side, and are alike
+_HEAT_SHARE: Final = 0.02  # of the mean cost of a group
+_MAX_GROUPS_APART: Final = 3  # groups away; groups that were cut last lie side by side, and are alike
 _MOST_PAIRS: Final = 10**7  # of records that are compared for a floor
-_OF_TIME: Final = 1e3  # how much more than all other columns the time decides which records are aligned
+_TIME_WEIGHT: Final = 1e3  # how much more than all other columns the time decides which records are aligned
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,15 +85,15 @@ class Histories:
         if self.time is not None and self.time not in problem.columns:
             raise InputError(
                 f"Histories was given time={self.time!r}.",
-                hint=f"choose a quasi-identifier: {listed(problem.columns)}.",
+                hint=f"choose a quasi-identifier: {quote_names(problem.columns)}.",
             )
-        clock = problem.clock.anew()
-        crowd = _crowd(problem, self.time)
-        found = min(_starts(crowd, problem), key=lambda each: each.cost)
-        clock.note(found.cost / crowd.n_cells, at=0)
-        found, n_steps, is_ended = _annealed(crowd, found, problem, clock, self.seed)
-        clock.note(found.cost / crowd.n_cells, at=n_steps)
-        labels = _labels(crowd, found.groups)
+        clock = problem.clock.with_new_start()
+        crowd = _build_crowd(problem, self.time)
+        found = min(_list_starts(crowd, problem), key=lambda each: each.cost)
+        clock.record_improvement(found.cost / crowd.n_cells, at=0)
+        found, n_steps, is_ended = _anneal_groups(crowd, found, problem, clock, self.seed)
+        clock.record_improvement(found.cost / crowd.n_cells, at=n_steps)
+        labels = _number_lines(crowd, found.groups)
         kept = np.flatnonzero(labels >= 0)
         part, n_classes = problem.table.take(kept), int(labels.max()) + 1
         recoding = publish.from_classes(
@@ -102,11 +102,11 @@ class Histories:
         if not any(model.needs.histories for model in problem.judge.models):
             merged, recoding = publish.merge_equal_classes(recoding, labels, problem.table.counts)
             labels, n_classes = merged.labels, merged.n_classes
-        trace = clock.trace(
+        trace = clock.build_trace(
             repr(self),
             n_steps,
             value=found.cost / crowd.n_cells,
-            bound=None if is_ended else _floor(crowd, problem),
+            bound=None if is_ended else _find_floor(crowd, problem),
             complete=not is_ended,
             seed=self.seed,
         )
@@ -123,9 +123,9 @@ class _Crowd:
     # What a second value of a column that is not ordered costs; 0 where it is ordered
     shares: FloatArray = field(repr=False)
     weights: FloatArray = field(repr=False)
-    pull: FloatArray = field(repr=False)  # how much each column decides which records are aligned
+    alignment_weights: FloatArray = field(repr=False)  # how much each column decides which records are aligned
     rows: list[CountArray] = field(repr=False)  # of every person
-    n_nobodys: int
+    n_without_person: int
 
     @property
     def n_cells(self) -> float:
@@ -146,10 +146,10 @@ class _HistoryGroups(NamedTuple):
         return sum(self.costs)
 
 
-def _crowd(problem: Problem, time: str | None) -> _Crowd:
+def _build_crowd(problem: Problem, time: str | None) -> _Crowd:
     table, judge = problem.table, problem.judge
     axes = lay_out(judge.laid_out, problem.columns, problem.ladders, {})
-    weights = relative([problem.loss.weights.get(name, 1.0) for name in problem.columns])
+    weights = scale_weights([problem.loss.weights.get(name, 1.0) for name in problem.columns])
     columns, shares = [], []
     for axis in axes:
         codes = table.codes[table.index(axis.column.name)]
@@ -166,12 +166,12 @@ def _crowd(problem: Problem, time: str | None) -> _Crowd:
     order = order[persons[order] >= 0]
     starts = np.flatnonzero(np.diff(persons[order], prepend=-1))
     rows = [each.astype(np.int64) for each in np.split(order, starts[1:])]
-    pull = weights * np.array([_OF_TIME if name == time else 1.0 for name in problem.columns])
+    pull = weights * np.array([_TIME_WEIGHT if name == time else 1.0 for name in problem.columns])
     nobodys = int((persons < 0).sum())
     return _Crowd(axes, np.column_stack(columns), np.array(shares), weights, pull, rows, nobodys)
 
 
-def _aligned(crowd: _Crowd, group: CountArray) -> tuple[list[CountArray], float, int]:
+def _align_records(crowd: _Crowd, group: CountArray) -> tuple[list[CountArray], float, int]:
     """Align the records of a group: the rows of each line, what the group costs, and how many records are left out.
 
     The fewest records come first; the records of another person are assigned so that cells grow least.
@@ -194,16 +194,16 @@ def _aligned(crowd: _Crowd, group: CountArray) -> tuple[list[CountArray], float,
         growth = np.where(is_set, np.where(is_held, 0.0, crowd.shares), growth)
         growth = np.where(np.isnan(new)[None] != np.isnan(held[0])[:, None], np.where(is_held, 0.0, 1.0), growth)
         growth = np.nan_to_num(growth)
-        _, chosen = linear_sum_assignment((growth * crowd.pull).sum(axis=2))
+        _, chosen = linear_sum_assignment((growth * crowd.alignment_weights).sum(axis=2))
         lines = np.vstack([lines, rows[chosen]])
         low, high = np.fmin(low, new[chosen]), np.fmax(high, new[chosen])
     n_left_out = sum(len(crowd.rows[person]) for person in order) - lines.size
-    shares = _shares(crowd, crowd.places[lines], is_set)
+    shares = _shares_of_lines(crowd, crowd.places[lines], is_set)
     cost = float((shares * crowd.weights).sum() * len(order) + n_left_out * crowd.weights.sum())
     return list(lines.T), cost, n_left_out
 
 
-def _shares(crowd: _Crowd, held: FloatArray, is_set: BoolArray) -> FloatArray:
+def _shares_of_lines(crowd: _Crowd, held: FloatArray, is_set: BoolArray) -> FloatArray:
     """Return the share of each column that each line publishes; held has shape (n_members, n_lines, n_columns)."""
     missing = np.isnan(held)
     # Places and codes are 0 or more, so that the missing value is one of its own below them.
@@ -214,7 +214,7 @@ def _shares(crowd: _Crowd, held: FloatArray, is_set: BoolArray) -> FloatArray:
     return np.minimum(np.where(is_set, as_set, spans), 1.0)
 
 
-def _starts(crowd: _Crowd, problem: Problem) -> list[_HistoryGroups]:
+def _list_starts(crowd: _Crowd, problem: Problem) -> list[_HistoryGroups]:
     """Return the groups to begin with that leave out no more than may be suppressed."""
     judge, k = problem.judge, problem.judge.min_size
     if not any(map(len, crowd.rows)):
@@ -222,18 +222,18 @@ def _starts(crowd: _Crowd, problem: Problem) -> list[_HistoryGroups]:
             f"none of {problem.table.n_records:,} records says whose it is, so that no person is there to group.",
             hint="name the column of the person, or leave the method out.",
         )
-    most = problem.most_suppressed - crowd.n_nobodys
+    most = problem.most_suppressed - crowd.n_without_person
     n_records = np.array([len(rows) for rows in crowd.rows])
-    by_cuts = _cut(_features(crowd, n_records), n_records, k)
+    by_cuts = _cut_persons(_person_features(crowd, n_records), n_records, k)
     rank = np.argsort(np.concatenate(by_cuts))
-    by_length = _fewest_left_out(np.lexsort((rank, n_records)), n_records, k)
+    by_length = _group_by_length(np.lexsort((rank, n_records)), n_records, k)
     found = []
-    for groups in (_repaired(crowd, groups, judge) for groups in (by_cuts, by_length)):
-        graded = [_aligned(crowd, group)[1:] for group in groups]
+    for groups in (_merge_failing_groups(crowd, groups, judge) for groups in (by_cuts, by_length)):
+        graded = [_align_records(crowd, group)[1:] for group in groups]
         found.append(_HistoryGroups(groups, [cost for cost, _ in graded], sum(n for _, n in graded)))
     able = [each for each in found if each.n_left_out <= most]
     if not able:
-        fewest = min(each.n_left_out for each in found) + crowd.n_nobodys
+        fewest = min(each.n_left_out for each in found) + crowd.n_without_person
         raise InfeasibleError(
             f"equal histories of {k} persons leave out {fewest:,} of {problem.table.n_records:,} records, and "
             f"{problem.most_suppressed:,} may be suppressed.",
@@ -243,7 +243,7 @@ def _starts(crowd: _Crowd, problem: Problem) -> list[_HistoryGroups]:
     return able
 
 
-def _features(crowd: _Crowd, n_records: CountArray) -> FloatArray:
+def _person_features(crowd: _Crowd, n_records: CountArray) -> FloatArray:
     """Return where the records of every person lie: the mean, lowest and highest place in every column."""
     owner = np.repeat(np.arange(len(n_records)), n_records)
     rows, starts = np.concatenate(crowd.rows), np.cumsum(n_records) - n_records
@@ -255,7 +255,7 @@ def _features(crowd: _Crowd, n_records: CountArray) -> FloatArray:
     return np.column_stack(of_columns)
 
 
-def _cut(features: FloatArray, n_records: CountArray, k: int) -> list[CountArray]:
+def _cut_persons(features: FloatArray, n_records: CountArray, k: int) -> list[CountArray]:
     """Cut persons at the median of what differs most, until fewer than 2 k are together."""
     found, left = [], [np.arange(len(features))]
     while left:
@@ -273,7 +273,7 @@ def _cut(features: FloatArray, n_records: CountArray, k: int) -> list[CountArray
     return found
 
 
-def _fewest_left_out(order: CountArray, n_records: CountArray, k: int) -> list[CountArray]:
+def _group_by_length(order: CountArray, n_records: CountArray, k: int) -> list[CountArray]:
     """Group persons in the order of how many records they have so that the fewest are left out."""
     counts = n_records[order]
     n = len(counts)
@@ -292,7 +292,7 @@ def _fewest_left_out(order: CountArray, n_records: CountArray, k: int) -> list[C
     return groups[::-1]
 
 
-def _repaired(crowd: _Crowd, groups: list[CountArray], judge: Judge) -> list[CountArray]:
+def _merge_failing_groups(crowd: _Crowd, groups: list[CountArray], judge: Judge) -> list[CountArray]:
     """Merge groups with the next until every line of each satisfies the models."""
     if _is_by_size(judge):
         return groups
@@ -300,7 +300,7 @@ def _repaired(crowd: _Crowd, groups: list[CountArray], judge: Judge) -> list[Cou
     waiting = np.empty(0, dtype=np.int64)
     for group in groups:
         waiting = np.append(waiting, group)
-        if _passes(crowd, waiting, judge):
+        if _group_passes(crowd, waiting, judge):
             made.append(waiting)
             waiting = waiting[:0]
     while len(waiting):
@@ -309,7 +309,7 @@ def _repaired(crowd: _Crowd, groups: list[CountArray], judge: Judge) -> list[Cou
                 "no group of persons satisfies the models with aligned records.", hint="ask for less."
             )
         waiting = np.append(made.pop(), waiting)
-        if _passes(crowd, waiting, judge):
+        if _group_passes(crowd, waiting, judge):
             made.append(waiting)
             waiting = waiting[:0]
     return made
@@ -319,18 +319,18 @@ def _is_by_size(judge: Judge) -> bool:
     return all(model.needs.histories or type(model) is KAnonymity for model in judge.models)
 
 
-def _passes(crowd: _Crowd, group: CountArray, judge: Judge) -> bool:
+def _group_passes(crowd: _Crowd, group: CountArray, judge: Judge) -> bool:
     """Tell whether every line of a group satisfies the models."""
     if len(group) < judge.min_size:
         return False
     if _is_by_size(judge):
         return True
-    lines, _, _ = _aligned(crowd, group)
+    lines, _, _ = _align_records(crowd, group)
     offsets = np.cumsum([0, *map(len, lines)])
     return bool(judge.passes(offsets, np.concatenate(lines).astype(np.int32)).all())
 
 
-def _annealed(
+def _anneal_groups(
     crowd: _Crowd, start: _HistoryGroups, problem: Problem, clock: Clock, seed: int
 ) -> tuple[_HistoryGroups, int, bool]:
     """Exchange persons of two groups, or move one; return the best groups, the steps, and whether a budget ended it."""
@@ -338,23 +338,23 @@ def _annealed(
     groups, costs, n_left_out = list(start.groups), list(start.costs), start.n_left_out
     best, reached, rng = start, start.cost, np.random.default_rng(seed)
     left_out = [sum(len(crowd.rows[p]) for p in g) - len(g) * min(len(crowd.rows[p]) for p in g) for g in groups]
-    judge, most = problem.judge, problem.most_suppressed - crowd.n_nobodys
-    heat, lowest = _HEAT * start.cost / len(groups), start.cost
+    judge, most = problem.judge, problem.most_suppressed - crowd.n_without_person
+    heat, lowest = _HEAT_SHARE * start.cost / len(groups), start.cost
     for step in range(n_steps if len(groups) > 1 and start.cost > 0 else 0):
         if clock.is_over(step + 1):
             return best, step, True
-        clock.tell(step / n_steps)
+        clock.report_progress(step / n_steps)
         one = int(rng.integers(len(groups)))
-        other = (one + int(rng.integers(1, 1 + min(_NEAR, len(groups) - 1)))) % len(groups)
-        changed = _changed(groups[one], groups[other], judge.min_size, rng)
+        other = (one + int(rng.integers(1, 1 + min(_MAX_GROUPS_APART, len(groups) - 1)))) % len(groups)
+        changed = _exchange_persons(groups[one], groups[other], judge.min_size, rng)
         (of_one, cost_one, out_one), (of_other, cost_other, out_other) = (
-            (each, *_aligned(crowd, each)[1:]) for each in changed
+            (each, *_align_records(crowd, each)[1:]) for each in changed
         )
         n_after = n_left_out - left_out[one] - left_out[other] + out_one + out_other
         gain = costs[one] + costs[other] - cost_one - cost_other
         if n_after > most or rng.random() >= np.exp(min(0.0, gain / (heat * (1 - step / n_steps) + 1e-12))):
             continue
-        if not all(_passes(crowd, each, judge) for each in changed):
+        if not all(_group_passes(crowd, each, judge) for each in changed):
             continue
         groups[one], groups[other] = of_one, of_other
         costs[one], costs[other], left_out[one], left_out[other] = cost_one, cost_other, out_one, out_other
@@ -364,7 +364,9 @@ def _annealed(
     return best, n_steps if len(groups) > 1 and start.cost > 0 else 0, False
 
 
-def _changed(one: CountArray, other: CountArray, k: int, rng: np.random.Generator) -> tuple[CountArray, CountArray]:
+def _exchange_persons(
+    one: CountArray, other: CountArray, k: int, rng: np.random.Generator
+) -> tuple[CountArray, CountArray]:
     """Return two groups after one person has moved, where enough stay, or two have changed places."""
     i, j = int(rng.integers(len(one))), int(rng.integers(len(other)))
     if len(one) > k and rng.random() < 1 / 2:
@@ -372,34 +374,42 @@ def _changed(one: CountArray, other: CountArray, k: int, rng: np.random.Generato
     return np.append(np.delete(one, i), other[j]), np.append(np.delete(other, j), one[i])
 
 
-def _labels(crowd: _Crowd, groups: list[CountArray]) -> CodeArray:
+def _number_lines(crowd: _Crowd, groups: list[CountArray]) -> CodeArray:
     """Number the lines of all groups; a record of no line has -1."""
     labels, n_lines = np.full(len(crowd.places), -1, dtype=np.int32), 0
     for group in groups:
-        for line in _aligned(crowd, group)[0]:
+        for line in _align_records(crowd, group)[0]:
             labels[line] = n_lines
             n_lines += 1
     return labels
 
 
-def _floor(crowd: _Crowd, problem: Problem) -> float | None:
+def _find_floor(crowd: _Crowd, problem: Problem) -> float | None:
     """Return what no release loses less than where k persons have equal histories; None where that is not known."""
     k = max((model.k for model in problem.judge.models if isinstance(model, LinkedKAnonymity)), default=0)
     n_records = np.array([len(rows) for rows in crowd.rows])
-    is_own_cost = not problem.n_gone and not crowd.n_nobodys and not problem.ladders.keys() & set(problem.columns)
+    is_own_cost = (
+        not problem.n_suppressed_before
+        and not crowd.n_without_person
+        and not problem.ladders.keys() & set(problem.columns)
+    )
     if k < 2 or not is_own_cost or int(n_records.sum()) ** 2 > _MOST_PAIRS:
         return None
     places, starts = crowd.places[np.concatenate(crowd.rows)], np.cumsum(n_records) - n_records
-    return sum(_least(crowd, person, places, starts, n_records, k) for person in range(len(starts))) / crowd.n_cells
+    return (
+        sum(_person_floor(crowd, person, places, starts, n_records, k) for person in range(len(starts))) / crowd.n_cells
+    )
 
 
-def _least(crowd: _Crowd, person: int, places: FloatArray, starts: CountArray, n_records: CountArray, k: int) -> float:
+def _person_floor(
+    crowd: _Crowd, person: int, places: FloatArray, starts: CountArray, n_records: CountArray, k: int
+) -> float:
     """Return what the records of a person cost at least; no record costs more than one that is left out."""
     from scipy.optimize import linear_sum_assignment
 
     own = crowd.places[crowd.rows[person]]
     both = np.stack(np.broadcast_arrays(own[:, None], places[None]))
-    costs = (_shares(crowd, both, crowd.shares > 0) * crowd.weights).sum(axis=2)
+    costs = (_shares_of_lines(crowd, both, crowd.shares > 0) * crowd.weights).sum(axis=2)
     nearest = np.minimum.reduceat(costs, starts, axis=1)
     nearest[:, person] = np.inf
     by_record = float(np.partition(nearest, k - 2, axis=1)[:, k - 2].sum())

@@ -26,9 +26,9 @@ from hushtable.anonymizers.parallel import (
     CutSearch,
     Piece,
     ThreadScratch,
-    grow_alone,
-    joined,
-    side_by_side,
+    concatenate_trees,
+    grow_on_one_core,
+    rows_for_kernels,
     tree_cursor,
 )
 from hushtable.anonymizers.placement import CutTree, Walk
@@ -42,22 +42,22 @@ from hushtable.io import (
     SeenCells,
     Values,
     add_up_cells,
-    changed,
+    change_error,
     count_cells,
     scan,
-    smallest,
-    sorted_apart,
+    smallest_code_type,
+    sort_columns_separately,
 )
 from hushtable.kernels import parts as counting, split
-from hushtable.recoding import Axis, packed_rows, room_for_rows
+from hushtable.recoding import Axis, pack_rows, room_for_rows
 from hushtable.release import Release
 from hushtable.search import Budget, Clock
 from hushtable.tables import Table
 
-_FEWEST: Final = 2**18  # records of a class that is not cut here any more
-_N_CLASSES: Final = 128  # or this share of all of them
-_MOST_COUNTS: Final = 2**25  # numbers that a worker counts at once
-_MOST_OF_ONE: Final = 2**27  # and that it counts for one class
+_MAX_RECORDS_PER_WORKER: Final = 2**18  # records of a class that is not cut here any more
+_N_CLASSES_FOR_WORKERS: Final = 128  # or this share of all of them
+_MAX_COUNTS_AT_ONCE: Final = 2**25  # numbers that a worker counts at once
+_MAX_COUNTS_PER_CLASS: Final = 2**27  # and that it counts for one class
 _MOST_RECORDS: Final = 2**31 - 1
 
 
@@ -77,7 +77,9 @@ class InParts:
 
     # Its source: a row with counts for every class and its sensitive values, with one record's quasi-identifiers
     release: Release
-    shifted: NDArray[Any] = field(repr=False)  # codes + 1 of the judged columns of these rows, (n_columns, n_rows)
+    shifted_codes: NDArray[Any] = field(
+        repr=False
+    )  # codes + 1 of the judged columns of these rows, (n_columns, n_rows)
     coding: Coding = field(repr=False)
     margins: Frame = field(repr=False)  # rows with counts whose columns hold each cell as often as all records do
     n_records: int
@@ -98,43 +100,46 @@ def protect_in_parts(
     at about 100 bytes each; this process what a few classes have of every value, and then some hundred bytes a class.
     """
     known = dialect or Dialect()
-    cells, counts = _cells(parts, names, workers, known)
+    cells, counts = _collect_cells(parts, names, workers, known)
     n_records = int(counts[0].sum())
     if n_records > _MOST_RECORDS:
         raise InputError(f"there are {n_records:,} records.", hint=f"at most {_MOST_RECORDS:,} are cut at once.")
     margins = cells.margins(counts)
-    plan = Plan.of(cells, margins, asked)
-    records = _CodedParts.of(plan, parts[0].parent, known)
-    coded = [path for some in workers.map(records.code, parts) for path in some]
-    _removed(parts)
+    plan = Plan.from_request(cells, margins, asked)
+    records = _CodedParts.from_plan(plan, parts[0].parent, known)
+    coded = [path for some in workers.map(records.encode_part, parts) for path in some]
+    _remove_files(parts)
     pieces = _cut_top(plan, records, workers, coded, margins_of=counts)
-    walk = CutTree.of(joined(pieces, n_records), plan.axes).walk()
+    walk = CutTree.from_split_tree(concatenate_trees(pieces, n_records), plan.axes).build_walk()
     runs = sorted(run for run, piece in pieces.items() if not piece.parts)
-    dealt = workers.map(partial(records.deal, walk, len(runs)), coded)
-    _removed(coded)
+    dealt = workers.map(partial(records.write_by_class, walk, len(runs)), coded)
+    _remove_files(coded)
     of_runs = [(run, [(path, *ends[i : i + 2]) for path, ends in dealt]) for i, run in enumerate(runs)]
     # The largest first: the last one to end keeps the others waiting.
     order = sorted(range(len(runs)), key=lambda i: runs[i][0] - runs[i][1])
-    made = dict(zip(order, workers.map(records.settle, [of_runs[i] for i in order]), strict=True))
-    _removed([path for path, _ in dealt])
-    walk, n_nodes, rows, shifted = _settled(plan, pieces, [(run, made[i]) for i, run in enumerate(runs)])
-    source, sensitive = plan.coding.frame(shifted, rows.counts), plan.coding.table_of(shifted, asked.judged)
-    release = plan.release(rows, source, sensitive, asked.clock.trace(repr(asked.method), n_nodes))
+    made = dict(zip(order, workers.map(records.cut_class, [of_runs[i] for i in order]), strict=True))
+    _remove_files([path for path, _ in dealt])
+    walk, n_nodes, rows, shifted = _collect_results(plan, pieces, [(run, made[i]) for i, run in enumerate(runs)])
+    source, sensitive = (
+        plan.coding.frame_of_codes(shifted, rows.counts),
+        plan.coding.table_of_codes(shifted, asked.judged),
+    )
+    release = plan.build_release(rows, source, sensitive, asked.clock.build_trace(repr(asked.method), n_nodes))
     return InParts(release, shifted, plan.coding, margins.frame, n_records, walk)
 
 
-def _cells(
+def _collect_cells(
     parts: Sequence[Path], names: Sequence[str], workers: Workers, dialect: Dialect
 ) -> tuple[CellCodes, list[CountArray]]:
     """Return the cells of all parts, and how many records have each."""
     source = scan(parts[0], dialect)
     check_columns(names, source.columns, "columns")
     columns = [Values(name, source.schema[name]) for name in names]
-    counts = add_up_cells(columns, workers.map(partial(_seen, tuple(names), dialect), parts))
-    return CellCodes.of(source, columns), counts
+    counts = add_up_cells(columns, workers.map(partial(_count_cells_in_part, tuple(names), dialect), parts))
+    return CellCodes.from_values(source, columns), counts
 
 
-def _seen(names: tuple[str, ...], dialect: Dialect, part: Path) -> SeenCells:
+def _count_cells_in_part(names: tuple[str, ...], dialect: Dialect, part: Path) -> SeenCells:
     return count_cells(scan(part, dialect), names)
 
 
@@ -143,7 +148,7 @@ class _Settled(NamedTuple):
 
     tree: split.SplitTree  # the cuts below it
     rows: ClassRows
-    shifted: NDArray[Any]  # codes + 1 of one record of each row, (n_columns, n_rows)
+    shifted_codes: NDArray[Any]  # codes + 1 of one record of each row, (n_columns, n_rows)
 
 
 _Slices = list[tuple[Path, int, int]]
@@ -162,9 +167,9 @@ class _CodedParts:
     publishing: Publishing
 
     @classmethod
-    def of(cls, plan: Plan, folder: Path, dialect: Dialect) -> _CodedParts:
+    def from_plan(cls, plan: Plan, folder: Path, dialect: Dialect) -> _CodedParts:
         """Lay out what a plan says of every part."""
-        search = plan.search(np.empty((len(plan.counted), 0), dtype=np.int32))
+        search = plan.build_search(np.empty((len(plan.counted), 0), dtype=np.int32))
         return cls(folder, dialect, plan.coding, plan.axes, tuple(plan.counted), search, plan.publishing)
 
     @property
@@ -173,78 +178,80 @@ class _CodedParts:
         columns = dict(zip(self.coding.cells.names, self.coding.columns, strict=True))
         return tuple(columns[name].n_values + 1 for name in self.counted)
 
-    def code(self, part: Path) -> list[Path]:
+    def encode_part(self, part: Path) -> list[Path]:
         """Write the codes of a part, some records a file."""
         names, made = self.coding.cells.names, []
         for number, batch in enumerate(scan(part, self.dialect).batches(names, coded=names)):
             if batch.num_rows:
                 made.append(self.folder / f"{part.stem}-{number}.coded.npy")
-                self._save(self.coding.table([*self.coding.cells.places(batch)]).codes, made[-1])
+                self._save_codes(self.coding.table_of_cells([*self.coding.cells.encode_batch(batch)]).codes, made[-1])
         return made
 
-    def count(self, walk: Walk, class_of_leaf: CodeArray, sides: counting.Sides, path: Path) -> CountArray:
+    def count_left_sides(self, walk: Walk, class_of_leaf: CodeArray, sides: counting.Sides, path: Path) -> CountArray:
         """Count what the left sides of cuts hold of some records; shape (n_classes, n_cuts, n_entries, n_kinds)."""
-        table = self._table([(path, 0, -1)])
+        table = self._load_table([(path, 0, -1)])
         counts = np.zeros((*sides.columns.shape, sides.begins[-1], math.prod(self.kinds)), dtype=np.int64)
         kind = np.zeros(table.n_rows, dtype=np.int32)
         for name, width in zip(self.counted, self.kinds, strict=True):
             kind = kind * np.int32(width) + table.codes[table.index(name)] + np.int32(1)
-        packed = packed_rows(table, self.axes)
-        counting.tally_left(packed, class_of_leaf[walk.labels(table)], kind, sides, counts)
+        packed = pack_rows(table, self.axes)
+        counting.tally_left_sides(packed, class_of_leaf[walk.place_rows(table)], kind, sides, counts)
         return counts
 
-    def deal(self, walk: Walk, n_classes: int, path: Path) -> tuple[Path, list[int]]:
+    def write_by_class(self, walk: Walk, n_classes: int, path: Path) -> tuple[Path, list[int]]:
         """Write the codes of some records class after class; return where the records of each begin and end."""
-        table = self._table([(path, 0, -1)])
-        labels = walk.labels(table)
+        table = self._load_table([(path, 0, -1)])
+        labels = walk.place_rows(table)
         dealt = path.with_name(f"{path.name.removesuffix('.coded.npy')}.dealt.npy")
-        self._save(table.codes[:, np.argsort(labels, kind="stable")], dealt)
+        self._save_codes(table.codes[:, np.argsort(labels, kind="stable")], dealt)
         return dealt, np.append(0, np.cumsum(np.bincount(labels, minlength=n_classes))).tolist()
 
-    def settle(self, of_class: tuple[tuple[int, int], _Slices]) -> Path:
+    def cut_class(self, of_class: tuple[tuple[int, int], _Slices]) -> Path:
         """Cut one class until no cut is left, and write what its classes publish."""
         (start, end), slices = of_class
-        table = self._table(slices)
+        table = self._load_table(slices)
         if table.n_rows != end - start:
-            raise changed()
-        packed = packed_rows(table, self.axes)
+            raise change_error()
+        packed = pack_rows(table, self.axes)
         sensitive = table.codes[[table.index(name) for name in self.counted]] + np.int32(1)
         order = np.arange(table.n_rows, dtype=np.int32)
         rows = split.Rows(packed.view(np.int64), packed, order, is_weighted=False)
-        grown = grow_alone(replace(self.search, sensitive=sensitive), rows, Clock())
+        grown = grow_on_one_core(replace(self.search, sensitive=sensitive), rows, Clock())
         in_order = replace(table, codes=table.codes[:, grown.order])
-        published, records, _ = self.publishing.of(
+        published, records, _ = self.publishing.publish_classes(
             in_order, grown.tree.leaf_starts[: grown.tree.cursor[split.LEAVES] + 1]
         )
         # Without the room that was left.
-        tree = joined({(0, table.n_rows): Piece(grown.tree, (0, table.n_rows))}, table.n_rows)
+        tree = concatenate_trees({(0, table.n_rows): Piece(grown.tree, (0, table.n_rows))}, table.n_rows)
         path = self.folder / f"{start}.settled"
-        with _whole(path) as draft:
-            settled = _Settled(tree, published, self._shifted(in_order.codes[:, records]))
+        with _rename_when_complete(path) as draft:
+            settled = _Settled(tree, published, self._shift_codes(in_order.codes[:, records]))
             draft.write_bytes(pickle.dumps(settled, protocol=5))
         return path
 
-    def _save(self, codes: CodeArray, path: Path) -> None:
-        with _whole(path) as draft, draft.open("wb") as file:
-            np.save(file, self._shifted(codes))
+    def _save_codes(self, codes: CodeArray, path: Path) -> None:
+        with _rename_when_complete(path) as draft, draft.open("wb") as file:
+            np.save(file, self._shift_codes(codes))
 
-    def _shifted(self, codes: CodeArray) -> NDArray[Any]:
-        return (codes + 1).astype(smallest(max(column.n_values + 1 for column in self.coding.columns)))
+    def _shift_codes(self, codes: CodeArray) -> NDArray[Any]:
+        return (codes + 1).astype(smallest_code_type(max(column.n_values + 1 for column in self.coding.columns)))
 
-    def _table(self, slices: _Slices) -> Table:
+    def _load_table(self, slices: _Slices) -> Table:
         """Return some records of some files; -1 stands for the end of one."""
         pieces = []
         for path, start, end in slices:
             codes = np.load(path, mmap_mode="r")
             pieces.append(codes[:, start : codes.shape[1] if end < 0 else end])
-        return self.coding.table_of(np.concatenate(pieces, axis=1))
+        return self.coding.table_of_codes(np.concatenate(pieces, axis=1))
 
 
 class _Open(NamedTuple):
     """A class that is cut here."""
 
     run: tuple[int, int]  # where its records would lie if all lay class by class
-    held: CountArray  # (n_entries, n_kinds): how many of them have each place of each column, and sensitive values
+    place_counts: (
+        CountArray  # (n_entries, n_kinds): how many of them have each place of each column, and sensitive values
+    )
 
 
 class _Cut(NamedTuple):
@@ -258,7 +265,7 @@ class _Ranking:
     """The cuts of one class that are worth a closer look, the best in their own column first."""
 
     def __init__(self, search: CutSearch, held: CountArray, kinds: tuple[int, ...]) -> None:
-        rows, kind = _rows_of(search, held)
+        rows, kind = _rows_with_counts(search, held)
         sensitive = np.empty((len(kinds), len(kind)), dtype=np.int32)
         if kinds:
             sensitive[:] = np.unravel_index(kind, kinds)
@@ -268,9 +275,9 @@ class _Ranking:
         self.work = scratch.work
         by_gain = True if search.deals_ties is None else None
         what = search.axes, scratch.judged, by_gain, search.deals_ties, search.options
-        self.n_cuts = counting.rank(rows, *what, self.work, self.work.stack[0, 3:])
+        self.n_cuts = counting.rank_cuts(rows, *what, self.work, self.work.stack[0, 3:])
 
-    def cuts(self) -> list[_Cut]:
+    def list_cuts(self) -> list[_Cut]:
         """Return the cuts: each sends the first codes of its column's profile left."""
         made = []
         for cut in self.work.choice.cuts[: self.n_cuts]:
@@ -279,38 +286,38 @@ class _Ranking:
             made.append(_Cut(int(cut["column"]), members.copy()))
         return made
 
-    def best(self, held: CountArray, lefts: CountArray) -> int:
+    def find_best(self, held: CountArray, lefts: CountArray) -> int:
         """Return the place of the best cut, of what the class and the left sides of its cuts hold."""
         if self.n_cuts == 1:
             return 0
-        marks = np.zeros((-(-self.n_cuts // split.N_TOGETHER), len(held)), dtype=np.uint8)
+        marks = np.zeros((-(-self.n_cuts // split.CUTS_PER_BYTE), len(held)), dtype=np.uint8)
         for i, left in enumerate(lefts[: self.n_cuts]):
             for side, of_side in enumerate((left, held - left)):
                 occurs = of_side.any(axis=1).astype(np.uint8)
-                marks[i // split.N_TOGETHER] |= occurs << (2 * (i % split.N_TOGETHER) + side)
-        size = int(held[: _begins(self.search)[1]].sum())
-        return int(
-            counting.best_of_marked(self.search.axes, self.work.held, self.work.choice, self.n_cuts, marks, size)
-        )
+                marks[i // split.CUTS_PER_BYTE] |= occurs << (2 * (i % split.CUTS_PER_BYTE) + side)
+        size = int(held[: _column_begins(self.search)[1]].sum())
+        return int(counting.best_by_marks(self.search.axes, self.work.held, self.work.choice, self.n_cuts, marks, size))
 
 
-def _begins(search: CutSearch) -> CountArray:
+def _column_begins(search: CutSearch) -> CountArray:
     """Return where the places of each column begin among all, and where the last ones end."""
     return np.append(search.axes.columns["begin"], len(search.axes.places))
 
 
-def _rows_of(search: CutSearch, held: CountArray) -> tuple[split.Rows, CodeArray]:
+def _rows_with_counts(search: CutSearch, held: CountArray) -> tuple[split.Rows, CodeArray]:
     """Return rows with counts of which each column is what a class holds, by sensitive values; and these."""
-    begins = _begins(search)
+    begins = _column_begins(search)
     codes, counts, kinds = [], [], []
     for kind in np.flatnonzero(held[: begins[1]].any(axis=0)).tolist():
-        places, n_records = sorted_apart([held[first:last, kind] for first, last in pairwise(begins.tolist())])
+        places, n_records = sort_columns_separately(
+            [held[first:last, kind] for first, last in pairwise(begins.tolist())]
+        )
         of_kind = room_for_rows(len(n_records), np.diff(begins).tolist())
         of_kind[:, : len(places)] = np.column_stack(places)
         codes.append(of_kind)
         counts.append(n_records)
         kinds.append(np.full(len(n_records), kind, dtype=np.int32))
-    return side_by_side(np.concatenate(codes), np.concatenate(counts)), np.concatenate(kinds)
+    return rows_for_kernels(np.concatenate(codes), np.concatenate(counts)), np.concatenate(kinds)
 
 
 def _cut_top(
@@ -320,51 +327,54 @@ def _cut_top(
     search, kinds = records.search, records.kinds
     n_records = int(margins_of[0].sum())
     whole = (0, n_records)
-    pieces = {whole: _uncut(whole)}
-    most, n_together = max(_FEWEST, n_records // _N_CLASSES), _most_together(search, kinds)
-    everything = _Cut(0, np.arange(_begins(search)[1], dtype=np.int32))
-    count = partial(_lefts, plan, records, workers, coded, pieces)
+    pieces = {whole: _build_uncut_piece(whole)}
+    most, n_together = (
+        max(_MAX_RECORDS_PER_WORKER, n_records // _N_CLASSES_FOR_WORKERS),
+        _max_classes_at_once(search, kinds),
+    )
+    everything = _Cut(0, np.arange(_column_begins(search)[1], dtype=np.int32))
+    count = partial(_count_left_sides, plan, records, workers, coded, pieces)
     (held,) = count([(whole, [everything])])[0]
     _check_margins(plan, margins_of, held)
     waiting, n_settled = [_Open(whole, held)] if n_records > most else [], 0
     while waiting:
-        some = [(each, _Ranking(search, each.held, kinds)) for each in waiting[-n_together:]]
+        some = [(each, _Ranking(search, each.place_counts, kinds)) for each in waiting[-n_together:]]
         del waiting[-n_together:]
-        is_cut = [(each, ranking, ranking.cuts()) for each, ranking in some if ranking.n_cuts]
+        is_cut = [(each, ranking, ranking.list_cuts()) for each, ranking in some if ranking.n_cuts]
         n_settled += sum(each.run[1] - each.run[0] for each, ranking in some if not ranking.n_cuts)
         counted = count([(each.run, cuts) for each, _, cuts in is_cut])
         for (each, ranking, cuts), lefts in zip(is_cut, counted, strict=True):
-            best = ranking.best(each.held, lefts)
+            best = ranking.find_best(each.place_counts, lefts)
             left = lefts[best]
-            middle = each.run[0] + int(left[: _begins(search)[1]].sum())
+            middle = each.run[0] + int(left[: _column_begins(search)[1]].sum())
             sides = (each.run[0], middle), (middle, each.run[1])
-            pieces[each.run] = Piece(_one_cut(cuts[best]), each.run, sides)
-            for run, of_side in zip(sides, (left, each.held - left), strict=True):
-                pieces[run] = _uncut(run)
+            pieces[each.run] = Piece(_build_cut_tree(cuts[best]), each.run, sides)
+            for run, of_side in zip(sides, (left, each.place_counts - left), strict=True):
+                pieces[run] = _build_uncut_piece(run)
                 if run[1] - run[0] > most:
                     waiting.append(_Open(run, of_side))
                 else:
                     n_settled += run[1] - run[0]
         # What is cut here is the first half of the work.
-        plan.asked.clock.tell(n_settled / n_records / 2)
+        plan.request.clock.report_progress(n_settled / n_records / 2)
     return pieces
 
 
-def _most_together(search: CutSearch, kinds: tuple[int, ...]) -> int:
+def _max_classes_at_once(search: CutSearch, kinds: tuple[int, ...]) -> int:
     """Return of how many classes a worker counts the cuts at once."""
     n_entries, n_kinds = len(search.axes.places), math.prod(kinds)
     of_one = min(search.n_rescored if search.deals_ties is None else 1, n_entries) * n_entries * n_kinds
-    if of_one > _MOST_OF_ONE:
+    if of_one > _MAX_COUNTS_PER_CLASS:
         msg = (
             f"{n_entries:,} values of the quasi-identifiers beside {n_kinds:,} combinations of sensitive values are "
             "too many to be counted together on a cluster."
         )
         hint = "coarsen columns first, or write the query as Parquet files, and pass their folder."
         raise InputError(msg, hint=hint)
-    return max(1, _MOST_COUNTS // of_one)
+    return max(1, _MAX_COUNTS_AT_ONCE // of_one)
 
 
-def _lefts(
+def _count_left_sides(
     plan: Plan,
     records: _CodedParts,
     workers: Workers,
@@ -373,7 +383,7 @@ def _lefts(
     asked: Sequence[tuple[tuple[int, int], Sequence[_Cut]]],
 ) -> CountArray:
     """Have all parts count what the left sides of some cuts hold; shape (n_classes, n_cuts, n_entries, n_kinds)."""
-    begins = _begins(records.search)
+    begins = _column_begins(records.search)
     n_cuts = max((len(cuts) for _, cuts in asked), default=0)
     if n_cuts == 0:
         return np.empty((0, 0, begins[-1], math.prod(records.kinds)), dtype=np.int64)
@@ -389,9 +399,9 @@ def _lefts(
     leaves = sorted(run for run, piece in pieces.items() if not piece.parts)
     class_of_leaf = np.full(len(leaves), -1, dtype=np.int32)
     class_of_leaf[[leaves.index(run) for run, _ in asked]] = np.arange(len(asked))
-    walk = CutTree.of(joined(pieces, leaves[-1][1]), plan.axes).walk()
+    walk = CutTree.from_split_tree(concatenate_trees(pieces, leaves[-1][1]), plan.axes).build_walk()
     sides = counting.Sides(columns, starts, np.concatenate(goes_left), begins.astype(np.int64))
-    return workers.sum(partial(records.count, walk, class_of_leaf, sides), coded)
+    return workers.sum(partial(records.count_left_sides, walk, class_of_leaf, sides), coded)
 
 
 def _check_margins(plan: Plan, margins_of: Sequence[CountArray], held: CountArray) -> None:
@@ -402,23 +412,23 @@ def _check_margins(plan: Plan, margins_of: Sequence[CountArray], held: CountArra
         expected = np.zeros(last - first, dtype=np.int64)
         np.add.at(expected, axis.place[plan.coding.code_of_cell[j] + 1], margins_of[j])
         if not np.array_equal(held[first:last].sum(axis=1), expected):
-            raise changed()
+            raise change_error()
 
 
-def _uncut(run: tuple[int, int]) -> Piece:
+def _build_uncut_piece(run: tuple[int, int]) -> Piece:
     """Return a class of which no cut is known."""
     none = np.empty(0, dtype=np.int32)
     one = np.array([-1], dtype=np.int32), np.zeros(1, dtype=np.int32), none, np.zeros(2, dtype=np.int32)
     return Piece(split.SplitTree(*one, tree_cursor(1, n_leaves=1, n_members=0)), run)
 
 
-def _one_cut(cut: _Cut) -> split.SplitTree:
+def _build_cut_tree(cut: _Cut) -> split.SplitTree:
     column, length = np.array([[cut.column], [len(cut.members)]], dtype=np.int32)
     cursor = tree_cursor(1, n_leaves=0, n_members=len(cut.members))
     return split.SplitTree(column, length, cut.members, np.zeros(1, dtype=np.int32), cursor)
 
 
-def _settled(
+def _collect_results(
     plan: Plan, pieces: dict[tuple[int, int], Piece], made: Sequence[tuple[tuple[int, int], Path]]
 ) -> tuple[Walk, int, ClassRows, NDArray[Any]]:
     """Take in what workers made of the classes, which come in order: the cuts, their nodes, and rows of the classes."""
@@ -428,24 +438,24 @@ def _settled(
         path.unlink()
         pieces[run] = Piece(settled.tree, run)
         rows.append(settled.rows)
-        shifted.append(settled.shifted)
-    tree = joined(pieces, made[-1][0][1])
+        shifted.append(settled.shifted_codes)
+    tree = concatenate_trees(pieces, made[-1][0][1])
     pieces.clear()
-    walk = CutTree.of(tree, plan.axes).walk()
+    walk = CutTree.from_split_tree(tree, plan.axes).build_walk()
     n_nodes = len(tree.columns)
     # Room for what is joined.
     del tree
-    return walk, n_nodes, ClassRows.joined(rows), np.concatenate(shifted, axis=1)
+    return walk, n_nodes, ClassRows.concatenate(rows), np.concatenate(shifted, axis=1)
 
 
 @contextmanager
-def _whole(path: Path) -> Iterator[Path]:
+def _rename_when_complete(path: Path) -> Iterator[Path]:
     """Give a file its name once it is written: another try of a task may write it at the same time."""
     draft = path.with_name(f"{path.name}.{secrets.token_hex(4)}")
     yield draft
     draft.replace(path)
 
 
-def _removed(paths: Sequence[Path]) -> None:
+def _remove_files(paths: Sequence[Path]) -> None:
     for path in paths:
         path.unlink()

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from hushtable._types import BoolArray, CodeArray
-from hushtable.columns import Column, held_items, merge_items
+from hushtable.columns import Column, list_items, merge_items
 from hushtable.errors import InputError
 from hushtable.models import AlphaKAnonymity, ClassStats, Histogram, KAnonymity, PrivacyModel, question_of_items
 from hushtable.search import check_memory
@@ -66,28 +66,28 @@ def _columns_of(table: Table, model: PrivacyModel, least: int) -> Iterator[_Item
     """Yield what a model asks of the items of its column, without those that no class can fail by."""
     (name,) = model.needs.sensitive
     codes: CodeArray = table.codes[table.index(name)]
-    items, holds = merge_items(*held_items(table.column(name)))
+    items, holds = merge_items(*list_items(table.column(name)))
     # The last entry serves the missing cells, which index it as -1.
     by_value = np.column_stack([holds, np.zeros(len(items), dtype=bool)])
     if isinstance(model, AlphaKAnonymity):
         question = question_of_items(model, name).model
         can_fail = [held for held in by_value if _can_fail(question, held[codes], table, least)]
-        for place, shared in enumerate(_sharing(can_fail), start=1):
-            of_column = question_of_items(model, _unused(table, f"{name} (items, part {place})"))
+        for place, shared in enumerate(_share_columns(can_fail), start=1):
+            of_column = question_of_items(model, _find_free_name(table, f"{name} (items, part {place})"))
             yield _ItemColumn(of_column.model, shared[codes])
         return
     for i, held in enumerate(by_value, start=1):
-        question_ = question_of_items(model, _unused(table, f"{name} (item {i} of {len(items)})"))
+        question_ = question_of_items(model, _find_free_name(table, f"{name} (item {i} of {len(items)})"))
         rows = held[codes] if question_.of_holders else ~held[codes] & (codes >= 0)
         if _can_fail(question_.model, rows, table, least):
             yield _ItemColumn(question_.model, np.where(rows, 0, -1).astype(np.int32))
-    none = question_of_items(model, _unused(table, f"{name} (no item)"))
+    none = question_of_items(model, _find_free_name(table, f"{name} (no item)"))
     rows = codes < 0 if none.of_holders else codes >= 0
     if none.asks_of_none and _can_fail(none.model, rows, table, least):
         yield _ItemColumn(none.model, np.where(rows, 0, -1).astype(np.int32))
 
 
-def _sharing(held: Sequence[BoolArray]) -> list[CodeArray]:
+def _share_columns(held: Sequence[BoolArray]) -> list[CodeArray]:
     """Give items that no value holds together one column: which of its items each value holds, -1 is none."""
     columns: list[CodeArray] = []
     n_items: list[int] = []
@@ -101,7 +101,7 @@ def _sharing(held: Sequence[BoolArray]) -> list[CodeArray]:
     return columns
 
 
-def _unused(table: Table, name: str) -> str:
+def _find_free_name(table: Table, name: str) -> str:
     """Return a name that no column has."""
     while name in table.names:
         name += "'"

@@ -24,7 +24,7 @@ from hushtable.errors import InfeasibleError, InputError
 from hushtable.hierarchy import Hierarchy
 from hushtable.kernels import judge, regroup
 from hushtable.models import ClassStats, KAnonymity, PrivacyModel, Rule, describe
-from hushtable.tables import Partition, Table, grounds, totals
+from hushtable.tables import Partition, Table, build_grounds, count_by_value
 
 NO_LADDERS: Final[Mapping[str, Hierarchy]] = MappingProxyType({})
 
@@ -77,24 +77,24 @@ class Judge:
         names = dict.fromkeys(name for model in self.models for name in model.needs.sensitive)
         return [*names] if self.person is None else [*names, self.person]
 
-    def of(self, rows: BoolArray | CountArray) -> Judge:
+    def take_rows(self, rows: BoolArray | CountArray) -> Judge:
         """Return the judge of some of the rows, who compares with the same whole."""
         picked: CountArray = np.flatnonzero(rows) if rows.dtype == np.bool_ else rows.astype(np.int64)
         population = None if self.population is None else self.population[picked]
         part = self.table.take(picked)
         return replace(self, table=part, reference=self.whole, population=population, outline=self.laid_out)
 
-    def stats(self, partition: Partition) -> ClassStats:
+    def class_stats(self, partition: Partition) -> ClassStats:
         """Collect what the models ask for."""
-        return self._stats(partition, self.table, self.population)
+        return self._collect_stats(partition, self.table, self.population)
 
-    def crowd(self, partition: Partition) -> CountArray:
+    def count_persons(self, partition: Partition) -> CountArray:
         """Return how many persons, or records where no column tells persons, every class holds."""
         return partition.sizes if self.person is None else partition.histogram(self.table, self.person).n_distinct()
 
-    def failed(self, partition: Partition) -> list[PrivacyModel]:
+    def list_failing_models(self, partition: Partition) -> list[PrivacyModel]:
         """Return the models that some class fails."""
-        stats = self.stats(partition)
+        stats = self.class_stats(partition)
         return [model for model in self.models if not model.passes(stats).all()]
 
     def passes(self, offsets: CountArray, rows: CodeArray) -> BoolArray:
@@ -105,29 +105,29 @@ class Judge:
             return np.asarray(sizes >= self.min_size)
         labels = np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)
         population = None if self.population is None else self.population[rows]
-        stats = self._stats(Partition.from_labels(labels, len(sizes), taken.counts), taken, population)
+        stats = self._collect_stats(Partition.from_labels(labels, len(sizes), taken.counts), taken, population)
         return np.asarray(np.all([model.passes(stats) for model in self.models], axis=0))
 
     def passes_labels(self, labels: CodeArray) -> bool:
         """Tell whether every class of all rows passes, given by its number from 0 on."""
-        return not self.failed(Partition.from_labels(labels, int(labels.max()) + 1, self.table.counts))
+        return not self.list_failing_models(Partition.from_labels(labels, int(labels.max()) + 1, self.table.counts))
 
     def passes_as_one_class(self) -> bool:
         """Tell whether all rows together may be a class; rows that are nobody's alone may not, where persons count."""
-        whole = Partition.of(self.table, ())
-        if self.failed(whole):
+        whole = Partition.from_table(self.table, ())
+        if self.list_failing_models(whole):
             return False
-        persons = None if self.person is None else self.stats(whole).persons
+        persons = None if self.person is None else self.class_stats(whole).persons
         return persons is None or bool((persons >= self.min_size).all())
 
     def check_feasible(self) -> None:
         """Raise InfeasibleError where all rows as one class fail a model that merging classes cannot break."""
         if self.table.n_records == 0:
             raise InfeasibleError("the models fail as long as any record is published.", hint="ask for less.")
-        whole = Partition.of(self.table, ())
-        failed = [model for model in self.failed(whole) if model.monotone_coarsening]
+        whole = Partition.from_table(self.table, ())
+        failed = [model for model in self.list_failing_models(whole) if model.monotone_coarsening]
         if failed:
-            stats = self.stats(whole)
+            stats = self.class_stats(whole)
             reached = "; ".join(
                 f"{describe(model)} reaches {model.measure(stats)[0]:g} "
                 f"({'higher' if model.higher_is_safer else 'lower'} is safer)"
@@ -141,7 +141,7 @@ class Judge:
     def check_classes(self, partition: Partition, method: Any) -> None:
         """Raise where a class that a search found fails a model, or could not be judged."""
         self.own.raise_faults()
-        for model in self.failed(partition):
+        for model in self.list_failing_models(partition):
             if not model.monotone_coarsening:
                 raise InfeasibleError(
                     f"the search found no classes that satisfy {describe(model)}, which merging classes can break.",
@@ -154,47 +154,49 @@ class Judge:
                 raise InputError(f"{msg} {method.name!r} ({home}), not of hushtable.", hint=hint)
             raise AssertionError(msg)
 
-    def codes(self) -> CodeArray:
+    def codes_for_kernels(self) -> CodeArray:
         """Return the counted columns as kernels see them, shape (n_counted, n_rows); 0 is missing."""
         return self.table.codes[[self.table.index(name) for name in self.counted]] + np.int32(1)
 
     def reference_stats(self) -> ClassStats:
         """Return what models compare every class with: totals and grounds, and no class."""
         names, reference = self.counted, self.whole
-        distributions = {name: totals(reference, name) for name in names}
+        distributions = {name: count_by_value(reference, name) for name in names}
         return ClassStats(
-            np.empty(0, dtype=np.int64), totals=distributions, grounds=grounds(reference, names, self._levels())
+            np.empty(0, dtype=np.int64),
+            totals=distributions,
+            grounds=build_grounds(reference, names, self._levels_of_ladders()),
         )
 
-    def rules(self) -> judge.Rules:
+    def rules_for_kernels(self) -> judge.Rules:
         """Return the same judgement for the kernels."""
         names, reference, known = self.counted, self.whole, self.reference_stats()
         ready, slow = [model for model in self.models if has_rule(model)], self.without_rule
-        rules = [rule for model in ready for rule in self._by_person(model.rule(known.totals, known.grounds))]
+        rules = [rule for model in ready for rule in self._rules_by_person(model.rule(known.totals, known.grounds))]
         rules += [Rule(RULE_OWN, None, i) for i in range(len(slow))]
-        by_numbers = judge.BY_NUMBERS.issuperset(rule.kind for rule in rules)
+        by_numbers = judge.RULES_WITHOUT_HISTOGRAMS.issuperset(rule.kind for rule in rules)
         return judge.Rules(
-            own=self.own.address(slow, names, known, self.person) if slow else None,
+            own=self.own.kernel_address(slow, names, known, self.person) if slow else None,
             kinds=np.array([rule.kind for rule in rules], dtype=np.int64),
             columns=np.array([names.index(rule.sensitive) if rule.sensitive else 0 for rule in rules], dtype=np.int64),
             thresholds=np.array([rule.threshold for rule in rules]),
             seconds=np.array([rule.second for rule in rules]),
             n_values=np.array([_n_occurring(reference, rule.sensitive) for rule in rules], dtype=np.int64),
-            tables=None if by_numbers else _stacked([rule.table for rule in rules]),
+            tables=None if by_numbers else _stack_tables([rule.table for rule in rules]),
         )
 
-    def check(self, room: int) -> regroup.Check:
+    def check_for_kernels(self, room: int) -> regroup.Check:
         """Return the judgement of blocks of at most ``room`` rows for the kernels that regroup them."""
         room = max(room, self.min_size)
         if self.is_by_size or not (self.counted or self.without_rule):
             return regroup.Check(self.min_size, room, None)
-        codes, rules = self.codes(), self.rules()
+        codes, rules = self.codes_for_kernels(), self.rules_for_kernels()
         widest = max((self.table.column(name).n_values + 1 for name in self.counted), default=0)
         held, n_held = np.zeros((len(codes), widest), dtype=np.int64), np.zeros(len(codes), dtype=np.int64)
-        judged = regroup.JudgedBlock(codes, rules, held, n_held, rules.scratch())
+        judged = regroup.JudgedBlock(codes, rules, held, n_held, rules.allocate_nodes())
         return regroup.Check(self.min_size, room, judged)
 
-    def _by_person(self, rule: Rule) -> list[Rule]:
+    def _rules_by_person(self, rule: Rule) -> list[Rule]:
         """Return what a rule asks where records of one person count once: so many persons are so many values."""
         if self.person is None or rule.kind not in (RULE_SIZE, RULE_SHARE):
             return [rule]
@@ -202,15 +204,15 @@ class Judge:
         persons = Rule(RULE_DISTINCT, self.person, k)
         return [persons] if rule.kind == RULE_SIZE else [rule, persons]
 
-    def _levels(self) -> dict[str, CodeArray]:
+    def _levels_of_ladders(self) -> dict[str, CodeArray]:
         names = set(self.counted) & self.ladders.keys()
         return {name: self.ladders[name].levels_with_missing() for name in names}
 
-    def _stats(self, partition: Partition, table: Table, population: CountArray | None) -> ClassStats:
-        stats = partition.stats(table, self.models, population=population, hierarchies=self._levels())
+    def _collect_stats(self, partition: Partition, table: Table, population: CountArray | None) -> ClassStats:
+        stats = partition.stats(table, self.models, population=population, hierarchies=self._levels_of_ladders())
         return replace(
             stats,
-            totals={name: totals(self.whole, name) for name in stats.totals},
+            totals={name: count_by_value(self.whole, name) for name in stats.totals},
             persons=None if self.person is None else partition.histogram(table, self.person).n_distinct(),
         )
 
@@ -230,7 +232,7 @@ def _n_occurring(table: Table, sensitive: str | None) -> int:
     return 0 if sensitive is None else int(table.codes[table.index(sensitive)].max(initial=-1)) + 2
 
 
-def _stacked(tables: Sequence[FloatArray]) -> FloatArray:
+def _stack_tables(tables: Sequence[FloatArray]) -> FloatArray:
     """Stack tables of different shapes, with zeros where one is smaller."""
     shape = np.max([table.shape for table in tables], axis=0)
     stacked = np.zeros((len(tables), *shape))

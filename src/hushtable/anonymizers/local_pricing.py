@@ -16,14 +16,14 @@ from hushtable.kernels import class_costs, neighbours
 from hushtable.kernels.annealing import Near
 from hushtable.kernels.class_costs import Space
 from hushtable.quality import ArxLoss, CellLoss, Loss
-from hushtable.recoding import Axis, Recoding, lay_out, places, relative
+from hushtable.recoding import Axis, Recoding, lay_out, places_of_rows, scale_weights
 from hushtable.search import Clock, check_memory
 from hushtable.tables import Partition
 
-_BLOCK: Final = 32  # rows that share a bound
-_SIDES: Final = 1_024  # blocks looked at on either side
-_MOST_BOUNDED: Final = 256  # places of a column that bounds look at
-_TOGETHER: Final = 1_024  # rows between two looks at the clock
+_ROWS_PER_BLOCK: Final = 32  # rows that share a bound
+_BLOCKS_PER_SIDE: Final = 1_024  # blocks looked at on either side
+_MAX_PLACES_FOR_BOUNDS: Final = 256  # places of a column that bounds look at
+_ROWS_BETWEEN_LOOKS: Final = 1_024  # rows between two looks at the clock
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -36,7 +36,7 @@ class Neighbours:
     complete: bool  # whether there was time for all rows
 
 
-def find(space: Space, labels: CodeArray, n_near: int, clock: Clock) -> Neighbours:
+def find_neighbours(space: Space, labels: CodeArray, n_near: int, clock: Clock) -> Neighbours:
     """Find the nearest rows, where classes are numbered so that neighbours in number are neighbours in space.
 
     Rows whose turn does not come in time, and those of large tables that lie far apart in that order, are not found.
@@ -54,23 +54,31 @@ def find(space: Space, labels: CodeArray, n_near: int, clock: Clock) -> Neighbou
     n_near = min(n_near, len(codes))
     some = space._replace(codes=codes)
     n_bounded = np.where(
-        (space.columns["n_places"] <= _MOST_BOUNDED)
+        (space.columns["n_places"] <= _MAX_PLACES_FOR_BOUNDS)
         & np.isin(space.columns["kind"], (class_costs.KIND_TABLE, class_costs.KIND_SET)),
         space.columns["n_places"],
         0,
     )
     entries = np.append(0, np.cumsum(n_bounded))
-    n_blocks = -(-len(codes) // _BLOCK)
+    n_blocks = -(-len(codes) // _ROWS_PER_BLOCK)
     needed = 4.0 * n_blocks * int(entries[-1]) + 12.0 * len(codes) * n_near
     check_memory(needed, f"finding the {n_near} nearest of {len(codes)} rows", "anonymize parts of the table.")
     bounds = np.zeros((n_blocks, int(entries[-1])), dtype=np.float32)
-    neighbours.fill_bounds(some, entries, _BLOCK, bounds)
+    neighbours.fill_bounds(some, entries, _ROWS_PER_BLOCK, bounds)
     found = np.full((len(codes), n_near), -1, dtype=np.int32)
     costs = np.full((len(codes), n_near), np.inf)
     begin = 0
     while begin < len(codes) and clock.left > 0:
-        neighbours.nearest(some, counts, entries, bounds, (_BLOCK, _SIDES, begin, begin + _TOGETHER), found, costs)
-        begin += _TOGETHER
+        neighbours.find_nearest(
+            some,
+            counts,
+            entries,
+            bounds,
+            (_ROWS_PER_BLOCK, _BLOCKS_PER_SIDE, begin, begin + _ROWS_BETWEEN_LOOKS),
+            found,
+            costs,
+        )
+        begin += _ROWS_BETWEEN_LOOKS
     offsets = np.append(0, np.cumsum(counts))
     return Neighbours(order, Near(found, distinct[order].astype(np.int32), offsets), costs, begin >= len(codes))
 
@@ -79,7 +87,7 @@ MOST_COPIES: Final = 60_000
 _N_NEAR: Final = 24
 
 
-def pairs(space: Space, found: Neighbours) -> CodeArray | None:
+def match_pairs(space: Space, found: Neighbours) -> CodeArray | None:
     """Return the classes of two and three rows of least cost by a fractional matching, which is half an assignment.
 
     None where there are too few or too many rows. Of four equal rows or more, all but two or three are pairs.
@@ -90,14 +98,16 @@ def pairs(space: Space, found: Neighbours) -> CodeArray | None:
     n_all = int(n_copies.sum())
     if len(found.order) < 2 or n_all > MOST_COPIES:
         return None
-    copies = np.repeat(offsets[:-1], n_copies) + _within(n_copies)
-    following = copies[_assigned(found, n_copies)]
+    copies = np.repeat(offsets[:-1], n_copies) + _positions_in_runs(n_copies)
+    following = copies[_assign_copies(found, n_copies)]
     labels = np.full(len(found.order), -1, dtype=np.int32)
     some = space._replace(codes=np.ascontiguousarray(space.codes[found.order[copies]]))
     place = np.empty(len(found.order), dtype=np.int32)
     place[copies] = np.arange(n_all)
     of_copy = np.full(n_all, -1, dtype=np.int32)
-    n_classes = neighbours.take_apart(some, place[following], of_copy, np.empty(n_all, dtype=np.int32), np.empty(n_all))
+    n_classes = neighbours.split_rings(
+        some, place[following], of_copy, np.empty(n_all, dtype=np.int32), np.empty(n_all)
+    )
     labels[copies] = of_copy
     # What is left of a row's copies is an even number, side by side.
     rest = np.flatnonzero(labels < 0)
@@ -107,12 +117,12 @@ def pairs(space: Space, found: Neighbours) -> CodeArray | None:
     return ordered
 
 
-def _within(counts: CountArray) -> CountArray:
+def _positions_in_runs(counts: CountArray) -> CountArray:
     """Return 0, 1, 2 ... within each of several runs."""
     return np.arange(int(counts.sum())) - np.repeat(np.cumsum(counts) - counts, counts)
 
 
-def _assigned(found: Neighbours, n_copies: CountArray) -> CodeArray:
+def _assign_copies(found: Neighbours, n_copies: CountArray) -> CodeArray:
     """Return the copy that follows each, never itself."""
     from scipy import sparse
     from scipy.sparse.csgraph import min_weight_full_bipartite_matching
@@ -125,7 +135,7 @@ def _assigned(found: Neighbours, n_copies: CountArray) -> CodeArray:
     # Every copy of the one beside every copy of the other.
     n_each = n_copies[row] * n_copies[other]
     edge = np.repeat(np.arange(len(row)), n_each)
-    within = _within(n_each)
+    within = _positions_in_runs(n_each)
     tail = first[row[edge]] + within // n_copies[other[edge]]
     head = first[other[edge]] + within % n_copies[other[edge]]
     # One ring through all copies, dearer than anything else, so that there is an assignment.
@@ -145,7 +155,7 @@ def _assigned(found: Neighbours, n_copies: CountArray) -> CodeArray:
 
 
 _MOST_PLACES: Final = 1_024  # of a column whose runs all have an entry in the table
-_WORD: Final = 64
+_BITS_PER_WORD: Final = 64
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -160,45 +170,45 @@ class Pricing:
     def n_words(self) -> int:
         """How many words the bits of a class's set columns fill."""
         is_set = self.space.columns["kind"] == class_costs.KIND_SET
-        return int(((self.space.columns["n_places"][is_set] + _WORD - 1) // _WORD).sum())
+        return int(((self.space.columns["n_places"][is_set] + _BITS_PER_WORD - 1) // _BITS_PER_WORD).sum())
 
-    def publish(self, labels: CodeArray) -> tuple[Partition, Recoding]:
+    def publish_classes(self, labels: CodeArray) -> tuple[Partition, Recoding]:
         """Say what the classes of the problem's rows publish: the lowest node, the interval or set of their records."""
         table = self.problem.table
         partition = Partition.from_labels(labels, int(labels.max()) + 1, table.counts)
         return partition, publish.from_classes(table, partition, self.axes, "tight")
 
-    def publish_merged(self, labels: CodeArray) -> tuple[Partition, Recoding]:
+    def publish_and_merge(self, labels: CodeArray) -> tuple[Partition, Recoding]:
         """Say what they publish, with one class of those that publish the same cells."""
-        return publish.merge_equal_classes(self.publish(labels)[1], labels, self.problem.table.counts)
+        return publish.merge_equal_classes(self.publish_classes(labels)[1], labels, self.problem.table.counts)
 
     def loss_of(self, labels: CodeArray) -> float:
         """Return the loss of what they publish."""
-        partition, recoding = self.publish(labels)
+        partition, recoding = self.publish_classes(labels)
         return self.problem.loss.of(recoding, partition.sizes)
 
-    def near(self, labels: CodeArray) -> Pricing:
+    def with_local_weights(self, labels: CodeArray) -> Pricing:
         """Return the same weighted for small changes: a geometric mean is flatter in a column the more that lost."""
         loss = self.problem.loss
         if not (isinstance(loss, ArxLoss) and loss.mean == "geometric"):
             return self
-        partition, recoding = self.publish(labels)
+        partition, recoding = self.publish_classes(labels)
         alone = (
             (replace(recoding, columns=(column,), cells=(cells,)))
             for column, cells in zip(recoding.columns, recoding.cells, strict=True)
         )
         lost = np.array([loss.of(each, partition.sizes) for each in alone])
-        return replace(self, space=_space(self.problem, self.axes, (1 + lost.min()) / (1 + lost)))
+        return replace(self, space=_build_space(self.problem, self.axes, (1 + lost.min()) / (1 + lost)))
 
 
-def priced(problem: Problem) -> Pricing:
+def price_rows(problem: Problem) -> Pricing:
     """Price the rows of a problem."""
     axes = lay_out(problem.judge.laid_out, problem.columns, problem.ladders, {})
-    weights = relative([problem.loss.weights.get(name, 1.0) for name in problem.columns])
-    return Pricing(problem, axes, _space(problem, axes, weights))
+    weights = scale_weights([problem.loss.weights.get(name, 1.0) for name in problem.columns])
+    return Pricing(problem, axes, _build_space(problem, axes, weights))
 
 
-def _space(problem: Problem, axes: Sequence[Axis], weights: FloatArray) -> Space:
+def _build_space(problem: Problem, axes: Sequence[Axis], weights: FloatArray) -> Space:
     loss = problem.loss
     columns = np.zeros(len(axes), dtype=class_costs.COLUMN)
     tables: list[FloatArray] = []
@@ -207,13 +217,13 @@ def _space(problem: Problem, axes: Sequence[Axis], weights: FloatArray) -> Space
     begins = {class_costs.KIND_TABLE: 0, class_costs.KIND_SPAN: 0, class_costs.KIND_TREE: 0, class_costs.KIND_SET: 0}
     word = 0
     for j, (axis, weight) in enumerate(zip(axes, weights.tolist(), strict=True)):
-        kind = _kind(axis)
+        kind = _column_kind(axis)
         columns[j]["kind"], columns[j]["begin"], columns[j]["n_places"] = kind, begins[kind], axis.n_places
         columns[j]["star"] = weight
         if kind == class_costs.KIND_SET:
             columns[j]["each"], columns[j]["rest"] = _set_costs(loss, axis.domain, weight)
             columns[j]["word"] = word
-            word += -(-axis.n_places // _WORD)
+            word += -(-axis.n_places // _BITS_PER_WORD)
         elif kind == class_costs.KIND_TABLE:
             tables.append(weight * _run_costs(loss, axis).ravel())
             begins[kind] += axis.n_places**2
@@ -221,7 +231,7 @@ def _space(problem: Problem, axes: Sequence[Axis], weights: FloatArray) -> Space
             if kind == class_costs.KIND_SPAN:
                 positions.append(weight * axis.positions)
             else:
-                trees.append(_climbed(loss, axis, weight))
+                trees.append(_price_tree(loss, axis, weight))
             begins[kind] += axis.n_places
     shape = max((len(nodes) for nodes, _ in trees), default=0), begins[class_costs.KIND_TREE]
     nodes, prices = np.zeros(shape, np.int32), np.zeros(shape)
@@ -231,7 +241,7 @@ def _space(problem: Problem, axes: Sequence[Axis], weights: FloatArray) -> Space
         nodes[: len(of_column), run], prices[: len(of_column), run] = of_column, prices_of_column
         begin = run.stop
     table = np.concatenate([*tables, np.empty(0)]).astype(np.float32)
-    codes = places(problem.table, axes)
+    codes = places_of_rows(problem.table, axes)
     return Space(codes, columns, table, np.concatenate([*positions, np.empty(0)]), nodes, prices)
 
 
@@ -243,7 +253,7 @@ def node_costs(loss: Loss, hierarchy: Hierarchy, n_values: int) -> tuple[FloatAr
     return loss.node_costs(hierarchy, n_values)
 
 
-def _kind(axis: Axis) -> int:
+def _column_kind(axis: Axis) -> int:
     if not axis.is_ordered:
         return class_costs.KIND_SET
     if axis.n_places <= _MOST_PLACES:
@@ -271,7 +281,7 @@ def _run_costs(loss: Loss, axis: Axis) -> FloatArray:
         costs[1:, 1:] = np.maximum(0.0, axis.positions[None, 1:] - axis.positions[1:, None])
         return costs
     low, high = (each.astype(np.int32) for each in np.triu_indices(n_places - 1))
-    level, node = publish.covering(axis.hierarchy, axis, low, high)
+    level, node = publish.lowest_nodes(axis.hierarchy, axis, low, high)
     by_level = node_costs(loss, axis.hierarchy, axis.domain)
     found = np.zeros(len(low))
     for i, of_level in enumerate(by_level):
@@ -281,7 +291,7 @@ def _run_costs(loss: Loss, axis: Axis) -> FloatArray:
     return costs
 
 
-def _climbed(loss: Loss, axis: Axis, weight: float) -> tuple[CodeArray, FloatArray]:
+def _price_tree(loss: Loss, axis: Axis, weight: float) -> tuple[CodeArray, FloatArray]:
     """Return the node of every place at the levels above the values, and what each costs."""
     assert axis.hierarchy is not None
     codes = axis.code_at()

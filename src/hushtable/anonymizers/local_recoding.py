@@ -17,13 +17,13 @@ import numpy as np
 from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray
 from hushtable.anonymizers import local_pricing
 from hushtable.anonymizers.judging import split_large_classes
-from hushtable.anonymizers.local_pricing import Neighbours, Pricing, node_costs, priced
+from hushtable.anonymizers.local_pricing import Neighbours, Pricing, node_costs, price_rows
 from hushtable.anonymizers.method import Found, Offers, Problem
 from hushtable.anonymizers.mondrian import Mondrian
 from hushtable.errors import check_whole
 from hushtable.hierarchy import Hierarchy
 from hushtable.kernels import annealing, class_costs, rollup
-from hushtable.kernels.annealing import run
+from hushtable.kernels.annealing import anneal_steps
 from hushtable.kernels.class_costs import CostedClasses
 from hushtable.kernels.regroup import Check
 from hushtable.quality import SetNCP
@@ -51,7 +51,7 @@ class _Rest:
     nodes: CodeArray = field(repr=False)  # (levels of the first column, then of the next, ...; n_rows)
     costs: FloatArray = field(repr=False)  # as `nodes`: of a record that publishes them
 
-    def of(self, kept: BoolArray) -> _Rest:
+    def take_rows(self, kept: BoolArray) -> _Rest:
         nodes, costs = np.ascontiguousarray(self.nodes[:, kept]), np.ascontiguousarray(self.costs[:, kept])
         return _Rest(self.rows[kept], self.counts[kept], nodes, costs)
 
@@ -65,7 +65,7 @@ class _Asked:
     records: CodeArray
 
 
-def by_levels(pricing: Pricing, clock: Clock) -> CodeArray | None:
+def classes_by_levels(pricing: Pricing, clock: Clock) -> CodeArray | None:
     """Return the class of every row, -1 where it is left over; None where there is no lattice, or no time."""
     if not 0 < n_nodes(pricing) <= MOST_NODES:
         return None
@@ -74,9 +74,11 @@ def by_levels(pricing: Pricing, clock: Clock) -> CodeArray | None:
     distinct, inverse = problem.table.select(problem.columns).collapse()
     shape = tuple(ladder.n_levels for ladder in ladders)
     starts = np.append(0, np.cumsum(shape))[:-1]
-    rest = _all(pricing, ladders, distinct)
+    rest = _lay_out_rows(pricing, ladders, distinct)
     offsets = np.append(0, np.cumsum(np.bincount(inverse, minlength=distinct.n_rows)))
-    asked = _Asked(problem.judge.check(len(inverse)), offsets, np.argsort(inverse, kind="stable").astype(np.int32))
+    asked = _Asked(
+        problem.judge.check_for_kernels(len(inverse)), offsets, np.argsort(inverse, kind="stable").astype(np.int32)
+    )
     labels, n_classes = np.full(distinct.n_rows, -1, dtype=np.int32), 0
     fails, before = np.zeros(shape, dtype=bool), distinct.n_records
     while clock.left > 0:
@@ -85,17 +87,17 @@ def by_levels(pricing: Pricing, clock: Clock) -> CodeArray | None:
             # Where less is asked, what failed may do.
             fails[...] = False
         before = least
-        group = _cheapest(rest, starts, fails, least, asked, clock)
+        group = _group_by_cheapest_levels(rest, starts, fails, least, asked, clock)
         if group is None:
             break
         kept = group >= 0
         labels[rest.rows[kept]] = n_classes + np.unique(group[kept], return_inverse=True)[1]
         n_classes = int(labels.max()) + 1
-        rest = rest.of(~kept)
+        rest = rest.take_rows(~kept)
     return labels[inverse] if n_classes and clock.left > 0 else None
 
 
-def _all(pricing: Pricing, ladders: Sequence[Hierarchy], distinct: Table) -> _Rest:
+def _lay_out_rows(pricing: Pricing, ladders: Sequence[Hierarchy], distinct: Table) -> _Rest:
     """Lay out all rows."""
     nodes, costs = [], []
     loss, columns = pricing.problem.loss, pricing.space.columns
@@ -111,7 +113,7 @@ def _all(pricing: Pricing, ladders: Sequence[Hierarchy], distinct: Table) -> _Re
     return _Rest(np.arange(distinct.n_rows), distinct.counts, np.array(nodes, dtype=np.int32), np.array(costs))
 
 
-def _cheapest(
+def _group_by_cheapest_levels(
     rest: _Rest, starts: CountArray, fails: BoolArray, least: int, asked: _Asked, clock: Clock
 ) -> CodeArray | None:
     """Return the groups of the cheapest levels that keep enough records, -1 for rows in none; mark what fails."""
@@ -146,11 +148,11 @@ def _cheapest(
 
 
 _SHARE_BIG: Final = 0.01  # of the steps that split or dissolve
-_SLICE: Final = 100_000  # steps between two looks at the clock
+_STEPS_BETWEEN_LOOKS: Final = 100_000  # steps between two looks at the clock
 _N_STAGES: Final = 20  # after each of which columns are weighted anew
 _STEPS_TO_HEAL: Final = 90  # of a row; with fewer, what the first heat spoils is not made good again
 _SHARE_COLD: Final = 0.05  # of the steps, the last ones, that only go down
-_SPARE: Final = 64  # classes more than sizes allow, for splits of those that are then dissolved
+_N_SPARE_CLASSES: Final = 64  # classes more than sizes allow, for splits of those that are then dissolved
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,25 +164,25 @@ class Course:
     cold: float  # the last one
 
 
-def anneal(
+def anneal_classes(
     pricing: Pricing, labels: CodeArray, found: Neighbours, check: Check, course: Course, seed: int, clock: Clock
 ) -> tuple[CodeArray, int]:
     """Anneal classes that pass, by rows in the neighbours' order, ever colder; return rows' classes, and steps."""
     order = found.order
     space = pricing.space._replace(codes=np.ascontiguousarray(pricing.space.codes[order]))
-    classes = _classes(pricing, labels[order], check.min_size)
+    classes = _build_classes(pricing, labels[order], check.min_size)
     state = np.array([1 + (seed * 48_271 + 11) % 2_147_483_646], dtype=np.int64)
     begun, whole = clock.spent, clock.left
-    class_costs.settle_all(space, classes)
+    class_costs.recompute_all_classes(space, classes)
     n_done, stage, done = 0, 0, 0.0 if whole > 0 else 1.0
     # How many steps there will be; with an end in time, the first of them tell.
     n_all = course.n_steps if math.isinf(whole) else 0.0
     while done < 1 and n_done < course.n_steps:
         if int(done * _N_STAGES) > stage:
             stage = int(done * _N_STAGES)
-            space = pricing.near(_unordered(classes, order)).space._replace(codes=space.codes)
-            class_costs.settle_all(space, classes)
-        n_steps = min(_SLICE, -(-course.n_steps // _N_STAGES), course.n_steps - n_done)
+            space = pricing.with_local_weights(_restore_row_order(classes, order)).space._replace(codes=space.codes)
+            class_costs.recompute_all_classes(space, classes)
+        n_steps = min(_STEPS_BETWEEN_LOOKS, -(-course.n_steps // _N_STAGES), course.n_steps - n_done)
         share = min(1.0, done / (1 - _SHARE_COLD))
         hot = max(course.cold / 100, course.hot * min(1.0, n_all / (_STEPS_TO_HEAL * len(order))))
         heat = hot * (min(hot, course.cold) / hot) ** share if share < 1 else course.cold / 100
@@ -188,21 +190,21 @@ def anneal(
         n_done += n_steps
         done = max(n_done / course.n_steps, (clock.spent - begun) / whole)
         n_all = n_done / done
-        clock.tell(min(0.99, done))
-    return _unordered(classes, order), n_done
+        clock.report_progress(min(0.99, done))
+    return _restore_row_order(classes, order), n_done
 
 
-def _unordered(classes: CostedClasses, order: CountArray) -> CodeArray:
+def _restore_row_order(classes: CostedClasses, order: CountArray) -> CodeArray:
     """Return the class of every row, numbered from 0, rows in their first order."""
     labels = np.empty(len(order), dtype=np.int32)
     labels[order] = np.unique(classes.rows["label"], return_inverse=True)[1]
     return labels
 
 
-def _classes(pricing: Pricing, labels: CodeArray, min_size: int) -> CostedClasses:
+def _build_classes(pricing: Pricing, labels: CodeArray, min_size: int) -> CostedClasses:
     """Put labelled rows into rings; those labelled -1 are in no class."""
     n_rows, n_columns = pricing.space.codes.shape
-    n_slots = max(n_rows // min_size, int(labels.max()) + 1) + _SPARE
+    n_slots = max(n_rows // min_size, int(labels.max()) + 1) + _N_SPARE_CLASSES
     check_memory(
         n_slots * (16.0 * n_columns + 16.0 * pricing.n_words + 24) + 20.0 * n_rows,
         f"annealing classes of {n_rows} records",
@@ -233,33 +235,33 @@ def _classes(pricing: Pricing, labels: CodeArray, min_size: int) -> CostedClasse
     )
 
 
-def adopted(pricing: Pricing, labels: CodeArray, check: Check) -> CodeArray | None:
+def adopt_rows(pricing: Pricing, labels: CodeArray, check: Check) -> CodeArray | None:
     """Give every row labelled -1 to the class that grows least; None where no class may have one."""
     rows = np.flatnonzero(labels < 0)
     if not len(rows):
         return labels
-    classes = _classes(pricing, labels, check.min_size)
-    class_costs.settle_all(pricing.space, classes)
-    if annealing.adopt(pricing.space, classes, check, rows) < len(rows):
+    classes = _build_classes(pricing, labels, check.min_size)
+    class_costs.recompute_all_classes(pricing.space, classes)
+    if annealing.adopt_rows(pricing.space, classes, check, rows) < len(rows):
         return None
     return np.ascontiguousarray(classes.rows["label"])
 
 
-_SECONDS: Final = 10.0
+_MAX_SECONDS: Final = 10.0
 _STEPS_PER_ROW: Final = 300
-_MOST_PER_ROW: Final = 5_000
-_AT_ONCE: Final = 1_000_000  # steps that take about a second
+_MAX_STEPS_PER_ROW: Final = 5_000
+_STEPS_PER_SECOND: Final = 1_000_000  # steps that take about a second
 _N_NEAR: Final = 32
-_FEW: Final = 100  # rows to compile kernels with
+_ROWS_TO_COMPILE_WITH: Final = 100  # rows to compile kernels with
 _SHARE_OF_FLOOR: Final = 0.1  # of the seconds
 _SHARE_OF_START: Final = 0.5  # of the others
-_MOST_IN_A_PASS: Final = 20_000
-_WIDEST: Final = 3  # times the least size, where that alone decides
+_MAX_ROWS_OF_FLOOR: Final = 20_000
+_MAX_SIZE_FACTOR: Final = 3  # times the least size, where that alone decides
 _HEAT: Final = (0.2, 0.015)  # first and last temperature for classes of some mean size, in cells
-_HEATED: Final = 7.0
+_CLASS_SIZE_OF_HEAT: Final = 7.0
 _HEAT_OF_PAIRS: Final = (0.04, 0.003)
-_MONDRIAN_HOTTER: Final = 1.5
-_NEGLIGIBLE: Final = 1e-12
+_HEAT_FACTOR_OF_MONDRIAN: Final = 1.5
+_NEGLIGIBLE_LOSS: Final = 1e-12
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -322,80 +324,84 @@ class LocalRecoding:
 
     def search(self, problem: Problem) -> Found:
         """Find a start and anneal it; a budget's nodes are steps."""
-        say_if_first_run(run, 40)
-        _compile(problem)
-        problem = replace(problem, clock=problem.clock.anew())
-        n_steps, clock = _within(problem)
-        spared, clock = _spared(problem, clock)
-        pricing = priced(problem)
-        first_part = clock.part(_SHARE_OF_START) if clock.budget.seconds else Clock()
-        by_mondrian = _by_mondrian(problem, first_part)
-        found = local_pricing.find(pricing.space, by_mondrian, _N_NEAR, first_part)
-        start = min(_starts(pricing, by_mondrian, found, first_part), key=lambda start: start.loss)
+        say_if_first_run(anneal_steps, 40)
+        _compile_kernels(problem)
+        problem = replace(problem, clock=problem.clock.with_new_start())
+        n_steps, clock = _limit_steps(problem)
+        spared, clock = _split_budget(problem, clock)
+        pricing = price_rows(problem)
+        first_part = clock.start_part(_SHARE_OF_START) if clock.budget.seconds else Clock()
+        by_mondrian = _classes_by_mondrian(problem, first_part)
+        found = local_pricing.find_neighbours(pricing.space, by_mondrian, _N_NEAR, first_part)
+        start = min(_list_starts(pricing, by_mondrian, found, first_part), key=lambda start: start.loss)
         labels, loss, n_done = start.labels, start.loss, 0
-        clock.note(loss, at=0)
-        if loss > _NEGLIGIBLE:
-            check = _ordered(_check(pricing), found)
+        clock.record_improvement(loss, at=0)
+        if loss > _NEGLIGIBLE_LOSS:
+            check = _reorder_check(_build_check(pricing), found)
             course = Course(n_steps, start.hot, start.cold)
-            labels, n_done = anneal(pricing, labels, found, check, course, self.seed, clock)
+            labels, n_done = anneal_classes(pricing, labels, found, check, course, self.seed, clock)
             loss = pricing.loss_of(labels)
             # The loss itself may not be a sum over cells, and rows that a wave of heat has moved may not come back.
             labels, loss = (labels, loss) if loss < start.loss else (start.labels, start.loss)
-        clock.note(loss, at=n_done)
-        is_ended = loss > _NEGLIGIBLE and n_done < min(n_steps, _STEPS_PER_ROW * len(labels))
+        clock.record_improvement(loss, at=n_done)
+        is_ended = loss > _NEGLIGIBLE_LOSS and n_done < min(n_steps, _STEPS_PER_ROW * len(labels))
         is_short = problem.clock.budget.nodes is not None and n_steps < _STEPS_PER_ROW * len(labels)
         effort = Effort(n_done, 0, 0, 0.0, history=tuple(clock.history))
-        trace = clock.trace(repr(self), n_done, complete=not (is_ended or is_short), seed=self.seed, effort=effort)
-        return Found(*pricing.publish_merged(labels), trace, spared=spared)
+        trace = clock.build_trace(
+            repr(self), n_done, complete=not (is_ended or is_short), seed=self.seed, effort=effort
+        )
+        return Found(*pricing.publish_and_merge(labels), trace, floor_budget=spared)
 
 
-def _compile(problem: Problem) -> None:
+def _compile_kernels(problem: Problem) -> None:
     """Run every kernel once on a few rows: their first compilation is long, and nothing can interrupt it."""
     judge, n_rows = problem.judge, problem.table.n_rows
-    rows = np.linspace(0, n_rows - 1, min(n_rows, max(_FEW, 2 * judge.min_size))).astype(np.int64)
-    pricing = priced(replace(problem, judge=judge.of(rows), clock=Clock()))
-    _by_mondrian(pricing.problem, Clock())
-    labels, check = np.zeros(len(rows), dtype=np.int32), _check(pricing)
-    found = local_pricing.find(pricing.space, labels, _N_NEAR, Clock())
-    by_levels(pricing, Clock())
-    local_pricing.pairs(pricing.space, found)
+    rows = np.linspace(0, n_rows - 1, min(n_rows, max(_ROWS_TO_COMPILE_WITH, 2 * judge.min_size))).astype(np.int64)
+    pricing = price_rows(replace(problem, judge=judge.take_rows(rows), clock=Clock()))
+    _classes_by_mondrian(pricing.problem, Clock())
+    labels, check = np.zeros(len(rows), dtype=np.int32), _build_check(pricing)
+    found = local_pricing.find_neighbours(pricing.space, labels, _N_NEAR, Clock())
+    classes_by_levels(pricing, Clock())
+    local_pricing.match_pairs(pricing.space, found)
     # Two steps are two stages, between which columns are weighted anew.
-    anneal(pricing, labels, found, _ordered(check, found), Course(2, 1.0, 1.0), 0, Clock())
-    adopted(pricing, np.where(np.arange(len(rows)) == 1, np.int32(-1), labels), check)
+    anneal_classes(pricing, labels, found, _reorder_check(check, found), Course(2, 1.0, 1.0), 0, Clock())
+    adopt_rows(pricing, np.where(np.arange(len(rows)) == 1, np.int32(-1), labels), check)
     pricing.problem.judge.passes_labels(labels)
-    pricing.publish_merged(labels)
+    pricing.publish_and_merge(labels)
     pricing.loss_of(labels)
 
 
-def _within(problem: Problem) -> tuple[int, Clock]:
+def _limit_steps(problem: Problem) -> tuple[int, Clock]:
     """Return how many steps there may be, and the clock that ends them."""
     clock, n_rows = problem.clock, problem.table.n_rows
     if clock.budget.nodes is not None:
         return clock.budget.nodes, clock
     if clock.budget.seconds is not None:
-        return _MOST_PER_ROW * n_rows, clock
+        return _MAX_STEPS_PER_ROW * n_rows, clock
     n_steps = _STEPS_PER_ROW * n_rows
-    return n_steps, clock if n_steps <= _AT_ONCE else clock.ending(_SECONDS)
+    return n_steps, clock if n_steps <= _STEPS_PER_SECOND else clock.with_default_end(_MAX_SECONDS)
 
 
-def _spared(problem: Problem, clock: Clock) -> tuple[Budget | None, Clock]:
+def _split_budget(problem: Problem, clock: Clock) -> tuple[Budget | None, Clock]:
     """Return what a floor under the loss may take, and the clock of the search; None where no floor is known."""
     if problem.ladders or not isinstance(problem.loss, SetNCP) or problem.loss != SetNCP():
         return None, clock
     seconds = clock.budget.seconds
     if seconds is None:
         # A floor without a budget is reproducible, and takes long where there are many rows.
-        return Budget() if problem.table.n_rows <= _MOST_IN_A_PASS else None, clock
+        return Budget() if problem.table.n_rows <= _MAX_ROWS_OF_FLOOR else None, clock
     return Budget(_SHARE_OF_FLOOR * seconds), replace(clock, budget=Budget((1 - _SHARE_OF_FLOOR) * seconds))
 
 
-def _check(pricing: Pricing) -> Check:
+def _build_check(pricing: Pricing) -> Check:
     """Return what every class satisfies, of the problem's rows."""
     judge = pricing.problem.judge
-    return judge.check(_WIDEST * judge.min_size if judge.is_by_size else pricing.problem.table.n_rows)
+    return judge.check_for_kernels(
+        _MAX_SIZE_FACTOR * judge.min_size if judge.is_by_size else pricing.problem.table.n_rows
+    )
 
 
-def _ordered(check: Check, found: Neighbours) -> Check:
+def _reorder_check(check: Check, found: Neighbours) -> Check:
     """Return the same of rows in the order of the neighbours."""
     if check.judged is None:
         return check
@@ -403,31 +409,31 @@ def _ordered(check: Check, found: Neighbours) -> Check:
     return check._replace(judged=check.judged._replace(sensitive=sensitive))
 
 
-def _starts(pricing: Pricing, by_mondrian: CodeArray, found: Neighbours, clock: Clock) -> Iterator[_Start]:
+def _list_starts(pricing: Pricing, by_mondrian: CodeArray, found: Neighbours, clock: Clock) -> Iterator[_Start]:
     """Find starts."""
     judge, codes = pricing.problem.judge, pricing.space.codes
     by_size, k = judge.is_by_size, judge.min_size
-    yield _started(pricing, by_mondrian, _MONDRIAN_HOTTER)
+    yield _build_start(pricing, by_mondrian, _HEAT_FACTOR_OF_MONDRIAN)
     if by_size:
-        yield _started(pricing, split_large_classes(codes, by_mondrian, k), _MONDRIAN_HOTTER)
-    along_levels = by_levels(pricing, clock)
+        yield _build_start(pricing, split_large_classes(codes, by_mondrian, k), _HEAT_FACTOR_OF_MONDRIAN)
+    along_levels = classes_by_levels(pricing, clock)
     if along_levels is not None:
-        whole = adopted(pricing, along_levels, judge.check(pricing.problem.table.n_rows))
+        whole = adopt_rows(pricing, along_levels, judge.check_for_kernels(pricing.problem.table.n_rows))
         if whole is not None and (by_size or judge.passes_labels(whole)):
-            yield _started(pricing, split_large_classes(codes, whole, k) if by_size else whole, 1.0)
+            yield _build_start(pricing, split_large_classes(codes, whole, k) if by_size else whole, 1.0)
     if by_size and k == 2 and clock.left > 0:
-        pairs = local_pricing.pairs(pricing.space, found)
+        pairs = local_pricing.match_pairs(pricing.space, found)
         if pairs is not None:
             yield _Start(pairs, pricing.loss_of(pairs), *_HEAT_OF_PAIRS)
 
 
-def _started(pricing: Pricing, labels: CodeArray, hotter: float) -> _Start:
+def _build_start(pricing: Pricing, labels: CodeArray, hotter: float) -> _Start:
     """Return a start; the larger its classes are, the hotter annealing begins and ends."""
-    size = len(labels) / (int(labels.max()) + 1) / _HEATED
+    size = len(labels) / (int(labels.max()) + 1) / _CLASS_SIZE_OF_HEAT
     return _Start(labels, pricing.loss_of(labels), hotter * _HEAT[0] * size**0.4, hotter * _HEAT[1] * size**0.7)
 
 
-def _by_mondrian(problem: Problem, clock: Clock) -> CodeArray:
+def _classes_by_mondrian(problem: Problem, clock: Clock) -> CodeArray:
     """Return the class of every row that Mondrian gives it, equal rows together."""
     distinct, inverse = problem.table.collapse()
     judge = replace(problem.judge, table=distinct, reference=problem.judge.whole, outline=problem.judge.laid_out)

@@ -11,7 +11,7 @@ import numpy as np
 
 from hushtable._types import BoolArray, CodeArray
 from hushtable.anonymizers.judging import Judge
-from hushtable.errors import InputError, listed, with_hint
+from hushtable.errors import InputError, quote_names, with_hint
 from hushtable.hierarchy import Hierarchy
 from hushtable.models import DeltaPresence, MatchingNotion, PrivacyModel, entries
 from hushtable.quality import Distances, Loss, SetNCP
@@ -104,7 +104,7 @@ class Problem:
     clock: Clock = field(default_factory=Clock)
     most_suppressed: int = 0
     notion: MatchingNotion | None = None
-    n_gone: int = 0
+    n_suppressed_before: int = 0
     average_risk: float | None = None
     hides_persons: bool = False
     language: str = "en"
@@ -114,15 +114,15 @@ class Problem:
         """The rows: quasi-identifiers, sensitive columns, and persons where they are counted."""
         return self.judge.table
 
-    def of(self, rows: BoolArray) -> Problem:
+    def take_rows(self, rows: BoolArray) -> Problem:
         """Return the problem of some rows, judged by the same whole."""
-        return replace(self, judge=self.judge.of(rows))
+        return replace(self, judge=self.judge.take_rows(rows))
 
 
 class Placing(Protocol):
     """Where rows go that no search has seen: a cut tree, a vector of levels."""
 
-    def labels(self, table: Table) -> CodeArray:
+    def place_rows(self, table: Table) -> CodeArray:
         """Return the class of every row of a table with the search's columns."""
 
 
@@ -153,7 +153,7 @@ class Found:
     placing: Placing | None = field(default=None, repr=False)
     others: tuple[Found, ...] = field(default=(), repr=False)
     evidence: Mapping[str, Any] | None = field(default=None, repr=False)
-    spared: Budget | None = None
+    floor_budget: Budget | None = None
 
     @property
     def suppressed(self) -> BoolArray:
@@ -194,12 +194,12 @@ METHODS: Final[entries.Registry[type[Method]]] = entries.Registry(
 register = METHODS.register
 
 
-def check_asked(method: Method, problem: Problem) -> None:
+def check_offers(method: Method, problem: Problem) -> None:
     """Raise InputError where a problem asks of a method what it does not offer."""
     offers, name = method.offers, type(method).__name__
     if problem.loss.name not in offers.losses and not (offers.takes_any_loss and compares_releases(problem.loss)):
         able = _methods_with(lambda offers: problem.loss.name in offers.losses)
-        hint = f"methods that do: {able}." if able else f"no method does; {name} takes {listed(offers.losses)}."
+        hint = f"methods that do: {able}." if able else f"no method does; {name} takes {quote_names(offers.losses)}."
         raise InputError(f"{name} does not search by loss={problem.loss.name!r}.", hint=hint)
     if problem.notion is not None and not offers.finds_matchings:
         able = _methods_with(lambda offers: offers.finds_matchings)
@@ -231,10 +231,10 @@ def _moves_rows(offers: Offers) -> bool:
 
 def _methods_with(is_able: Callable[[Offers], bool]) -> str:
     """List the methods that offer something; an empty text where none does."""
-    return listed(name for name, method in METHODS.items() if is_able(method().offers))
+    return quote_names(name for name, method in METHODS.items() if is_able(method().offers))
 
 
-def minimised(method: Method, loss: Loss) -> Loss:
+def choose_loss(method: Method, loss: Loss) -> Loss:
     """Return what a method makes small where it is asked for a loss: another one where it cannot compare by that.
 
     A loss that only whole releases have is reported by every method, and made small by those that compare releases, and
@@ -265,7 +265,7 @@ def _check_models(name: str, offers: Offers, models: Sequence[PrivacyModel]) -> 
         able = _methods_with(lambda offers: offers.finds_histories)
         ways = f"methods that align histories: {able}; or" if able else "No method does yet:"
         raise InputError(
-            f"{name} divides records, and {listed(linked)} judges all the records of a person together.",
+            f"{name} divides records, and {quote_names(linked)} judges all the records of a person together.",
             hint=f"{ways} ask for km-anonymity alone, which every method takes; or unlink the records "
             "(`action: fresh`) and ask for k-anonymity.",
         )
@@ -273,21 +273,21 @@ def _check_models(name: str, offers: Offers, models: Sequence[PrivacyModel]) -> 
     if counting and not offers.counts_population:
         able = _methods_with(lambda offers: offers.counts_population)
         raise InputError(
-            f"{name} with these options cannot look for {listed(counting)}: what it publishes covers other people "
+            f"{name} with these options cannot look for {quote_names(counting)}: what it publishes covers other people "
             "than those it counts.",
             hint=f"methods that count a population: {able}, but not with recoding='central'.",
         )
     low = [model.name for model in models if is_bounded_below(model)]
     if low and not offers.keeps_apart:
         raise InputError(
-            f"{name} with these options was given {listed(low)} and a lower bound above 0.",
+            f"{name} with these options was given {quote_names(low)} and a lower bound above 0.",
             hint="its classes overlap, so that people count in several of them and their share falls: "
             "leave out exchange=True and strict=False.",
         )
     refused = [model.name for model in models if offers.merges_classes and not model.monotone_coarsening]
     if refused:
         raise InputError(
-            f"{name} cannot look for {listed(refused)}.",
+            f"{name} cannot look for {quote_names(refused)}.",
             hint="classes that happen to publish the same cells are one class, which must satisfy the models too; "
             "use method='mondrian'.",
         )

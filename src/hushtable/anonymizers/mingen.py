@@ -13,7 +13,13 @@ import numpy as np
 
 from hushtable._types import CodeArray, CountArray, FloatArray
 from hushtable.anonymizers import cell_candidates, minimal_matchings, partition_search
-from hushtable.anonymizers.cell_candidates import CandidateSpace, infeasible, merged, published, row_texts
+from hushtable.anonymizers.cell_candidates import (
+    CandidateSpace,
+    infeasible_error,
+    merge_equal_classes,
+    publish_picks,
+    row_texts,
+)
 from hushtable.anonymizers.evolution import Equal, Matched
 from hushtable.anonymizers.judging import Judge, split_large_classes
 from hushtable.anonymizers.method import Found, Offers, Problem
@@ -22,30 +28,30 @@ from hushtable.anonymizers.mondrian import Mondrian
 from hushtable.anonymizers.partition_search import (
     CheapestMates,
     Partitioning,
-    anneal,
-    nearest,
+    anneal_partition,
+    find_nearest,
     partition_value,
-    polish,
+    polish_partition,
     steps_within,
 )
 from hushtable.errors import InputError, check_whole
-from hushtable.kernels.cost import TIES
+from hushtable.kernels.cost import COST_TOLERANCE
 from hushtable.models import KAnonymity, MatchingNotion
 from hushtable.quality import CellLoss, Certainty, Loss, MinimalDistortion, SetNCP
 from hushtable.recoding import Recoding
 from hushtable.search import Clock, Effort
 from hushtable.tables import Partition
 
-_SECONDS = 60.0
+_MAX_SECONDS = 60.0
 _STEPS_PER_ROW = 2_000
 _MOST_STEPS = 20_000_000
 _N_STARTS = 3
 _N_NEAR = 16
 _MOST_TABLES = 10_000
-_CELLS_DRAWN = 200_000  # at once
+_CELLS_PER_DRAW = 200_000  # at once
 _SHARE_OF_START = 0.3  # of the time, for Mondrian
 _SHARE_OF_NEAREST = 0.4  # of what is then left
-_TEMPERATURES = (0.1, 0.005)  # of what a cell costs at most, times the columns
+_TEMPERATURE_SHARES = (0.1, 0.005)  # of what a cell costs at most, times the columns
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,36 +135,36 @@ class MinGen:
         """Find the cheapest table whose classes pass; a budget's nodes are steps of the exchange, or blocks."""
         space = cell_candidates.lay_out(problem.table, problem.columns, problem.ladders, problem.loss, self.tie_break)
         if self.iterations is not None:
-            return self._draw(space, problem, self.iterations)
+            return self._draw_tables(space, problem, self.iterations)
         if problem.notion is not None:
-            return self._match(space, problem, problem.notion)
+            return self._search_matchings(space, problem, problem.notion)
         if space.n_rows <= partition_search.MOST_ROWS:
-            return self._solve(space, problem)
+            return self._solve_exactly(space, problem)
         self._refuse_ties(space.n_rows)
-        return self._improve(space, problem)
+        return self._improve_blocks(space, problem)
 
-    def _match(self, space: CandidateSpace, problem: Problem, notion: MatchingNotion) -> Found:
+    def _search_matchings(self, space: CandidateSpace, problem: Problem, notion: MatchingNotion) -> Found:
         """Search under a matching notion; many rows are paired, or made k-anonymous, which is more than asked."""
-        clock = problem.clock.ending(_SECONDS)
+        clock = problem.clock.with_default_end(_MAX_SECONDS)
         if space.n_rows <= minimal_matchings.MOST_ROWS:
-            found = minimal_matchings.search(repr(self), space, notion, self.n_best, self.tie_break, clock)
+            found = minimal_matchings.search_matchings(repr(self), space, notion, self.n_best, self.tie_break, clock)
             if found is not None:
                 return found
         else:
             self._refuse_ties(space.n_rows)
         if notion.k == 2 and space.n_rows <= minimal_matchings.MOST_PAIRED:
-            recoding = space.recode_runs(*minimal_matchings.paired(space))
-            table = merged(recoding, np.arange(space.n_rows, dtype=np.int32))
+            recoding = space.recode_runs(*minimal_matchings.pair_rows(space))
+            table = merge_equal_classes(recoding, np.arange(space.n_rows, dtype=np.int32))
             n_nodes, complete = space.n_rows, True
         else:
             judge = replace(problem.judge, models=(KAnonymity(notion.k),))
-            found = self._improve(space, replace(problem, judge=judge, notion=None))
+            found = self._improve_blocks(space, replace(problem, judge=judge, notion=None))
             table, n_nodes, complete = (found.partition, found.recoding), found.trace.nodes, found.trace.complete
         value = problem.loss.of(table[1], table[0].sizes)
         # A published row that covers k rows costs as much as the farthest of them; nothing is known of the other side.
         is_published = "published" in notion.sides
-        bound = nearest(space, notion.k - 1, clock).bound(notion.k) * space.scale if is_published else 0.0
-        return Found(*table, clock.trace(repr(self), n_nodes, value=value, bound=bound, complete=complete))
+        bound = find_nearest(space, notion.k - 1, clock).bound(notion.k) * space.scale if is_published else 0.0
+        return Found(*table, clock.build_trace(repr(self), n_nodes, value=value, bound=bound, complete=complete))
 
     def _refuse_ties(self, n_rows: int) -> None:
         if self.n_best > 1 or self.tie_break is not None:
@@ -167,27 +173,27 @@ class MinGen:
                 hint=f"n_best and tie_break are for up to {partition_search.MOST_ROWS} rows.",
             )
 
-    def _solve(self, space: CandidateSpace, problem: Problem) -> Found:
+    def _solve_exactly(self, space: CandidateSpace, problem: Problem) -> Found:
         """Solve a few rows exactly, with their ties."""
-        solved = partition_search.over_subsets(space, problem.judge)
+        solved = partition_search.solve_over_subsets(space, problem.judge)
         if not math.isfinite(solved.value):
-            raise infeasible(problem.judge.models, space.n_rows)
-        best = merged(space.recode(solved.labels, int(solved.labels.max()) + 1), solved.labels)
-        others = self._others(space, solved, best, problem.clock.ending(_SECONDS))
+            raise infeasible_error(problem.judge.models, space.n_rows)
+        best = merge_equal_classes(space.recode_classes(solved.labels, int(solved.labels.max()) + 1), solved.labels)
+        others = self._list_alternatives(space, solved, best, problem.clock.with_default_end(_MAX_SECONDS))
         effort = Effort(
             solved.n_settled,
             solved.n_pruned,
             max(0, solved.n_looked_up - int(solved.is_block.sum())),
-            space.size(),
+            space.log10_size(),
             solved.ties,
         )
         value = solved.value * space.scale
-        trace = problem.clock.trace(repr(self), solved.n_settled, value=value, bound=value, effort=effort)
+        trace = problem.clock.build_trace(repr(self), solved.n_settled, value=value, bound=value, effort=effort)
         proven = _Proven(solved.labels, partition_search.subset_prices(solved), solved.value, solved.value)
         found = tuple(Found(*other, trace) for other in others)
-        return Found(*best, trace, others=found, evidence=_evidence(problem, space, proven))
+        return Found(*best, trace, others=found, evidence=_build_evidence(problem, space, proven))
 
-    def _others(
+    def _list_alternatives(
         self, space: CandidateSpace, solved: partition_search.Smallest, best: tuple[Partition, Recoding], clock: Clock
     ) -> tuple[tuple[Partition, Recoding], ...]:
         """List other tables of the least loss, the best by the second cost first."""
@@ -204,84 +210,84 @@ class MinGen:
 
     def _rank_tables(self, space: CandidateSpace, tables: Iterable[CountArray]) -> list[tuple[Partition, Recoding]]:
         """Return what tables publish, the best by the second loss first."""
-        made = [published(space, picks) for picks in tables]
+        made = [publish_picks(space, picks) for picks in tables]
         tie_break = self.tie_break
         return made if tie_break is None else sorted(made, key=lambda each: tie_break.of(each[1], each[0].sizes))
 
-    def _draw(self, space: CandidateSpace, problem: Problem, n_tables: int) -> Found:
+    def _draw_tables(self, space: CandidateSpace, problem: Problem, n_tables: int) -> Found:
         """Keep the best of some tables whose cells are all drawn, and of the table of ``*``."""
         judge, notion, clock, rng = problem.judge, problem.notion, problem.clock, np.random.default_rng(self.seed)
         if not (space.n_rows >= notion.k if notion else judge.passes_as_one_class()):
-            raise infeasible([notion] if notion else judge.models, space.n_rows)
-        choices = Choices.of(space)
-        least = float(choices.costs(choices.stars[None])[0])
+            raise infeasible_error([notion] if notion else judge.models, space.n_rows)
+        choices = Choices.from_space(space)
+        least = float(choices.table_costs(choices.stars[None])[0])
         kept = {choices.stars.tobytes(): choices.stars}
-        condition = Matched(choices, notion) if notion else Equal.of(choices, judge.min_size, self.seed)
-        n_together = min(max(1, _CELLS_DRAWN // space.places.size), condition.n_together)
-        clock.note(least * space.scale, at=0.0)
+        condition = Matched(choices, notion) if notion else Equal.from_choices(choices, judge.min_size, self.seed)
+        n_together = min(max(1, _CELLS_PER_DRAW // space.places.size), condition.n_together)
+        clock.record_improvement(least * space.scale, at=0.0)
         n_drawn, n_asked = 0, min(n_tables, problem.clock.budget.nodes or n_tables)
         while n_drawn < n_asked and clock.left > 0:
             # Always as many at once, so that the first tables do not depend on how many there are.
-            pool = choices.draw(n_together, rng)[: n_asked - n_drawn]
-            costs = choices.costs(pool)
-            cheap = np.flatnonzero(costs <= least + TIES)
-            for i in cheap[condition.holds(pool[cheap])].tolist():
-                if costs[i] > least + TIES or not (
+            pool = choices.draw_tables(n_together, rng)[: n_asked - n_drawn]
+            costs = choices.table_costs(pool)
+            cheap = np.flatnonzero(costs <= least + COST_TOLERANCE)
+            for i in cheap[condition.are_feasible(pool[cheap])].tolist():
+                if costs[i] > least + COST_TOLERANCE or not (
                     notion or judge.is_by_size or judge.passes_labels(_label_rows(pool[i]))
                 ):
                     continue
-                if costs[i] < least - TIES:
+                if costs[i] < least - COST_TOLERANCE:
                     least, kept = float(costs[i]), {}
-                    clock.note(least * space.scale, at=float(n_drawn + i))
+                    clock.record_improvement(least * space.scale, at=float(n_drawn + i))
                 if len(kept) < self._n_listed:
                     kept[pool[i].tobytes()] = pool[i]
             n_drawn += len(pool)
-            clock.tell(n_drawn / n_tables)
+            clock.report_progress(n_drawn / n_tables)
         made = self._rank_tables(space, kept.values())
-        effort = Effort(n_drawn, 0, 0, space.size(), None, tuple(clock.history))
-        trace = clock.trace(repr(self), n_drawn, complete=False, seed=self.seed, effort=effort)
+        effort = Effort(n_drawn, 0, 0, space.log10_size(), None, tuple(clock.history))
+        trace = clock.build_trace(repr(self), n_drawn, complete=False, seed=self.seed, effort=effort)
         distinct: dict[object, tuple[Partition, Recoding]] = {}
         for each in made:
             distinct.setdefault(row_texts(*each), each)
         best, *others = (Found(*each, trace) for each in distinct.values())
         return replace(best, others=tuple(others[: self.n_best - 1]))
 
-    def _improve(self, space: CandidateSpace, problem: Problem) -> Found:
+    def _improve_blocks(self, space: CandidateSpace, problem: Problem) -> Found:
         """Improve Mondrian's blocks; prove what can be proven in the time there is."""
-        judge, budget, clock = problem.judge, problem.clock.budget, problem.clock.ending(_SECONDS)
-        labels, near = start(space, problem, clock)
+        judge, budget, clock = problem.judge, problem.clock.budget, problem.clock.with_default_end(_MAX_SECONDS)
+        labels, near = start_with_mondrian(space, problem, clock)
         prices = near.prices(judge.min_size)
         known = Partitioning(labels, partition_value(space, labels), float(prices.sum()), prices)
-        record = partial(_record, space.scale, clock)
+        record = partial(_record_progress, space.scale, clock)
         record(known)
         n_steps = min(_STEPS_PER_ROW * space.n_rows, _MOST_STEPS, (budget.nodes or math.inf) // _N_STARTS)
         is_provable = judge.is_by_size and judge.min_size > 1 and space.n_rows <= self.proof_rows
         # Half of the time is for the proof, or a part of it for the polish.
         n_parts = 2 * _N_STARTS if is_provable else _N_STARTS + 1
         n_steps = steps_within(int(n_steps), budget.seconds, n_parts)
-        starts = self._anneal(space, judge, near, known, n_steps, clock, record)
+        starts = self._anneal_blocks(space, judge, near, known, n_steps, clock, record)
         if is_provable:
             least = near.costs[:, judge.min_size - 2].copy()
-            partition_search.by_columns(space, judge.min_size, known, starts, least, clock, record)
+            partition_search.solve_by_columns(space, judge.min_size, known, starts, least, clock, record)
         else:
-            better, value = polish(space, near, known.labels, judge, clock)
+            better, value = polish_partition(space, near, known.labels, judge, clock)
             if value < known.value:
                 known.labels, known.value = better, value
                 record(known)
-        table = merged(space.recode(known.labels, int(known.labels.max()) + 1), known.labels)
-        trace = clock.trace(
+        table = merge_equal_classes(space.recode_classes(known.labels, int(known.labels.max()) + 1), known.labels)
+        trace = clock.build_trace(
             repr(self),
             known.n_nodes + n_steps * (len(starts) - 1),
             value=known.value * space.scale,
             bound=known.proven * space.scale,
             complete=known.is_proven or clock.left > 0,
             seed=self.seed,
-            effort=Effort(known.n_nodes, known.n_pruned, 0, space.size(), None, tuple(clock.history)),
+            effort=Effort(known.n_nodes, known.n_pruned, 0, space.log10_size(), None, tuple(clock.history)),
         )
         proven = _Proven(known.labels, known.prices, known.value, known.proven)
-        return Found(*table, trace, evidence=_evidence(problem, space, proven))
+        return Found(*table, trace, evidence=_build_evidence(problem, space, proven))
 
-    def _anneal(
+    def _anneal_blocks(
         self,
         space: CandidateSpace,
         judge: Judge,
@@ -294,10 +300,10 @@ class MinGen:
         """Anneal a few times from Mondrian's blocks; return all partitions found."""
         state = np.array([self.seed % 2_147_483_645 + 1], dtype=np.int64)
         first, labelings = known.labels, [known.labels]
-        check = judge.check(max(3 * judge.min_size, int(np.bincount(first).max())))
+        check = judge.check_for_kernels(max(3 * judge.min_size, int(np.bincount(first).max())))
         hot, cold = temperatures(space)
         for _ in range(_N_STARTS):
-            labels, value = anneal(space, near, first, check, state, (n_steps, hot, cold), clock)
+            labels, value = anneal_partition(space, near, first, check, state, (n_steps, hot, cold), clock)
             labelings.append(labels)
             if value < known.value:
                 known.labels, known.value = labels.copy(), value
@@ -310,21 +316,23 @@ class MinGen:
 def temperatures(space: CandidateSpace) -> tuple[float, float]:
     """Return where annealing begins and ends, in weighted cells."""
     whole = float(np.sum(space.costs.columns["star"])) or 1.0
-    return _TEMPERATURES[0] * whole, _TEMPERATURES[1] * whole
+    return _TEMPERATURE_SHARES[0] * whole, _TEMPERATURE_SHARES[1] * whole
 
 
-def start(space: CandidateSpace, problem: Problem, clock: Clock) -> tuple[CodeArray, CheapestMates]:
+def start_with_mondrian(space: CandidateSpace, problem: Problem, clock: Clock) -> tuple[CodeArray, CheapestMates]:
     """Return Mondrian's blocks in the same candidate space, and the rows nearest to each."""
     judge, names = problem.judge, problem.columns
     laddered = {name: ladder for name, ladder in zip(names, space.hierarchies, strict=True) if ladder is not None}
-    asked = replace(problem, ladders={**problem.ladders, **laddered}, loss=SetNCP(), clock=clock.part(_SHARE_OF_START))
+    asked = replace(
+        problem, ladders={**problem.ladders, **laddered}, loss=SetNCP(), clock=clock.start_part(_SHARE_OF_START)
+    )
     by_mondrian = Mondrian().search(asked).partition
-    if judge.failed(by_mondrian):
-        raise infeasible(judge.models, space.n_rows)
+    if judge.list_failing_models(by_mondrian):
+        raise infeasible_error(judge.models, space.n_rows)
     labels = by_mondrian.labels
     labels = split_large_classes(space.places, labels, judge.min_size) if judge.is_by_size else labels.copy()
     n_near = max(judge.min_size - 1, _N_NEAR)
-    return labels, nearest(space, n_near, clock.part(_SHARE_OF_NEAREST), labels)
+    return labels, find_nearest(space, n_near, clock.start_part(_SHARE_OF_NEAREST), labels)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -337,11 +345,11 @@ class _Proven:
     bound: float
 
 
-def _evidence(problem: Problem, space: CandidateSpace, proven: _Proven) -> Mapping[str, Any] | None:
+def _build_evidence(problem: Problem, space: CandidateSpace, proven: _Proven) -> Mapping[str, Any] | None:
     """Return the entries of a certificate that the search knows; none where no checker knows the loss or the models."""
     judge = problem.judge
     is_known = type(problem.loss) in (SetNCP, Certainty, MinimalDistortion) and not judge.without_rule
-    if not is_known or problem.n_gone or judge.person is not None or judge.population is not None:
+    if not is_known or problem.n_suppressed_before or judge.person is not None or judge.population is not None:
         return None
     table = problem.table
     codes = [table.codes[table.index(name)] for name in (*problem.columns, *judge.counted)]
@@ -363,7 +371,7 @@ def _label_rows(picks: CountArray) -> CodeArray:
     return np.unique(picks, axis=0, return_inverse=True)[1].reshape(-1).astype(np.int32)
 
 
-def _record(scale: float, clock: Clock, known: Partitioning) -> None:
+def _record_progress(scale: float, clock: Clock, known: Partitioning) -> None:
     """Write down the state of the search, and show its progress: of all the seconds, or none where there is no end."""
-    clock.note(known.value * scale, known.bound * scale)
-    clock.tell(clock.spent / (clock.spent + clock.left))
+    clock.record_improvement(known.value * scale, known.bound * scale)
+    clock.report_progress(clock.spent / (clock.spent + clock.left))

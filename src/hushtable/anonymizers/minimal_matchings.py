@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 
 from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray
-from hushtable.anonymizers.cell_candidates import Candidates, CandidateSpace, infeasible, published
+from hushtable.anonymizers.cell_candidates import Candidates, CandidateSpace, infeasible_error, publish_picks
 from hushtable.anonymizers.method import Found
 from hushtable.kernels import cost
-from hushtable.kernels.cost import TIES
+from hushtable.kernels.cost import COST_TOLERANCE
 from hushtable.models import ClassStats, Matching, MatchingNotion
 from hushtable.quality import Loss
 from hushtable.search import Clock, Effort, check_memory, solver
@@ -28,63 +28,65 @@ class Choices:
     """What every cell of a table may publish."""
 
     space: CandidateSpace
-    listed: tuple[Candidates, ...] = field(repr=False)  # by column; the last is "*"
+    candidates_by_column: tuple[Candidates, ...] = field(repr=False)  # by column; the last is "*"
     # By column, the candidates of every row as offsets and members
-    fitting: tuple[tuple[CountArray, CountArray], ...] = field(repr=False)
+    candidates_by_row: tuple[tuple[CountArray, CountArray], ...] = field(repr=False)
 
     @classmethod
-    def of(cls, space: CandidateSpace) -> Choices:
+    def from_space(cls, space: CandidateSpace) -> Choices:
         """List the candidates of a space."""
         _check_size(space)
-        listed = tuple(space.candidates(j) for j in range(len(space.columns)))
-        return cls(space, listed, tuple(_fitting(space.places[:, j], each) for j, each in enumerate(listed)))
+        listed = tuple(space.list_candidates(j) for j in range(len(space.columns)))
+        return cls(
+            space, listed, tuple(_list_candidates_of_rows(space.places[:, j], each) for j, each in enumerate(listed))
+        )
 
     @property
     def stars(self) -> CountArray:
         """The table of ``*``, which satisfies every k there is."""
-        last = np.array([len(each.costs) - 1 for each in self.listed], dtype=np.int64)
+        last = np.array([len(each.costs) - 1 for each in self.candidates_by_column], dtype=np.int64)
         return np.broadcast_to(last, self.space.places.shape)
 
     @cached_property
     def cheapest(self) -> tuple[CountArray, ...]:
         """The cheapest candidate of every column over every run of places, shape (n_places, n_places)."""
-        return tuple(map(_cheapest, self.listed))
+        return tuple(map(_cheapest_by_run, self.candidates_by_column))
 
-    def draw(self, n_tables: int, rng: np.random.Generator) -> CountArray:
+    def draw_tables(self, n_tables: int, rng: np.random.Generator) -> CountArray:
         """Draw a candidate for every cell, each as likely as any other."""
         pool = np.empty((n_tables, *self.space.places.shape), dtype=np.int64)
-        for j, (offsets, members) in enumerate(self.fitting):
+        for j, (offsets, members) in enumerate(self.candidates_by_row):
             lengths = np.diff(offsets)
             drawn = (rng.random((n_tables, len(lengths))) * lengths).astype(np.int64)
             pool[:, :, j] = members[offsets[:-1] + drawn]
         return pool
 
-    def costs(self, pool: CountArray) -> FloatArray:
+    def table_costs(self, pool: CountArray) -> FloatArray:
         """Return what each table costs, as a sum of weighted cells."""
         costs = np.zeros(len(pool))
-        for j, listed in enumerate(self.listed):
+        for j, listed in enumerate(self.candidates_by_column):
             costs += listed.costs[pool[:, :, j]].sum(axis=1)
         return costs
 
-    def of_labels(self, labels: CodeArray) -> CountArray:
+    def table_of_labels(self, labels: CodeArray) -> CountArray:
         """Return the table in which every block publishes its cheapest common candidates, shape (n_rows, n_columns)."""
-        low, high = self.space.runs(labels, int(labels.max()) + 1)
-        return self.covering(low, high)[labels]
+        low, high = self.space.runs_of_classes(labels, int(labels.max()) + 1)
+        return self.cheapest_over_runs(low, high)[labels]
 
-    def covering(self, low: CodeArray, high: CodeArray) -> CountArray:
+    def cheapest_over_runs(self, low: CodeArray, high: CodeArray) -> CountArray:
         """Return the cheapest candidates over runs of places, each of shape (n_runs, n_columns)."""
         return np.stack([best[low[:, j], high[:, j]] for j, best in enumerate(self.cheapest)], axis=1)
 
-    def runs(self, pool: CountArray) -> tuple[CodeArray, CodeArray]:
+    def runs_of_cells(self, pool: CountArray) -> tuple[CodeArray, CodeArray]:
         """Return the first and the last place that each cell covers."""
         low, high = np.empty(pool.shape, dtype=np.int32), np.empty(pool.shape, dtype=np.int32)
-        for j, listed in enumerate(self.listed):
+        for j, listed in enumerate(self.candidates_by_column):
             low[:, :, j], high[:, :, j] = listed.first[pool[:, :, j]], listed.last[pool[:, :, j]]
         return low, high
 
     def covers(self, pool: CountArray) -> BoolArray:
         """Tell which row of each table covers which original row, shape (n_tables, n_rows, n_rows)."""
-        low, high = self.runs(pool)
+        low, high = self.runs_of_cells(pool)
         covers = np.ones((*pool.shape[:2], pool.shape[1]), dtype=bool)
         for j in range(pool.shape[2]):
             at = self.space.places[:, j]
@@ -92,7 +94,7 @@ class Choices:
         return covers
 
 
-def matches(covers: BoolArray, *, is_global: bool) -> BoolArray:
+def find_matches(covers: BoolArray, *, is_global: bool) -> BoolArray:
     """Tell which covered original row is a match of a row, both of shape (n_tables, n_rows, n_rows).
 
     Every row covers its own original, so that one way of giving each an original of its own is known. A
@@ -112,7 +114,7 @@ def matches(covers: BoolArray, *, is_global: bool) -> BoolArray:
     return np.asarray(covers & (component[:, :, None] == component[:, None, :]))
 
 
-def wanted(notion: MatchingNotion, matched: BoolArray) -> BoolArray:
+def find_lacking_matches(notion: MatchingNotion, matched: BoolArray) -> BoolArray:
     """Tell which pairs of rows would give the first a match that it lacks: none where a table satisfies a notion."""
     lacking = np.zeros(matched.shape, dtype=bool)
     if "published" in notion.sides:
@@ -122,7 +124,7 @@ def wanted(notion: MatchingNotion, matched: BoolArray) -> BoolArray:
     return lacking
 
 
-def _cheapest(listed: Candidates) -> CountArray:
+def _cheapest_by_run(listed: Candidates) -> CountArray:
     """Return the cheapest candidate over every run of places, shape (n_places, n_places)."""
     n_places = int(listed.last.max()) + 1
     best = np.zeros((n_places, n_places), dtype=np.int64)
@@ -133,7 +135,7 @@ def _cheapest(listed: Candidates) -> CountArray:
     return best
 
 
-def _fitting(places: CodeArray, listed: Candidates) -> tuple[CountArray, CountArray]:
+def _list_candidates_of_rows(places: CodeArray, listed: Candidates) -> tuple[CountArray, CountArray]:
     """List the candidates of every row, as offsets and members."""
     rows, choices = np.nonzero((listed.first <= places[:, None]) & (places[:, None] <= listed.last))
     return np.asarray(np.searchsorted(rows, np.arange(len(places) + 1))), choices
@@ -157,8 +159,8 @@ MOST_ROWS = 40  # of more there are too many options
 MOST_PAIRED = 3_000  # of more an assignment takes too long
 _MOST_STATES = 2_000_000
 _MOST_TABLES = 10_000
-_RELATIVE = 1e-6  # of a value: what the solver's tolerances leave
-_SHORTEST = 0.01  # seconds that the solver is given at least
+_RELATIVE_TOLERANCE = 1e-6  # of a value: what the solver's tolerances leave
+_MIN_SECONDS = 0.01  # seconds that the solver is given at least
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -182,7 +184,7 @@ class Solution:
     ties: int | None = None  # tables of that cost, where all were listed
 
 
-def search(
+def search_matchings(
     title: str, space: CandidateSpace, model: MatchingNotion, n_best: int, tie_break: Loss | None, clock: Clock
 ) -> Found | None:
     """Find the cheapest table whose rows have k matches of the asked kind; None where time ended before.
@@ -193,23 +195,23 @@ def search(
     circulation with k - 1 arcs in use at every row, out of it or into it.
     """
     if space.n_rows < model.k:
-        raise infeasible([model], space.n_rows)
+        raise infeasible_error([model], space.n_rows)
     try:
-        solved = _solve(space, model, n_best if tie_break is None else _MOST_TABLES, clock)
+        solved = _solve_options(space, model, n_best if tie_break is None else _MOST_TABLES, clock)
     except _TimeOver:
         return None
-    tables = [published(space, solved.picks)]
+    tables = [publish_picks(space, solved.picks)]
     for picks in solved.others:
         if clock.is_over():
             break
-        tables.append(published(space, picks))
+        tables.append(publish_picks(space, picks))
     if tie_break is not None:
         tables.sort(key=lambda each: tie_break.of(each[1], each[0].sizes))
-    is_proven = solved.bound >= solved.value - _RELATIVE * max(1.0, solved.value)
+    is_proven = solved.bound >= solved.value - _RELATIVE_TOLERANCE * max(1.0, solved.value)
     value = solved.value * space.scale
     bound = value if is_proven else solved.bound * space.scale
-    effort = Effort(solved.n_states, 0, 0, space.size(), solved.ties)
-    trace = clock.trace(title, solved.n_states, value=value, bound=bound, complete=is_proven, effort=effort)
+    effort = Effort(solved.n_states, 0, 0, space.log10_size(), solved.ties)
+    trace = clock.build_trace(title, solved.n_states, value=value, bound=bound, complete=is_proven, effort=effort)
     made = [Found(*table, trace) for table in tables[:n_best]]
     return replace(made[0], others=tuple(made[1:]))
 
@@ -218,12 +220,12 @@ class _TimeOver(Exception):  # noqa: N818 - it is no error
     """The clock was over, or too much was listed, before all options of the rows were."""
 
 
-def _look_at(clock: Clock, n_listed: int = 0) -> None:
+def _check_time(clock: Clock, n_listed: int = 0) -> None:
     if clock.left <= 0 or n_listed > _MOST_STATES:
         raise _TimeOver
 
 
-def paired(space: CandidateSpace) -> tuple[CodeArray, CodeArray]:
+def pair_rows(space: CandidateSpace) -> tuple[CodeArray, CodeArray]:
     """Pair every row with another, each taken once, at the least cost, in circles; return each row's run of places."""
     from scipy.optimize import linear_sum_assignment
 
@@ -234,27 +236,27 @@ def paired(space: CandidateSpace) -> tuple[CodeArray, CodeArray]:
     return np.minimum(space.places, other), np.maximum(space.places, other)
 
 
-def _solve(space: CandidateSpace, model: MatchingNotion, n_best: int, clock: Clock) -> Solution:
+def _solve_options(space: CandidateSpace, model: MatchingNotion, n_best: int, clock: Clock) -> Solution:
     n_rows = space.n_rows
-    masks = [_masks(space, j) for j in range(len(space.columns))]
+    masks = [_list_masks(space, j) for j in range(len(space.columns))]
     needed = model.k if "published" in model.sides else 1
-    options = [_useful(_combined(masks, row, space, clock), needed, n_rows) for row in range(n_rows)]
+    options = [_build_options(_combine_columns(masks, row, space, clock), needed, n_rows) for row in range(n_rows)]
     n_states = sum(len(each.costs) for each in options)
     if model.sides == ("published",) and not model.is_global:
         chosen = np.array([int(np.argmin(each.costs)) for each in options])
         bound = float(sum(each.costs[pick] for each, pick in zip(options, chosen, strict=True)))
     else:
-        chosen, bound = _program(options, model, n_rows, clock)
+        chosen, bound = _solve_program(options, model, n_rows, clock)
     picks = np.array([each.picks[pick] for each, pick in zip(options, chosen, strict=True)])
     value = float(sum(each.costs[pick] for each, pick in zip(options, chosen, strict=True)))
     covers = np.array([each.covers[pick] for each, pick in zip(options, chosen, strict=True)])
-    if not _holds(model, covers):
+    if not _satisfies_notion(model, covers):
         raise AssertionError(f"the search left rows that fail {model.name}; this is a fault of the method")
     if n_best == 1:
         return Solution(picks, value, bound, n_states)
     slack = value - sum(float(each.costs.min()) for each in options)
     most = [float(each.costs.min()) + slack for each in options]
-    tables, n_tried, is_complete = _ties(masks, space, model, value, most, n_best + 1, clock)
+    tables, n_tried, is_complete = _list_ties(masks, space, model, value, most, n_best + 1, clock)
     others = tuple(each for each in tables if not np.array_equal(each, picks))
     ties = len(tables) if len(tables) <= n_best and is_complete else None
     return Solution(picks, value, bound, n_states + n_tried, others[: n_best - 1], ties)
@@ -264,9 +266,9 @@ _Masks = list[list[tuple[int, int, float, int]]]
 _Front = dict[int, tuple[float, tuple[int, ...]]]
 
 
-def _masks(space: CandidateSpace, j: int) -> list[tuple[int, int, float, int]]:
+def _list_masks(space: CandidateSpace, j: int) -> list[tuple[int, int, float, int]]:
     """List a column's candidates: the places, the cost, and the rows that it covers as bits."""
-    listed = space.candidates(j)
+    listed = space.list_candidates(j)
     at = space.places[:, j]
     usable = []
     for first, last, price in zip(listed.first.tolist(), listed.last.tolist(), listed.costs.tolist(), strict=True):
@@ -281,32 +283,32 @@ def _fitting_masks(masks: _Masks, space: CandidateSpace, row: int) -> Iterator[l
         yield [(i, price, mask) for i, (a, b, price, mask) in enumerate(listed) if a <= place <= b]
 
 
-def _combined(masks: _Masks, row: int, space: CandidateSpace, clock: Clock) -> _Front:
+def _combine_columns(masks: _Masks, row: int, space: CandidateSpace, clock: Clock) -> _Front:
     """Return the cheapest candidates of a row for every set of rows that some choice covers."""
     front: _Front = {(1 << space.n_rows) - 1: (0.0, ())}
     for fitting in _fitting_masks(masks, space, row):
         grown: _Front = {}
         for covered, (spent, picks) in front.items():
-            _look_at(clock)
+            _check_time(clock)
             for i, price, mask in fitting:
                 both = covered & mask
-                if both not in grown or spent + price < grown[both][0] - TIES:
+                if both not in grown or spent + price < grown[both][0] - COST_TOLERANCE:
                     grown[both] = (spent + price, (*picks, i))
-        front = _undominated(grown, clock)
+        front = _keep_pareto_front(grown, clock)
     return front
 
 
-def _undominated(front: _Front, clock: Clock) -> _Front:
+def _keep_pareto_front(front: _Front, clock: Clock) -> _Front:
     """Drop what covers no more than something that costs no more."""
     kept: list[int] = []
     for mask in sorted(front, key=lambda each: (front[each][0], -each.bit_count())):
-        _look_at(clock)
+        _check_time(clock)
         if not any(mask & ~other == 0 for other in kept):
             kept.append(mask)
     return {mask: front[mask] for mask in kept}
 
 
-def _useful(front: _Front, needed: int, n_rows: int) -> RowOptions:
+def _build_options(front: _Front, needed: int, n_rows: int) -> RowOptions:
     masks = [mask for mask in front if mask.bit_count() >= needed]
     covers = np.array([[bool(mask >> i & 1) for i in range(n_rows)] for mask in masks])
     return RowOptions(
@@ -314,7 +316,7 @@ def _useful(front: _Front, needed: int, n_rows: int) -> RowOptions:
     )
 
 
-def _program(
+def _solve_program(
     options: Sequence[RowOptions], model: MatchingNotion, n_rows: int, clock: Clock
 ) -> tuple[CountArray, float]:
     """Choose an option for every row by an integer program; return the choices and a bound of the cost."""
@@ -332,7 +334,7 @@ def _program(
         arcs = np.argwhere(np.array([covers[owner == row].any(axis=0) for row in range(n_rows)]))
         arcs = arcs[arcs[:, 0] != arcs[:, 1]]
         n_arcs = len(arcs)
-        parts += _circulation(arcs, covers, owner, model, n_rows)
+        parts += _circulation_constraints(arcs, covers, owner, model, n_rows)
     elif "original" in model.sides:
         parts.append(
             (sparse.csr_matrix(covers.T.astype(float)), np.full(n_rows, float(model.k)), np.full(n_rows, np.inf))
@@ -344,7 +346,7 @@ def _program(
         integrality=np.append(np.ones(n_options), np.zeros(2 * n_arcs)),
         bounds=Bounds(0, np.concatenate([np.ones(n_options + n_arcs), np.full(n_arcs, np.inf)])),
         constraints=[LinearConstraint(*part) for part in parts],
-        options={"mip_rel_gap": 0.0, "time_limit": max(_SHORTEST, clock.left)},
+        options={"mip_rel_gap": 0.0, "time_limit": max(_MIN_SECONDS, clock.left)},
     )
     everything = np.array([int(np.argmax(each.covers.sum(axis=1))) for each in options])
     if solved.x is None:
@@ -356,7 +358,7 @@ def _program(
 _ListedRows = tuple[Any, FloatArray, FloatArray]
 
 
-def _circulation(
+def _circulation_constraints(
     arcs: CountArray, covers: BoolArray, owner: CountArray, model: MatchingNotion, n_rows: int
 ) -> list[_ListedRows]:
     """Ask for a circulation over the chosen options with k - 1 arcs in use at every row.
@@ -397,14 +399,14 @@ def _circulation(
     ]
 
 
-def _holds(model: MatchingNotion, covers: BoolArray) -> bool:
+def _satisfies_notion(model: MatchingNotion, covers: BoolArray) -> bool:
     """Judge a table by what its rows cover."""
     row, other = np.nonzero(covers)
     stats = ClassStats(np.empty(0, dtype=np.int64), matching=Matching(len(covers), len(covers), row, other))
     return bool(model.passes(stats).all())
 
 
-def _ties(
+def _list_ties(
     masks: _Masks,
     space: CandidateSpace,
     model: MatchingNotion,
@@ -415,7 +417,7 @@ def _ties(
 ) -> tuple[list[CountArray], int, bool]:
     """List tables of the least cost, row after row; return them, the beginnings looked at, and whether that was all."""
     try:
-        choices = [_affordable(masks, space, model, row, most[row], clock) for row in range(space.n_rows)]
+        choices = [_list_affordable(masks, space, model, row, most[row], clock) for row in range(space.n_rows)]
     except _TimeOver:
         return [], 0, False
     cheapest = np.array([min(each[0] for each in row) for row in choices])
@@ -432,12 +434,12 @@ def _ties(
             return
         for price, mask, picks in choices[row]:
             is_late = n_tried >= _MOST_STATES or clock.is_over(n_tried)
-            if spent + price + rest[row + 1] > value + TIES or len(tables) >= n_best or is_late:
+            if spent + price + rest[row + 1] > value + COST_TOLERANCE or len(tables) >= n_best or is_late:
                 break
             n_tried += 1
             covers[row] = [bool(mask >> i & 1) for i in range(space.n_rows)]
             # Rows not chosen yet cover everything, which can only help.
-            if _holds(model, covers):
+            if _satisfies_notion(model, covers):
                 picked.append(picks)
                 extend(row + 1, spent + price)
                 picked.pop()
@@ -447,7 +449,7 @@ def _ties(
     return tables, n_tried, n_tried < _MOST_STATES and not clock.is_over(n_tried)
 
 
-def _affordable(
+def _list_affordable(
     masks: _Masks, space: CandidateSpace, model: MatchingNotion, row: int, most: float, clock: Clock
 ) -> list[tuple[float, int, tuple[int, ...]]]:
     """List all that a row may publish, that covers enough rows and costs no more than ``most``, the cheapest first."""
@@ -456,11 +458,11 @@ def _affordable(
     for fitting in _fitting_masks(masks, space, row):
         grown: list[tuple[float, int, tuple[int, ...]]] = []
         for spent, covered, picks in front:
-            _look_at(clock, len(grown))
+            _check_time(clock, len(grown))
             grown += [
                 (spent + price, covered & mask, (*picks, i))
                 for i, price, mask in fitting
-                if spent + price <= most + TIES and (covered & mask).bit_count() >= needed
+                if spent + price <= most + COST_TOLERANCE and (covered & mask).bit_count() >= needed
             ]
         front = grown
     return sorted(front)

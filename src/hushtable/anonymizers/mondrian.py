@@ -12,12 +12,12 @@ import numpy as np
 from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray
 from hushtable.anonymizers import publish
 from hushtable.anonymizers.method import Found, Offers, Problem, is_bounded_below
-from hushtable.anonymizers.parallel import CutSearch, grow, side_by_side
+from hushtable.anonymizers.parallel import CutSearch, grow_tree, rows_for_kernels
 from hushtable.anonymizers.placement import CutTree
 from hushtable.anonymizers.publish import STYLES, Style
-from hushtable.claims import count_covered, fewest_persons, pair_rows
+from hushtable.claims import count_coverage, count_fewest_persons, pair_rows
 from hushtable.columns import ColumnSpec
-from hushtable.errors import InputError, check_choice, check_whole, listed
+from hushtable.errors import InputError, check_choice, check_whole, quote_names
 from hushtable.kernels import class_profile, exchange as exchanging, judge, replay, split
 from hushtable.models import ClassStats, PrivacyModel
 from hushtable.recoding import (
@@ -25,24 +25,24 @@ from hushtable.recoding import (
     Lists,
     Recoding,
     Sets,
-    by_content,
     check_grid,
     lay_out,
-    pack,
-    packed_rows,
-    places,
-    relative,
+    pack_axes,
+    pack_rows,
+    places_of_rows,
+    scale_weights,
+    sort_by_content,
 )
 from hushtable.search import Clock, Trade, check_memory, say_if_first_run
 from hushtable.tables import Partition, Table
 
-_WINDOW = 32  # neighbours looked at on either side of a class
-_SWEEPS = 8
-_TOGETHER = 64  # classes between two looks at the clock
-_SETTLED = 1e-2  # a sweep that gains less than this share of the first one is the last
+_CLASSES_PER_SIDE = 32  # neighbours looked at on either side of a class
+_MAX_SWEEPS = 8
+_CLASSES_BETWEEN_LOOKS = 64  # classes between two looks at the clock
+_MIN_GAIN_SHARE = 1e-2  # a sweep that gains less than this share of the first one is the last
 
 
-def improve(
+def exchange_rows(
     table: Table,
     partition: Partition,
     rows: CodeArray,
@@ -67,7 +67,7 @@ def improve(
         f"exchange=True with {n_classes} classes and columns of up to {int(axes.columns['domain'].max())} values",
         "leave exchange off, or give columns of many values a hierarchy.",
     )
-    first, next_ = _linked(partition, rows)
+    first, next_ = _link_rows(partition, rows)
     classes = exchanging.ExchangedClasses(
         first=first,
         next_=next_,
@@ -77,7 +77,7 @@ def improve(
         bits=np.zeros((n_classes, words[-1]), dtype=np.uint64),
         words=words,
         shares=np.empty(n_classes),
-        without=np.zeros(table.n_rows),
+        share_without=np.zeros(table.n_rows),
     )
     n_sensitive = len(points.sensitive)
     # Models compare with values of the whole that no row of a part may have.
@@ -90,31 +90,33 @@ def improve(
         rest_low=np.empty(n_columns, dtype=np.int32),
         rest_high=np.empty(n_columns, dtype=np.int32),
         rest_bits=np.empty(words[-1], dtype=np.uint64),
-        growths=np.empty(2 * _WINDOW + 1),
+        growths=np.empty(2 * _CLASSES_PER_SIDE + 1),
         held=np.zeros((n_sensitive, widest), dtype=np.int64),
         n_held=np.zeros(n_sensitive, dtype=np.int64),
-        nodes=rules.scratch(),
+        nodes=rules.allocate_nodes(),
     )
-    exchanging.span_all(points, axes, classes, scratch)
+    exchanging.recompute_all_classes(points, axes, classes, scratch)
     gains: list[float] = []
-    while len(gains) < _SWEEPS and clock.left > 0 and (len(gains) < 2 or gains[-1] > _SETTLED * gains[0]):
+    while len(gains) < _MAX_SWEEPS and clock.left > 0 and (len(gains) < 2 or gains[-1] > _MIN_GAIN_SHARE * gains[0]):
         gains.append(0.0)
-        for begin in range(0, n_classes, _TOGETHER):
+        for begin in range(0, n_classes, _CLASSES_BETWEEN_LOOKS):
             if clock.left <= 0:
                 break
-            sources = (begin, begin + _TOGETHER)
-            gains[-1] += exchanging.sweep(points, axes, rules, classes, scratch, min_size, _WINDOW, sources)
-    return Partition.from_labels(_labels(classes, table.n_rows), n_classes, table.counts)
+            sources = (begin, begin + _CLASSES_BETWEEN_LOOKS)
+            gains[-1] += exchanging.exchange_rows(
+                points, axes, rules, classes, scratch, min_size, _CLASSES_PER_SIDE, sources
+            )
+    return Partition.from_labels(_labels_of_rows(classes, table.n_rows), n_classes, table.counts)
 
 
-def _linked(partition: Partition, rows: CodeArray) -> tuple[CodeArray, CodeArray]:
+def _link_rows(partition: Partition, rows: CodeArray) -> tuple[CodeArray, CodeArray]:
     """Return a first row of every class, and after every row the next of its class."""
     next_ = np.full(len(rows), -1, dtype=np.int32)
     next_[rows[:-1]] = np.where(partition.labels[rows[:-1]] == partition.labels[rows[1:]], rows[1:], -1)
     return rows[partition.offsets[:-1]].copy(), next_
 
 
-def _labels(classes: exchanging.ExchangedClasses, n_rows: int) -> CodeArray:
+def _labels_of_rows(classes: exchanging.ExchangedClasses, n_rows: int) -> CodeArray:
     labels = np.empty(n_rows, dtype=np.int32)
     rows = classes.first.copy()
     alive = np.arange(len(rows), dtype=np.int32)
@@ -135,9 +137,9 @@ def undo_overlaps(
     people than it has is safe by k-map, but not by delta-presence: the share of them that is in the table falls. And
     where nobody tells a reader whose record a row is, a class has as many persons as its cells cannot do without.
     """
-    failing = _failing(problem)
+    failing = _build_failure_test(problem)
     while failing is not None and found.n_classes > 1:
-        covering, cell_of_class = _cover(problem, recode(found, cuts))
+        covering, cell_of_class = _cover_classes(problem, recode(found, cuts))
         # Sums of whole numbers below 2^53 are exact in bincount's floats.
         failed = failing(covering, np.bincount(cell_of_class, weights=found.sizes).astype(np.int64))
         if not failed.any():
@@ -158,7 +160,7 @@ class _Covering(NamedTuple):
     names: list[str]
 
 
-def _failing(problem: Problem) -> Callable[[_Covering, CountArray], BoolArray] | None:
+def _build_failure_test(problem: Problem) -> Callable[[_Covering, CountArray], BoolArray] | None:
     """Return what tells which published classes, of so many records, fail; None where overlaps are harmless."""
     judge, table = problem.judge, problem.table
     people, bounded = judge.population, [model for model in judge.models if is_bounded_below(model)]
@@ -174,21 +176,21 @@ def _fail_by_population(
     covering: _Covering, sizes: CountArray, people: CountArray, models: Sequence[PrivacyModel]
 ) -> BoolArray:
     published, classes, texts, rows, *told = covering
-    covered, _ = count_covered(published, classes, texts, rows, people, *told)
+    covered, _ = count_coverage(published, classes, texts, rows, people, *told)
     stats = ClassStats(sizes, population=covered)
     return np.asarray(~np.all([model.passes(stats) for model in models], axis=0))
 
 
 def _n_persons(covering: _Covering, sizes: CountArray, persons: CodeArray, counts: CountArray) -> CountArray:
     classes, rows = pair_rows(*covering)
-    return fewest_persons(classes, persons[rows], sizes, counts[rows])
+    return count_fewest_persons(classes, persons[rows], sizes, counts[rows])
 
 
-def _cover(problem: Problem, recoding: Recoding) -> tuple[_Covering, CountArray]:
+def _cover_classes(problem: Problem, recoding: Recoding) -> tuple[_Covering, CountArray]:
     """Return the distinct published cells with the rows that they may cover, and the cells of every class."""
     table, published, codes, rows = problem.table, [], [], []
     for column in recoding.columns:
-        label_of_class, labels = recoding.labels(column.name)
+        label_of_class, labels = recoding.format_labels(column.name)
         texts = list(dict.fromkeys(labels))
         places = {text: place for place, text in enumerate(texts)}
         published.append(texts)
@@ -235,7 +237,7 @@ def _without_last_cut(table: Table, found: Partition, cuts: CutTree, failed: Boo
 
 
 _MOST_SEARCHES: Final = 12
-_NEXT: Final = 0.25  # of the records that were tried in vain, those that are tried next
+_SHARE_TRIED_NEXT: Final = 0.25  # of the records that were tried in vain, those that are tried next
 
 
 def suppress_for_loss(problem: Problem, search: Callable[[Problem], Found], axes: Sequence[Axis]) -> Found:
@@ -245,7 +247,7 @@ def suppress_for_loss(problem: Problem, search: Callable[[Problem], Found], axes
     first one tried. Where the best ones together gain nothing, a quarter of them is tried; at most 12 searches more.
     """
     best = search(problem)
-    before = value = _loss(problem, best)
+    before = value = _loss_of(problem, best)
     nodes, share = best.trace.nodes, 1.0
     for _ in range(_MOST_SEARCHES):
         rows = worth_suppressing(problem, best, axes)
@@ -254,14 +256,14 @@ def suppress_for_loss(problem: Problem, search: Callable[[Problem], Found], axes
         rows = rows[: int(np.ceil(share * len(rows)))]
         if len(rows) == 0 or problem.clock.is_over(nodes):
             break
-        tried = _found_without(problem, best.suppressed, rows, search, nodes)
+        tried = _search_without(problem, best.suppressed, rows, search, nodes)
         nodes += tried.trace.nodes if tried else 0
-        if tried and _is_allowed(problem, tried) and _loss(problem, tried) < value:
-            best, value = tried, _loss(problem, tried)
+        if tried and _is_allowed(problem, tried) and _loss_of(problem, tried) < value:
+            best, value = tried, _loss_of(problem, tried)
         elif len(rows) == 1:
             break
         else:
-            share *= _NEXT
+            share *= _SHARE_TRIED_NEXT
     trade = Trade(int(problem.table.counts[best.suppressed].sum()), before, value)
     trace = replace(best.trace, nodes=nodes, seconds=problem.clock.spent, trade=trade)
     return replace(best, trace=trace)
@@ -275,26 +277,26 @@ def worth_suppressing(problem: Problem, found: Found, axes: Sequence[Axis]) -> C
     """
     labels, counts = found.partition.labels, problem.table.counts
     kept = np.flatnonzero(labels >= 0)
-    weights = relative([problem.loss.weights.get(axis.column.name, 1.0) for axis in axes])
+    weights = scale_weights([problem.loss.weights.get(axis.column.name, 1.0) for axis in axes])
     if not weights.any():
         return np.empty(0, dtype=np.int64)
     weights = weights / weights.sum()
-    rows = places(problem.table, axes)[kept]
+    rows = places_of_rows(problem.table, axes)[kept]
     shares, spared = np.zeros(found.partition.n_classes), np.zeros(len(kept))
     by_name = dict(zip((column.name for column in found.recoding.columns), found.recoding.shares(), strict=True))
     for weight, axis, column in zip(weights, axes, rows.T, strict=True):
         shares += weight * by_name[axis.column.name]
         most = by_name[axis.column.name][labels[kept]]
-        spared += weight * np.clip(_spared(axis, labels[kept], column), 0.0, most)
+        spared += weight * np.clip(_savings_without_rows(axis, labels[kept], column), 0.0, most)
     others = found.partition.sizes[labels[kept]] - counts[kept]
     gain = others * spared / np.maximum(1, counts[kept]) - (1 - shares[labels[kept]])
     rank = np.empty(problem.table.n_rows, dtype=np.int64)
-    rank[by_content(problem.table)] = np.arange(problem.table.n_rows)
+    rank[sort_by_content(problem.table)] = np.arange(problem.table.n_rows)
     worth = np.flatnonzero((gain > 0) & (counts[kept] > 0))
     return np.asarray(kept[worth[np.lexsort((rank[kept[worth]], -gain[worth]))]])
 
 
-def _spared(axis: Axis, labels: CodeArray, place: CodeArray) -> FloatArray:
+def _savings_without_rows(axis: Axis, labels: CodeArray, place: CodeArray) -> FloatArray:
     """Return what the rest of its class would lose less in one column without each row."""
     order = np.lexsort((place, labels))
     label, place = labels[order], place[order]
@@ -305,34 +307,34 @@ def _spared(axis: Axis, labels: CodeArray, place: CodeArray) -> FloatArray:
     spared = np.empty(len(place))
     if axis.is_ordered:
         low, high = place[np.where(is_first & ~is_last, first + 1, first)], place[np.where(is_last, last - 1, last)]
-        rest = np.where(is_first & is_last, 0.0, _span(axis, low, np.maximum(low, high)))
-        spared[order] = _span(axis, place[first], place[last]) - rest
+        rest = np.where(is_first & is_last, 0.0, _shares_of_runs(axis, low, np.maximum(low, high)))
+        spared[order] = _shares_of_runs(axis, place[first], place[last]) - rest
     else:
         begins = is_first | np.append(True, place[1:] != place[:-1])
         is_alone = begins & np.append(begins[1:], True)
         n_values = np.add.reduceat(begins.astype(np.int64), np.flatnonzero(is_first))[np.cumsum(is_first) - 1]
-        spared[order] = _listed(axis, n_values) - _listed(axis, n_values - is_alone)
+        spared[order] = _shares_of_sets(axis, n_values) - _shares_of_sets(axis, n_values - is_alone)
     return spared
 
 
-def _span(axis: Axis, low: CodeArray, high: CodeArray) -> FloatArray:
+def _shares_of_runs(axis: Axis, low: CodeArray, high: CodeArray) -> FloatArray:
     """Return the share that is published over each run of places; the lowest one is 0 where values are missing."""
     has_missing: BoolArray = np.asarray(low == 0)
-    return publish.run(axis, low - np.int32(1), high - np.int32(1), has_missing).shares(axis.column)
+    return publish.publish_runs(axis, low - np.int32(1), high - np.int32(1), has_missing).shares(axis.column)
 
 
-def _listed(axis: Axis, n_values: CountArray) -> FloatArray:
+def _shares_of_sets(axis: Axis, n_values: CountArray) -> FloatArray:
     """Return the share that sets of so many values have."""
     return Sets(np.append(0, np.cumsum(n_values)), np.empty(0, dtype=np.int32), axis.domain).shares(axis.column)
 
 
-def _found_without(
+def _search_without(
     problem: Problem, suppressed: BoolArray, rows: CountArray, search: Callable[[Problem], Found], nodes: int
 ) -> Found | None:
     """Search without some more rows; None where what is left fails the models as a whole."""
     gone = suppressed.copy()
     gone[rows] = True
-    rest = problem.of(~gone)
+    rest = problem.take_rows(~gone)
     if rest.table.n_records == 0 or not rest.judge.passes_as_one_class():
         return None
     budget = problem.clock.budget
@@ -351,8 +353,8 @@ def _is_allowed(problem: Problem, found: Found) -> bool:
     return most is None or found.partition.n_classes <= most * found.partition.n_records
 
 
-def _loss(problem: Problem, found: Found) -> float:
-    n_gone = problem.n_gone + int(problem.table.counts[found.suppressed].sum())
+def _loss_of(problem: Problem, found: Found) -> float:
+    n_gone = problem.n_suppressed_before + int(problem.table.counts[found.suppressed].sum())
     return problem.loss.of(found.recoding, found.partition.sizes, n_gone)
 
 
@@ -472,36 +474,40 @@ class Mondrian:
         What is not yet cut when the budget ends is published as it stands, which is safe.
         Distinct rows with counts are best (`hushtable.Table.collapse`).
         """
-        say_if_first_run(split.grow, 10)
+        say_if_first_run(split.grow_tree, 10)
         if problem.most_suppressed == 0 or problem.judge.population is not None:
-            return self._cut(problem)
-        return suppress_for_loss(problem, self._cut, axes_of(self, problem))
+            return self._cut_classes(problem)
+        return suppress_for_loss(problem, self._cut_classes, axes_of(self, problem))
 
-    def _cut(self, problem: Problem) -> Found:
+    def _cut_classes(self, problem: Problem) -> Found:
         """Cut, and suppress nothing."""
         table, clock = problem.table, problem.clock
         axes = axes_of(self, problem)
         is_sorted = self.exchange or not self.strict
-        order = by_content(table, problem.judge.population) if is_sorted else None
-        search = cut_search(self, problem, axes, problem.judge.codes())
-        grown = grow(search, side_by_side(packed_rows(table, axes), table.counts, order), clock)
+        order = sort_by_content(table, problem.judge.population) if is_sorted else None
+        search = cut_search(self, problem, axes, problem.judge.codes_for_kernels())
+        grown = grow_tree(search, rows_for_kernels(pack_rows(table, axes), table.counts, order), clock)
         ends = grown.tree.leaf_starts[: grown.tree.cursor[split.LEAVES] + 1]
         partition = Partition.from_runs(grown.order, ends, table.counts, is_ascending=not is_sorted)
-        cuts = CutTree.of(grown.tree, axes)
-        publish_ = partial(self._published, problem)
+        cuts = CutTree.from_split_tree(grown.tree, axes)
+        publish_ = partial(self._publish_classes, problem)
         if self.exchange:
-            points = exchanging.RowPoints(places(table, axes), table.counts, search.sensitive, search.population)
+            points = exchanging.RowPoints(
+                places_of_rows(table, axes), table.counts, search.sensitive, search.population
+            )
             least = search.options.min_size
-            improved = improve(table, partition, grown.order, points, search.axes, search.rules, least, clock)
+            improved = exchange_rows(table, partition, grown.order, points, search.axes, search.rules, least, clock)
             # The kernel measures spans and sets, and not what is written of them.
             made = [(each, publish_(each, cuts)) for each in (partition, improved)]
             partition, recoding = min(made, key=lambda each: problem.loss.of(each[1], each[0].sizes))
-            return Found(partition, recoding, clock.trace(repr(self), grown.n_settled, complete=grown.is_complete))
+            return Found(
+                partition, recoding, clock.build_trace(repr(self), grown.n_settled, complete=grown.is_complete)
+            )
         partition, cuts = undo_overlaps(partition, cuts, publish_, problem)
-        trace = clock.trace(repr(self), grown.n_settled, complete=grown.is_complete)
+        trace = clock.build_trace(repr(self), grown.n_settled, complete=grown.is_complete)
         return Found(partition, publish_(partition, cuts), trace, cuts if self.strict else None)
 
-    def _published(self, problem: Problem, partition: Partition, cuts: CutTree) -> Recoding:
+    def _publish_classes(self, problem: Problem, partition: Partition, cuts: CutTree) -> Recoding:
         """Say what every class publishes."""
         table, place = problem.table, {axis.column.name: j for j, axis in enumerate(cuts.axes)}
         axes = [cuts.axes[place[name]] for name in problem.columns]
@@ -521,20 +527,20 @@ class Mondrian:
             for name, axis in zip(problem.columns, axes, strict=True)
             if axis.hierarchy is None
         }
-        lists = _lists(self, problem)
+        lists = _build_lists(self, problem)
         return publish.from_cells(table, partition, axes, cells, lists if lists.names_groups else None)
 
 
 def axes_of(method: Mondrian, problem: Problem) -> tuple[Axis, ...]:
     """Lay out the quasi-identifiers of a problem for cutting."""
     # Of equal cuts the first one is made, so columns come by name and rows by content, however they were given.
-    lists = _lists(method, problem)
+    lists = _build_lists(method, problem)
     readable = lists if method.recoding == "readable" else None
     axes = lay_out(problem.judge.laid_out, sorted(problem.columns), problem.ladders, method.grid, readable)
     ranked = [axis.column.name for axis in axes if axis.column.by_rank and axis.edges]
     if ranked:
         raise InputError(
-            f"columns {listed(ranked)} are measured on ranks, and cut on a grid of values.",
+            f"columns {quote_names(ranked)} are measured on ranks, and cut on a grid of values.",
             hint="choose recoding 'readable', no grid, or the scale 'value'.",
         )
     return axes
@@ -546,11 +552,11 @@ def cut_search(method: Mondrian, problem: Problem, axes: tuple[Axis, ...], sensi
     people = np.empty(0, dtype=np.int64) if judge.population is None else judge.population
     options = split.Options(judge.min_size + method.margin)
     deals_ties = None if method.cut == "gain" else not method.strict
-    packed = pack(axes, problem.loss.weights)
-    return CutSearch(packed, judge.rules(), sensitive, people, options, method.n_rescored, deals_ties)
+    packed = pack_axes(axes, problem.loss.weights)
+    return CutSearch(packed, judge.rules_for_kernels(), sensitive, people, options, method.n_rescored, deals_ties)
 
 
-def _lists(method: Mondrian, problem: Problem) -> Lists:
+def _build_lists(method: Mondrian, problem: Problem) -> Lists:
     # Whoever asks a file whom its cells cover has to know it from the file and the manifest.
     is_covering = problem.judge.population is not None or problem.hides_persons
     return Lists(

@@ -17,7 +17,7 @@ _STEPS_A_ROW: Final = 30
 _MOST_STEPS: Final = 3_000
 
 
-def moved(problem: Problem, found: Found, loss: Loss) -> Found:
+def move_rows(problem: Problem, found: Found, loss: Loss) -> Found:
     """Return what was found, or better classes by a loss of whole releases; at most 3,000 steps, nodes of the budget.
 
     A row moves to another class, or changes places with a row of it, where all classes still pass and the loss does not
@@ -26,7 +26,7 @@ def moved(problem: Problem, found: Found, loss: Loss) -> Found:
     """
     labels = found.partition.labels.copy()
     kept = np.flatnonzero(labels >= 0)
-    n_suppressed = problem.n_gone + int(problem.table.counts[labels < 0].sum())
+    n_suppressed = problem.n_suppressed_before + int(problem.table.counts[labels < 0].sum())
     best = loss.of(found.recoding, found.partition.sizes, n_suppressed)
     rng = np.random.default_rng(0)
     n_steps = min(_MOST_STEPS, _STEPS_A_ROW * len(kept)) if found.partition.n_classes > 1 else 0
@@ -42,8 +42,8 @@ def moved(problem: Problem, found: Found, loss: Loss) -> Found:
         tried[row] = labels[other]
         if rng.random() < 0.5:
             tried[other] = labels[row]
-        changed = _classes(problem, tried)
-        if problem.judge.failed(changed):
+        changed = _partition_of_labels(problem, tried)
+        if problem.judge.list_failing_models(changed):
             continue
         recoding = publish_classes(problem, changed)
         partition, recoding = merge_equal_classes(recoding, changed.labels, problem.table.counts)
@@ -54,7 +54,7 @@ def moved(problem: Problem, found: Found, loss: Loss) -> Found:
     return replace(found, trace=replace(found.trace, nodes=found.trace.nodes + n_tried))
 
 
-def _classes(problem: Problem, labels: CodeArray) -> Partition:
+def _partition_of_labels(problem: Problem, labels: CodeArray) -> Partition:
     """Return the classes of labels of which some may be of nobody any more."""
     used, dense = np.unique(labels[labels >= 0], return_inverse=True)
     made = np.full(len(labels), -1, dtype=np.int32)

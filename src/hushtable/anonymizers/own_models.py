@@ -41,7 +41,7 @@ class OwnModels:
                 hint="`passes` has to judge every class of one record or more; mend it, or ask its authors.",
             ) from fault
 
-    def address(
+    def kernel_address(
         self, models: Sequence[PrivacyModel], counted: Sequence[str], known: ClassStats, person: str | None
     ) -> CountArray:
         """Return where kernels ask, shape (1,); it holds for as long as the array lives."""
@@ -53,7 +53,7 @@ class OwnModels:
             )
             stats = ClassStats(
                 np.array([size]),
-                {name: _of_one_class(by_name[name]) for name in names},
+                {name: _histogram_of_class(by_name[name]) for name in names},
                 known.totals,
                 population=np.array([population]),
                 grounds=known.grounds,
@@ -65,17 +65,17 @@ class OwnModels:
                 self._faults.append((models[model], fault))
                 return False
 
-        return _kept_alive(QUESTION(passes))
+        return _keep_alive(QUESTION(passes))
 
 
-def _kept_alive(question: Any) -> CountArray:
+def _keep_alive(question: Any) -> CountArray:
     where = np.array([ctypes.cast(question, ctypes.c_void_p).value], dtype=np.int64)
     _ALIVE[id(question)] = question
     weakref.finalize(where, _ALIVE.pop, id(question))
     return where
 
 
-def _of_one_class(values: CountArray) -> Histogram:
+def _histogram_of_class(values: CountArray) -> Histogram:
     """Return the counts of one class, entry code + 1, as models see them."""
     present = np.flatnonzero(values)
     return Histogram(np.array([0, len(present)]), (present - 1).astype(np.int32), values[present].astype(np.int64))

@@ -17,14 +17,14 @@ from numpy.typing import NDArray
 
 from hushtable._types import CodeArray, CountArray
 from hushtable.kernels import class_profile, judge, split
-from hushtable.kernels.rows import BLOCK
+from hushtable.kernels.rows import ROWS_PER_BLOCK
 from hushtable.search import Budget, Clock, n_threads
 
-_PAUSE: Final = 4_096  # settled classes between two looks at the clock
-_PAUSE_CELLS: Final = 4_000_000  # and cells of all of them
+_CLASSES_BETWEEN_LOOKS: Final = 4_096  # settled classes between two looks at the clock
+_CELLS_BETWEEN_LOOKS: Final = 4_000_000  # and cells of all of them
 _N_PARTS: Final = 32
-_SMALLEST_PART: Final = 2**15  # rows
-_STACK: Final = 64  # classes waiting to be cut that there is room for at first
+_MIN_ROWS_PER_PART: Final = 2**15  # rows
+_FIRST_STACK_ROOM: Final = 64  # classes waiting to be cut that there is room for at first
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -50,7 +50,7 @@ class CutSearch:
     deals_ties: bool | None  # None for the gain rule; the median rule, strict or relaxed
 
 
-def side_by_side(codes: NDArray[Any], counts: CountArray, order: CountArray | None = None) -> split.Rows:
+def rows_for_kernels(codes: NDArray[Any], counts: CountArray, order: CountArray | None = None) -> split.Rows:
     """Put rows of codes, (n_rows, width) with zeros up to whole words, in an order for the kernels to move."""
     words, is_weighted = codes.view(np.int64), not bool((counts == 1).all())
     if is_weighted:
@@ -62,12 +62,12 @@ def side_by_side(codes: NDArray[Any], counts: CountArray, order: CountArray | No
     return split.Rows(words, words.view(codes.dtype), np.asarray(order, dtype=np.int32), is_weighted)
 
 
-def grow(search: CutSearch, rows: split.Rows, clock: Clock) -> Grown:
+def grow_tree(search: CutSearch, rows: split.Rows, clock: Clock) -> Grown:
     """Grow the tree until it is done or the clock says so; put rows class by class. A budget ends one search."""
     n_rows = len(rows.order)
-    most = max(n_rows // _N_PARTS, _SMALLEST_PART)
+    most = max(n_rows // _N_PARTS, _MIN_ROWS_PER_PART)
     if n_rows <= most or clock.budget != Budget():
-        return grow_alone(search, rows, clock)
+        return grow_on_one_core(search, rows, clock)
     scratch, pieces, n_done = ThreadScratch(search, rows, most), {}, 0
     with ThreadPoolExecutor(n_threads()) as pool:
         waiting = {pool.submit(scratch.piece, (0, n_rows))}
@@ -80,46 +80,50 @@ def grow(search: CutSearch, rows: split.Rows, clock: Clock) -> Grown:
                     for run in sorted(piece.parts, key=lambda run: run[0] - run[1]):
                         waiting.add(pool.submit(scratch.piece, run))
                     n_done += 0 if piece.parts else piece.run[1] - piece.run[0]
-                clock.tell(n_done / n_rows)
+                clock.report_progress(n_done / n_rows)
         except BaseException:
             pool.shutdown(cancel_futures=True)
             raise
-    tree = joined(pieces, n_rows)
+    tree = concatenate_trees(pieces, n_rows)
     return Grown(tree, rows.order, len(tree.columns), is_complete=True)
 
 
-def grow_alone(search: CutSearch, rows: split.Rows, clock: Clock) -> Grown:
+def grow_on_one_core(search: CutSearch, rows: split.Rows, clock: Clock) -> Grown:
     """Grow the tree on one core until it is done or the clock says so; the rows are put class by class."""
     scratch, tree = ThreadScratch(search, rows, len(rows.order)), _new_tree(search, rows, len(rows.order))
     scratch.stack(rows)
     nodes, status = clock.budget.nodes, split.PAUSED
     while status != split.DONE and not clock.is_over(int(tree.cursor[split.NODES])):
-        chunk = _PAUSE if nodes is None else min(_PAUSE, nodes - int(tree.cursor[split.NODES]))
-        tree, status = _slice(scratch, rows, tree, chunk)
-        clock.tell(int(tree.leaf_starts[tree.cursor[split.LEAVES]]) / len(rows.order))
+        chunk = (
+            _CLASSES_BETWEEN_LOOKS
+            if nodes is None
+            else min(_CLASSES_BETWEEN_LOOKS, nodes - int(tree.cursor[split.NODES]))
+        )
+        tree, status = _grow_slice(scratch, rows, tree, chunk)
+        clock.report_progress(int(tree.leaf_starts[tree.cursor[split.LEAVES]]) / len(rows.order))
     n_settled = int(tree.cursor[split.NODES])
-    split.finish(scratch.work.stack, tree)
+    split.finish_tree(scratch.work.stack, tree)
     return Grown(tree, rows.order, n_settled, status == split.DONE)
 
 
-def _slice(
+def _grow_slice(
     scratch: ThreadScratch, rows: split.Rows, tree: split.SplitTree, n_nodes: int
 ) -> tuple[split.SplitTree, int]:
     """Grow a tree by some nodes; return it, maybe with more room, and why that stopped."""
     search = scratch.search
-    options = search.options._replace(n_nodes=n_nodes, n_rows=_PAUSE_CELLS // len(search.axes.columns))
+    options = search.options._replace(n_nodes=n_nodes, n_rows=_CELLS_BETWEEN_LOOKS // len(search.axes.columns))
     by_gain = True if search.deals_ties is None else None
     what = search.axes, scratch.judged, by_gain, search.deals_ties, options
-    status = split.grow(rows, *what, scratch.work, tree)
+    status = split.grow_tree(rows, *what, scratch.work, tree)
     if status == split.NEEDS_ROOM:
         if tree.cursor[split.STACKED] == len(scratch.work.stack):
-            scratch.work = scratch.work._replace(stack=_doubled(scratch.work.stack))
+            scratch.work = scratch.work._replace(stack=_double_room(scratch.work.stack))
         else:
-            tree = tree._replace(members=_doubled(tree.members))
+            tree = tree._replace(members=_double_room(tree.members))
     return tree, status
 
 
-def _doubled(array: NDArray[Any]) -> NDArray[Any]:
+def _double_room(array: NDArray[Any]) -> NDArray[Any]:
     return np.concatenate([array, np.empty_like(array)])
 
 
@@ -137,37 +141,37 @@ class ThreadScratch(threading.local):
 
     def __init__(self, search: CutSearch, rows: split.Rows, most: int) -> None:
         self.search, self.rows, self.most = search, rows, most
-        self.work = _work(search, rows, most)
+        self.work = _build_work(search, rows, most)
         # Unless the number of records in a class says all.
         is_judged = len(search.sensitive) > 0 or len(search.population) > 0 or search.rules.own is not None
-        self.judged = _judged(search, most) if is_judged else None
+        self.judged = _build_cut_judge(search, most) if is_judged else None
 
-    def piece(self, run: tuple[int, int]) -> Piece:
+    def grow_piece(self, run: tuple[int, int]) -> Piece:
         """Grow the tree of a run of rows, or cut it once."""
-        rows = _run(self.rows, *run)
+        rows = _take_run(self.rows, *run)
         n_rows, status = len(rows.order), split.PAUSED
         is_cut_once = n_rows > self.most
         scratch = ThreadScratch(self.search, self.rows, n_rows) if is_cut_once else self
         tree = _new_tree(self.search, rows, 2 if is_cut_once else n_rows)
         scratch.stack(rows)
         while status != split.DONE and not (is_cut_once and tree.cursor[split.NODES] > 0):
-            tree, status = _slice(scratch, rows, tree, 1 if is_cut_once else _PAUSE)
+            tree, status = _grow_slice(scratch, rows, tree, 1 if is_cut_once else _CLASSES_BETWEEN_LOOKS)
         if status == split.DONE:
             return Piece(tree, run)
         middle = run[0] + int(scratch.work.stack[1, 1])
         return Piece(tree, run, ((run[0], middle), (middle, run[1])))
 
-    def stack(self, rows: split.Rows) -> None:
+    def stack_rows(self, rows: split.Rows) -> None:
         """Put all rows on the stack, as one class of which nothing is known."""
         self.work.stack[0, :3] = 0, len(rows.order), _n_records(rows)
-        self.work.stack[0, 3::2], self.work.stack[0, 4::2] = 0, _widths(self.search.axes) - 1
+        self.work.stack[0, 3::2], self.work.stack[0, 4::2] = 0, _count_places(self.search.axes) - 1
 
 
-def _run(rows: split.Rows, start: int, end: int) -> split.Rows:
+def _take_run(rows: split.Rows, start: int, end: int) -> split.Rows:
     return split.Rows(rows.words[start:end], rows.codes[start:end], rows.order[start:end], rows.is_weighted)
 
 
-def joined(pieces: Mapping[tuple[int, int], Piece], n_rows: int) -> split.SplitTree:
+def concatenate_trees(pieces: Mapping[tuple[int, int], Piece], n_rows: int) -> split.SplitTree:
     """Put the pieces of a tree, by their runs, one below the other, depth first, left first."""
     columns, lengths, members, starts = [], [], [], []
     waiting = [(0, n_rows)]
@@ -192,11 +196,11 @@ def tree_cursor(n_nodes: int, *, n_leaves: int, n_members: int) -> CountArray:
     return cursor
 
 
-def _work(search: CutSearch, rows: split.Rows, most: int) -> split.Work:
+def _build_work(search: CutSearch, rows: split.Rows, most: int) -> split.Work:
     n_columns, n_codes = len(search.axes.columns), len(search.axes.places)
     words = np.empty((most, rows.words.shape[1]), dtype=np.int64)
     return split.Work(
-        stack=np.empty((_STACK, 3 + 2 * n_columns), dtype=np.int64),
+        stack=np.empty((_FIRST_STACK_ROOM, 3 + 2 * n_columns), dtype=np.int64),
         held=class_profile.Profile(
             columns=np.zeros(n_columns, dtype=class_profile.COLUMN),
             entries=np.zeros(n_codes, dtype=class_profile.ENTRY),
@@ -208,14 +212,14 @@ def _work(search: CutSearch, rows: split.Rows, most: int) -> split.Work:
             spans=np.empty((n_columns, 5, 8), dtype=np.int64),
             marks=np.zeros(n_codes, dtype=np.uint8),
             sides=np.zeros(n_codes, dtype=np.uint8),
-            block=np.empty(BLOCK, dtype=np.uint8),
+            block=np.empty(ROWS_PER_BLOCK, dtype=np.uint8),
             cut_columns=np.empty((2, 4), dtype=np.uint64),
         ),
         spare=split.Rows(words, words.view(rows.codes.dtype), np.empty(most, dtype=np.int32), rows.is_weighted),
     )
 
 
-def _judged(search: CutSearch, most: int) -> split.JudgedCut:
+def _build_cut_judge(search: CutSearch, most: int) -> split.JudgedCut:
     n_sensitive = len(search.sensitive)
     # Models compare with values of the whole that no row of a part may have.
     widest = max(int(search.sensitive.max(initial=0)) + 1, int(search.rules.n_values.max(initial=0)))
@@ -227,13 +231,13 @@ def _judged(search: CutSearch, most: int) -> split.JudgedCut:
         n_held=np.zeros((2, n_sensitive), dtype=np.int64),
         people=np.zeros(2, dtype=np.int64),
         order=np.empty(most, dtype=np.int32),
-        places=np.empty(int(_widths(search.axes).max()), dtype=np.int32),
+        places=np.empty(int(_count_places(search.axes).max()), dtype=np.int32),
         moved=np.full(1, -1, dtype=np.int64),
-        nodes=search.rules.scratch(),
+        nodes=search.rules.allocate_nodes(),
     )
 
 
-def _widths(axes: split.Axes) -> CountArray:
+def _count_places(axes: split.Axes) -> CountArray:
     """Return how many places each column has."""
     return np.diff(axes.columns["begin"], append=len(axes.places))
 

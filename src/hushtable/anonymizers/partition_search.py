@@ -19,7 +19,7 @@ from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray
 from hushtable.anonymizers.cell_candidates import Candidates, CandidateSpace
 from hushtable.anonymizers.judging import Judge, split_large_classes
 from hushtable.kernels import cost, pricing, regroup
-from hushtable.kernels.cost import TIES
+from hushtable.kernels.cost import COST_TOLERANCE
 from hushtable.search import Clock, check_memory, say_if_first_run, solver
 
 MOST_ROWS = 16  # of more there are too many subsets: the time grows threefold with every row
@@ -35,24 +35,24 @@ class Smallest:
     n_settled: int  # subsets with a partition
     n_pruned: int  # blocks that were too expensive alone
     n_looked_up: int  # costs of blocks
-    first: FloatArray  # (2^n_rows,): what each subset costs as one block
+    block_costs: FloatArray  # (2^n_rows,): what each subset costs as one block
     is_block: BoolArray  # (2^n_rows,)
-    values: FloatArray  # (2^n_rows,): what each subset costs at least
+    least_costs: FloatArray  # (2^n_rows,): what each subset costs at least
 
 
-def over_subsets(space: CandidateSpace, judge: Judge) -> Smallest:
+def solve_over_subsets(space: CandidateSpace, judge: Judge) -> Smallest:
     """Find the cheapest partition of at most `MOST_ROWS` rows."""
     say_if_first_run(cost.cheapest_partitions, 5)
     n_subsets = 1 << space.n_rows
     first = cost.subset_costs(space.places, space.costs)
-    second = first if space.seconds is space.costs else cost.subset_costs(space.places, space.seconds)
+    second = first if space.tie_costs is space.costs else cost.subset_costs(space.places, space.tie_costs)
     is_block = _blocks_of_subsets(space.n_rows, judge)
     value, again, ways = np.empty(n_subsets), np.empty(n_subsets), np.zeros(n_subsets)
     blocks, n_settled, n_pruned, n_looked_up = cost.cheapest_partitions(first, second, is_block, value, again, ways)
     labels = np.zeros(space.n_rows, dtype=np.int32)
     free, label = n_subsets - 1, 0
     while free and np.isfinite(value[-1]):
-        labels[_members(int(blocks[free]), space.n_rows)] = label
+        labels[_rows_of_subset(int(blocks[free]), space.n_rows)] = label
         free, label = free ^ int(blocks[free]), label + 1
     counted = (n_settled, n_pruned, n_looked_up)
     return Smallest(labels, float(value[-1]), int(ways[-1]), *counted, first, is_block, value)
@@ -75,25 +75,25 @@ def subset_prices(found: Smallest) -> FloatArray:
     """Return what each row costs at least in any block."""
     n_rows = len(found.labels)
     holds = ((np.arange(1 << n_rows)[:, None] >> np.arange(n_rows)) & 1).astype(bool)
-    of_row = found.first / np.maximum(1, holds.sum(axis=1))
+    of_row = found.block_costs / np.maximum(1, holds.sum(axis=1))
     return np.asarray(np.where(holds & found.is_block[:, None], of_row[:, None], np.inf).min(axis=0))
 
 
-def _members(subset: int, n_rows: int) -> CountArray:
+def _rows_of_subset(subset: int, n_rows: int) -> CountArray:
     return np.flatnonzero((subset >> np.arange(n_rows)) & 1)
 
 
 def best_tables(space: CandidateSpace, found: Smallest, most: int, clock: Clock) -> Iterator[CountArray]:
     """Yield at most so many distinct tables of the least cost; the clock may end it: partitions can share a table."""
     most_looked = clock.budget.nodes or math.inf
-    listed = [space.candidates(j) for j in range(len(space.columns))]
+    listed = [space.list_candidates(j) for j in range(len(space.columns))]
     seen: set[bytes] = set()
-    for n_looked, partition in enumerate(_partitions(found, (1 << space.n_rows) - 1), start=1):
-        choices = [_ties(space, listed, _members(block, space.n_rows)) for block in partition]
+    for n_looked, partition in enumerate(_list_partitions(found, (1 << space.n_rows) - 1), start=1):
+        choices = [_list_ties(space, listed, _rows_of_subset(block, space.n_rows)) for block in partition]
         for picked in itertools.product(*(itertools.product(*each) for each in choices)):
             picks = np.empty(space.places.shape, dtype=np.int64)
             for block, each in zip(partition, picked, strict=True):
-                picks[_members(block, space.n_rows)] = each
+                picks[_rows_of_subset(block, space.n_rows)] = each
             if picks.tobytes() not in seen:
                 seen.add(picks.tobytes())
                 yield picks
@@ -103,36 +103,36 @@ def best_tables(space: CandidateSpace, found: Smallest, most: int, clock: Clock)
             return
 
 
-def _partitions(found: Smallest, free: int) -> Iterator[tuple[int, ...]]:
+def _list_partitions(found: Smallest, free: int) -> Iterator[tuple[int, ...]]:
     """Yield the cheapest partitions of the free rows, each as its blocks."""
     if not free:
         yield ()
         return
-    for block in cost.optimal_blocks(free, found.first, found.is_block, found.values).tolist():
-        for others in _partitions(found, free ^ block):
+    for block in cost.optimal_blocks(free, found.block_costs, found.is_block, found.least_costs).tolist():
+        for others in _list_partitions(found, free ^ block):
             yield (block, *others)
 
 
-def _ties(space: CandidateSpace, listed: list[Candidates], rows: CountArray) -> list[list[int]]:
+def _list_ties(space: CandidateSpace, listed: list[Candidates], rows: CountArray) -> list[list[int]]:
     """Return, for every column, the common candidates of some rows that cost the least."""
     ties = []
     for j, candidates in enumerate(listed):
         at = space.places[rows, j]
         common = np.flatnonzero((candidates.first <= at.min()) & (at.max() <= candidates.last))
         costs = candidates.costs[common]
-        ties.append(common[costs <= costs.min() + cost.TIES].tolist())
+        ties.append(common[costs <= costs.min() + cost.COST_TOLERANCE].tolist())
     return ties
 
 
 _ROWS_AT_ONCE = 10_000_000  # rows that the search for blocks looks at between two looks at the clock, at most
-_ROOM = 20_000  # blocks that one search may give back
+_MAX_BLOCKS_PER_SEARCH = 20_000  # blocks that one search may give back
 _MOST_COLUMNS = 200_000  # integer programs of more are not tried
 _NEGLIGIBLE = 1e-7
 _SMOOTHING = 0.6
 _INFEASIBLE = 2  # as scipy reports it: no partition into those blocks
-_SHORTEST = 0.01  # seconds that a solver is given at least
-_SETTLED = 1e-6  # the share of the linear program's value that its bound may lie below
-_SHARES = (0.1, 0.25, 0.5, 1.0)  # of the distance between bound and value, that reduced costs may reach
+_MIN_SECONDS = 0.01  # seconds that a solver is given at least
+_MAX_RELATIVE_GAP = 1e-6  # the share of the linear program's value that its bound may lie below
+_GAP_SHARES = (0.1, 0.25, 0.5, 1.0)  # of the distance between bound and value, that reduced costs may reach
 
 
 @dataclass(slots=True, eq=False)
@@ -158,7 +158,7 @@ class Partitioning:
         return self.bound >= self.value - _NEGLIGIBLE * max(1.0, self.value)
 
 
-def by_columns(
+def solve_by_columns(
     space: CandidateSpace,
     k: int,
     known: Partitioning,
@@ -177,10 +177,10 @@ def by_columns(
     order = np.argsort(-least, kind="stable")
     master = _Master(space, k, order, least[order], known, clock, report)
     for labels in (known.labels, *starts):
-        master.add(_blocks_of(split_large_classes(space.places, labels, k), order))
-    found = master.generate()
+        master.add_blocks(_blocks_of(split_large_classes(space.places, labels, k), order))
+    found = master.generate_blocks()
     if found is not None:
-        master.close(*found)
+        master.close_gap(*found)
     known.n_nodes, known.n_pruned = master.n_nodes, master.n_pruned
     known.n_columns = len(master.costs)
 
@@ -214,15 +214,18 @@ class _Master:
         self.n_nodes = self.n_pruned = 0
         n_rows = len(order)
         check_memory(
-            (2 * k - 1) * (4.0 * _ROOM + 12.0 * n_rows),
+            (2 * k - 1) * (4.0 * _MAX_BLOCKS_PER_SEARCH + 12.0 * n_rows),
             f"the proof for {n_rows} rows in blocks of {k}",
             "ask for no proof: proof_rows=0.",
         )
         self.found = pricing.FoundBlocks(
-            np.empty((_ROOM, 2 * k - 1), dtype=np.int32), np.empty(_ROOM), np.zeros(n_rows), np.zeros(3, dtype=np.int64)
+            np.empty((_MAX_BLOCKS_PER_SEARCH, 2 * k - 1), dtype=np.int32),
+            np.empty(_MAX_BLOCKS_PER_SEARCH),
+            np.zeros(n_rows),
+            np.zeros(3, dtype=np.int64),
         )
 
-    def add(self, blocks: list[tuple[int, ...]]) -> int:
+    def add_blocks(self, blocks: list[tuple[int, ...]]) -> int:
         """Add blocks that are not there yet; return how many."""
         new = [each for each in dict.fromkeys(blocks) if each not in self.seen]
         if new:
@@ -235,7 +238,7 @@ class _Master:
             self.seen.update(new)
         return len(new)
 
-    def _matrix(self, picks: CountArray | None = None) -> Any:
+    def _build_matrix(self, picks: CountArray | None = None) -> Any:
         from scipy import sparse
 
         blocks = self.blocks if picks is None else [self.blocks[i] for i in picks.tolist()]
@@ -243,18 +246,18 @@ class _Master:
         rows = np.concatenate([np.array(each) for each in blocks])
         return sparse.csc_matrix((np.ones(len(rows)), (rows, columns)), shape=(len(self.order), len(blocks)))
 
-    def _relax(self) -> tuple[float, FloatArray] | None:
+    def _solve_relaxation(self) -> tuple[float, FloatArray] | None:
         """Solve the linear program; return its value and duals, or None where the time ended first."""
         solved = solver.linprog(
             self.costs,
-            A_eq=self._matrix(),
+            A_eq=self._build_matrix(),
             b_eq=np.ones(len(self.order)),
             method="highs",
-            options={"time_limit": max(_SHORTEST, self.clock.left)},
+            options={"time_limit": max(_MIN_SECONDS, self.clock.left)},
         )
         return None if solved.status != 0 else (float(solved.fun), np.asarray(solved.eqlin.marginals))
 
-    def _price(self, duals: FloatArray, below: float, *, is_all: bool) -> tuple[int, bool]:
+    def _price_blocks(self, duals: FloatArray, below: float, *, is_all: bool) -> tuple[int, bool]:
         """Look for blocks of a reduced cost below; return how many are new, and whether none was missed."""
         n_rows, n_columns = self.places.shape
         stack = pricing.new_stack(n_rows, n_columns, self.k)
@@ -263,37 +266,37 @@ class _Master:
         n_new, is_complete = 0, False
         while not is_complete:
             self.found.counts[:] = 0
-            is_complete = bool(pricing.price(self.places, self.space.costs, wanted, stack, self.found))
+            is_complete = bool(pricing.price_blocks(self.places, self.space.costs, wanted, stack, self.found))
             n_found, n_nodes, n_pruned = self.found.counts.tolist()
             self.n_nodes += n_nodes
             self.n_pruned += n_pruned
             rows = self.found.rows[:n_found].tolist()
-            n_new += self.add([tuple(sorted(row for row in each if row >= 0)) for each in rows])
+            n_new += self.add_blocks([tuple(sorted(row for row in each if row >= 0)) for each in rows])
             if self.clock.is_over(self.n_nodes) or len(self.costs) > 2 * _MOST_COLUMNS:
                 break
         return n_new, is_complete
 
-    def generate(self) -> tuple[FloatArray, float] | None:
+    def generate_blocks(self) -> tuple[FloatArray, float] | None:
         """Add blocks until none lowers the linear program; return duals and their bound, or None where time is over."""
         centre: FloatArray | None = None
         known, highest = self.known, -np.inf
         while not self.clock.is_over(self.n_nodes):
-            relaxed = self._relax()
+            relaxed = self._solve_relaxation()
             if relaxed is None:
                 return None
             value, duals = relaxed
             asked = duals if centre is None else _SMOOTHING * centre + (1 - _SMOOTHING) * duals
-            n_new, is_complete = self._price(asked, -_NEGLIGIBLE, is_all=False)
+            n_new, is_complete = self._price_blocks(asked, -_NEGLIGIBLE, is_all=False)
             reached = -np.inf
             if is_complete:
-                prices = self._lowered(asked)
+                prices = self._lower_prices(asked)
                 reached = float(prices.sum())
                 if reached > highest:
                     highest, centre = reached, asked
                 if highest > known.bound:
                     known.bound, known.prices[self.order] = highest, prices
                     self.report(known)
-            if centre is not None and (value - highest < _SETTLED * abs(value) or known.is_proven):
+            if centre is not None and (value - highest < _MAX_RELATIVE_GAP * abs(value) or known.is_proven):
                 return centre, highest
             if n_new == 0 and is_complete:
                 if np.array_equal(asked, duals):
@@ -301,30 +304,30 @@ class _Master:
                 centre = None
         return None
 
-    def _lowered(self, duals: FloatArray) -> FloatArray:
+    def _lower_prices(self, duals: FloatArray) -> FloatArray:
         """Lower prices until no block costs less: its first row pays less, or each of its k rows or more."""
         reduced = self.found.best
         firsts, all_rows = duals + reduced, duals + float(reduced.min()) / self.k
         return firsts if firsts.sum() > all_rows.sum() else all_rows
 
-    def close(self, duals: FloatArray, bound: float) -> None:
+    def close_gap(self, duals: FloatArray, bound: float) -> None:
         """Solve integer programs over ever more blocks, until all are in that may be part of a better partition."""
         known = self.known
-        for share in _SHARES:
+        for share in _GAP_SHARES:
             gap = known.value - bound + _NEGLIGIBLE
             if known.is_proven or self.clock.is_over(self.n_nodes):
                 return
-            _, is_complete = self._price(duals, share * gap, is_all=True)
+            _, is_complete = self._price_blocks(duals, share * gap, is_all=True)
             sums = np.array([duals[list(each)].sum() for each in self.blocks])
             picks = np.flatnonzero(np.array(self.costs) - sums <= share * gap)
             if not is_complete or len(picks) > _MOST_COLUMNS:
                 return
-            inside = self._choose(picks)
+            inside = self._choose_blocks(picks)
             # A partition that takes another block costs that block's reduced cost more than the bound.
             known.bound = max(known.bound, min(inside, known.value, bound + share * gap))
             self.report(known)
 
-    def _choose(self, picks: CountArray) -> float:
+    def _choose_blocks(self, picks: CountArray) -> float:
         """Find the best partition into some of the blocks; return a bound of all of those."""
         from scipy.optimize import Bounds, LinearConstraint
 
@@ -332,9 +335,9 @@ class _Master:
             np.array(self.costs)[picks],
             integrality=np.ones(len(picks), dtype=np.int64),
             bounds=Bounds(0, 1),
-            constraints=LinearConstraint(self._matrix(picks), 1, 1),
+            constraints=LinearConstraint(self._build_matrix(picks), 1, 1),
             # Presolve takes longer than it saves on these, and some versions of HiGHS then write to stdout.
-            options={"mip_rel_gap": 0.0, "time_limit": max(_SHORTEST, self.clock.left), "presolve": False},
+            options={"mip_rel_gap": 0.0, "time_limit": max(_MIN_SECONDS, self.clock.left), "presolve": False},
         )
         if solved.x is not None and solved.fun < self.known.value - _NEGLIGIBLE:
             chosen = picks[solved.x > 0.5]
@@ -351,9 +354,9 @@ Cooling = tuple[int, float, float]
 _SHARE_BIG = 0.1  # of the steps that merge or split
 _STEPS_PER_SECOND = 300_000  # on a slow machine
 _N_STAGES = 20
-_SLICE = 20_000_000  # cells that a kernel looks at between two looks at the clock
+_CELLS_BETWEEN_LOOKS = 20_000_000  # cells that a kernel looks at between two looks at the clock
 _MOST_PLACES = 2**28  # of rows in blocks: those of a gigabyte
-_MOST_TOGETHER = 12
+_MAX_ROWS_SOLVED = 12
 _HINT = "ask for a smaller k, use method='mondrian', or anonymize parts of the table."
 
 
@@ -373,13 +376,13 @@ class CheapestMates:
         return float(self.prices(k).sum())
 
 
-def nearest(space: CandidateSpace, n_near: int, clock: Clock, labels: CodeArray | None = None) -> CheapestMates:
+def find_nearest(space: CandidateSpace, n_near: int, clock: Clock, labels: CodeArray | None = None) -> CheapestMates:
     """Find the nearest rows; all others where there are fewer. O(n^2) cells.
 
     If the time is over before a row's turn, its mates are the rows that follow in the order of the partition's
     blocks, at a cost of 0. A cost of 0 keeps the lower bound true.
     """
-    say_if_first_run(cost.nearest, 15)
+    say_if_first_run(cost.find_nearest, 15)
     n_rows, n_columns = space.places.shape
     n_near = min(n_near, n_rows - 1)
     check_memory(28.0 * n_rows * n_near, f"finding the {n_near} nearest of {n_rows} rows", _HINT)
@@ -387,11 +390,11 @@ def nearest(space: CandidateSpace, n_near: int, clock: Clock, labels: CodeArray 
     place = np.argsort(order)
     rows = order.astype(np.int32)[(place[:, None] + np.arange(1, n_near + 1)) % n_rows]
     costs = np.zeros((n_rows, n_near))
-    n_together = max(1, _SLICE // max(1, n_rows * n_columns))
+    n_together = max(1, _CELLS_BETWEEN_LOOKS // max(1, n_rows * n_columns))
     for begin in range(0, n_rows if n_near else 0, n_together):
         if clock.left <= 0:
             break
-        cost.nearest(space.places, space.costs, n_near, rows, costs, begin, begin + n_together)
+        cost.find_nearest(space.places, space.costs, n_near, rows, costs, begin, begin + n_together)
     return CheapestMates(rows, costs)
 
 
@@ -404,7 +407,7 @@ def partition_value(space: CandidateSpace, labels: CodeArray) -> float:
     return float(out @ sizes)
 
 
-def anneal(
+def anneal_partition(
     space: CandidateSpace,
     near: CheapestMates,
     labels: CodeArray,
@@ -418,7 +421,7 @@ def anneal(
     # A model that keeps nearly all rows in one block leaves nothing to change.
     if (int(labels.max()) + 1) * max(check.room, int(np.bincount(labels).max())) > _MOST_PLACES:
         return labels, least
-    blocks = _blocks(space, labels, check)
+    blocks = _build_blocks(space, labels, check)
     n_steps, hot, cold = schedule
     heats = hot * (cold / hot) ** (np.arange(_N_STAGES + 1) / _N_STAGES)
     stages = [(n_steps // _N_STAGES, *pair) for pair in itertools.pairwise(heats.tolist())]
@@ -427,11 +430,13 @@ def anneal(
         done = 0
         while done < n_stage and clock.left > 0:
             now = begin * (end / begin) ** (done / n_stage)
-            draws = regroup.DrawSchedule(state, n_stage - done, now, end, _SHARE_BIG, _SLICE // space.places.shape[1])
+            draws = regroup.DrawSchedule(
+                state, n_stage - done, now, end, _SHARE_BIG, _CELLS_BETWEEN_LOOKS // space.places.shape[1]
+            )
             done += int(regroup.anneal(space.places, space.costs, near.rows, blocks, check, draws)[0])
     best = np.unique(blocks.rows["block"], return_inverse=True)[1].astype(np.int32)
     value = partition_value(space, best)
-    return (best, value) if value < least - TIES else (labels, least)
+    return (best, value) if value < least - COST_TOLERANCE else (labels, least)
 
 
 def steps_within(n_steps: int, seconds: float | None, n_runs: int) -> int:
@@ -441,7 +446,7 @@ def steps_within(n_steps: int, seconds: float | None, n_runs: int) -> int:
     return max(1_000, min(n_steps, int(_STEPS_PER_SECOND * seconds / n_runs)))
 
 
-def polish(
+def polish_partition(
     space: CandidateSpace, near: CheapestMates, labels: CodeArray, judge: Judge, clock: Clock
 ) -> tuple[CodeArray, float]:
     """Solve groups of neighbouring blocks exactly, one after another; never return a worse partition."""
@@ -452,30 +457,30 @@ def polish(
         # Every block has one turn, at its first row.
         if np.flatnonzero(labels == labels[row])[0] != row:
             continue
-        rows = _group(near, labels, row)
+        rows = _rows_near_block(near, labels, row)
         if not len(rows):
             continue
         some = replace(space, places=np.ascontiguousarray(space.places[rows]))
-        exact = over_subsets(some, judge.of(rows))
+        exact = solve_over_subsets(some, judge.take_rows(rows))
         was = np.unique(labels[rows], return_inverse=True)[1].astype(np.int32)
-        if partition_value(some, was) - exact.value > TIES:
+        if partition_value(some, was) - exact.value > COST_TOLERANCE:
             labels[rows] = labels.max() + 1 + exact.labels
             labels = np.unique(labels, return_inverse=True)[1].astype(np.int32)
     return labels, partition_value(space, labels)
 
 
-def _group(near: CheapestMates, labels: CodeArray, row: int) -> CountArray:
+def _rows_near_block(near: CheapestMates, labels: CodeArray, row: int) -> CountArray:
     """Return the rows of a row's block and of as many blocks near it as can be solved together."""
     picked, n_rows = [], 0
     for label in dict.fromkeys(labels[[row, *near.rows[row].tolist()]].tolist()):
         rows = np.flatnonzero(labels == label)
-        if n_rows + len(rows) <= _MOST_TOGETHER:
+        if n_rows + len(rows) <= _MAX_ROWS_SOLVED:
             picked.append(rows)
             n_rows += len(rows)
     return np.sort(np.concatenate(picked)) if len(picked) > 1 else np.empty(0, dtype=np.int64)
 
 
-def _blocks(space: CandidateSpace, labels: CodeArray, check: regroup.Check) -> regroup.Blocks:
+def _build_blocks(space: CandidateSpace, labels: CodeArray, check: regroup.Check) -> regroup.Blocks:
     room = max(check.room, int(np.bincount(labels).max()))
     n_blocks = max(min(len(labels) // check.min_size, _MOST_PLACES // room), int(labels.max()) + 1)
     sizes = np.bincount(labels, minlength=n_blocks)

@@ -11,14 +11,14 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hushtable._types import BoolArray, CodeArray, CountArray, frozen, remade
+from hushtable._types import BoolArray, CodeArray, CountArray, freeze_array, reduce_to_fields
 from hushtable.anonymizers import publish
-from hushtable.claims import covered_by, n_below
+from hushtable.claims import count_values_below, coverage_matrix
 from hushtable.columns import Column, cells
 from hushtable.hierarchy import UNITS, Dates, Prefix
 from hushtable.kernels import replay, split
-from hushtable.recoding import Axis, Written, cut_point, grid_point, placing
-from hushtable.search import in_runs
+from hushtable.recoding import Axis, Written, cut_point, grid_point, places_for_kernels
+from hushtable.search import run_in_threads
 from hushtable.tables import Partition, Table
 
 
@@ -34,25 +34,25 @@ class CutTree:
 
     def __post_init__(self) -> None:
         for array in (self.columns, self.starts, self.members):
-            frozen(array)
+            freeze_array(array)
 
-    __reduce__ = remade
+    __reduce__ = reduce_to_fields
 
     @classmethod
-    def of(cls, tree: split.SplitTree, axes: tuple[Axis, ...]) -> CutTree:
+    def from_split_tree(cls, tree: split.SplitTree, axes: tuple[Axis, ...]) -> CutTree:
         """Return what a kernel grew."""
         n_nodes = int(tree.cursor[split.NODES])
         starts = np.concatenate(([0], np.cumsum(tree.lengths[:n_nodes], dtype=np.int64)))
         return cls(axes, tree.columns[:n_nodes], starts, tree.members[: starts[-1]] - np.int32(1))
 
-    def labels(self, table: Table) -> CodeArray:
+    def place_rows(self, table: Table) -> CodeArray:
         """Return the class into whose cell every row of a table falls; see `Walk.labels`."""
-        return self.walk().labels(table)
+        return self.build_walk().place_rows(table)
 
-    def walk(self) -> Walk:
+    def build_walk(self) -> Walk:
         """Return what rows are walked down by: once for a tree, however many tables come."""
         in_order = np.array([axis.is_cut_in_order for axis in self.axes], dtype=np.bool_)
-        return Walk(self.axes, *replay.signposts(self.columns, self.starts, self.members, in_order))
+        return Walk(self.axes, *replay.build_signposts(self.columns, self.starts, self.members, in_order))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -64,15 +64,17 @@ class Walk:
     words: NDArray[Any] = field(repr=False)  # `kernels.replay.WORD`
 
     def __post_init__(self) -> None:
-        frozen(self.nodes)
-        frozen(self.words)
+        freeze_array(self.nodes)
+        freeze_array(self.words)
 
-    __reduce__ = remade
+    __reduce__ = reduce_to_fields
 
-    def labels(self, table: Table) -> CodeArray:
+    def place_rows(self, table: Table) -> CodeArray:
         """Return the class of every row of a table, coded alike, in O(depth); unknown codes go right."""
-        labels, by = np.empty(table.n_rows, dtype=np.int32), placing(table, self.axes)
-        in_runs(lambda run: replay.walk(self.nodes, self.words, table.codes, *by, labels, run), table.n_rows)
+        labels, by = np.empty(table.n_rows, dtype=np.int32), places_for_kernels(table, self.axes)
+        run_in_threads(
+            lambda run: replay.route_rows(self.nodes, self.words, table.codes, *by, labels, run), table.n_rows
+        )
         return labels
 
 
@@ -101,7 +103,7 @@ class Routes:
     sides: tuple[tuple[Side, ...], ...] = field(repr=False)  # by column, each once
 
     @classmethod
-    def of(cls, tree: CutTree, table: Table, partition: Partition) -> Routes:
+    def from_cuts(cls, tree: CutTree, table: Table, partition: Partition) -> Routes:
         """Tell the cuts that made a partition of a table's rows, each of which is in a class.
 
         Values that the search has not seen go where their neighbours in order or in the hierarchy go: a cut between
@@ -114,65 +116,71 @@ class Routes:
             place_of: dict[Side, int] = {}
             nodes = np.flatnonzero(tree.columns == j).tolist()
             if nodes:
-                side_of = _sides(tree, axis, table, partition)
+                side_of = _build_side_finder(tree, axis, table, partition)
             for node in nodes:
                 side = side_of(node, tree.members[tree.starts[node] : tree.starts[node + 1]])
                 test[node] = place_of.setdefault(side, len(place_of))
             sides.append(tuple(place_of))
         return cls(tuple(axis.column.name for axis in tree.axes), tree.columns, test, tuple(sides))
 
-    def named(self, column: str) -> tuple[str | None, ...]:
+    def texts_of_cuts(self, column: str) -> tuple[str | None, ...]:
         """Return the edges and cells that the cuts of a column name."""
         sides = self.sides[self.columns.index(column)]
         return tuple(text for side in sides for text in ((side.edge,) if isinstance(side, Below) else side.cells))
 
-    def labels(self, table: Table, meanings: Mapping[str, Any]) -> CodeArray:
+    def place_rows(self, table: Table, meanings: Mapping[str, Any]) -> CodeArray:
         """Return the finished class that every row of a table comes to, counted in the order of the nodes."""
         left: list[list[CodeArray]] = []
         for name, sides in zip(self.columns, self.sides, strict=True):
             column = table.column(name)
-            left.append(_left_codes(sides, column, meanings.get(name)))
+            left.append(_codes_going_left(sides, column, meanings.get(name)))
         nothing = np.empty(0, dtype=np.int32)
         pairs = zip(self.cut.tolist(), self.test.tolist(), strict=True)
         members = [nothing if cut < 0 else left[cut][test] for cut, test in pairs]
         starts = np.cumsum([0, *map(len, members)])
         in_order = np.array([all(isinstance(side, Below) for side in sides) for sides in self.sides], dtype=np.bool_)
-        signs = replay.signposts(self.cut, starts, np.concatenate(members), in_order)
+        signs = replay.build_signposts(self.cut, starts, np.concatenate(members), in_order)
         columns = np.array([table.index(name) for name in self.columns])
         widths = [table.column(name).n_values + 1 for name in self.columns]
         places = np.concatenate([np.arange(width, dtype=np.int32) for width in widths])
         begins, labels = np.cumsum([0, *widths]), np.empty(table.n_rows, dtype=np.int32)
-        in_runs(lambda run: replay.walk(*signs, table.codes, columns, places, begins, labels, run), table.n_rows)
+        run_in_threads(
+            lambda run: replay.route_rows(*signs, table.codes, columns, places, begins, labels, run), table.n_rows
+        )
         return labels
 
 
-def _sides(tree: CutTree, axis: Axis, table: Table, partition: Partition) -> Callable[[int, CodeArray], Side]:
+def _build_side_finder(
+    tree: CutTree, axis: Axis, table: Table, partition: Partition
+) -> Callable[[int, CodeArray], Side]:
     """Return what tells the left side of a node that cuts a column from its members, which are places less 1."""
     code_at = axis.code_at()
     if axis.hierarchy is not None:
-        return _nodes(tree, axis, table, partition)
+        return _build_node_finder(tree, axis, table, partition)
     if axis.codes is not None:
-        edge = cache(axis.codes.edge)
-        lows, highs, right = _ranges(tree, axis, table, partition)
+        edge = cache(axis.codes.format_edge)
+        lows, highs, right = _ranges_of_nodes(tree, axis, table, partition)
         ends = np.stack((highs[1:], lows[right[:-1]])).T.tolist()
         return lambda node, members: Below(edge(*ends[node]) if members[-1] >= 0 else None)
     if axis.rounding is not None:
         point = cache(partial(grid_point, axis.rounding))
-        lows, highs, right = _ranges(tree, axis, table, partition)
+        lows, highs, right = _ranges_of_nodes(tree, axis, table, partition)
         ends = np.stack((highs[1:], lows[right[:-1]])).T.tolist()
         # Anywhere between the values of the node's own rows: far from them in most.
         return lambda node, members: Below(point(*ends[node]) if members[-1] >= 0 else None)
     if axis.is_cut_in_order and axis.column.is_measured:
-        return lambda node, members: Below(_edge(axis, int(members[-1])))
-    texts = [cells.value(text) for text in axis.column.texts()]
+        return lambda node, members: Below(_find_edge(axis, int(members[-1])))
+    texts = [cells.format_value(text) for text in axis.column.texts()]
     return lambda node, members: Among(tuple(None if i < 0 else texts[code_at[i]] for i in members.tolist()))
 
 
-def _nodes(tree: CutTree, axis: Axis, table: Table, partition: Partition) -> Callable[[int, CodeArray], Side]:
+def _build_node_finder(
+    tree: CutTree, axis: Axis, table: Table, partition: Partition
+) -> Callable[[int, CodeArray], Side]:
     """Return what tells the left side of a node that cuts between the children of a node of a hierarchy."""
     hierarchy, code_at = axis.hierarchy, axis.code_at()
     assert hierarchy is not None
-    lows, highs, _ = _ranges(tree, axis, table, partition)
+    lows, highs, _ = _ranges_of_nodes(tree, axis, table, partition)
     ends = np.append(code_at, 0)[np.stack((np.minimum(lows, len(code_at)), highs))]
     shared = hierarchy.level_codes[:, ends[0]] == hierarchy.level_codes[:, ends[1]]
     level = np.maximum(np.argmax(shared, axis=0) - 1, 0)
@@ -185,16 +193,18 @@ def _nodes(tree: CutTree, axis: Axis, table: Table, partition: Partition) -> Cal
     return side
 
 
-def _edge(axis: Axis, place: int) -> str | None:
+def _find_edge(axis: Axis, place: int) -> str | None:
     """Return where the cells of a cut meet; None before the first place."""
     if place < 0:
         return None
     return axis.edges[place + 1] if axis.edges else cut_point(axis.column, place + 1)
 
 
-def _ranges(tree: CutTree, axis: Axis, table: Table, partition: Partition) -> tuple[CountArray, CountArray, CountArray]:
+def _ranges_of_nodes(
+    tree: CutTree, axis: Axis, table: Table, partition: Partition
+) -> tuple[CountArray, CountArray, CountArray]:
     """Return each node's lowest and highest known place (without one, past all and -1), and its right child."""
-    low, high, _ = publish.known_ranges(table, partition, axis)
+    low, high, _ = publish.place_ranges(table, partition, axis)
     lows, highs = np.full((2, len(tree.columns)), -1)
     leaves = tree.columns < 0
     lows[leaves], highs[leaves] = np.where(high < 0, axis.n_places, low), high
@@ -206,14 +216,14 @@ def _ranges(tree: CutTree, axis: Axis, table: Table, partition: Partition) -> tu
     return lows, highs, right
 
 
-def _left_codes(sides: Sequence[Side], column: Column, meaning: Any) -> list[CodeArray]:
+def _codes_going_left(sides: Sequence[Side], column: Column, meaning: Any) -> list[CodeArray]:
     """Return the codes of a column that go left by each side; of an order only the last, -1 is missing."""
     below = list(dict.fromkeys(side.edge for side in sides if isinstance(side, Below) and side.edge is not None))
     last: dict[str | None, int] = {None: -1}
     if below:
-        last |= zip(below, (n_below(below, column) - 1).tolist(), strict=True)
+        last |= zip(below, (count_values_below(below, column) - 1).tolist(), strict=True)
     listed = list(dict.fromkeys(cell for side in sides if isinstance(side, Among) for cell in side.cells))
-    covers = covered_by(listed, [*column.texts(), None], column.spec, meaning, column.name) if listed else None
+    covers = coverage_matrix(listed, [*column.texts(), None], column.spec, meaning, column.name) if listed else None
     place = {cell: i for i, cell in enumerate(listed)}
     found: list[CodeArray] = []
     for side in sides:
@@ -243,7 +253,7 @@ def with_own_units(
     if not isinstance(meaning, (Dates, Prefix)) or not asks.any():
         return found, cell
     ladder = (Dates(tuple(UNITS)) if isinstance(meaning, Dates) else meaning).ladder(column)
-    level_of_text = np.array([_level(text, meaning) for text in cell.texts])
+    level_of_text = np.array([_level_of_unit(text, meaning) for text in cell.texts])
     place: dict[str | None, int] = {text: i for i, text in enumerate(cell.texts)}
     rows = np.flatnonzero(asks & (level_of_text[labels] >= 0))
     for row, code, level in zip(rows.tolist(), codes[rows].tolist(), level_of_text[labels[rows]].tolist(), strict=True):
@@ -252,7 +262,7 @@ def with_own_units(
     return found, replace(cell, texts=tuple(place))
 
 
-def _level(text: str | None, meaning: Dates | Prefix) -> int:
+def _level_of_unit(text: str | None, meaning: Dates | Prefix) -> int:
     """Return the level of units that a text is one of; -1 where it is none."""
     if text is None:
         return -1

@@ -11,15 +11,15 @@ from typing import Any, Final, Literal
 from hushtable.anonymizers.method import Method
 from hushtable.anonymizers.mondrian import Mondrian
 from hushtable.claims import Limits
-from hushtable.columns import ENGLISH, SUPPRESSED, Column, ColumnSpec, how_to_part, without_blanks
-from hushtable.errors import ColumnError, InputError, check_choice, check_columns, listed
+from hushtable.columns import ENGLISH, SUPPRESSED, Column, ColumnSpec, describe_separator, without_blanks
+from hushtable.errors import ColumnError, InputError, check_choice, check_columns, quote_names
 from hushtable.hierarchy import Dictionary, Hierarchy, Prefix, are_codes, prefix_lengths_of
 from hushtable.io import Frame, Writing, drafts
 from hushtable.models import DeltaPresence, KAnonymity, MatchingNotion, PrivacyModel
 from hushtable.quality import Loss, SetNCP
 from hushtable.release import Pseudonyms
 from hushtable.search import Clock
-from hushtable.tables import Table, merge_spellings_in, opened, totals, warn_of_missing_codes
+from hushtable.tables import Table, count_by_value, merge_spellings_in, open_table, warn_of_missing_codes
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -59,21 +59,21 @@ class Request:
         shares = [model.name for model in self.models if isinstance(model, DeltaPresence)]
         if shares and self.person is not None:
             raise InputError(
-                f"{listed(shares)} was given with person={self.person!r}.",
+                f"{quote_names(shares)} was given with person={self.person!r}.",
                 hint="a share of a population is of records: give one row a person, or leave the model out.",
             )
         linked = [model.name for model in self.models if model.needs.histories]
         if linked and (self.person is None or self.hides_person):
             what = "nobody said" if self.person is None else "the release does not tell"
             raise InputError(
-                f"{listed(linked)} was asked, and {what} whose record a row is.",
+                f"{quote_names(linked)} was asked, and {what} whose record a row is.",
                 hint="pass person=, a column that is published as a pseudonym; or ask for k-anonymity, which counts "
                 "persons where nothing links their records.",
             )
         notions = [model.name for model in self.models if isinstance(model, MatchingNotion)]
         if notions and (len(self.models) > 1 or self.suppression_limit > 0 or self.limits.any or self.person):
             raise InputError(
-                f"{listed(notions)} was given with other models, limits, persons or a suppression limit.",
+                f"{quote_names(notions)} was given with other models, limits, persons or a suppression limit.",
                 hint="a matching notion goes alone: it compares all published rows with all original ones.",
             )
         _check_sets(self)
@@ -107,9 +107,9 @@ class Request:
         return models if k <= 1 else (*models, KAnonymity(k))
 
 
-_FEWEST_COMBINED: Final = 20  # combinations, of cells that hold several values
-_MARKS: Final = (";", "|", ",", "/", "+")
-_HUNDREDS: Final = 100  # of values of a category, from where nobody remembers which group holds which
+_MIN_COMBINATIONS: Final = 20  # combinations, of cells that hold several values
+_SEPARATORS: Final = (";", "|", ",", "/", "+")
+_MIN_VALUES_TO_WARN: Final = 100  # of values of a category, from where nobody remembers which group holds which
 
 
 def _check_sets(asked: Request) -> None:
@@ -131,11 +131,11 @@ def _check_sets(asked: Request) -> None:
     linked = [model.name for model in asked.models if model.needs.histories]
     if of_sets and linked:
         raise InputError(
-            f"{listed(linked)} was given with {of_sets[0].name} of sets of items.",
+            f"{quote_names(linked)} was given with {of_sets[0].name} of sets of items.",
             hint="ask for k-anonymity instead, or of the sensitive column without a separator.",
         )
     rules = {name: asked.hierarchies[name] for name in parted if name in asked.hierarchies}
-    prefixed = [name for name, rule in rules.items() if isinstance(rule, Prefix) or _names(rule, Prefix.name)]
+    prefixed = [name for name, rule in rules.items() if isinstance(rule, Prefix) or _names_rule(rule, Prefix.name)]
     odd = [name for name in rules if name in asked.judged or name in prefixed]
     if odd:
         what = "sensitive column" if odd[0] in asked.judged else "prefixes of column"
@@ -146,7 +146,7 @@ def _check_sets(asked: Request) -> None:
         )
 
 
-def _names(rule: Any, name: str) -> bool:
+def _names_rule(rule: Any, name: str) -> bool:
     """Tell whether a mapping, as a policy has it, names a rule."""
     return isinstance(rule, Mapping) and name in rule
 
@@ -164,7 +164,7 @@ def check_roles(available: Sequence[str], asked: Request) -> None:
     doubled = sorted({name for name in named if named.count(name) > 1})
     if doubled:
         raise ColumnError(
-            f"columns {listed(doubled)} have more than one role.",
+            f"columns {quote_names(doubled)} have more than one role.",
             hint="a column is an identifier, a quasi-identifier or sensitive; copy it where it must be two of them.",
         )
     if asked.person is not None:
@@ -217,12 +217,12 @@ def warn_of_doubts(source: Frame | Table, table: Table, asked: Request) -> None:
         for name in asked.quasi_identifiers:
             column = table.column(name)
             are_sets = column.separator is not None
-            is_many = column.n_values >= _HUNDREDS and (are_sets or not are_codes(column.texts()))
+            is_many = column.n_values >= _MIN_VALUES_TO_WARN and (are_sets or not are_codes(column.texts()))
             if name not in asked.hierarchies and not column.is_measured and is_many:
                 warnings.warn(
                     f"column {name!r} has {column.n_values} values and no hierarchy: a class of more than "
                     f"{asked.method.max_listed} of them publishes a group by frequency, which tells little. "
-                    f"{_proposal(column)}",
+                    f"{_propose_hierarchy(column)}",
                     stacklevel=4,
                 )
     for name in asked.quasi_identifiers:
@@ -231,7 +231,8 @@ def warn_of_doubts(source: Frame | Table, table: Table, asked: Request) -> None:
             warnings.warn(
                 f"column {name!r} has cells of several values with {mark!r} between them: each of its "
                 f"{table.column(name).n_values} combinations is a value of its own, in every order. Make sets of them "
-                f"({how_to_part(name, mark)}), give every one of the values a column that says yes or no, or keep the "
+                f"({describe_separator(name, mark)}), give every one of the values a column that says yes or no, or "
+                "keep the "
                 "first one only.",
                 stacklevel=4,
             )
@@ -248,9 +249,9 @@ def warn_of_doubts(source: Frame | Table, table: Table, asked: Request) -> None:
 
 def _mark_of_several(column: Column) -> str | None:
     """Return what stands between the values in the cells of a category; None where cells are single values."""
-    is_plain = column.is_measured or column.separator is not None or column.n_values < _FEWEST_COMBINED
+    is_plain = column.is_measured or column.separator is not None or column.n_values < _MIN_COMBINATIONS
     texts = [] if is_plain else column.texts()
-    for mark in _MARKS:
+    for mark in _SEPARATORS:
         several = [text.split(mark) for text in texts if mark in text]
         parts = {part.strip() for each in several for part in each}
         # The same values come back in many combinations.
@@ -266,12 +267,12 @@ def doubt_of_persons(source: Frame | Table, asked: Request) -> str | None:
     if asked.person is not None or not named or any(_tells_apart(source, name) for name in named):
         return None
     return (
-        f"no identifier tells the {source.n_records} records apart ({listed(named)}): where a person has several "
+        f"no identifier tells the {source.n_records} records apart ({quote_names(named)}): where a person has several "
         f"records, pass person={named[0]!r}, so that classes count persons."
     )
 
 
-def _proposal(column: Column) -> str:
+def _propose_hierarchy(column: Column) -> str:
     lengths = prefix_lengths_of(column)
     rule = f"`hierarchy: {{prefix: {list(lengths)}}}`" if lengths else "a file with a line `value;group;...` for each"
     return f"Give it one: {rule}."
@@ -298,29 +299,29 @@ class Prepared:
     source: Frame | Table
     table: Table  # the judged columns, row by row; spellings of a sensitive value are one value
     population: Frame | Table | None  # as it was read
-    people: Table | None  # the quasi-identifiers of the population
+    population_table: Table | None  # the quasi-identifiers of the population
     ladders: Mapping[str, Hierarchy]
     specs: Mapping[str, ColumnSpec]  # how the columns were typed, those of the population included
     origins: Mapping[str, ColumnSpec] = field(repr=False)  # how quasi-identifiers are spelled in the source
     inputs: tuple[Path, ...]  # the files that all this was made from
 
-    def for_request(self, asked: Request) -> Prepared:
+    def with_hierarchies_of(self, asked: Request) -> Prepared:
         """Return the same with the hierarchies that a request's method asks for: those given, and no other."""
-        given = _given(asked)
+        given = _hierarchies_to_build(asked)
         if given.keys() == self.ladders.keys():
             return self
         lacking = {name: ladder for name, ladder in given.items() if name not in self.ladders}
-        ladders = {**self.ladders, **_ladders(self.everyone, lacking, asked.unknown)}
+        ladders = {**self.ladders, **_build_hierarchies(self.everyone, lacking, asked.unknown)}
         return replace(self, ladders={name: ladders[name] for name in given})
 
     @property
     def everyone(self) -> Table:
         """The table, with the population where one is counted."""
-        return self.table if self.people is None else self.table.with_population(self.people)
+        return self.table if self.population_table is None else self.table.with_population(self.population_table)
 
-    def one_by_one(self) -> Prepared:
+    def with_row_per_record(self) -> Prepared:
         """Return the same with a row for every record, so that equal ones may part."""
-        return replace(self, source=self.source.one_by_one(), table=self.table.one_by_one())
+        return replace(self, source=self.source.with_row_per_record(), table=self.table.with_row_per_record())
 
 
 def prepare(data: Any, asked: Request) -> Prepared:
@@ -328,8 +329,8 @@ def prepare(data: Any, asked: Request) -> Prepared:
     inputs = (*asked.inputs, *drafts.paths_among(data, asked.population, asked.hierarchies))
     population = asked.population
     if population is not None:
-        population = opened(population, asked.specs)
-    source, table = _read(data, asked)
+        population = open_table(population, asked.specs)
+    source, table = _read_source(data, asked)
     if isinstance(source, Frame) and isinstance(population, Frame):
         from hushtable.io import read_alike, spell_as
 
@@ -337,7 +338,7 @@ def prepare(data: Any, asked: Request) -> Prepared:
         population = spell_as(
             population, {name: table.column(name) for name in table.names if name in population.columns}
         )
-    people = _people(population, asked)
+    people = _encode_population(population, asked)
     everyone = table if people is None else table.with_population(people)
     _check_columns_named(asked)
     specs = {column.name: _spec_of(column, source, asked) for column in everyone.columns}
@@ -347,22 +348,22 @@ def prepare(data: Any, asked: Request) -> Prepared:
         merge_spellings_in(table, asked.judged),
         population,
         people,
-        ladders=_ladders(everyone, _given(asked), asked.unknown),
+        ladders=_build_hierarchies(everyone, _hierarchies_to_build(asked), asked.unknown),
         specs=specs,
-        origins={} if isinstance(source, Table) else _origins(source, asked),
+        origins={} if isinstance(source, Table) else _collect_origins(source, asked),
         inputs=inputs,
     )
 
 
-def _read(data: Any, asked: Request) -> tuple[Frame | Table, Table]:
+def _read_source(data: Any, asked: Request) -> tuple[Frame | Table, Table]:
     """Return the source, and the columns that are judged as codes."""
-    source = opened(data, asked.specs)
+    source = open_table(data, asked.specs)
     check_roles(source.names, asked)
     judged = asked.judged
     persons = () if asked.person is None else (asked.person,)
     if not isinstance(source, Table):
         # Whoever reads the file tells persons apart by their cells.
-        source = source.told({name: ColumnSpec("category") for name in persons if source.text(name) is not None})
+        source = source.with_specs({name: ColumnSpec("category") for name in persons if source.text(name) is not None})
         source, undecided = source.without_odd_cells([name for name in source.names if name not in asked.hidden])
         if undecided:
             from hushtable.io import refuse_odd_cells
@@ -378,7 +379,7 @@ def _read(data: Any, asked: Request) -> tuple[Frame | Table, Table]:
         source = source.without_declared().with_sets()
     elif any(name in source.names and source.column(name).separator is None for name in asked.parted):
         raise InputError(
-            f"columns {listed(asked.parted)} of a Table were given a separator after they were coded.",
+            f"columns {quote_names(asked.parted)} of a Table were given a separator after they were coded.",
             hint="code them with it: Table.encode(data, specs=...).",
         )
     table = Table.encode(source, (*asked.quasi_identifiers, *judged, *persons), asked.specs, typed=judged)
@@ -389,7 +390,7 @@ def _read(data: Any, asked: Request) -> tuple[Frame | Table, Table]:
     return source, table
 
 
-def _origins(source: Frame, asked: Request) -> dict[str, ColumnSpec]:
+def _collect_origins(source: Frame, asked: Request) -> dict[str, ColumnSpec]:
     """Say how the input spells quasi-identifiers, and which cells of the columns that nobody judges are missing."""
     known = {name: source.spelling(name).spelling for name in asked.quasi_identifiers}
     passed_over = {*known, *asked.judged, *asked.hidden}
@@ -402,7 +403,7 @@ def _spec_of(column: Column, source: Frame | Table, asked: Request) -> ColumnSpe
     if isinstance(source, Table) or column.name not in (*asked.judged, asked.person):
         return column.spec
     # A sensitive column is published as it came.
-    return column.spec.completed(source.spelling(column.name, is_typed=True))
+    return column.spec.with_defaults_from(source.spelling(column.name, is_typed=True))
 
 
 def _check_columns_named(asked: Request) -> None:
@@ -414,31 +415,35 @@ def _check_columns_named(asked: Request) -> None:
         check_columns(tuple(asked.loss.scale), asked.quasi_identifiers, "scale")
 
 
-def _given(asked: Request) -> dict[str, Any]:
+def _hierarchies_to_build(asked: Request) -> dict[str, Any]:
     """Return what hierarchies are made of: what the user gave, and "auto" where a method needs one besides."""
-    given = {name: _spoken(each, asked.writing.language) for name, each in asked.hierarchies.items()}
+    given = {name: _with_language(each, asked.writing.language) for name, each in asked.hierarchies.items()}
     return {**dict.fromkeys(asked.quasi_identifiers, "auto"), **given} if asked.method.offers.needs_ladders else given
 
 
-def _spoken(given: Any, language: str) -> Any:
+def _with_language(given: Any, language: str) -> Any:
     """Return a dictionary with its labels in a language, unless it asks for one of its own."""
-    rule = Hierarchy.from_dict(given, "") if _names(given, Dictionary.name) else given
+    rule = Hierarchy.from_dict(given, "") if _names_rule(given, Dictionary.name) else given
     return replace(rule, language=language) if isinstance(rule, Dictionary) and rule.language == ENGLISH else given
 
 
-def _ladders(table: Table, given: Mapping[str, Any], unknown: Literal["error", "suppress"]) -> dict[str, Hierarchy]:
+def _build_hierarchies(
+    table: Table, given: Mapping[str, Any], unknown: Literal["error", "suppress"]
+) -> dict[str, Hierarchy]:
     """Make the hierarchies of the table's columns."""
     return {
-        name: Hierarchy.build(ladder, table.column(name), totals(table, name)[1:], unknown=unknown)
+        name: Hierarchy.build(ladder, table.column(name), count_by_value(table, name)[1:], unknown=unknown)
         for name, ladder in given.items()
     }
 
 
-def _people(population: Frame | Table | None, asked: Request) -> Table | None:
+def _encode_population(population: Frame | Table | None, asked: Request) -> Table | None:
     """Return the quasi-identifiers of the population, where a model counts one."""
     needed = [model.name for model in asked.models if model.needs.population]
     if (population is not None) != bool(needed):
-        models = f"{listed(needed)} without a population" if needed else "a population, but no model that counts it"
+        models = (
+            f"{quote_names(needed)} without a population" if needed else "a population, but no model that counts it"
+        )
         raise InputError(
             f"anonymize was given {models}.", hint="k-map and delta-presence go with population=, others do not."
         )

@@ -14,17 +14,17 @@ from hushtable.anonymizers.finishing import Searched, release_of
 from hushtable.anonymizers.fitting import Learner
 from hushtable.anonymizers.judging import Judge
 from hushtable.anonymizers.known_records import hide_known, is_hiding_known
-from hushtable.anonymizers.method import Found, Problem, check_asked, minimised, moves_rows
-from hushtable.anonymizers.own_losses import moved
+from hushtable.anonymizers.method import Found, Problem, check_offers, choose_loss, moves_rows
+from hushtable.anonymizers.own_losses import move_rows
 from hushtable.anonymizers.preparation import Prepared, Request, prepare, warn_of_doubts
 from hushtable.engines import is_origin
 from hushtable.errors import ColumnError, InputError
 from hushtable.io import Frame
 from hushtable.models import ClassStats, Ground, Histogram, MatchingNotion, PrivacyModel
-from hushtable.recoding import by_content
+from hushtable.recoding import sort_by_content
 from hushtable.release import Release
 from hushtable.search import Budget, check_memory
-from hushtable.tables import Partition, Table, grounds, totals
+from hushtable.tables import Partition, Table, build_grounds, count_by_value
 
 _SEED = 0  # of the order in which records that models cannot tell apart are suppressed
 
@@ -38,8 +38,8 @@ def offending_rows(
     records of the most frequent value go: first those that hold the most frequent value of several sensitive columns,
     then in an order that looks random and follows from the cells alone, those of other columns of `source` included.
     """
-    reference = {name: totals(table, name) for model in models for name in model.needs.sensitive}
-    ground_of = grounds(table, reference)
+    reference = {name: count_by_value(table, name) for model in models for name in model.needs.sensitive}
+    ground_of = build_grounds(table, reference)
     rank = _rank_by_content(table if source is None else source, table)
     offending = np.zeros(table.n_rows, dtype=bool)
     budget = most
@@ -51,7 +51,7 @@ def offending_rows(
         for model, name in judged:
             codes = table.codes[table.index(name)]
             rest = np.bincount(codes[~offending] + 1, weights=table.counts[~offending], minlength=len(reference[name]))
-            excess = _excess(model, name, rest.astype(np.int64), reference, ground_of, budget)
+            excess = _count_excess(model, name, rest.astype(np.int64), reference, ground_of, budget)
             for entry in np.flatnonzero(excess):
                 rows = np.flatnonzero((codes == entry - 1) & ~offending)
                 rows = rows[np.lexsort((rank[rows], -_n_frequent(table, judged, ~offending)[rows]))]
@@ -84,7 +84,7 @@ def _n_frequent(table: Table, judged: Sequence[tuple[PrivacyModel, str]], kept: 
     return n_frequent
 
 
-def _excess(
+def _count_excess(
     model: PrivacyModel,
     name: str,
     rest: CountArray,
@@ -108,9 +108,9 @@ def _excess(
     return rest - left
 
 
-_SAMPLE: Final = 2**14  # rows from which to guess how many are equal
-_FEW_EQUAL: Final = 0.2  # share of rows that have an equal one
-_COMPILER: Final = 3e8  # bytes; where it has fewer, LLVM ends the process
+_ROWS_IN_SAMPLE: Final = 2**14  # rows from which to guess how many are equal
+_MAX_SHARE_EQUAL: Final = 0.2  # share of rows that have an equal one
+_COMPILER_BYTES: Final = 3e8  # bytes; where it has fewer, LLVM ends the process
 
 
 def protect(data: Any, asked: Request) -> Release:
@@ -126,29 +126,29 @@ def protect(data: Any, asked: Request) -> Release:
 
 def carry_out(prepared: Prepared, asked: Request) -> Release:
     """Carry out a request for a prepared table. Several requests of the same columns may share the table."""
-    check_memory(_COMPILER, "compiling the kernels", "end other programs, or use a machine with more memory.")
+    check_memory(_COMPILER_BYTES, "compiling the kernels", "end other programs, or use a machine with more memory.")
     if is_hiding_known(asked):
-        release = hide_known(prepared, asked, _searched)
-        asked.clock.tell(1.0)
+        release = hide_known(prepared, asked, _search_classes)
+        asked.clock.report_progress(1.0)
         return replace(release, learner=Learner(asked))
-    searched = _searched(prepared, asked)
-    asked.clock.tell(1.0)
+    searched = _search_classes(prepared, asked)
+    asked.clock.report_progress(1.0)
 
-    def released(found: Found, partition: Partition) -> Release:
-        release = release_of(searched.prepared, searched.whole, asked, found, partition)
+    def build_release(found: Found, partition: Partition) -> Release:
+        release = release_of(searched.prepared, searched.judge, asked, found, partition)
         return replace(release, learner=Learner(asked))
 
-    others = tuple(released(other, searched.spread(other.partition)) for other in searched.found.others)
-    release = replace(released(searched.found, searched.partition), alternatives=others)
-    return release if searched.found.spared is None else _with_floor(release, searched.found.spared)
+    others = tuple(build_release(other, searched.expand(other.partition)) for other in searched.found.others)
+    release = replace(build_release(searched.found, searched.partition), alternatives=others)
+    return release if searched.found.floor_budget is None else _with_floor(release, searched.found.floor_budget)
 
 
-def _searched(prepared: Prepared, asked: Request) -> Searched:
+def _search_classes(prepared: Prepared, asked: Request) -> Searched:
     """Search for classes of a table that was prepared for a request of the same columns."""
-    prepared = prepared.for_request(asked)
+    prepared = prepared.with_hierarchies_of(asked)
     if asked.method.offers.parts_equal_records:
-        prepared = prepared.one_by_one()
-    people = prepared.people
+        prepared = prepared.with_row_per_record()
+    people = prepared.population_table
     table, models = prepared.table, asked.asked_of_classes
     if any(table.column(name).separator is not None for name in asked.judged):
         from hushtable.anonymizers.item_columns import with_item_columns
@@ -168,7 +168,7 @@ def _searched(prepared: Prepared, asked: Request) -> Searched:
     if left == 0 and people is None and asked.method.offers.takes_equal_rows and _is_mostly_distinct(kept):
         judge, inverse = replace(whole, table=kept, reference=whole.whole), None
     else:
-        judge, inverse = _judge(kept, people, whole, apart=asked.method.offers.parts_equal_records)
+        judge, inverse = _build_judge(kept, people, whole, apart=asked.method.offers.parts_equal_records)
     # Columns by name and rows by content, so that ties and draws do not depend on how they were given.
     names = tuple(sorted(asked.quasi_identifiers))
     average = asked.limits.average_risk
@@ -177,7 +177,7 @@ def _searched(prepared: Prepared, asked: Request) -> Searched:
         names,
         judge,
         prepared.ladders,
-        minimised(asked.method, asked.loss),
+        choose_loss(asked.method, asked.loss),
         asked.clock,
         left,
         notion,
@@ -186,7 +186,7 @@ def _searched(prepared: Prepared, asked: Request) -> Searched:
         hides,
         asked.writing.language,
     )
-    check_asked(asked.method, problem)
+    check_offers(asked.method, problem)
     if notion is None and not (most and finds_failing):
         judge.check_feasible()
     found = asked.method.search(problem)
@@ -194,9 +194,9 @@ def _searched(prepared: Prepared, asked: Request) -> Searched:
     if problem.loss is not asked.loss:
         # What was proven is proven of another loss.
         trace = replace(found.trace, optimal=False, bound=None, gap=None)
-        found = replace(found, trace=trace, evidence=None, spared=None)
+        found = replace(found, trace=trace, evidence=None, floor_budget=None)
         if moves_rows(asked.method):
-            found = moved(problem, found, asked.loss)
+            found = move_rows(problem, found, asked.loss)
             judge.check_classes(found.partition, asked.method)
     if of_sets:
         # Whoever checks evidence knows the columns of the input, not their items.
@@ -204,12 +204,14 @@ def _searched(prepared: Prepared, asked: Request) -> Searched:
     if judge.without_rule:
         found = replace(found, trace=replace(found.trace, asked_models=tuple(each.name for each in judge.without_rule)))
 
-    def spread(partition: Partition) -> Partition:
+    def expand_partition(partition: Partition) -> Partition:
         if inverse is None and not n_gone:
             return partition
-        return Partition.from_labels(_spread(partition.labels, inverse, suppressed), partition.n_classes, table.counts)
+        return Partition.from_labels(
+            _expand_labels(partition.labels, inverse, suppressed), partition.n_classes, table.counts
+        )
 
-    return Searched(prepared, whole, found, spread)
+    return Searched(prepared, whole, found, expand_partition)
 
 
 def _with_floor(release: Release, budget: Budget) -> Release:
@@ -220,11 +222,11 @@ def _with_floor(release: Release, budget: Budget) -> Release:
         return release
 
 
-def _judge(kept: Table, people: Table | None, whole: Judge, *, apart: bool) -> tuple[Judge, CodeArray]:
+def _build_judge(kept: Table, people: Table | None, whole: Judge, *, apart: bool) -> tuple[Judge, CodeArray]:
     """Return the judge of the rows that a search sees, equal ones merged unless `apart`, and kept rows' places."""
     everyone = kept if people is None else kept.with_population(people)
     if apart:
-        order = by_content(everyone)
+        order = sort_by_content(everyone)
         distinct, inverse = everyone.take(order), np.argsort(order).astype(np.int32)
     else:
         distinct, inverse = everyone.collapse()
@@ -239,15 +241,15 @@ def _judge(kept: Table, people: Table | None, whole: Judge, *, apart: bool) -> t
 
 def _is_mostly_distinct(table: Table) -> bool:
     """Guess from a sample of a large table that finding its equal rows takes longer than not knowing them."""
-    if table.n_rows < 8 * _SAMPLE:
+    if table.n_rows < 8 * _ROWS_IN_SAMPLE:
         return False
-    sample = table.take(np.sort(np.random.default_rng(0).choice(table.n_rows, _SAMPLE, replace=False)))
-    n_equal = _SAMPLE - sample.collapse()[0].n_rows
+    sample = table.take(np.sort(np.random.default_rng(0).choice(table.n_rows, _ROWS_IN_SAMPLE, replace=False)))
+    n_equal = _ROWS_IN_SAMPLE - sample.collapse()[0].n_rows
     # A row meets its like in the whole as often as in the sample, times how much larger that is.
-    return n_equal / _SAMPLE * (table.n_rows / _SAMPLE) < _FEW_EQUAL
+    return n_equal / _ROWS_IN_SAMPLE * (table.n_rows / _ROWS_IN_SAMPLE) < _MAX_SHARE_EQUAL
 
 
-def _spread(labels: CodeArray, inverse: CodeArray | None, suppressed: BoolArray) -> CodeArray:
+def _expand_labels(labels: CodeArray, inverse: CodeArray | None, suppressed: BoolArray) -> CodeArray:
     """Return the class of every row of the source, -1 where it is suppressed."""
     if inverse is not None:
         labels = np.take(labels, inverse)

@@ -24,14 +24,14 @@ from hushtable.recoding import (
     Recoding,
     Rounded,
     SetNames,
-    frequencies,
+    count_frequencies,
     lay_out,
     recoding as recodings,
 )
 from hushtable.search import n_threads
 from hushtable.tables import Partition, Table
 
-_WORD: Final = 64
+_BITS_PER_WORD: Final = 64
 
 Style = Literal["tight", "readable", "cut", "label", "set", "central"]
 STYLES: Final[tuple[Style, ...]] = ("tight", "readable", "cut", "label", "set", "central")
@@ -60,7 +60,7 @@ def publish_classes(problem: Problem, partition: Partition) -> Recoding:
 
 def merge_equal_classes(recoding: Recoding, labels: CodeArray, counts: CountArray) -> tuple[Partition, Recoding]:
     """Make one class of those that publish the same cells, as readers see them; label -1 is in none."""
-    _, first, class_of = np.unique(recoding.combinations()[:-1], return_index=True, return_inverse=True)
+    _, first, class_of = np.unique(recoding.number_combinations()[:-1], return_index=True, return_inverse=True)
     merged = np.append(class_of, -1).astype(np.int32)[labels]
     return Partition.from_labels(merged, len(first), counts), recoding.take(first)
 
@@ -87,24 +87,26 @@ def from_cells(
     made: list[Cells] = []
     for axis in axes:
         if axis.hierarchy:
-            made.append(_tight(table, partition, axis))
+            made.append(_publish_tight(table, partition, axis))
             continue
         first, second = found[axis.column.name]
         if axis.is_ordered:
-            _, highest, has_missing = known_ranges(table, partition, axis)
+            _, highest, has_missing = place_ranges(table, partition, axis)
             low = np.where(highest < 0, -1, np.maximum(first, 0)).astype(np.int32)
             high = np.where(highest < 0, -1, second).astype(np.int32)
-            made.append(run(axis, low, high, has_missing, are_cells=True))
+            made.append(publish_runs(axis, low, high, has_missing, are_cells=True))
         else:
-            named = most and SetNames(*frequencies(table, axis.column, most), most.max_length, most.language)
+            named = most and SetNames(*count_frequencies(table, axis.column, most), most.max_length, most.language)
             made.append(recodings.Sets(first.astype(np.int64), second, axis.domain, named))
     return Recoding(tuple(axis.column for axis in axes), tuple(made), "cut")
 
 
-def run(axis: Axis, low: CodeArray, high: CodeArray, has_missing: BoolArray, *, are_cells: bool = False) -> Cells:
+def publish_runs(
+    axis: Axis, low: CodeArray, high: CodeArray, has_missing: BoolArray, *, are_cells: bool = False
+) -> Cells:
     """Publish runs of places (0 the first known one; -1 where there is none) as the axis writes them."""
     if axis.hierarchy:
-        return recodings.Nodes(*covering(axis.hierarchy, axis, low, high), has_missing, axis.hierarchy)
+        return recodings.Nodes(*lowest_nodes(axis.hierarchy, axis, low, high), has_missing, axis.hierarchy)
     if axis.codes:
         return CodeRanges(low, high, has_missing, axis.codes)
     if axis.rounding:
@@ -114,28 +116,28 @@ def run(axis: Axis, low: CodeArray, high: CodeArray, has_missing: BoolArray, *, 
     return recodings.PublishedIntervals(low, high, has_missing, are_cells)
 
 
-def _tight(table: Table, partition: Partition, axis: Axis) -> Cells:
+def _publish_tight(table: Table, partition: Partition, axis: Axis) -> Cells:
     if axis.listing:
-        return _short_list(table, partition, axis)
+        return _publish_short_lists(table, partition, axis)
     if not axis.is_ordered:
-        return _value_set(table, partition, axis)
-    return run(axis, *known_ranges(table, partition, axis))
+        return _publish_value_sets(table, partition, axis)
+    return publish_runs(axis, *place_ranges(table, partition, axis))
 
 
-def _value_set(table: Table, partition: Partition, axis: Axis) -> Cells:
+def _publish_value_sets(table: Table, partition: Partition, axis: Axis) -> Cells:
     codes = table.codes[table.index(axis.column.name)]
     members_of_class = _class_members(table, partition, codes, axis.column.n_values)
     return recodings.Sets(*members_of_class, axis.domain)
 
 
-def _short_list(table: Table, partition: Partition, axis: Axis) -> Cells:
+def _publish_short_lists(table: Table, partition: Partition, axis: Axis) -> Cells:
     """List what each class holds where that is short; else publish the lowest node over it."""
     assert axis.listing is not None
     listing = axis.listing
     unit = listing.unit[table.codes[table.index(axis.column.name)] + 1]
     offsets, members = _class_members(table, partition, unit, len(listing.texts))
-    low, high, has_missing = known_ranges(table, partition, axis)
-    level, node = covering(listing.tree, axis, low, high)
+    low, high, has_missing = place_ranges(table, partition, axis)
+    level, node = lowest_nodes(listing.tree, axis, low, high)
     is_short = np.diff(offsets) <= listing.most.max_listed
     is_short &= np.add.reduceat(listing.lengths[members], offsets[:-1]) < listing.most.max_length
     is_one = np.diff(offsets) == 1
@@ -148,7 +150,7 @@ def _short_list(table: Table, partition: Partition, axis: Axis) -> Cells:
 
 def _class_members(table: Table, partition: Partition, codes: CodeArray, n_codes: int) -> tuple[CountArray, CodeArray]:
     """List the distinct codes of every class, those of the population's people, whose rows count 0, included."""
-    if n_codes < _WORD:
+    if n_codes < _BITS_PER_WORD:
         return class_profile.class_codes(partition.labels, codes, n_codes, partition.n_classes)
     offsets, members, _ = class_profile.class_values(
         partition.offsets, partition.rows, codes, np.ones_like(table.counts), n_codes
@@ -156,13 +158,13 @@ def _class_members(table: Table, partition: Partition, codes: CodeArray, n_codes
     return offsets, members
 
 
-def _node_set(table: Table, partition: Partition, axis: Axis) -> Cells:
+def _publish_node_sets(table: Table, partition: Partition, axis: Axis) -> Cells:
     """Publish the children, under the lowest node that covers a class, which the class reaches."""
     if axis.hierarchy is None or axis.hierarchy.n_values == 0:
-        return _value_set(table, partition, axis)
+        return _publish_value_sets(table, partition, axis)
     ladder = axis.hierarchy
-    low, high, _ = known_ranges(table, partition, axis)
-    level, node = covering(ladder, axis, low, high)
+    low, high, _ = place_ranges(table, partition, axis)
+    level, node = lowest_nodes(ladder, axis, low, high)
     offsets = np.cumsum([0, *(ladder.n_nodes(i) for i in range(ladder.n_levels))])
     at_level = np.stack([ladder.level_codes[i] + offsets[i] for i in range(ladder.n_levels)])
     codes = table.codes[table.index(axis.column.name)]
@@ -179,7 +181,7 @@ def _node_set(table: Table, partition: Partition, axis: Axis) -> Cells:
     return recodings.NodeSets(*members_of_class, tuple(texts), widths, ladder.n_values)
 
 
-def _centre(table: Table, partition: Partition, axis: Axis) -> Cells:
+def _publish_centres(table: Table, partition: Partition, axis: Axis) -> Cells:
     """Publish the median of an ordered column, the mode of another."""
     codes = table.codes[table.index(axis.column.name)]
     offsets, values, counts = class_profile.class_values(
@@ -194,20 +196,20 @@ def _centre(table: Table, partition: Partition, axis: Axis) -> Cells:
         # Sorted by class, then by falling count; the first of a class is its mode.
         centre = np.lexsort((values, -counts, label))
     first = centre[np.unique(label[centre], return_index=True)[1]]
-    spans = _tight(table, partition, axis).shares(axis.column)
+    spans = _publish_tight(table, partition, axis).shares(axis.column)
     return recodings.Centres(values[first], spans)
 
 
-def known_ranges(table: Table, partition: Partition, axis: Axis) -> tuple[CodeArray, CodeArray, BoolArray]:
+def place_ranges(table: Table, partition: Partition, axis: Axis) -> tuple[CodeArray, CodeArray, BoolArray]:
     """Return each class's first and last known place (from 0; -1 for none), and whether it holds missing values."""
     codes = table.codes[table.index(axis.column.name)]
     low, high = np.empty((2, partition.n_classes), dtype=np.int32)
     has_missing = np.empty(partition.n_classes, dtype=np.bool_)
-    class_profile.known_ranges(partition.labels, codes, axis.place, low, high, has_missing)
+    class_profile.find_known_ranges(partition.labels, codes, axis.place, low, high, has_missing)
     return low, high, has_missing
 
 
-def covering(tree: Hierarchy, axis: Axis, low: CodeArray, high: CodeArray) -> tuple[CodeArray, CodeArray]:
+def lowest_nodes(tree: Hierarchy, axis: Axis, low: CodeArray, high: CodeArray) -> tuple[CodeArray, CodeArray]:
     """Return the level and node of the lowest node over each run of places; -1 where there is none."""
     level, node = np.full(len(low), -1, dtype=np.int32), np.full(len(low), -1, dtype=np.int32)
     codes = axis.code_at()
@@ -224,5 +226,11 @@ def covering(tree: Hierarchy, axis: Axis, low: CodeArray, high: CodeArray) -> tu
 
 _Maker = Callable[[Table, Partition, Axis], Cells]
 _MAKERS: Final[Mapping[str, _Maker]] = MappingProxyType(
-    {"tight": _tight, "readable": _tight, "label": _tight, "set": _node_set, "central": _centre}
+    {
+        "tight": _publish_tight,
+        "readable": _publish_tight,
+        "label": _publish_tight,
+        "set": _publish_node_sets,
+        "central": _publish_centres,
+    }
 )

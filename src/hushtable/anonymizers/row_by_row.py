@@ -17,22 +17,22 @@ from hushtable._types import CodeArray, CountArray
 from hushtable.anonymizers import publish
 from hushtable.anonymizers.finishing import release_of
 from hushtable.anonymizers.judging import Judge
-from hushtable.anonymizers.method import Found, Problem, check_asked, is_own
+from hushtable.anonymizers.method import Found, Problem, check_offers, is_own
 from hushtable.anonymizers.mondrian import Mondrian, axes_of, cut_search
-from hushtable.anonymizers.parallel import CutSearch, Grown, grow
+from hushtable.anonymizers.parallel import CutSearch, Grown, grow_tree
 from hushtable.anonymizers.preparation import Prepared, Request, prepare, warn_of_doubts
 from hushtable.columns import Column
-from hushtable.errors import listed
+from hushtable.errors import quote_names
 from hushtable.io import CellCodes, Frame, Margins, RowCodes
 from hushtable.kernels import split
 from hushtable.quality import RowLoss
-from hushtable.recoding import Axis, Recoding, packed_rows
+from hushtable.recoding import Axis, Recoding, pack_rows
 from hushtable.release import Release
 from hushtable.search import Trace, check_memory
 from hushtable.tables import Partition, Table
 
 _STYLES: Final = ("tight", "readable", "set", "label")  # whose cells follow from the records of a class alone
-_PER_RECORD: Final = 40.0  # bytes, besides the codes
+_BYTES_PER_RECORD: Final = 40.0  # bytes, besides the codes
 _ROWS_AT_ONCE: Final = 2_000_000  # of which classes are published together
 
 
@@ -45,7 +45,7 @@ class Coding:
     code_of_cell: tuple[CodeArray, ...] = field(repr=False)  # by column, -1 is missing
 
     @classmethod
-    def of(cls, cells: CellCodes, margins: Margins, table: Table) -> Coding:
+    def from_margins(cls, cells: CellCodes, margins: Margins, table: Table) -> Coding:
         """Learn the codes of cells from the table of the margins, which hold each cell once at least."""
         code_of_cell = []
         for name, n_cells, places in zip(cells.names, cells.widths, margins.places, strict=True):
@@ -54,29 +54,29 @@ class Coding:
             code_of_cell.append(code)
         return cls(cells, tuple(map(table.column, cells.names)), tuple(code_of_cell))
 
-    def table(self, places: Sequence[NDArray[Any]], names: Collection[str] | None = None) -> Table:
+    def table_of_cells(self, places: Sequence[NDArray[Any]], names: Collection[str] | None = None) -> Table:
         """Return records, given as which of its cells each column has; some columns where they are named."""
-        kept = self._kept(names)
+        kept = self._select_columns(names)
         # Filled, not stacked: records are many, and memory is short.
         codes = np.empty((len(kept), len(places[0])), dtype=np.int32)
         for of_column, j in zip(codes, kept, strict=True):
             of_column[:] = self.code_of_cell[j][places[j]]
         return Table(tuple(self.columns[j] for j in kept), codes, np.ones(codes.shape[1], dtype=np.int64))
 
-    def table_of(self, shifted: NDArray[Any], names: Collection[str] | None = None) -> Table:
+    def table_of_codes(self, shifted: NDArray[Any], names: Collection[str] | None = None) -> Table:
         """Return records by their codes, shifted by one, shape (n_columns, n_records); some columns if named."""
-        kept = self._kept(names)
+        kept = self._select_columns(names)
         codes = (shifted if names is None else shifted[kept]).astype(np.int32) - np.int32(1)
         return Table(tuple(self.columns[j] for j in kept), codes, np.ones(codes.shape[1], dtype=np.int64))
 
-    def _kept(self, names: Collection[str] | None) -> list[int]:
+    def _select_columns(self, names: Collection[str] | None) -> list[int]:
         return [j for j, name in enumerate(self.cells.names) if names is None or name in names]
 
-    def frame(self, shifted: NDArray[Any], counts: CountArray) -> Frame:
+    def frame_of_codes(self, shifted: NDArray[Any], counts: CountArray) -> Frame:
         """Return rows with counts by their codes, shifted by one: one of the cells of each, which all mean the same."""
-        return self.cells.frame(map(self._places, self.columns, self.code_of_cell, shifted), counts)
+        return self.cells.build_frame(map(self._cells_of_codes, self.columns, self.code_of_cell, shifted), counts)
 
-    def _places(self, column: Column, code_of_cell: CodeArray, shifted: NDArray[Any]) -> CountArray:
+    def _cells_of_codes(self, column: Column, code_of_cell: CodeArray, shifted: NDArray[Any]) -> CountArray:
         place = np.zeros(column.n_values + 1, dtype=np.int64)
         # Backwards: of several cells of a code, the first stays.
         place[code_of_cell[::-1] + 1] = np.arange(len(code_of_cell))[::-1]
@@ -87,25 +87,25 @@ class Coding:
 class Plan:
     """What a search of records stands on: all that their margins tell of the whole."""
 
-    asked: Request = field(repr=False)
+    request: Request = field(repr=False)
     prepared: Prepared = field(repr=False)  # of the margins
     problem: Problem = field(repr=False)
     axes: tuple[Axis, ...] = field(repr=False)
     coding: Coding
 
     @classmethod
-    def of(cls, cells: CellCodes, margins: Margins, asked: Request) -> Plan:
+    def from_request(cls, cells: CellCodes, margins: Margins, asked: Request) -> Plan:
         """Lay out a request for records whose margins are known."""
         prepared = prepare(margins.frame, asked)
         warn_of_doubts(prepared.source, prepared.table, asked)
         judge = Judge(prepared.table, asked.asked_of_classes, prepared.ladders)
         names = tuple(sorted(asked.quasi_identifiers))
         problem = Problem(names, judge, prepared.ladders, asked.loss, asked.clock, language=asked.writing.language)
-        check_asked(asked.method, problem)
+        check_offers(asked.method, problem)
         judge.check_feasible()
         assert isinstance(asked.method, Mondrian)
         axes = axes_of(asked.method, problem)
-        return cls(asked, prepared, problem, axes, Coding.of(cells, margins, prepared.table))
+        return cls(asked, prepared, problem, axes, Coding.from_margins(cells, margins, prepared.table))
 
     @property
     def counted(self) -> list[str]:
@@ -115,25 +115,25 @@ class Plan:
     @property
     def publishing(self) -> Publishing:
         """What is published of classes."""
-        assert isinstance(self.asked.method, Mondrian)
+        assert isinstance(self.request.method, Mondrian)
         axes = tuple(axis for name in self.problem.columns for axis in self.axes if axis.column.name == name)
-        return Publishing(axes, self.asked.method.recoding, tuple(self.asked.judged))
+        return Publishing(axes, self.request.method.recoding, tuple(self.request.judged))
 
-    def search(self, sensitive: CodeArray) -> CutSearch:
+    def build_search(self, sensitive: CodeArray) -> CutSearch:
         """Return what every cut of records with these sensitive values looks at."""
-        assert isinstance(self.asked.method, Mondrian)
-        return cut_search(self.asked.method, self.problem, self.axes, sensitive)
+        assert isinstance(self.request.method, Mondrian)
+        return cut_search(self.request.method, self.problem, self.axes, sensitive)
 
-    def release(self, rows: ClassRows, source: Frame, sensitive: Table, trace: Trace) -> Release:
+    def build_release(self, rows: ClassRows, source: Frame, sensitive: Table, trace: Trace) -> Release:
         """Return the release of a row for every class and sensitive values in it; the source has one record of each."""
         table = replace(sensitive, counts=rows.counts)
         judge = Judge(table, self.problem.judge.models, self.problem.judge.ladders)
         partition = Partition.from_labels(rows.labels, int(rows.labels[-1]) + 1, rows.counts)
-        judge.check_classes(partition, self.asked.method)
-        self.asked.clock.tell(1.0)
+        judge.check_classes(partition, self.request.method)
+        self.request.clock.report_progress(1.0)
         found = Found(partition, rows.recoding, trace)
-        prepared = replace(self.prepared, source=source.told(self.asked.specs), table=table)
-        return release_of(prepared, judge, self.asked, found, partition)
+        prepared = replace(self.prepared, source=source.with_specs(self.request.specs), table=table)
+        return release_of(prepared, judge, self.request, found, partition)
 
 
 class ClassRows(NamedTuple):
@@ -144,11 +144,11 @@ class ClassRows(NamedTuple):
     counts: CountArray
 
     @classmethod
-    def joined(cls, parts: Sequence[ClassRows]) -> ClassRows:
+    def concatenate(cls, parts: Sequence[ClassRows]) -> ClassRows:
         """Return the classes of several parts, one part after the other."""
         ends = np.cumsum([0, *(int(part.labels[-1]) + 1 for part in parts)])
         labels = [part.labels + np.int32(begin) for part, begin in zip(parts, ends[:-1], strict=True)]
-        recoding = Recoding.concatenated([part.recoding for part in parts])
+        recoding = Recoding.concatenate([part.recoding for part in parts])
         return cls(recoding, np.concatenate(labels), np.concatenate([part.counts for part in parts]))
 
 
@@ -159,7 +159,7 @@ class Publishing(NamedTuple):
     style: publish.Style
     sensitive: tuple[str, ...]  # columns by whose values the records of a class are told apart
 
-    def of(self, table: Table, ends: CodeArray) -> tuple[ClassRows, CodeArray, CodeArray]:
+    def publish_classes(self, table: Table, ends: CodeArray) -> tuple[ClassRows, CodeArray, CodeArray]:
         """Say what classes publish whose records come class by class; also a record of each row, and rows by record."""
         partition = Partition.from_runs(np.arange(table.n_rows, dtype=np.int32), ends, table.counts)
         recoding = publish.from_classes(table, partition, self.axes, self.style)
@@ -193,41 +193,41 @@ def why_not_row_by_row(asked: Request) -> str | None:
     if any(name in asked.parted for name in asked.judged):
         return "judging sets of items"
     own = [model.name for model in asked.models if is_own(model)]
-    return f"the models {listed(own)}, which are not hushtable's," if own else None
+    return f"the models {quote_names(own)}, which are not hushtable's," if own else None
 
 
 def protect_row_by_row(rows: RowCodes, asked: Request) -> RowByRow:
     """Carry out a request for coded records: about 36 bytes each while it cuts, then 500 a class."""
-    check_memory(_PER_RECORD * rows.n_records, f"cutting {rows.n_records:,} records", "coarsen columns first.")
-    plan = Plan.of(rows.cells, rows.margins(), asked)
-    packed, sensitive = _packed(rows, plan)
-    grown = grow(plan.search(sensitive), packed, asked.clock)
+    check_memory(_BYTES_PER_RECORD * rows.n_records, f"cutting {rows.n_records:,} records", "coarsen columns first.")
+    plan = Plan.from_request(rows.cells, rows.margins(), asked)
+    packed, sensitive = _pack_records(rows, plan)
+    grown = grow_tree(plan.build_search(sensitive), packed, asked.clock)
     # Room for what the classes publish.
     del packed, sensitive
-    trace = asked.clock.trace(repr(asked.method), grown.n_settled, complete=grown.is_complete)
-    published, records, row_of_record = _published(rows, plan, grown)
+    trace = asked.clock.build_trace(repr(asked.method), grown.n_settled, complete=grown.is_complete)
+    published, records, row_of_record = _publish_in_runs(rows, plan, grown)
     # Room for what is measured.
     del grown
     places = [codes[records] for codes in rows.codes]
-    source = rows.cells.frame(places, published.counts)
-    judged = plan.coding.table(places, asked.judged)
-    return RowByRow(plan.release(published, source, judged, trace), row_of_record)
+    source = rows.cells.build_frame(places, published.counts)
+    judged = plan.coding.table_of_cells(places, asked.judged)
+    return RowByRow(plan.build_release(published, source, judged, trace), row_of_record)
 
 
-def _table(rows: RowCodes, coding: Coding, records: CodeArray | slice) -> Table:
+def _table_of_records(rows: RowCodes, coding: Coding, records: CodeArray | slice) -> Table:
     """Return some records."""
-    return coding.table([codes[records] for codes in rows.codes])
+    return coding.table_of_cells([codes[records] for codes in rows.codes])
 
 
-def _packed(rows: RowCodes, plan: Plan) -> tuple[split.Rows, CodeArray]:
+def _pack_records(rows: RowCodes, plan: Plan) -> tuple[split.Rows, CodeArray]:
     """Return all records as the kernels move them, and their sensitive values, 0 where they are missing."""
     n_records = rows.n_records
     sensitive = np.empty((len(plan.counted), n_records), dtype=np.int32)
     codes: NDArray[Any] | None = None
     for begin in range(0, n_records, _ROWS_AT_ONCE):
         run = slice(begin, begin + _ROWS_AT_ONCE)
-        table = _table(rows, plan.coding, run)
-        of_run = packed_rows(table, plan.axes)
+        table = _table_of_records(rows, plan.coding, run)
+        of_run = pack_rows(table, plan.axes)
         if codes is None:
             codes = np.empty((n_records, of_run.shape[1]), dtype=of_run.dtype)
         codes[run] = of_run
@@ -238,22 +238,24 @@ def _packed(rows: RowCodes, plan: Plan) -> tuple[split.Rows, CodeArray]:
     return split.Rows(codes.view(np.int64), codes, order, is_weighted=False), sensitive
 
 
-def _published(rows: RowCodes, plan: Plan, grown: Grown) -> tuple[ClassRows, CodeArray, CodeArray]:
+def _publish_in_runs(rows: RowCodes, plan: Plan, grown: Grown) -> tuple[ClassRows, CodeArray, CodeArray]:
     """Say what all classes publish, some classes at a time; see `Publishing.of`."""
     row_of_record = np.empty(len(grown.order), dtype=np.int32)
     parts, records, n_rows, publishing = [], [], 0, plan.publishing
     ends = grown.tree.leaf_starts[: grown.tree.cursor[split.LEAVES] + 1]
-    for first, last in _runs(ends):
+    for first, last in _runs_of_classes(ends):
         some = grown.order[ends[first] : ends[last]]
-        part, ones, row_of = publishing.of(_table(rows, plan.coding, some), ends[first : last + 1] - ends[first])
+        part, ones, row_of = publishing.publish_classes(
+            _table_of_records(rows, plan.coding, some), ends[first : last + 1] - ends[first]
+        )
         row_of_record[some] = n_rows + row_of
         parts.append(part)
         records.append(some[ones])
         n_rows += len(ones)
-    return ClassRows.joined(parts), np.concatenate(records), row_of_record
+    return ClassRows.concatenate(parts), np.concatenate(records), row_of_record
 
 
-def _runs(ends: CodeArray) -> Iterator[tuple[int, int]]:
+def _runs_of_classes(ends: CodeArray) -> Iterator[tuple[int, int]]:
     """Yield runs of classes of about as many records as are published together."""
     first = 0
     while first < len(ends) - 1:

@@ -37,12 +37,12 @@ class WalkedCells:
     cells: Mapping[str, tuple[CodeArray, pa.Array]] = field(default_factory=dict, repr=False)
 
     @classmethod
-    def of(cls, made: InParts) -> WalkedCells:
+    def from_parts(cls, made: InParts) -> WalkedCells:
         """Keep of a release what its records need to be published where they are."""
         quasi_identifiers = frozenset(made.release.quasi_identifiers)
         row_of_class = np.unique(made.release.partition.labels, return_index=True)[1]
         rows = []
-        for column, shifted in zip(made.coding.columns, made.shifted, strict=True):
+        for column, shifted in zip(made.coding.columns, made.shifted_codes, strict=True):
             row_of_code = np.full(column.n_values + 1, -1, dtype=np.int64)
             row_of_code[shifted] = np.arange(len(shifted))
             rows.append(row_of_class if column.name in quasi_identifiers else row_of_code)
@@ -53,23 +53,23 @@ class WalkedCells:
         """The judged columns."""
         return self.coding.cells.names
 
-    def publishing(self, rows: pl.DataFrame) -> WalkedCells:
+    def with_cells_of(self, rows: pl.DataFrame) -> WalkedCells:
         """Return the same with what each row of the release publishes: by its class, or by its own sensitive value."""
         cells = {}
         for series in rows:
             at = self.rows[self.names.index(series.name)]
-            codes, values = coded(series.alias("").gather(np.maximum(at, 0)))
+            codes, values = encode_cells(series.alias("").gather(np.maximum(at, 0)))
             cells[series.name] = np.where(at < 0, np.int32(-1), codes), values
         return replace(self, cells=cells)
 
-    def of_batch(self, judged: Sequence[pa.Array], names: Sequence[str]) -> dict[str, pa.Array]:
+    def publish_batch(self, judged: Sequence[pa.Array], names: Sequence[str]) -> dict[str, pa.Array]:
         """Return what records publish in some columns, by their judged cells in the order of `names`.
 
         InputError if a record has a value that no record had when they were coded.
         """
-        places = self.coding.cells.places(pa.table([*judged], names=[*self.names]))
-        table = self.coding.table([*places])
-        labels = self.walk.labels(table)
+        places = self.coding.cells.encode_batch(pa.table([*judged], names=[*self.names]))
+        table = self.coding.table_of_cells([*places])
+        labels = self.walk.place_rows(table)
         published = {}
         for name in names:
             cells_of, found = self.cells[name]
@@ -78,9 +78,9 @@ class WalkedCells:
         return published
 
 
-def coded(series: pl.Series) -> tuple[CodeArray, pa.Array]:
+def encode_cells(series: pl.Series) -> tuple[CodeArray, pa.Array]:
     """Return the places of a column's cells among its values, -1 where one is missing, and the values in order."""
     values = Values(series.name, without_categories(series.dtype))
-    codes, places = values.code(pa.chunked_array([to_arrow(series)]), grow=True)
-    cells, order = values.sorted()
+    codes, places = values.encode_cells(pa.chunked_array([to_arrow(series)]), grow=True)
+    cells, order = values.sort_cells()
     return (order[codes[places]] - 1).astype(np.int32), to_arrow(cells.slice(1))

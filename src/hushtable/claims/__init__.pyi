@@ -1,44 +1,55 @@
 from .certificates import Certificate as Certificate, check_certificate as check_certificate
-from .certificates.prices import certify as certify
-from .classes import Classes as Classes, Limits as Limits, rules_of as rules_of, untold as untold
+from .certificates.prices import build_certificate as build_certificate
+from .classes import (
+    Classes as Classes,
+    Limits as Limits,
+    describe_missing_hierarchies as describe_missing_hierarchies,
+    rules_of as rules_of,
+)
 from .coverage import (
-    count_covered as count_covered,
-    covered_by as covered_by,
-    covers_beside as covers_beside,
-    fewest_persons as fewest_persons,
-    n_below as n_below,
+    count_coverage as count_coverage,
+    count_fewest_persons as count_fewest_persons,
+    count_values_below as count_values_below,
+    coverage_matrix as coverage_matrix,
+    covers_row_value as covers_row_value,
     pair_rows as pair_rows,
 )
 from .grouping import (
     Grouped as Grouped,
     count_values as count_values,
-    cover as cover,
-    group as group,
-    listed_cells as listed_cells,
+    find_coverage as find_coverage,
+    group_rows as group_rows,
+    list_cells_with_missing as list_cells_with_missing,
+    list_cells_with_points as list_cells_with_points,
     match_classes as match_classes,
     match_sizes as match_sizes,
-    published_cells as published_cells,
 )
 from .histories import (
     HistoryClaim as HistoryClaim,
     Known as Known,
     Linkage as Linkage,
     RareSets as RareSets,
-    count_linked as count_linked,
     count_sets as count_sets,
-    each_rare as each_rare,
-    linked_in as linked_in,
+    find_rare_sets as find_rare_sets,
+    measure_claim_linkage as measure_claim_linkage,
+    measure_linkage as measure_linkage,
     number_histories as number_histories,
 )
 from .independence import Independence as Independence
 from .matchings import Matchings as Matchings
-from .verdict import Claim as Claim, Failure as Failure, Stated as Stated, Verdict as Verdict, told as told
+from .verdict import (
+    Claim as Claim,
+    Failure as Failure,
+    Stated as Stated,
+    Verdict as Verdict,
+    with_reading_of as with_reading_of,
+)
 from .verifying import (
     KINDS as KINDS,
     claim_from_dict as claim_from_dict,
-    of_models as of_models,
-    opened as opened,
-    seen as seen,
+    claim_from_models as claim_from_models,
+    open_release as open_release,
+    select_for_claim as select_for_claim,
     verify as verify,
     with_commas as with_commas,
 )

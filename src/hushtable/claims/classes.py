@@ -14,35 +14,35 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeAlias
 import numpy as np
 
 from hushtable._types import BoolArray, CodeArray, CountArray, Missing
-from hushtable.claims.coverage import fewest_persons
+from hushtable.claims.coverage import count_fewest_persons
 from hushtable.claims.grouping import (
     Grouped,
     Held,
+    build_ground,
     class_figures,
+    count_records,
     count_values,
-    cover,
-    cover_distinct,
-    ground,
-    group,
-    hold,
+    find_coverage,
+    find_distinct_coverage,
+    group_rows,
     match_classes,
+    read_sensitive_columns,
     spelling_failures,
-    tallied,
 )
 from hushtable.claims.verdict import Claim, Failure, SpeaksOfNobody, Verdict
-from hushtable.columns import KINDS, SUPPRESSED, ColumnSpec, canonical, text_codes
-from hushtable.errors import InputError, check_columns, listed
+from hushtable.columns import KINDS, SUPPRESSED, ColumnSpec, text_codes, to_canonical_texts
+from hushtable.errors import InputError, check_columns, quote_names
 from hushtable.hierarchy import Codes, Dictionary, Hierarchy, NamedSets, is_known, to_dict as rule_to_dict
 from hushtable.io import frames
-from hushtable.models import ClassStats, Histogram, PrivacyModel, claimed, describe, model_to_dict
+from hushtable.models import ClassStats, Histogram, PrivacyModel, describe, model_to_dict, models_from_claim
 
 if TYPE_CHECKING:
     from hushtable.claims.item_counts import HeldItems, ItemCounts
 
 _SPELLINGS: Final = ("format", "decimal", "thousands", "missing_values", "separator", "latest_year", "odd_cells")
-_PLAIN: Final = ColumnSpec()
-_OWN: Final = {Codes.name, Dictionary.name}
-_UNTOLD: Final = {"frequency", "runs", "tree"}
+_EMPTY_SPEC: Final = ColumnSpec()
+_RULES_OF_CLAIM: Final = {Codes.name, Dictionary.name}
+_RULES_FROM_DATA: Final = {"frequency", "runs", "tree"}
 """What follows from the frequencies of the data, or lists its values."""
 
 
@@ -54,8 +54,8 @@ def kinds_of(columns: Sequence[str], specs: Mapping[str, ColumnSpec]) -> dict[st
 
 def origins_in(spellings: Any) -> dict[str, ColumnSpec]:
     """Read how columns of the input are spelled as a claim holds them."""
-    with _known_spellings():
-        return {name: ColumnSpec(**_as_told(marks)) for name, marks in spellings.items()}
+    with _check_spellings():
+        return {name: ColumnSpec(**_lists_to_tuples(marks)) for name, marks in spellings.items()}
 
 
 def marks_of(specs: Mapping[str, ColumnSpec]) -> dict[str, dict[str, Any]]:
@@ -65,10 +65,10 @@ def marks_of(specs: Mapping[str, ColumnSpec]) -> dict[str, dict[str, Any]]:
     return {name: marks for name, marks in spelled.items() if marks}
 
 
-def joined(own: Mapping[str, ColumnSpec], asked: Mapping[str, ColumnSpec]) -> dict[str, ColumnSpec]:
+def merge_specs(own: Mapping[str, ColumnSpec], asked: Mapping[str, ColumnSpec]) -> dict[str, ColumnSpec]:
     """Complete what a claim knows of its columns by what a policy says: orders, not how its input was spelled."""
     both = [name for name in asked if name in own]
-    known = {name: ColumnSpec(asked[name].kind, asked[name].order).completed(own[name]) for name in both}
+    known = {name: ColumnSpec(asked[name].kind, asked[name].order).with_defaults_from(own[name]) for name in both}
     return {**asked, **own, **known}
 
 
@@ -82,7 +82,7 @@ def _rule_of(given: Any) -> dict[str, Any] | None:
     if rule is None or isinstance(rule, (str, os.PathLike, NamedSets)):
         return None
     written = dict(rule) if isinstance(rule, Mapping) else rule_to_dict(rule)
-    return None if written.keys() & _UNTOLD else written
+    return None if written.keys() & _RULES_FROM_DATA else written
 
 
 def rules_in(rules: Any) -> dict[str, Any]:
@@ -95,19 +95,19 @@ def rules_in(rules: Any) -> dict[str, Any]:
     return {name: rule if rule is None or is_known(rule) else None for name, rule in rules.items()}
 
 
-def untold(columns: Sequence[str], hierarchies: Mapping[str, Any]) -> str | None:
+def describe_missing_hierarchies(columns: Sequence[str], hierarchies: Mapping[str, Any]) -> str | None:
     """Say what it takes to read the labels of columns; None where they can be read."""
     names = [name for name in columns if name in hierarchies and hierarchies[name] is None]
-    return f"labels of {listed(names)} mean what a hierarchy says: verify with the policy" if names else None
+    return f"labels of {quote_names(names)} mean what a hierarchy says: verify with the policy" if names else None
 
 
-def orderless(columns: Sequence[str], specs: Mapping[str, ColumnSpec]) -> str | None:
+def describe_missing_order(columns: Sequence[str], specs: Mapping[str, ColumnSpec]) -> str | None:
     """Say what it takes to order the values of columns; None where they are ordered, or need not be."""
     names = [name for name in columns if name in specs and specs[name] == ColumnSpec("ordered")]
-    return f"it asks for the order of the values of {listed(names)}: verify with the policy" if names else None
+    return f"it asks for the order of the values of {quote_names(names)}: verify with the policy" if names else None
 
 
-def _as_told(marks: Mapping[str, Any]) -> dict[str, Any]:
+def _lists_to_tuples(marks: Mapping[str, Any]) -> dict[str, Any]:
     # JSON has lists only.
     return {name: tuple(mark) if isinstance(mark, list) else mark for name, mark in marks.items()}
 
@@ -118,14 +118,14 @@ def specs_in(kinds: Any, spellings: Any) -> dict[str, ColumnSpec]:
         raise InputError(
             "the manifest holds kinds of columns that are none.", hint=f"a kind is one of {', '.join(KINDS)}."
         )
-    with _known_spellings():
+    with _check_spellings():
         # A column whose spelling is told has a kind.
-        spelled = {name: ColumnSpec(kinds[name], **_as_told(marks)) for name, marks in spellings.items()}
+        spelled = {name: ColumnSpec(kinds[name], **_lists_to_tuples(marks)) for name, marks in spellings.items()}
         return {**{name: ColumnSpec(kind) for name, kind in kinds.items()}, **spelled}
 
 
 @contextmanager
-def _known_spellings() -> Iterator[None]:
+def _check_spellings() -> Iterator[None]:
     try:
         yield
     except (AttributeError, KeyError, TypeError):
@@ -173,7 +173,7 @@ class Limits:
         """How large a class has to be for the highest risk."""
         return 1 if self.highest_risk is None else math.ceil(1 / Fraction(str(self.highest_risk)))
 
-    def conditions(self) -> dict[str, str]:
+    def describe_by_name(self) -> dict[str, str]:
         """Return the limits in words."""
         named = {"highest risk": self.highest_risk, "average risk": self.average_risk}
         return {name: f"{name} <= {limit:g}" for name, limit in named.items() if limit is not None}
@@ -195,7 +195,7 @@ class ClaimOnColumns(SpeaksOfNobody):
     @property
     def parted(self) -> tuple[str, ...]:
         """The sensitive columns whose cells are sets of items."""
-        return tuple(name for name in self.sensitive if self.specs.get(name, _PLAIN).separator is not None)
+        return tuple(name for name in self.sensitive if self.specs.get(name, _EMPTY_SPEC).separator is not None)
 
     @property
     def _of_input(self) -> dict[str, ColumnSpec]:
@@ -211,7 +211,7 @@ class ClaimOnColumns(SpeaksOfNobody):
         """The columns whose kinds a manifest tells."""
         return (*self.columns, *self.sensitive)
 
-    def _entries(self) -> dict[str, Any]:
+    def _to_entries(self) -> dict[str, Any]:
         """Return the models, columns and kinds, and the hierarchies as far as they may be told."""
         kinds = kinds_of(self._told_of, self.specs)
         return {
@@ -225,23 +225,23 @@ class ClaimOnColumns(SpeaksOfNobody):
         }
 
     @staticmethod
-    def _read(entries: Mapping[str, Any]) -> dict[str, Any]:
+    def _from_entries(entries: Mapping[str, Any]) -> dict[str, Any]:
         """Read what `_entries` wrote."""
         return {
             "columns": tuple(entries["columns"]),
-            "models": claimed(entries["models"]),
+            "models": models_from_claim(entries["models"]),
             "sensitive": tuple(entries["sensitive"]),
             "specs": specs_in(entries["kinds"], entries["spellings"]),
             "origins": origins_in(entries["origins"]),
             "hierarchies": rules_in(entries["hierarchies"]),
         }
 
-    def _known_with(self, asked: ClaimOnColumns) -> dict[str, Any]:
+    def _merge_knowledge(self, asked: ClaimOnColumns) -> dict[str, Any]:
         """Return the orders, spellings and hierarchies that this claim and another know together."""
         # What a policy does not know: ranges of codes, the language of labels.
-        own = {name: each for name, each in self.hierarchies.items() if (_rule_of(each) or {}).keys() & _OWN}
+        own = {name: each for name, each in self.hierarchies.items() if (_rule_of(each) or {}).keys() & _RULES_OF_CLAIM}
         return {
-            "specs": joined(self.specs, asked.specs),
+            "specs": merge_specs(self.specs, asked.specs),
             "origins": {**asked.origins, **self.origins},
             "hierarchies": {**self.hierarchies, **asked.hierarchies, **own},
         }
@@ -272,7 +272,7 @@ class Classes(ClaimOnColumns):
             )
         if self.missing not in ("category", "wildcard", "worst"):
             raise InputError(f"missing = {self.missing!r}.", hint="choose 'category', 'wildcard' or 'worst'.")
-        counted = f"sets of items: {listed(self.parted)}" if self.parted else "persons" if self.person else None
+        counted = f"sets of items: {quote_names(self.parted)}" if self.parted else "persons" if self.person else None
         if counted is not None and self.missing != "category":
             raise InputError(
                 f"missing = {self.missing!r} was given with {counted}.",
@@ -282,7 +282,7 @@ class Classes(ClaimOnColumns):
     @property
     def conditions(self) -> tuple[str, ...]:
         """The models and limits, in words."""
-        return (*map(self.condition, self.models), *self.limits.conditions().values())
+        return (*map(self.describe_model, self.models), *self.limits.describe_by_name().values())
 
     @property
     def sentence(self) -> str:
@@ -290,13 +290,13 @@ class Classes(ClaimOnColumns):
         columns = ", ".join(self.columns)
         return f"{' and '.join(self.conditions)} on {columns}, for a reader who knows no other column of a record"
 
-    def completed(self, asked: Claim) -> Classes:
+    def with_knowledge_of(self, asked: Claim) -> Classes:
         """Return the claim with what another of its kind knows besides: orders, hierarchies, the population."""
         if not isinstance(asked, Classes):
             return self
-        return replace(self, **self._known_with(asked), population=asked.population)
+        return replace(self, **self._merge_knowledge(asked), population=asked.population)
 
-    def compares(self, columns: Sequence[str]) -> bool:
+    def needs_original(self, columns: Sequence[str]) -> bool:
         """Tell whether a table that publishes these columns is judged beside the input."""
         return not self.is_whole or (self.person is not None and (self.is_fresh or self.person not in columns))
 
@@ -310,52 +310,52 @@ class Classes(ClaimOnColumns):
         """The most records of a person that a reader is taken to know, where the claim says so."""
         return None
 
-    def condition(self, model: PrivacyModel) -> str:
+    def describe_model(self, model: PrivacyModel) -> str:
         """Return a model in words."""
         words = describe(model) if self._set_of(model) is None else f"{describe(model)}, item by item"
         return words if self.person is None else f"{words}, by persons"
 
     def verify(self, data: Any, *, original: Any = None) -> Verdict:
         """Judge a table from the table alone; the original tells totals and whose records are whose, where asked."""
-        judged = self._judged(data, original)
+        judged = self._judge(data, original)
         failures = tuple(
-            each if rows is None else replace(each, finds=partial(self._rows, each.condition, original))
+            each if rows is None else replace(each, finds=partial(self._find_failing_rows, each.condition, original))
             for each, rows in judged.failures
         )
         return Verdict(self.conditions, failures, self.columns, judged.n_records, judged.unchecked, judged.figures)
 
-    def _rows(self, condition: str, original: Any, data: Any) -> CountArray:
+    def _find_failing_rows(self, condition: str, original: Any, data: Any) -> CountArray:
         """Judge a table again, and return the rows that fail a condition."""
-        for failure, rows in self._judged(data, original).failures:
+        for failure, rows in self._judge(data, original).failures:
             if failure.condition == condition and rows is not None:
                 return rows()
         raise InputError(f"no row of this table fails {condition!r}.", hint="pass the table that the verdict is on.")
 
-    def _judged(self, data: Any, original: Any) -> Judgement:
+    def _judge(self, data: Any, original: Any) -> Judgement:
         frame = frames.read(data)
-        source = None if original is None else frames.read(original).told(self._of_input).without_odd_cells()[0]
+        source = None if original is None else frames.read(original).with_specs(self._of_input).without_odd_cells()[0]
         check_columns(self.columns, frame.columns, "quasi_identifiers")
         check_columns(self.sensitive, frame.columns, "sensitive columns")
         counts_people = any(model.needs.population for model in self.models)
         # Nothing tells a suppressed record from one of a class that publishes "*" everywhere, which covers everyone.
         mark = None if counts_people and not self.sensitive else self.suppressed
-        grouped = self._grouped(frame, mark)
+        grouped = self._group_rows(frame, mark)
         plain = [name for name in self.sensitive if name not in self.parted]
-        held = hold(frame, source, plain, self.suppressed, self.specs)
-        sets = held_sets(frame, source, self.parted, self.suppressed, self.specs)
-        persons, hidden_persons = self._persons(grouped, source)
-        unjudged = self._unjudged(source)
-        stats = replace(self._stats(grouped, held), persons=persons)
+        held = read_sensitive_columns(frame, source, plain, self.suppressed, self.specs)
+        sets = read_item_columns(frame, source, self.parted, self.suppressed, self.specs)
+        persons, hidden_persons = self._count_persons(grouped, source)
+        unjudged = self._lacks_by_condition(source)
+        stats = replace(self._class_stats(grouped, held), persons=persons)
         counted = stats
-        if any(model.needs.population and self.condition(model) not in unjudged for model in self.models):
+        if any(model.needs.population and self.describe_model(model) not in unjudged for model in self.models):
             counted = self._with_population(stats, grouped)
-        items = {each.name: each.by_class(grouped, persons) for each in sets}
+        items = {each.name: each.count_by_class(grouped, persons) for each in sets}
         by_model = self._model_failures(stats, counted, items, grouped.records, unjudged)
         by_risk = self._risk_failures(stats.crowd, grouped.records)
         found: list[_Found] = [
             *([(Failure("no records"), None)] if frame.n_records == 0 else []),
             *((each, None) for each in spelling_failures(frame, self.columns)),
-            *((each, partial(np.asarray, rows)) for held_items in sets for each, rows in held_items.failures()),
+            *((each, partial(np.asarray, rows)) for held_items in sets for each, rows in held_items.find_failures()),
             *((each, partial(grouped.rows_in, classes)) for each, classes in by_model),
             *(
                 (each, partial(np.flatnonzero, grouped.hidden))
@@ -365,12 +365,12 @@ class Classes(ClaimOnColumns):
         ]
         diversity = {name: each.diversity() for name, each in items.items()}
         figures = {**class_figures(stats, grouped, diversity), "missing": self.missing}
-        unchecked = {**self._unpersoned(source, persons), **unjudged}
+        unchecked = {**self._lacks_of_persons(source, persons), **unjudged}
         return Judgement(tuple(found), frame.n_records, unchecked, figures)
 
-    def _grouped(self, frame: frames.Frame, mark: str | None) -> Grouped:
+    def _group_rows(self, frame: frames.Frame, mark: str | None) -> Grouped:
         """Divide the rows into the classes that models judge."""
-        return group(frame, self.columns, self.sensitive, mark)
+        return group_rows(frame, self.columns, self.sensitive, mark)
 
     def _class_models(self) -> tuple[PrivacyModel, ...]:
         """Return the models that judge these classes."""
@@ -385,7 +385,7 @@ class Classes(ClaimOnColumns):
         return {
             "kind": self.kind,
             "sentence": self.sentence,
-            **self._entries(),
+            **self._to_entries(),
             "person": self.person,
             "is_fresh": self.is_fresh,
             "limits": {"highest_risk": self.limits.highest_risk, "average_risk": self.limits.average_risk},
@@ -397,7 +397,7 @@ class Classes(ClaimOnColumns):
     def from_dict(cls, entries: Mapping[str, Any]) -> Classes:
         """Read what `to_dict` wrote."""
         return cls(
-            **cls._read(entries),
+            **cls._from_entries(entries),
             person=entries["person"],
             is_fresh=bool(entries.get("is_fresh", False)),
             limits=Limits(**entries["limits"]),
@@ -405,7 +405,7 @@ class Classes(ClaimOnColumns):
             is_whole=bool(entries["is_whole"]),
         )
 
-    def _stats(self, grouped: Grouped, held: Mapping[str, Held]) -> ClassStats:
+    def _class_stats(self, grouped: Grouped, held: Mapping[str, Held]) -> ClassStats:
         shown, counts = ~grouped.hidden, grouped.counts
         sizes = grouped.records
         histograms = {
@@ -417,13 +417,13 @@ class Classes(ClaimOnColumns):
         return ClassStats(
             sizes,
             histograms,
-            {name: each.totals(grouped) for name, each in held.items()},
-            grounds={name: ground(each.column, self.hierarchies.get(name)) for name, each in held.items()},
+            {name: each.count_by_value(grouped) for name, each in held.items()},
+            grounds={name: build_ground(each.column, self.hierarchies.get(name)) for name, each in held.items()},
         )
 
     def _with_population(self, stats: ClassStats, grouped: Grouped) -> ClassStats:
         """Add the population of every class; those whom no class covers are one more class, without a record."""
-        people, n_left = self._population(grouped)
+        people, n_left = self._count_population(grouped)
         if not n_left:
             return replace(stats, population=people)
         return replace(
@@ -434,17 +434,17 @@ class Classes(ClaimOnColumns):
             persons=None if stats.persons is None else np.append(stats.persons, 0),
         )
 
-    def _population(self, grouped: Grouped) -> tuple[CountArray, int]:
+    def _count_population(self, grouped: Grouped) -> tuple[CountArray, int]:
         """Count the population of every class, and those whom no class covers."""
-        everyone = frames.read(self.population).told(self._of_input).without_odd_cells()[0]
+        everyone = frames.read(self.population).with_specs(self._of_input).without_odd_cells()[0]
         check_columns(self.columns, everyone.columns, "quasi_identifiers of the population")
-        classes, rows, labels = cover_distinct(grouped, everyone, self.columns, self.specs, self.hierarchies)
-        people = tallied(labels, 0, everyone.counts)
+        classes, rows, labels = find_distinct_coverage(grouped, everyone, self.columns, self.specs, self.hierarchies)
+        people = count_records(labels, 0, everyone.counts)
         is_left = np.ones(len(people), dtype=bool)
         is_left[rows] = False
-        return tallied(classes, grouped.n_classes, people[rows]), int(people[is_left].sum())
+        return count_records(classes, grouped.n_classes, people[rows]), int(people[is_left].sum())
 
-    def _persons(self, grouped: Grouped, source: frames.Frame | None) -> tuple[CountArray | None, int | None]:
+    def _count_persons(self, grouped: Grouped, source: frames.Frame | None) -> tuple[CountArray | None, int | None]:
         """Count the persons of every class and of the suppressed records; None where nothing tells."""
         if self.person is None:
             return None, None
@@ -453,25 +453,25 @@ class Classes(ClaimOnColumns):
             hidden = codes[grouped.hidden]
             persons = count_values(grouped.labels, codes[~grouped.hidden], grouped.n_classes).n_distinct()
             return persons, len(np.unique(hidden[hidden >= 0]))
-        if source is None or untold(self.columns, self.hierarchies):
+        if source is None or describe_missing_hierarchies(self.columns, self.hierarchies):
             return None, None
         check_columns((self.person,), source.columns, "the person column of the original")
         codes = self.person_codes(source)
-        classes, rows = cover(grouped, source, self.columns, self.specs, self.hierarchies)
+        classes, rows = find_coverage(grouped, source, self.columns, self.specs, self.hierarchies)
         counts = source.records
-        persons = fewest_persons(classes, codes[rows], grouped.records, counts[rows])
+        persons = count_fewest_persons(classes, codes[rows], grouped.records, counts[rows])
         everyone = np.zeros(len(codes), dtype=np.int64)
-        (hidden_persons,) = fewest_persons(everyone, codes, np.array([grouped.n_suppressed]), counts).tolist()
+        (hidden_persons,) = count_fewest_persons(everyone, codes, np.array([grouped.n_suppressed]), counts).tolist()
         return persons, hidden_persons
 
     def person_codes(self, frame: frames.Frame) -> CodeArray:
         """Code the person column by its cells; those that mean missing are nobody."""
         assert self.person is not None
-        said = frame.told(self.specs).spec(self.person)
+        said = frame.with_specs(self.specs).spec(self.person)
         text = frame.text(self.person)
         if text is None:
             return text_codes(frame.column(self.person), self.person)
-        return text_codes(canonical(text, ColumnSpec(missing_values=said.missing_values)), self.person)
+        return text_codes(to_canonical_texts(text, ColumnSpec(missing_values=said.missing_values)), self.person)
 
     def _set_of(self, model: PrivacyModel) -> str | None:
         """Return the column of sets that a model judges; None where it judges none."""
@@ -486,13 +486,16 @@ class Classes(ClaimOnColumns):
         unjudged: Container[str],
     ) -> Iterator[tuple[Failure, BoolArray]]:
         for model in self._class_models():
-            if self.condition(model) in unjudged:
+            if self.describe_model(model) in unjudged:
                 continue
             of_items = self._set_of(model)
             if of_items is not None:
-                failed, worst = items[of_items].judged(model)
+                failed, worst = items[of_items].judge(model)
                 if failed.any():
-                    yield Failure(self.condition(model), int(failed.sum()), int(records[failed].sum()), worst), failed
+                    yield (
+                        Failure(self.describe_model(model), int(failed.sum()), int(records[failed].sum()), worst),
+                        failed,
+                    )
                 continue
             # A class of the population alone is judged by what counts a population only.
             seen = counted if model.needs.population else stats
@@ -501,7 +504,7 @@ class Classes(ClaimOnColumns):
                 # That class comes last and holds no record.
                 held = np.append(records, np.zeros(len(failed) - len(records), dtype=np.int64))
                 worst = float((np.min if model.higher_is_safer else np.max)(model.measure(seen)[failed]))
-                failure = Failure(self.condition(model), int(failed.sum()), int(held[failed].sum()), worst)
+                failure = Failure(self.describe_model(model), int(failed.sum()), int(held[failed].sum()), worst)
                 yield failure, failed[: len(records)]
 
     def _suppression_failures(self, n_suppressed: int, n_persons: int | None) -> Iterator[Failure]:
@@ -511,7 +514,7 @@ class Classes(ClaimOnColumns):
             yield Failure(f"suppressed records are 0 or at least {needed}", 1, n_suppressed, float(reached))
 
     def _risk_failures(self, crowd: CountArray, records: CountArray) -> Iterator[tuple[Failure, BoolArray]]:
-        words = self.limits.conditions()
+        words = self.limits.describe_by_name()
         if self.limits.highest_risk is not None:
             failed = crowd < self.limits.smallest_class
             if failed.any():
@@ -524,23 +527,27 @@ class Classes(ClaimOnColumns):
                 everyone = np.ones(len(crowd), dtype=bool)
                 yield Failure(words["average risk"], len(crowd), int(records.sum()), float(reached)), everyone
 
-    def _unjudged(self, source: frames.Frame | None) -> dict[str, str]:
+    def _lacks_by_condition(self, source: frames.Frame | None) -> dict[str, str]:
         """Say which models cannot be judged from what is known, and what it would take."""
-        lacks = {self.condition(model): self._lack(model, source) for model in self.models}
+        lacks = {self.describe_model(model): self._describe_lack(model, source) for model in self.models}
         return {condition: lack for condition, lack in lacks.items() if lack is not None}
 
-    def _lack(self, model: PrivacyModel, source: frames.Frame | None) -> str | None:
+    def _describe_lack(self, model: PrivacyModel, source: frames.Frame | None) -> str | None:
         if model.needs.population:
             if self.population is None:
                 return "it counts a population: pass population="
-            return untold(self.columns, self.hierarchies) or orderless(self.columns, self.specs)
+            return describe_missing_hierarchies(self.columns, self.hierarchies) or describe_missing_order(
+                self.columns, self.specs
+            )
         if model.needs.reference:
             if source is None and not self.is_whole:
                 return "it compares with the input, of which records are missing here: pass original="
-            return untold(model.needs.sensitive, self.hierarchies) or orderless(model.needs.sensitive, self.specs)
+            return describe_missing_hierarchies(model.needs.sensitive, self.hierarchies) or describe_missing_order(
+                model.needs.sensitive, self.specs
+            )
         return None
 
-    def _unpersoned(self, source: frames.Frame | None, persons: CountArray | None) -> dict[str, str]:
+    def _lacks_of_persons(self, source: frames.Frame | None, persons: CountArray | None) -> dict[str, str]:
         """Say what it would take to judge by persons, where nothing tells whose record a row is."""
         if self.person is None or persons is not None:
             return {}
@@ -551,11 +558,11 @@ class Classes(ClaimOnColumns):
         )
         lack = f"{hidden}: pass original=, with column {self.person!r}"
         if source is not None:
-            lack = untold(self.columns, self.hierarchies) or lack
+            lack = describe_missing_hierarchies(self.columns, self.hierarchies) or lack
         return dict.fromkeys(self.conditions, lack)
 
 
-def held_sets(
+def read_item_columns(
     frame: frames.Frame,
     original: frames.Frame | None,
     names: Sequence[str],
@@ -566,9 +573,9 @@ def held_sets(
     if not names:
         return []
     # Few tables have such columns, and a command loads what it runs.
-    from hushtable.claims.item_counts import hold_items
+    from hushtable.claims.item_counts import read_item_column
 
-    return [hold_items(frame, original, name, suppressed, specs[name]) for name in names]
+    return [read_item_column(frame, original, name, suppressed, specs[name]) for name in names]
 
 
 def _with_empty_class(histogram: Histogram) -> Histogram:

@@ -9,16 +9,16 @@ from typing import Any, Final
 import numpy as np
 
 from hushtable._types import BoolArray, CodeArray, CountArray
-from hushtable.columns import Cell, Column, ColumnSpec, Ends, from_texts, read, whole_days
+from hushtable.columns import Cell, Column, ColumnSpec, Ends, from_texts, parse_cell, with_first_days
 from hushtable.errors import ColumnError, InputError
 from hushtable.hierarchy import Codes, Hierarchy, NamedSets, Prefix, to_exact
 from hushtable.search import check_memory
 
-_COMPARED: Final = 2**20  # pairs of a row and a class at once
+_PAIRS_PER_STEP: Final = 2**20  # pairs of a row and a class at once
 _HINT: Final = "compare fewer rows at a time, or verify without the population or the original table."
 
 
-def count_covered(
+def count_coverage(
     published: Sequence[Sequence[str | None]],
     classes: CodeArray,
     people: Sequence[Sequence[str | None]],
@@ -41,7 +41,7 @@ def count_covered(
     return covered.astype(np.int64), int(counts[left].sum())
 
 
-def fewest_persons(
+def count_fewest_persons(
     classes: CountArray, persons: CodeArray, records: CountArray, counts: CountArray | None = None
 ) -> CountArray:
     """Count the fewest persons whose rows can fill each class, from pairs of a class and the person of a covered row.
@@ -65,7 +65,7 @@ def fewest_persons(
     return fewest
 
 
-def covers_beside(
+def covers_row_value(
     found: Sequence[str | None], column: Column, given: Any, cells: CodeArray, codes: CodeArray
 ) -> BoolArray:
     """Tell of each row whether the published cell beside it covers its value; -1 is missing.
@@ -73,7 +73,7 @@ def covers_beside(
     Intervals are looked up once for every bound, so that the distinct cells ``found`` may be many.
     """
     missing = np.array([_covers_missing(cell) for cell in found], dtype=bool)
-    low, high = _spans(found, column)
+    low, high = _cell_spans(found, column)
     covered = np.where(codes < 0, missing[cells], (low[cells] <= codes) & (codes < high[cells]))
     others = np.flatnonzero(low < 0)
     if len(others):
@@ -81,12 +81,12 @@ def covers_beside(
         place[others] = np.arange(len(others))
         rows = np.flatnonzero((place[cells] >= 0) & (codes >= 0))
         texts = [found[i] for i in others.tolist()]
-        matrix = covered_by(texts, column.texts(), column.spec, given, column.name)
+        matrix = coverage_matrix(texts, column.texts(), column.spec, given, column.name)
         covered[rows] = matrix[place[cells[rows]], codes[rows]]
     return covered
 
 
-def n_below(bounds: Sequence[str], column: Column, *, is_closed: bool = False) -> CountArray:
+def count_values_below(bounds: Sequence[str], column: Column, *, is_closed: bool = False) -> CountArray:
     """Count the values of a column below each bound, with ``is_closed`` its own too; categories go by text."""
     if not column.is_measured:
         return np.searchsorted(np.array(column.texts()), np.array(bounds), side="right" if is_closed else "left")
@@ -100,15 +100,15 @@ def n_below(bounds: Sequence[str], column: Column, *, is_closed: bool = False) -
             ],
             dtype=np.int64,
         )
-    values, codes = from_texts(column.name, whole_days(bounds), column.kind)
+    values, codes = from_texts(column.name, with_first_days(bounds), column.kind)
     counted = np.searchsorted(column.values, values.values, side="right" if is_closed else "left")
     return np.asarray(counted[codes])
 
 
-def _spans(found: Sequence[str | None], column: Column) -> tuple[CountArray, CountArray]:
+def _cell_spans(found: Sequence[str | None], column: Column) -> tuple[CountArray, CountArray]:
     """Return the codes that each cell covers, from one to below another; -1 where it is no interval."""
     low, high = np.full((2, len(found)), -1)
-    read_ = [None if cell is None else read(cell) for cell in found]
+    read_ = [None if cell is None else parse_cell(cell) for cell in found]
     for i, cell in enumerate(read_):
         if cell is None or cell.form == "any" or (cell.form == "interval" and column.is_measured):
             low[i], high[i] = 0, 0 if cell is None else column.n_values
@@ -126,7 +126,7 @@ def _count_below(out: CountArray, bounds: Sequence[tuple[int, str]], column: Col
     """Write how many values are below the bounds of some places, each distinct one counted once."""
     if bounds:
         distinct = list(dict.fromkeys(bound for _, bound in bounds))
-        counted = dict(zip(distinct, n_below(distinct, column, is_closed=is_closed).tolist(), strict=True))
+        counted = dict(zip(distinct, count_values_below(distinct, column, is_closed=is_closed).tolist(), strict=True))
         out[[i for i, _ in bounds]] = [counted[bound] for _, bound in bounds]
 
 
@@ -139,16 +139,16 @@ def pair_rows(
     hierarchies: Sequence[Any],
     names: Sequence[str] = (),
 ) -> tuple[CountArray, CountArray]:
-    """Return all pairs of a class and a row that it covers, in no order; arguments as for `count_covered`.
+    """Return all pairs of a class and a row that it covers, in no order; arguments as for `count_coverage`.
 
     Both are halved together, column by column, and what is left is compared: O(n log n) for n rows without overlaps.
     """
     names = names or [""] * len(published)
     columns = list(zip(published, people, specs, hierarchies, names, strict=True))
-    covers = [covered_by(*each) for each in columns]
-    ranks = [_ranks(each, *column[1:]) for each, column in zip(covers, columns, strict=True)]
+    covers = [coverage_matrix(*each) for each in columns]
+    ranks = [_rank_values(each, *column[1:]) for each, column in zip(covers, columns, strict=True)]
     places = np.array([rank[row] for rank, row in zip(ranks, rows, strict=True)], dtype=np.int32)
-    spans = [_ranked_spans(each, rank) for each, rank in zip(covers, ranks, strict=True)]
+    spans = [_spans_of_ranks(each, rank) for each, rank in zip(covers, ranks, strict=True)]
     low, high = (
         np.array([span[end][cells] for span, cells in zip(spans, classes, strict=True)], dtype=np.int32)
         for end in (0, 1)
@@ -158,11 +158,11 @@ def pair_rows(
     left = [(np.flatnonzero((low < high).all(axis=0)), np.arange(rows.shape[1]))]
     while left:
         boxes, points = left.pop()
-        halves = _halves(low[:, boxes], high[:, boxes], places[:, points])
+        halves = _split_in_halves(low[:, boxes], high[:, boxes], places[:, points])
         if halves is not None:
             left += [(boxes[ours], points[theirs]) for ours, theirs in halves if ours.any() and theirs.any()]
             continue
-        for part in np.array_split(points, max(1, len(boxes) * len(points) // _COMPARED)):
+        for part in np.array_split(points, max(1, len(boxes) * len(points) // _PAIRS_PER_STEP)):
             hit = np.ones((len(boxes), len(part)), dtype=bool)
             for cover, cells, row in zip(covers, classes, rows, strict=True):
                 hit &= cover[cells[boxes][:, None], row[part][None, :]]
@@ -176,11 +176,11 @@ def pair_rows(
     return np.concatenate([box for box, _ in found]), np.concatenate([point for _, point in found])
 
 
-def _halves(low: CodeArray, high: CodeArray, places: CodeArray) -> list[tuple[BoolArray, BoolArray]] | None:
+def _split_in_halves(low: CodeArray, high: CodeArray, places: CodeArray) -> list[tuple[BoolArray, BoolArray]] | None:
     """Return which boxes and points go to either half by the column that leaves the least to compare; None to stop."""
     work = least = low.shape[1] * places.shape[1]
     best = None
-    for first, behind, place in zip(low, high, places, strict=True) if work > _COMPARED >> 4 else ():
+    for first, behind, place in zip(low, high, places, strict=True) if work > _PAIRS_PER_STEP >> 4 else ():
         middle = np.partition(place, len(place) // 2)[len(place) // 2]
         if middle == place.min():
             middle += 1
@@ -193,7 +193,7 @@ def _halves(low: CodeArray, high: CodeArray, places: CodeArray) -> list[tuple[Bo
     return best
 
 
-def _ranks(covers: BoolArray, texts: Sequence[str | None], spec: ColumnSpec, given: Any, name: str) -> CountArray:
+def _rank_values(covers: BoolArray, texts: Sequence[str | None], spec: ColumnSpec, given: Any, name: str) -> CountArray:
     """Order the values of a column so that cells cover neighbours: by value, or by the cells that cover them."""
     column, codes = from_texts(name, [text or "" for text in texts], spec.kind, spec.order)
     if column.is_measured and given is None:
@@ -204,7 +204,7 @@ def _ranks(covers: BoolArray, texts: Sequence[str | None], spec: ColumnSpec, giv
     return ranks
 
 
-def _ranked_spans(covers: BoolArray, ranks: CountArray) -> tuple[CountArray, CountArray]:
+def _spans_of_ranks(covers: BoolArray, ranks: CountArray) -> tuple[CountArray, CountArray]:
     """Return the ranks between which each cell covers all that it covers; nothing where it covers none."""
     order = np.argsort(ranks, kind="stable")
     ranked = covers[:, order]
@@ -213,21 +213,21 @@ def _ranked_spans(covers: BoolArray, ranks: CountArray) -> tuple[CountArray, Cou
     return np.where(covers_any, ranks[order[first]], 0), np.where(covers_any, ranks[order[last]] + 1, 0)
 
 
-def covered_by(
+def coverage_matrix(
     found: Sequence[str | None], texts: Sequence[str | None], spec: ColumnSpec, given: Any, name: str
 ) -> BoolArray:
     """Tell which published cell covers which value, shape (n_cells, n_values)."""
     column, codes = from_texts(name, [text or "" for text in texts], spec.kind, spec.order)
     if spec.kind is None and spec.order is None and column.is_measured:
         _check_spelling(column, texts, codes, found)
-    by_label = _by_label(column, given, found)
+    by_label = _codes_by_label(column, given, found)
     values = [value for value in dict.fromkeys(_values_in(found, column)) if value not in by_label]
     code_of = _codes_of(values, column)
     # Once more where it is turned round.
     check_memory(2.0 * len(found) * len(texts), f"comparing {len(texts)} values with {len(found)} cells", _HINT)
     covers = np.zeros((len(found), len(texts)), dtype=bool)
     for i, cell in enumerate(found):
-        covers[i] = np.append(_covered(cell, column, by_label, code_of), _covers_missing(cell))[codes]
+        covers[i] = np.append(_values_under_cell(cell, column, by_label, code_of), _covers_missing(cell))[codes]
     return covers
 
 
@@ -236,7 +236,7 @@ def _check_spelling(column: Column, texts: Sequence[str | None], codes: CodeArra
     values = column.texts()
     known = set(values)
     odd = sum(text is not None and values[code] != text for text, code in zip(texts, codes.tolist(), strict=True))
-    others = [cell for cell in found if cell is not None and cell not in known and read(cell).form == "value"]
+    others = [cell for cell in found if cell is not None and cell not in known and parse_cell(cell).form == "value"]
     code_of = _codes_of(others, column)
     odd += sum(code_of[cell] >= 0 for cell in others)
     if odd:
@@ -247,17 +247,17 @@ def _check_spelling(column: Column, texts: Sequence[str | None], codes: CodeArra
         )
 
 
-def _by_label(column: Column, given: Any, found: Sequence[str | None]) -> Mapping[str, BoolArray]:
+def _codes_by_label(column: Column, given: Any, found: Sequence[str | None]) -> Mapping[str, BoolArray]:
     """Return the codes under every label of a hierarchy that is published; under all its nodes of one label."""
     if given is None:
         return {}
     known = [cell for cell in found if cell is not None]
-    published = {*known, *(member for cell in known for member in read(cell).members)}
-    if isinstance(_rule(given), Codes):
+    published = {*known, *(member for cell in known for member in parse_cell(cell).members)}
+    if isinstance(_rule_of(given), Codes):
         within = {cell: _codes_within(cell, column) for cell in published if cell is not None}
         return {cell: codes for cell, codes in within.items() if codes is not None}
-    if isinstance(_rule(given), NamedSets):
-        texts, named = column.texts(), _rule(given).labels
+    if isinstance(_rule_of(given), NamedSets):
+        texts, named = column.texts(), _rule_of(given).labels
         return {label: np.isin(texts, [*filter(None, named[label])]) for label in published & named.keys()}
     nothing = np.zeros(column.n_values, dtype=bool)
     # Labels that hold none of the values stay labels.
@@ -276,7 +276,7 @@ def _by_label(column: Column, given: Any, found: Sequence[str | None]) -> Mappin
     return covered
 
 
-def _rule(given: Any) -> Any:
+def _rule_of(given: Any) -> Any:
     """Return the rule of a hierarchy, however it is given; None where it has none."""
     if isinstance(given, Mapping):
         given = Hierarchy.from_dict(given, "")
@@ -285,7 +285,7 @@ def _rule(given: Any) -> Any:
 
 def _codes_within(cell: str, column: Column) -> BoolArray | None:
     """Tell which values begin with a prefix, or lie in a range of codes, whose ends stand for all that begin so."""
-    ends = read(cell).ends
+    ends = parse_cell(cell).ends
     if not cell.endswith("*") if ends is None else not ends.is_closed:
         return None
     low, high = (cell, cell) if ends is None else (ends.low or "", ends.high or "")
@@ -296,28 +296,28 @@ def _codes_within(cell: str, column: Column) -> BoolArray | None:
 def _covers_missing(cell: str | None) -> bool:
     if cell is None:
         return True
-    form, _, members = read(cell)
+    form, _, members = parse_cell(cell)
     return form == "any" or None in members
 
 
-def _covered(
+def _values_under_cell(
     cell: str | None, column: Column, by_label: Mapping[str, BoolArray], code_of: Mapping[str, int]
 ) -> BoolArray:
     """Tell which values of a column a cell covers."""
     covered = np.zeros(column.n_values, dtype=bool)
     if cell is None:
         return covered
-    form, bounds, members = read(cell)
+    form, bounds, members = parse_cell(cell)
     if form == "any":
         return np.ones(column.n_values, dtype=bool)
     if cell in by_label:
         return by_label[cell]
     if form not in ("value", "set"):
-        return _between(bounds, column)
+        return _values_between(bounds, column)
     for each in members if form == "set" else (cell,):
         code = None if each is None else code_of.get(each)
         if code is None:
-            covered |= _covered(each, column, by_label, code_of)
+            covered |= _values_under_cell(each, column, by_label, code_of)
         elif code >= 0:
             covered[code] = True
     return covered
@@ -326,7 +326,7 @@ def _covered(
 def _values_in(found: Iterable[str | None], column: Column) -> Iterator[str]:
     """Yield the cells and members of sets that are values; a member of a category is, whatever it looks like."""
     for cell in found:
-        form, _, members = Cell("any") if cell is None else read(cell)
+        form, _, members = Cell("any") if cell is None else parse_cell(cell)
         if cell is not None and form == "value":
             yield cell
         elif column.is_measured:
@@ -350,7 +350,7 @@ def _codes_of(texts: Sequence[str], column: Column) -> dict[str, int]:
     return {text: codes[place] for text, place in zip(texts, places.tolist(), strict=True)}
 
 
-def _between(bounds: Ends | None, column: Column) -> BoolArray:
+def _values_between(bounds: Ends | None, column: Column) -> BoolArray:
     if bounds is None or not column.is_measured:
         raise InputError(
             f"column {column.name!r} of kind {column.kind} is published in a form that says nothing of such values.",
@@ -359,7 +359,7 @@ def _between(bounds: Ends | None, column: Column) -> BoolArray:
     codes = np.arange(column.n_values)
     inside: BoolArray = np.ones(column.n_values, dtype=bool)
     if bounds.low is not None:
-        inside &= codes >= n_below([bounds.low], column)
+        inside &= codes >= count_values_below([bounds.low], column)
     if bounds.high is not None:
-        inside &= codes < n_below([bounds.high], column, is_closed=bounds.is_closed)
+        inside &= codes < count_values_below([bounds.high], column, is_closed=bounds.is_closed)
     return np.asarray(inside)

@@ -22,12 +22,12 @@ from hushtable.claims.verdict import Failure
 from hushtable.columns import (
     ColumnSpec,
     column as columns_,
+    count_missing_texts,
     encode,
-    listed,
+    format_values,
+    list_distinct_cells,
     map_texts,
     merge_spellings,
-    missing_texts,
-    spelled,
     text_codes,
     with_point,
 )
@@ -37,9 +37,9 @@ from hushtable.io import frames
 from hushtable.models import ClassStats, Ground, Histogram
 from hushtable.search import check_memory
 
-_FACTOR: Final = np.uint64(0x9E3779B97F4A7C15)  # odd, and its powers have bits everywhere
-_AT_ONCE: Final = 2**16  # floats of Python
-_ROOM: Final = 16  # slots for a row, so that few others share one
+_HASH_FACTOR: Final = np.uint64(0x9E3779B97F4A7C15)  # odd, and its powers have bits everywhere
+_FLOATS_PER_STEP: Final = 2**16  # floats of Python
+_SLOTS_PER_ROW: Final = 16  # slots for a row, so that few others share one
 
 
 def match_sizes(codes: CodeArray, counts: CountArray, missing: Missing) -> CountArray:
@@ -57,14 +57,14 @@ def label_rows(codes: CodeArray | CountArray) -> tuple[CountArray, CountArray]:
     for column in codes:
         width = int(column.max(initial=-1)) + 2
         if n_keys * width >= 2**62:
-            keys, _ = _labelled(keys)
+            keys, _ = _label_keys(keys)
             n_keys = len(keys)
         keys *= width
         keys += column
         keys += 1
         n_keys *= width
     if n_keys > 4 * len(keys) + 65_536:
-        return _labelled(keys)
+        return _label_keys(keys)
     row_of = np.full(n_keys, -1)
     # From the last row to the first, which stays.
     row_of[keys[::-1]] = np.arange(len(keys))[::-1]
@@ -72,7 +72,7 @@ def label_rows(codes: CodeArray | CountArray) -> tuple[CountArray, CountArray]:
     return (np.cumsum(is_used) - 1)[keys], row_of[is_used]
 
 
-def _labelled(keys: CountArray) -> tuple[CountArray, CountArray]:
+def _label_keys(keys: CountArray) -> tuple[CountArray, CountArray]:
     """Put labels in the place of keys, in their order, and return them with the first row of each: memory is short."""
     order = np.argsort(keys, kind="stable")
     is_first = np.ones(len(keys), dtype=bool)
@@ -84,7 +84,7 @@ def _labelled(keys: CountArray) -> tuple[CountArray, CountArray]:
     return keys, order[is_first]
 
 
-def tallied(labels: CountArray | CodeArray, n_labels: int, counts: CountArray | None = None) -> CountArray:
+def count_records(labels: CountArray | CodeArray, n_labels: int, counts: CountArray | None = None) -> CountArray:
     """Count the records of every label: each row is one, or as many as its count says."""
     # Sums of whole numbers below 2^53 are exact in bincount's floats.
     return np.bincount(labels, weights=counts, minlength=n_labels).astype(np.int64)
@@ -96,7 +96,7 @@ def count_values(
     """Count the values of every class, by sorting pairs of label and value."""
     width = int(codes.max(initial=-1)) + 2
     pairs, inverse = np.unique(labels * width + (codes + 1), return_inverse=True)
-    n_pairs = tallied(inverse, len(pairs), counts)
+    n_pairs = count_records(inverse, len(pairs), counts)
     offsets = np.searchsorted(pairs, np.arange(n_classes + 1, dtype=np.int64) * width)
     return Histogram(offsets, (pairs % width - 1).astype(np.int32), n_pairs)
 
@@ -108,7 +108,7 @@ def match_classes(
     gaps = codes < 0
     if missing == "worst":
         lone = np.asarray(gaps.any(axis=0))
-        return np.where(lone, 1, sizes), {name: _alone(each, lone) for name, each in histograms.items()}
+        return np.where(lone, 1, sizes), {name: _keep_one_value(each, lone) for name, each in histograms.items()}
     n_classes = codes.shape[1]
     if n_classes == 0:
         return sizes, histograms
@@ -117,14 +117,14 @@ def match_classes(
     found = {name: [(each.labels(), each.codes, each.counts)] for name, each in histograms.items()}
     pattern, _ = label_rows(gaps.astype(np.int32) - 1)
     members = [np.flatnonzero(pattern == label) for label in range(int(pattern.max(initial=-1)) + 1)]
-    for rows in _meeting(codes, members):
+    for rows in _rows_that_may_match(codes, members):
         known = ~(gaps[:, rows[0][0]] | gaps[:, rows[1][0]])
         labels, first = label_rows(codes[np.ix_(np.flatnonzero(known), np.concatenate(rows))])
         sides = list(zip(rows, np.split(labels, [len(rows[0])]), strict=True))
         for (ours, mine), (theirs, other) in (sides, sides[::-1]):
-            matched[ours] += tallied(other, len(first), sizes[theirs])[mine]
+            matched[ours] += count_records(other, len(first), sizes[theirs])[mine]
             for name, histogram in histograms.items():
-                found[name].append(_merged(histogram, theirs, other, ours, mine, len(first)))
+                found[name].append(_gather_values(histogram, theirs, other, ours, mine, len(first)))
     merged = {}
     for name, parts in found.items():
         labels, values, counts = (np.concatenate(each) for each in zip(*parts, strict=True))
@@ -132,15 +132,15 @@ def match_classes(
     return matched, merged
 
 
-def _meeting(codes: CodeArray, members: Sequence[CountArray]) -> Iterator[tuple[CountArray, CountArray]]:
+def _rows_that_may_match(codes: CodeArray, members: Sequence[CountArray]) -> Iterator[tuple[CountArray, CountArray]]:
     """Yield, for every two patterns of gaps, the rows with the same hash of what both know: those that may match."""
-    factors = np.cumprod(np.full(len(codes), _FACTOR))
+    factors = np.cumprod(np.full(len(codes), _HASH_FACTOR))
     # A missing cell adds nothing to a hash.
     hashes = np.zeros(codes.shape[1], dtype=np.uint64)
     for column, factor in zip(codes, factors, strict=True):
         hashes += (column + 1).astype(np.uint64) * factor
     for ours, theirs in combinations(members, 2):
-        shift = np.uint64(64 - (_ROOM * min(len(ours), len(theirs))).bit_length())
+        shift = np.uint64(64 - (_SLOTS_PER_ROW * min(len(ours), len(theirs))).bit_length())
         slots = []
         for rows, other in ((ours, theirs), (theirs, ours)):
             hashed = hashes[rows]
@@ -160,7 +160,7 @@ def _are_in(slots: CountArray, others: CountArray, n_slots: int) -> BoolArray:
     return np.asarray(is_taken[slots])
 
 
-def _merged(
+def _gather_values(
     histogram: Histogram, theirs: CountArray, other: CountArray, ours: CountArray, mine: CountArray, n_labels: int
 ) -> tuple[CountArray, CodeArray, CountArray]:
     """Give each of our classes the values of all their classes that share its label."""
@@ -183,7 +183,7 @@ def concatenate_runs(starts: CountArray, lengths: CountArray) -> CountArray:
     return np.asarray(np.arange(len(shift)) + shift)
 
 
-def _alone(histogram: Histogram, lone: BoolArray) -> Histogram:
+def _keep_one_value(histogram: Histogram, lone: BoolArray) -> Histogram:
     """Leave one value in the histogram of every class whose records match only themselves."""
     n_classes = histogram.n_classes
     label = histogram.labels()
@@ -219,7 +219,7 @@ class Grouped:
     @property
     def records(self) -> CountArray:
         """Records of every class."""
-        return tallied(self.labels, self.n_classes, self.counts)
+        return count_records(self.labels, self.n_classes, self.counts)
 
     @property
     def n_suppressed(self) -> int:
@@ -236,9 +236,11 @@ class Grouped:
         return np.flatnonzero(~self.hidden)[self.first]
 
 
-def group(frame: frames.Frame, columns: Sequence[str], sensitive: Sequence[str], suppressed: str | None) -> Grouped:
+def group_rows(
+    frame: frames.Frame, columns: Sequence[str], sensitive: Sequence[str], suppressed: str | None
+) -> Grouped:
     """Group rows by their published cells; a suppressed record has no cell in sensitive columns either."""
-    hidden = _suppressed_rows(frame, (*columns, *sensitive), suppressed)
+    hidden = _find_suppressed_rows(frame, (*columns, *sensitive), suppressed)
     # Filled, not stacked: rows are many, and memory is short.
     codes = np.empty((len(columns), np.count_nonzero(~hidden)), dtype=np.int32)
     for j, name in enumerate(columns):
@@ -246,7 +248,7 @@ def group(frame: frames.Frame, columns: Sequence[str], sensitive: Sequence[str],
     return Grouped(frame, hidden, codes, *label_rows(codes))
 
 
-def cover(
+def find_coverage(
     grouped: Grouped,
     source: frames.Frame,
     columns: Sequence[str],
@@ -254,11 +256,11 @@ def cover(
     ladders: Mapping[str, Any],
 ) -> tuple[CountArray, CountArray]:
     """Return the pairs of a class and a row of another table that its published cells cover."""
-    classes, distinct, labels = cover_distinct(grouped, source, columns, specs, ladders)
+    classes, distinct, labels = find_distinct_coverage(grouped, source, columns, specs, ladders)
     return rows_of(distinct, labels, classes)
 
 
-def cover_distinct(
+def find_distinct_coverage(
     grouped: Grouped,
     source: frames.Frame,
     columns: Sequence[str],
@@ -266,8 +268,10 @@ def cover_distinct(
     ladders: Mapping[str, Any],
 ) -> tuple[CountArray, CountArray, CountArray]:
     """Return the pairs of a class and a distinct row of another table that it covers, and what each row became."""
-    cells, published = zip(*(published_cells(grouped.frame, name, specs.get(name)) for name in columns), strict=True)
-    values, rows = zip(*(listed_cells(source.values(name), name) for name in columns), strict=True)
+    cells, published = zip(
+        *(list_cells_with_points(grouped.frame, name, specs.get(name)) for name in columns), strict=True
+    )
+    values, rows = zip(*(list_cells_with_missing(source.values(name), name) for name in columns), strict=True)
     labels, first = label_rows(np.array(rows))
     classes, distinct = pair_rows(
         cells,
@@ -290,14 +294,14 @@ class Held:
     reference: CodeArray | None = field(default=None, repr=False)  # of the rows of the original, where there is one
     reference_counts: CountArray | None = field(default=None, repr=False)  # its rows' records
 
-    def totals(self, grouped: Grouped) -> CountArray:
+    def count_by_value(self, grouped: Grouped) -> CountArray:
         """Count the records of every value, the missing one's first, in the original or else in the rows shown."""
         if self.reference is None:
-            return tallied(self.codes[~grouped.hidden] + 1, self.column.n_values + 1, grouped.counts)
-        return tallied(self.reference + 1, self.column.n_values + 1, self.reference_counts)
+            return count_records(self.codes[~grouped.hidden] + 1, self.column.n_values + 1, grouped.counts)
+        return count_records(self.reference + 1, self.column.n_values + 1, self.reference_counts)
 
 
-def hold(
+def read_sensitive_columns(
     frame: frames.Frame,
     original: Any,
     sensitive: Sequence[str],
@@ -314,7 +318,7 @@ def hold(
     check_columns(sensitive, reference.columns, "sensitive columns of the original")
     held = {}
     for name in sensitive:
-        spec = specs.get(name, ColumnSpec()).completed(reference.spec(name))
+        spec = specs.get(name, ColumnSpec()).with_defaults_from(reference.spec(name))
         column, codes = merge_spellings(
             *_value_codes(frame.column(name), spec, suppressed, reference.column(name), name)
         )
@@ -322,7 +326,7 @@ def hold(
     return held
 
 
-def ground(column: columns_.Column, hierarchy: Any) -> Ground:
+def build_ground(column: columns_.Column, hierarchy: Any) -> Ground:
     """Say how far apart the values of a sensitive column lie."""
     levels = None if hierarchy is None else Hierarchy.build(hierarchy, column).levels_with_missing()
     return Ground(column.is_ordered, levels)
@@ -344,15 +348,17 @@ def spec_of(series: pl.Series, given: ColumnSpec | None) -> ColumnSpec:
     return ColumnSpec()
 
 
-def listed_cells(series: pl.Series, name: str) -> tuple[list[str | None], CodeArray]:
+def list_cells_with_missing(series: pl.Series, name: str) -> tuple[list[str | None], CodeArray]:
     """Return a column's distinct cells, the missing one first, and the place of each row's cell among them."""
-    cells, places = listed(spelled(series, name), name)
+    cells, places = list_distinct_cells(format_values(series, name), name)
     return [None, *cells.to_list()], places + np.int32(1)
 
 
-def published_cells(frame: frames.Frame, name: str, spec: ColumnSpec | None) -> tuple[list[str | None], CodeArray]:
+def list_cells_with_points(
+    frame: frames.Frame, name: str, spec: ColumnSpec | None
+) -> tuple[list[str | None], CodeArray]:
     """List the cells of a published column as the grammar has them: with a point where a spec says comma."""
-    cells, rows = listed_cells(frame.column(name), name)
+    cells, rows = list_cells_with_missing(frame.column(name), name)
     if spec is None or spec.decimal != ",":
         return cells, rows
     return [None if cell is None else with_point(cell) for cell in cells], rows
@@ -374,21 +380,21 @@ def class_figures(stats: ClassStats, grouped: Grouped, diversity: Mapping[str, C
 
 def _exact_sum(values: FloatArray) -> float:
     """Return the sum, rounded once; Python's floats are made of some values at a time."""
-    runs = (values[begin : begin + _AT_ONCE].tolist() for begin in range(0, len(values), _AT_ONCE))
+    runs = (values[begin : begin + _FLOATS_PER_STEP].tolist() for begin in range(0, len(values), _FLOATS_PER_STEP))
     return math.fsum(chain.from_iterable(runs))
 
 
 def spelling_failures(frame: frames.Frame, columns: Sequence[str]) -> Iterator[Failure]:
     """Say where missing cells, which are one class here, can be told apart in the file."""
     for name in columns:
-        n_ways, n_cells = missing_texts(frame.column(name), frame.counts)
+        n_ways, n_cells = count_missing_texts(frame.column(name), frame.counts)
         if n_ways > 1:
             ways = "two" if n_ways == 2 else str(n_ways)
             told = f"column {name!r} writes its missing value in {ways} ways: {n_cells} cells"
             yield Failure(told, 0, n_cells, float(n_ways))
 
 
-def _suppressed_rows(frame: frames.Frame, names: Sequence[str], suppressed: str | None) -> BoolArray:
+def _find_suppressed_rows(frame: frames.Frame, names: Sequence[str], suppressed: str | None) -> BoolArray:
     """Find the rows with nothing left; where no row has anything left, they are one class of the release."""
     hidden = np.full(frame.n_rows, suppressed is not None)
     for name in names if suppressed is not None else ():
@@ -416,7 +422,7 @@ def _value_codes(
     if theirs is None or their_codes is None:
         return encode(series, spec, is_typed=True, name=name)
     order = spec.order or (tuple(theirs.texts()) if kind == "ordered" else ()) or None
-    ours, our_codes = encode(series, ColumnSpec(kind, order).completed(spec), is_typed=True, name=name)
+    ours, our_codes = encode(series, ColumnSpec(kind, order).with_defaults_from(spec), is_typed=True, name=name)
     column, codes = columns_.from_texts(name, [*ours.texts(), *theirs.texts()], kind, order)
     codes = np.append(codes, np.int32(-1))
     shifted = np.where(their_codes < 0, -1, their_codes + ours.n_values)

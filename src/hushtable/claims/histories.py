@@ -12,16 +12,16 @@ import numpy as np
 
 from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray
 from hushtable.claims.classes import Classes, Judgement
-from hushtable.claims.grouping import Grouped, count_values, group, label_rows
+from hushtable.claims.grouping import Grouped, count_values, group_rows, label_rows
 from hushtable.claims.verdict import Claim, Failure, Verdict
 from hushtable.columns import SUPPRESSED, text_codes
-from hushtable.errors import InputError, check_columns, listed
+from hushtable.errors import InputError, check_columns, quote_names
 from hushtable.io import frames
 from hushtable.models import KMAnonymity, LinkedKAnonymity, PrivacyModel
 
-_MOST_KNOWN: Final = 3
-_SAMPLE: Final = 1_000  # persons
-_PERSONS_AT_ONCE: Final = 4_096  # persons who are compared
+_MAX_KNOWN_RECORDS: Final = 3
+_PERSONS_IN_SAMPLE: Final = 1_000  # persons
+_PERSONS_PER_STEP: Final = 4_096  # persons who are compared
 
 
 class Known(NamedTuple):
@@ -43,7 +43,7 @@ class Linkage:
     # For 1, 2 and 3 known records. By one, everybody is looked at, and found if one of the records does it. By more,
     # records are drawn, of at most 1,000 persons.
     known: tuple[Known, ...]
-    most_known: int = _MOST_KNOWN  # who knows more is not counted in `rate`: 3, or the m of (k,m)-anonymity
+    most_known: int = _MAX_KNOWN_RECORDS  # who knows more is not counted in `rate`: 3, or the m of (k,m)-anonymity
 
     @property
     def rate(self) -> float:
@@ -54,15 +54,17 @@ class Linkage:
     def lines(self) -> list[str]:
         """Say what was counted, for each number of known records."""
         return [
-            f"who knows {_records(each.n_records)} of a person finds {each.n_found:,} of {each.n_persons:,} persons "
+            f"who knows {_format_records(each.n_records)} of a person finds {each.n_found:,} of {each.n_persons:,} "
+            "persons "
             f"(linked by {self.column}); {each.n_few:,} are among fewer than {self.k}"
             for each in self.known
         ]
 
-    def told_in(self, verdict: Verdict) -> Verdict:
+    def add_to_verdict(self, verdict: Verdict) -> Verdict:
         """Return a verdict that fails where somebody is found, and has the counts among its figures."""
         most = max(self.known, key=lambda each: each.n_found / each.n_persons if each.n_persons else 0.0)
-        told = f"who knows {_records(most.n_records)} of a person finds {most.n_found:,} of {most.n_persons:,} persons"
+        known = _format_records(most.n_records)
+        told = f"who knows {known} of a person finds {most.n_found:,} of {most.n_persons:,} persons"
         found = (Failure(told, 0, 0, self.rate),) if self.rate else ()
         return replace(
             verdict,
@@ -81,7 +83,7 @@ class Linkage:
         return cls(entries["column"], entries["n_persons"], entries["k"], known, entries["most_known"])
 
 
-def _records(n: int) -> str:
+def _format_records(n: int) -> str:
     return "1 record" if n == 1 else f"{n} records"
 
 
@@ -91,7 +93,7 @@ class _Persons(NamedTuple):
     persons: CodeArray
     n_rows: CountArray
 
-    def at_least(self, n: int) -> _Persons:
+    def with_min_rows(self, n: int) -> _Persons:
         """Return those with so many rows."""
         return self if n == 1 else _Persons(self.persons[self.n_rows >= n], self.n_rows[self.n_rows >= n])
 
@@ -105,7 +107,7 @@ class Index:
     starts: CountArray = field(repr=False)
     holding: Mapping[int, frozenset[int]] = field(default_factory=dict, repr=False)
 
-    def covered(
+    def with_covering_classes(
         self, classes: CountArray | CodeArray, rows: CountArray, others: tuple[CountArray, CountArray] | None
     ) -> Index:
         """Return the index with the classes that could hold each of some rows."""
@@ -115,7 +117,7 @@ class Index:
                 holding[row].add(found)
         return replace(self, holding={row: frozenset(each) for row, each in holding.items()})
 
-    def within(self, classes: frozenset[int]) -> _Persons:
+    def persons_in(self, classes: frozenset[int]) -> _Persons:
         """Return the persons of some classes."""
         parts = [slice(self.starts[each], self.starts[each + 1]) for each in sorted(classes)]
         if len(parts) == 1:
@@ -126,7 +128,7 @@ class Index:
         return _Persons(persons, n_rows.astype(np.int64))
 
 
-def count_linked(
+def measure_linkage(
     classes: CountArray | CodeArray,
     persons: CodeArray,
     counts: CountArray,
@@ -144,20 +146,20 @@ def count_linked(
     is_known = (classes >= 0) & (persons >= 0) & (counts > 0)
     rows = np.flatnonzero(is_known)
     n_classes = int(classes.max(initial=-1)) + 1
-    index = indexed(classes, persons, counts, rows, n_classes)
+    index = build_index(classes, persons, counts, rows, n_classes)
     n_records = np.bincount(persons[rows], weights=counts[rows]).astype(np.int64)
     order = rows[np.lexsort((classes[rows], persons[rows]))]
-    drawn = {n: _drawn(persons, counts, order, n_records, n) for n in range(2, _MOST_KNOWN + 1)}
+    drawn = {n: _draw_records(persons, counts, order, n_records, n) for n in range(2, _MAX_KNOWN_RECORDS + 1)}
     in_small = rows[np.diff(index.starts)[classes[rows]] < max(k, 2)]
     looked_for = np.unique(np.concatenate([in_small, *(each.reshape(-1) for each in drawn.values())]))
-    index = index.covered(classes, looked_for, None if others is None else others(looked_for))
-    known = [_by_one(index, persons, in_small, int((n_records > 0).sum()), k)]
-    known += [_by_several(index, each, n, k) for n, each in drawn.items()]
+    index = index.with_covering_classes(classes, looked_for, None if others is None else others(looked_for))
+    known = [_count_by_one(index, persons, in_small, int((n_records > 0).sum()), k)]
+    known += [_count_by_several(index, each, n, k) for n, each in drawn.items()]
     several = int((n_records > 1).sum())
     return Linkage(column, several, k, tuple(each for each in known if each.n_persons))
 
 
-def indexed(
+def build_index(
     classes: CountArray | CodeArray, persons: CodeArray, counts: CountArray, rows: CountArray, n_classes: int
 ) -> Index:
     """Return the persons of every class, by the rows that are looked at."""
@@ -165,14 +167,14 @@ def indexed(
     return Index(held.codes, held.counts, held.offsets)
 
 
-def _drawn(
+def _draw_records(
     persons: CodeArray, counts: CountArray, order: CountArray, n_records: CountArray, n_known: int
 ) -> CountArray:
     """Draw so many records of everybody who has them, or of a sample; return their rows, a line for each person."""
     rng = np.random.default_rng(n_known)
     able = np.flatnonzero(n_records >= n_known)
-    if len(able) > _SAMPLE:
-        able = np.sort(rng.choice(able, _SAMPLE, replace=False))
+    if len(able) > _PERSONS_IN_SAMPLE:
+        able = np.sort(rng.choice(able, _PERSONS_IN_SAMPLE, replace=False))
     whose = persons[order]
     starts, ends = np.searchsorted(whose, able), np.searchsorted(whose, able, side="right")
     drawn = np.empty((len(able), n_known), dtype=np.int64)
@@ -183,14 +185,14 @@ def _drawn(
     return drawn
 
 
-def _by_one(index: Index, persons: CodeArray, in_small: CountArray, n_persons: int, k: int) -> Known:
+def _count_by_one(index: Index, persons: CodeArray, in_small: CountArray, n_persons: int, k: int) -> Known:
     """Look at every record whose own class holds fewer than k persons: whom it fits."""
     fits: dict[frozenset[int], int] = {}
     found, few = set(), set()
     for row, person in zip(in_small.tolist(), persons[in_small].tolist(), strict=True):
         classes = index.holding[row]
         if classes not in fits:
-            fits[classes] = len(index.within(classes).persons)
+            fits[classes] = len(index.persons_in(classes).persons)
         if fits[classes] < 2:
             found.add(person)
         if fits[classes] < k:
@@ -198,7 +200,7 @@ def _by_one(index: Index, persons: CodeArray, in_small: CountArray, n_persons: i
     return Known(1, n_persons, len(found), len(found | few))
 
 
-def _by_several(index: Index, drawn: CountArray, n_known: int, k: int) -> Known:
+def _count_by_several(index: Index, drawn: CountArray, n_known: int, k: int) -> Known:
     """Look whom all of the drawn records of a person fit."""
     n_fitting = [count_fitting(index, [index.holding[row] for row in rows], max(k, 2)) for rows in drawn.tolist()]
     n_found, n_few = (sum(n < least for n in n_fitting) for least in (2, k))
@@ -207,10 +209,10 @@ def _by_several(index: Index, drawn: CountArray, n_known: int, k: int) -> Known:
 
 def count_fitting(index: Index, known: Sequence[frozenset[int]], enough: int) -> int:
     """Count the persons who have a row for every known record, each in some classes, up to about ``enough``."""
-    first, *others = sorted(_needs(index, known), key=lambda each: len(each.persons))
+    first, *others = sorted(_list_candidates(index, known), key=lambda each: len(each.persons))
     n_fitting = 0
-    for begin in range(0, len(first.persons), _PERSONS_AT_ONCE):
-        left = first.persons[begin : begin + _PERSONS_AT_ONCE]
+    for begin in range(0, len(first.persons), _PERSONS_PER_STEP):
+        left = first.persons[begin : begin + _PERSONS_PER_STEP]
         for other in others:
             at = np.minimum(np.searchsorted(other.persons, left), max(0, len(other.persons) - 1))
             left = left[other.persons[at] == left] if len(other.persons) else left[:0]
@@ -220,16 +222,16 @@ def count_fitting(index: Index, known: Sequence[frozenset[int]], enough: int) ->
     return n_fitting
 
 
-def _needs(index: Index, known: Sequence[frozenset[int]]) -> Iterator[_Persons]:
+def _list_candidates(index: Index, known: Sequence[frozenset[int]]) -> Iterator[_Persons]:
     """Yield the persons with rows enough for every part of what is known: who is in all has a row for each record."""
     for size in range(1, len(known) + 1):
         for part in combinations(known, size):
             # By Hall's theorem; where the rows of records are apart, smaller parts say it all.
             if size == 1 or any(one & other for one, other in combinations(part, 2)):
-                yield index.within(frozenset().union(*part)).at_least(size)
+                yield index.persons_in(frozenset().union(*part)).with_min_rows(size)
 
 
-def linked_in(claim: Claim, data: Any) -> Linkage | None:
+def measure_claim_linkage(claim: Claim, data: Any) -> Linkage | None:
     """Count from a published table whom several records find; None where no published column links records.
 
     A known record is looked for in its own class and the suppressed rows, which never finds too few persons.
@@ -238,7 +240,7 @@ def linked_in(claim: Claim, data: Any) -> Linkage | None:
     if not isinstance(claim, Classes) or claim.is_fresh or claim.person not in frame.columns:
         return None
     check_columns(claim.columns, frame.columns, "quasi_identifiers")
-    grouped = group(frame, claim.columns, claim.sensitive, claim.suppressed)
+    grouped = group_rows(frame, claim.columns, claim.sensitive, claim.suppressed)
     persons = claim.person_codes(frame)
     classes = np.full(frame.n_rows, grouped.n_classes, dtype=np.int64)
     classes[~grouped.hidden] = grouped.labels
@@ -248,13 +250,13 @@ def linked_in(claim: Claim, data: Any) -> Linkage | None:
         return np.full(len(rows), grouped.n_classes), rows
 
     others = anywhere if grouped.hidden.any() else None
-    found = count_linked(classes, persons, frame.records, claim.k, str(claim.person), others=others)
+    found = measure_linkage(classes, persons, frame.records, claim.k, str(claim.person), others=others)
     return found if found.n_persons else None
 
 
-_ALL_SETS: Final = 10**9  # of known records that are looked at one and all
-_AT_ONCE: Final = 2**20
-_SETS: Final = 50_000  # of those that are looked at one by one
+_MAX_SETS_COUNTED: Final = 10**9  # of known records that are looked at one and all
+_SETS_PER_PART: Final = 2**20
+_MAX_SETS_SEARCHED: Final = 50_000  # of those that are looked at one by one
 _SEED: Final = 0
 
 
@@ -272,7 +274,7 @@ class HistoryClaim(Classes):
 
     def __post_init__(self) -> None:
         Classes.__post_init__(self)
-        asked = listed([model.name for model in self.models if model.needs.histories])
+        asked = quote_names([model.name for model in self.models if model.needs.histories])
         if self.person is None:
             raise InputError(f"{asked} needs to know whose record a row is.", hint="name the column: person=.")
         if self.is_fresh:
@@ -283,7 +285,7 @@ class HistoryClaim(Classes):
         counting = [model.name for model in self.models if model.needs.population]
         if counting:
             raise InputError(
-                f"{asked} was given with {listed(counting)}.", hint="a population has no histories: leave it out."
+                f"{asked} was given with {quote_names(counting)}.", hint="a population has no histories: leave it out."
             )
 
     @property
@@ -306,7 +308,7 @@ class HistoryClaim(Classes):
         wrong = "" if self._is_linked else ", but they may fit somebody else alone, who is then taken for the person"
         return f"Records that were left out find nobody either{wrong}."
 
-    def compares(self, columns: Any) -> bool:
+    def needs_original(self, columns: Any) -> bool:
         """Tell whether a table that publishes these columns is judged beside the input."""
         del columns
         return not self.is_whole
@@ -323,19 +325,19 @@ class HistoryClaim(Classes):
     def _class_models(self) -> tuple[PrivacyModel, ...]:
         return tuple(model for model in self.models if not model.needs.histories)
 
-    def _grouped(self, frame: frames.Frame, mark: str | None) -> Grouped:
-        grouped = Classes._grouped(self, frame, mark)
+    def _group_rows(self, frame: frames.Frame, mark: str | None) -> Grouped:
+        grouped = Classes._group_rows(self, frame, mark)
         if not self._is_linked:
             return grouped
         persons = self.person_codes(frame)
-        history = np.append(number_histories(self._cells(frame)[0], persons, frame.records), -1)[persons]
+        history = np.append(number_histories(self._classes_and_cells(frame)[0], persons, frame.records), -1)[persons]
         labels, first = label_rows(np.array([grouped.labels, history[~grouped.hidden]]))
         return replace(grouped, labels=labels, first=first)
 
-    def _judged(self, data: Any, original: Any) -> Judgement:
+    def _judge(self, data: Any, original: Any) -> Judgement:
         frame = frames.read(data)
         check_columns((str(self.person),), frame.columns, "person")
-        judged = Classes._judged(self, frame, original)
+        judged = Classes._judge(self, frame, original)
         persons = self.person_codes(frame)
         nobody = persons < 0
         found = [*judged.failures]
@@ -347,23 +349,25 @@ class HistoryClaim(Classes):
         figures["n_persons"] = int(persons.max(initial=-1)) + 1
         for model in self.models:
             if isinstance(model, LinkedKAnonymity):
-                self._whole(model, frame, persons, found)
+                self._judge_histories(model, frame, persons, found)
             elif isinstance(model, KMAnonymity):
-                self._known(model, frame, persons, found, unchecked, figures)
+                self._judge_known_records(model, frame, persons, found, unchecked, figures)
         return replace(judged, failures=tuple(found), unchecked=unchecked, figures=figures)
 
-    def _whole(self, model: LinkedKAnonymity, frame: frames.Frame, persons: CodeArray, found: list[Any]) -> None:
+    def _judge_histories(
+        self, model: LinkedKAnonymity, frame: frames.Frame, persons: CodeArray, found: list[Any]
+    ) -> None:
         """Judge what all records find; of suppressed ones too it is known how many somebody has."""
-        history = number_histories(self._cells(frame)[0], persons, frame.records)
+        history = number_histories(self._classes_and_cells(frame)[0], persons, frame.records)
         n_persons = np.bincount(history)
         few = np.append(n_persons[history] < model.k, np.False_)
         if few.any():
             n_few = int((n_persons < model.k).sum())
             n_records = int(frame.records[few[persons]].sum())
-            failure = Failure(self.condition(model), n_few, n_records, float(n_persons.min()))
+            failure = Failure(self.describe_model(model), n_few, n_records, float(n_persons.min()))
             found.append((failure, lambda: np.flatnonzero(few[persons])))
 
-    def _known(
+    def _judge_known_records(
         self,
         model: KMAnonymity,
         frame: frames.Frame,
@@ -373,10 +377,10 @@ class HistoryClaim(Classes):
         figures: dict[str, Any],
     ) -> None:
         """Judge what m known records find."""
-        classes, distinct, is_star = self._cells(frame)
-        looked = _look(classes, persons, frame.records, _covering(distinct, is_star), model)
+        classes, distinct, is_star = self._classes_and_cells(frame)
+        looked = _search_sets(classes, persons, frame.records, _covering_classes(distinct, is_star), model)
         figures[f"{model.name} (m = {model.m})"] = looked.to_dict()
-        condition = self.condition(model)
+        condition = self.describe_model(model)
         if looked.few.any():
             told = f"{condition}: {int(looked.few.sum()):,} persons are among fewer, at worst among {looked.fewest}"
             n_records = int(frame.records[(persons >= 0) & looked.few[persons]].sum())
@@ -388,7 +392,7 @@ class HistoryClaim(Classes):
                 f"persons; {looked.n_left_out:,} persons have more sets"
             )
 
-    def _cells(self, frame: frames.Frame) -> tuple[CountArray, CodeArray, BoolArray]:
+    def _classes_and_cells(self, frame: frames.Frame) -> tuple[CountArray, CodeArray, BoolArray]:
         """Return the class of every row by its cells, the cells of each class, and which of them are ``*``."""
         codes = np.array([text_codes(frame.column(name), name) for name in self.columns])
         labels, first = label_rows(codes)
@@ -410,12 +414,12 @@ class _HeldClasses(NamedTuple):
     classes: CountArray
     n_records: CountArray
 
-    def of(self, person: int) -> tuple[CountArray, CountArray]:
+    def records_of(self, person: int) -> tuple[CountArray, CountArray]:
         part = slice(self.starts[person], self.starts[person + 1])
         return self.classes[part], self.n_records[part]
 
 
-def _held(classes: CountArray, persons: CodeArray, counts: CountArray) -> _HeldClasses:
+def _classes_by_person(classes: CountArray, persons: CodeArray, counts: CountArray) -> _HeldClasses:
     is_known = persons >= 0
     whose, n_persons = persons[is_known].astype(np.int64), int(persons.max(initial=-1)) + 1
     held = count_values(whose, classes[is_known], n_persons, counts[is_known])
@@ -424,14 +428,14 @@ def _held(classes: CountArray, persons: CodeArray, counts: CountArray) -> _HeldC
 
 def number_histories(classes: CountArray, persons: CodeArray, counts: CountArray) -> CountArray:
     """Number the histories of persons by the classes of their records; equal ones have one number."""
-    held, numbers = _held(classes, persons, counts), dict[bytes, int]()
+    held, numbers = _classes_by_person(classes, persons, counts), dict[bytes, int]()
     n_persons = len(held.starts) - 1
-    histories = (np.concatenate(held.of(person)).tobytes() for person in range(n_persons))
+    histories = (np.concatenate(held.records_of(person)).tobytes() for person in range(n_persons))
     told = (numbers.setdefault(history, len(numbers)) for history in histories)
     return np.fromiter(told, dtype=np.int64, count=n_persons)
 
 
-def _covering(cells: CodeArray, is_star: BoolArray) -> list[frozenset[int]]:
+def _covering_classes(cells: CodeArray, is_star: BoolArray) -> list[frozenset[int]]:
     """Return, for every class, the classes whose every cell is equal to its own or ``*``."""
     covering = [{each} for each in range(cells.shape[1])]
     patterns, pattern = np.unique(is_star, axis=1, return_inverse=True)
@@ -458,7 +462,7 @@ class RareSets(NamedTuple):
     n_holding: CountArray  # (n_sets,), how many persons have records of these classes
 
     @classmethod
-    def joined(cls, parts: Sequence[RareSets]) -> RareSets:
+    def from_parts(cls, parts: Sequence[RareSets]) -> RareSets:
         """Join what was found part by part."""
         return cls(*(np.concatenate(each) for each in zip(*parts, strict=True)))
 
@@ -479,8 +483,8 @@ class _Ordered(NamedTuple):
         return found
 
 
-def _ordered(classes: CountArray, persons: CodeArray, counts: CountArray, size: int) -> _Ordered:
-    held = _held(classes, persons, counts)
+def _order_records(classes: CountArray, persons: CodeArray, counts: CountArray, size: int) -> _Ordered:
+    held = _classes_by_person(classes, persons, counts)
     n_each = np.minimum(held.n_records, size)
     owner = np.repeat(np.arange(len(held.starts) - 1), np.diff(held.starts))
     owner, own = np.repeat(owner, n_each), np.repeat(held.classes, n_each)
@@ -490,11 +494,11 @@ def _ordered(classes: CountArray, persons: CodeArray, counts: CountArray, size: 
 
 
 def count_sets(classes: CountArray | CodeArray, persons: CodeArray, counts: CountArray, m: int) -> float:
-    """Count the sets of m known records that `each_rare` would look at, at most."""
-    return float(_ordered(classes.astype(np.int64), persons, counts, m).n_sets(m).sum())
+    """Count the sets of m known records that `find_rare_sets` would look at, at most."""
+    return float(_order_records(classes.astype(np.int64), persons, counts, m).n_sets(m).sum())
 
 
-def each_rare(
+def find_rare_sets(
     classes: CountArray | CodeArray, persons: CodeArray, counts: CountArray, k: int, m: int
 ) -> Iterator[RareSets]:
     """Yield all sets of m known records that fewer than k persons hold, each record in a row of equal cells.
@@ -505,33 +509,35 @@ def each_rare(
     n_records = np.bincount(persons[persons >= 0], weights=counts[persons >= 0]).astype(np.int64)
     for size in range(1, m + 1):
         if size == m or (n_records == size).any():
-            yield from _rare_of_size(_ordered(classes.astype(np.int64), persons, counts, size), n_records, k, m, size)
+            yield from _rare_of_size(
+                _order_records(classes.astype(np.int64), persons, counts, size), n_records, k, m, size
+            )
 
 
 def _rare_of_size(records: _Ordered, n_records: CountArray, k: int, m: int, size: int) -> Iterator[RareSets]:
     """Yield the sets of so many records that fewer than k persons hold."""
     begins = np.flatnonzero((records.n_sets(size) > 0) & ~records.is_again)
-    for chosen in _parted(records, begins[None], size):
+    for chosen in _split_beginnings(records, begins[None], size):
         yield _rare_among(records, chosen, n_records, k, m, size)
 
 
-def _parted(records: _Ordered, chosen: CountArray, size: int) -> Iterator[CountArray]:
+def _split_beginnings(records: _Ordered, chosen: CountArray, size: int) -> Iterator[CountArray]:
     """Part the beginnings of sets, so that equal sets stay together, and few are in one part."""
     chosen = chosen[:, np.argsort(records.classes[chosen[-1]], kind="stable")]
     before = np.append(0.0, np.cumsum(records.n_sets(size - len(chosen) + 1)[chosen[-1]]))
     of_class = np.append(np.flatnonzero(np.diff(records.classes[chosen[-1]], prepend=-1)), chosen.shape[1])
     start = 0
     for begin, end in pairwise(of_class.tolist()):
-        if before[end] - before[start] > _AT_ONCE and begin > start:
+        if before[end] - before[start] > _SETS_PER_PART and begin > start:
             yield chosen[:, start:begin]
             start = begin
-        if before[end] - before[start] > _AT_ONCE and len(chosen) < size:
-            yield from _parted(records, _longer(records, chosen[:, start:end]), size)
+        if before[end] - before[start] > _SETS_PER_PART and len(chosen) < size:
+            yield from _split_beginnings(records, _extend_beginnings(records, chosen[:, start:end]), size)
             start = end
     yield chosen[:, start:]
 
 
-def _longer(records: _Ordered, chosen: CountArray) -> CountArray:
+def _extend_beginnings(records: _Ordered, chosen: CountArray) -> CountArray:
     """Add to every beginning each record behind it."""
     n_after = records.n_after[chosen[-1]]
     longer = np.repeat(chosen, n_after, axis=1)
@@ -544,7 +550,7 @@ def _longer(records: _Ordered, chosen: CountArray) -> CountArray:
 def _rare_among(records: _Ordered, chosen: CountArray, n_records: CountArray, k: int, m: int, size: int) -> RareSets:
     """Return the rare ones among all sets that begin with some records; no other set is equal to one of them."""
     for _ in range(size - len(chosen)):
-        chosen = _longer(records, chosen)
+        chosen = _extend_beginnings(records, chosen)
     sets = records.classes[chosen]
     labels, _ = label_rows(sets)
     n_holding = np.bincount(labels)[labels]
@@ -574,7 +580,7 @@ class _Reidentified(NamedTuple):
         }
 
 
-def _look(
+def _search_sets(
     classes: CountArray, persons: CodeArray, counts: CountArray, covering: list[frozenset[int]], model: KMAnonymity
 ) -> _Reidentified:
     """Look whom sets of m records fit; of persons with an equal history one stands for all."""
@@ -585,19 +591,19 @@ def _look(
     if (n_persons >= model.k).all():
         return _Reidentified(is_few[history], model.k, 0, 0)
     n_sets = count_sets(classes, persons, counts, model.m)
-    if n_sets > _ALL_SETS:
-        return _sampled(classes, persons, counts, covering, model)
-    index = indexed(classes, persons, counts, np.flatnonzero(persons >= 0), len(covering))
+    if n_sets > _MAX_SETS_COUNTED:
+        return _search_sample(classes, persons, counts, covering, model)
+    index = build_index(classes, persons, counts, np.flatnonzero(persons >= 0), len(covering))
     is_wide = np.array([len(each) > 1 for each in covering], dtype=bool)
     fewest, n_doubtful = model.k, 0
-    for rare in each_rare(classes, persons, counts, model.k, model.m):
+    for rare in find_rare_sets(classes, persons, counts, model.k, model.m):
         n_fitting = rare.n_holding.copy()
         # Rows of other classes could hold these; each distinct one is looked at once.
         rows = np.flatnonzero((is_wide[rare.classes] & (rare.classes >= 0)).any(axis=1))
         sets, of_set = np.unique(rare.classes[rows], axis=0, return_inverse=True)
         n_doubtful += len(sets)
-        if n_doubtful > _SETS:
-            return _sampled(classes, persons, counts, covering, model)
+        if n_doubtful > _MAX_SETS_SEARCHED:
+            return _search_sample(classes, persons, counts, covering, model)
         known = ([covering[each] for each in one if each >= 0] for one in sets.tolist())
         fits = np.array([count_fitting(index, each, model.k) for each in known], dtype=np.int64)
         n_fitting[rows] = fits[of_set.ravel()]
@@ -606,24 +612,26 @@ def _look(
     return _Reidentified(is_few[history], fewest, int(n_sets), 0)
 
 
-def _sampled(
+def _search_sample(
     classes: CountArray, persons: CodeArray, counts: CountArray, covering: list[frozenset[int]], model: KMAnonymity
 ) -> _Reidentified:
     """Look at some sets of records of everybody who has too many."""
-    held, history = _held(classes, persons, counts), number_histories(classes, persons, counts)
+    held, history = _classes_by_person(classes, persons, counts), number_histories(classes, persons, counts)
     _, first, n_persons = np.unique(history, return_index=True, return_counts=True)
     rare = np.flatnonzero(n_persons < model.k)
     is_few, fewest, fits = np.zeros(len(n_persons), dtype=bool), model.k, dict[tuple[int, ...], int]()
     is_left_out = np.zeros(len(n_persons), dtype=bool)
-    n_all = [comb(n, min(n, model.m)) for n in (int(held.of(person)[1].sum()) for person in first[rare].tolist())]
-    most = max(1, _SETS // len(rare))
+    n_all = [
+        comb(n, min(n, model.m)) for n in (int(held.records_of(person)[1].sum()) for person in first[rare].tolist())
+    ]
+    most = max(1, _MAX_SETS_SEARCHED // len(rare))
     rng = np.random.default_rng(_SEED)
-    index = indexed(classes, persons, counts, np.flatnonzero(persons >= 0), len(covering))
+    index = build_index(classes, persons, counts, np.flatnonzero(persons >= 0), len(covering))
     for place, (number, n) in enumerate(zip(rare.tolist(), n_all, strict=True)):
-        is_left_out[number] = n > most or place >= _SETS
-        if place >= _SETS:
+        is_left_out[number] = n > most or place >= _MAX_SETS_SEARCHED
+        if place >= _MAX_SETS_SEARCHED:
             continue
-        for known in _sets(*held.of(int(first[number])), model.m, most if n > most else None, rng):
+        for known in _list_sets(*held.records_of(int(first[number])), model.m, most if n > most else None, rng):
             if known not in fits:
                 fits[known] = count_fitting(index, [covering[each] for each in known], model.k)
             if fits[known] < model.k:
@@ -632,7 +640,7 @@ def _sampled(
     return _Reidentified(is_few[history], fewest, len(fits), left_out)
 
 
-def _sets(
+def _list_sets(
     classes: CountArray, n_records: CountArray, m: int, n_drawn: int | None, rng: np.random.Generator
 ) -> Iterator[tuple[int, ...]]:
     """Yield the sets of m records of a history as their classes, ascending; or so many that are drawn."""

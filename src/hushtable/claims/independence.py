@@ -10,13 +10,13 @@ from typing import Any, ClassVar
 import numpy as np
 
 from hushtable._types import CodeArray, CountArray
-from hushtable.claims.grouping import label_rows, tallied
+from hushtable.claims.grouping import count_records, label_rows
 from hushtable.claims.verdict import Claim, Failure, SpeaksOfNobody, Verdict
 from hushtable.columns import text_codes
-from hushtable.errors import InputError, check_columns, listed, names_in
+from hushtable.errors import InputError, check_columns, names_in, quote_names
 from hushtable.io import frames
 
-_MOST = 12  # columns of which every subset is looked at; independence of all implies theirs
+_MAX_COLUMNS_FOR_SUBSETS = 12  # columns of which every subset is looked at; independence of all implies theirs
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class Independence(SpeaksOfNobody):
     def conditions(self) -> tuple[str, ...]:
         """Equal clusters, and independence."""
         n_clusters = "" if self.n_clusters is None else f"{self.n_clusters} "
-        return (f"{n_clusters}clusters of equal size", f"{listed(self.columns)} independent of {self.label!r}")
+        return (f"{n_clusters}clusters of equal size", f"{quote_names(self.columns)} independent of {self.label!r}")
 
     @property
     def sentence(self) -> str:
@@ -52,7 +52,7 @@ class Independence(SpeaksOfNobody):
             "this hides a correlation, not people: whoever knows a record's other cells can find it"
         )
 
-    def completed(self, asked: Claim) -> Independence:
+    def with_knowledge_of(self, asked: Claim) -> Independence:
         """Return the claim: another knows nothing besides."""
         del asked
         return self
@@ -65,13 +65,13 @@ class Independence(SpeaksOfNobody):
         labels, _ = label_rows(text_codes(frame.column(self.label), self.label)[None, :])
         vectors, first = label_rows(codes)
         n_labels = int(labels.max(initial=-1)) + 1
-        counts = tallied(vectors * n_labels + labels, len(first) * n_labels, frame.counts).reshape(-1, n_labels)
-        failures = self._sizes(counts.sum(axis=0))
-        sets = _subsets(len(self.columns))
+        counts = count_records(vectors * n_labels + labels, len(first) * n_labels, frame.counts).reshape(-1, n_labels)
+        failures = self._size_failures(counts.sum(axis=0))
+        sets = _list_subsets(len(self.columns))
         for chosen in sets:
-            n_wrong = _n_dependent(codes[list(chosen)][:, first], counts)
+            n_wrong = _count_dependent(codes[list(chosen)][:, first], counts)
             if n_wrong:
-                names = listed(self.columns[place] for place in chosen)
+                names = quote_names(self.columns[place] for place in chosen)
                 failures.append(Failure(f"{n_wrong} vectors of {names} depend on {self.label!r}"))
         figures = {"label": self.label, "n_clusters": n_labels, "n_vectors": len(first), "n_subsets": len(sets)}
         return Verdict(self.conditions, tuple(failures), self.columns, frame.n_records, figures=figures)
@@ -85,7 +85,7 @@ class Independence(SpeaksOfNobody):
         """Read what `to_dict` wrote."""
         return cls(tuple(entries["columns"]), str(entries["label"]), entries["n_clusters"])
 
-    def _sizes(self, sizes: CountArray) -> list[Failure]:
+    def _size_failures(self, sizes: CountArray) -> list[Failure]:
         failures = []
         if not len(sizes):
             failures.append(Failure("no records"))
@@ -96,12 +96,12 @@ class Independence(SpeaksOfNobody):
         return failures
 
 
-def _subsets(n_columns: int) -> list[tuple[int, ...]]:
-    sizes = range(1, n_columns + 1) if n_columns <= _MOST else (1, n_columns)
+def _list_subsets(n_columns: int) -> list[tuple[int, ...]]:
+    sizes = range(1, n_columns + 1) if n_columns <= _MAX_COLUMNS_FOR_SUBSETS else (1, n_columns)
     return [chosen for size in sizes for chosen in combinations(range(n_columns), size)]
 
 
-def _n_dependent(codes: CodeArray, counts: CountArray) -> int:
+def _count_dependent(codes: CodeArray, counts: CountArray) -> int:
     """Count the vectors of some columns that are not as frequent under every label as independence asks."""
     of_vector, first = label_rows(codes)
     held = np.zeros((len(first), counts.shape[1]), dtype=np.int64)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from hushtable._types import BoolArray, CountArray
-from hushtable.claims.grouping import Grouped, concatenate_runs, listed_cells, tallied
+from hushtable.claims.grouping import Grouped, concatenate_runs, count_records, list_cells_with_missing
 from hushtable.claims.verdict import Failure
 from hushtable.columns import ColumnSpec, fold_spelling
 from hushtable.errors import check_columns
@@ -24,9 +24,9 @@ class _ItemRows:
     items: CountArray
     counts: CountArray
 
-    def totals(self, n_items: int) -> CountArray:
+    def count_by_item(self, n_items: int) -> CountArray:
         """Count the records that hold each item."""
-        return tallied(self.items, n_items, self.counts[self.rows])
+        return count_records(self.items, n_items, self.counts[self.rows])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -39,7 +39,7 @@ class HeldItems:
     reference: _ItemRows | None = field(repr=False)  # of the rows of the original, where there is one
     odd: BoolArray = field(repr=False)  # (n_rows,), cells that write their set otherwise: they tell records apart
 
-    def by_class(self, grouped: Grouped, persons: CountArray | None) -> ItemCounts:
+    def count_by_class(self, grouped: Grouped, persons: CountArray | None) -> ItemCounts:
         """Count, for every item, the records of each class that hold it."""
         n_classes = grouped.n_classes
         label_of = np.full(grouped.frame.n_rows, -1, dtype=np.int64)
@@ -47,18 +47,18 @@ class HeldItems:
         labels = label_of[self.published.rows]
         shown = labels >= 0
         keys, inverse = np.unique(self.published.items[shown] * max(n_classes, 1) + labels[shown], return_inverse=True)
-        counts = tallied(inverse, len(keys), self.published.counts[self.published.rows[shown]])
+        counts = count_records(inverse, len(keys), self.published.counts[self.published.rows[shown]])
         if self.reference is None:
             whole = np.bincount(keys // max(n_classes, 1), weights=counts, minlength=self.n_items).astype(np.int64)
             n_records = int(grouped.records.sum())
         else:
-            whole, n_records = self.reference.totals(self.n_items), int(self.reference.counts.sum())
+            whole, n_records = self.reference.count_by_item(self.n_items), int(self.reference.counts.sum())
         offsets = np.searchsorted(keys, np.arange(self.n_items + 1) * max(n_classes, 1))
         return ItemCounts(
             self.name, grouped.records, persons, offsets, keys % max(n_classes, 1), counts, whole, n_records
         )
 
-    def failures(self) -> Iterator[tuple[Failure, CountArray]]:
+    def find_failures(self) -> Iterator[tuple[Failure, CountArray]]:
         """Say where equal sets can be told apart by how they are written, and in which rows."""
         if self.odd.any():
             n_cells = int(self.published.counts[self.odd].sum())
@@ -79,7 +79,7 @@ class ItemCounts:
     whole: CountArray = field(repr=False)  # (n_items,), records of each in the table that is compared with
     n_records: int  # all records of that table
 
-    def judged(self, model: PrivacyModel) -> tuple[BoolArray, float]:
+    def judge(self, model: PrivacyModel) -> tuple[BoolArray, float]:
         """Ask a model of every item; return the classes that fail for one of them, and the worst that was measured."""
         question = question_of_items(model, self.name)
         if isinstance(model, DistinctLDiversity):
@@ -87,7 +87,7 @@ class ItemCounts:
             return reached < model.l, float(reached.min(initial=model.l))
         failed, worst = np.zeros(len(self.sizes), dtype=bool), 0.0
         for item in range(0 if question.asks_of_none else 1, len(self.whole)):
-            stats = self._stats(item)
+            stats = self._item_stats(item)
             fails = ~question.model.passes(stats)
             failed |= fails
             worst = max(worst, float(question.model.measure(stats)[fails].max(initial=0.0)))
@@ -95,22 +95,22 @@ class ItemCounts:
 
     def diversity(self) -> CountArray:
         """Return for every class 2 where no item is held by all who have items, 1 where one is, 0 where none has."""
-        known = self.sizes - self._held(0)
+        known = self.sizes - self._count_holders(0)
         is_shared = np.zeros(len(self.sizes), dtype=bool)
         for item in range(1, len(self.whole)):
-            is_shared |= self._held(item) == known
+            is_shared |= self._count_holders(item) == known
         return np.where(known == 0, 0, np.where(is_shared, 1, 2))
 
-    def _held(self, item: int) -> CountArray:
+    def _count_holders(self, item: int) -> CountArray:
         """Return how many records of every class hold an item."""
         held = np.zeros(len(self.sizes), dtype=np.int64)
         entries = slice(self.offsets[item], self.offsets[item + 1])
         held[self.classes[entries]] = self.counts[entries]
         return held
 
-    def _stats(self, item: int) -> ClassStats:
+    def _item_stats(self, item: int) -> ClassStats:
         """Return what a model sees of an item: who holds it, and who does not."""
-        held, whole = self._held(item), int(self.whole[item])
+        held, whole = self._count_holders(item), int(self.whole[item])
         pairs = np.column_stack([self.sizes - held, held])
         is_there = pairs > 0
         codes = np.tile(np.array([-1, 0], dtype=np.int32), len(pairs))
@@ -120,24 +120,24 @@ class ItemCounts:
         return ClassStats(self.sizes, {self.name: histogram}, {self.name: totals}, persons=self.persons)
 
 
-def hold_items(
+def read_item_column(
     frame: frames.Frame, original: frames.Frame | None, name: str, suppressed: str | None, spec: ColumnSpec
 ) -> HeldItems:
     """Read a sensitive column of sets of a published table, and of the original where there is one."""
     place_of: dict[str, int] = {}
-    published, odd = _entries(frame, name, suppressed, spec, place_of)
+    published, odd = _list_item_rows(frame, name, suppressed, spec, place_of)
     reference = None
     if original is not None:
         check_columns([name], original.columns, "sensitive columns of the original")
-        reference, _ = _entries(original, name, None, spec.completed(original.spec(name)), place_of)
+        reference, _ = _list_item_rows(original, name, None, spec.with_defaults_from(original.spec(name)), place_of)
     return HeldItems(name, 1 + len(place_of), published, reference, odd)
 
 
-def _entries(
+def _list_item_rows(
     frame: frames.Frame, name: str, suppressed: str | None, spec: ColumnSpec, place_of: dict[str, int]
 ) -> tuple[_ItemRows, BoolArray]:
     """Return which rows hold which items, numbered on as they come, and the rows that write a set in another way."""
-    cells, rows = listed_cells(frame.column(name), name)
+    cells, rows = list_cells_with_missing(frame.column(name), name)
     sets: list[list[str]] = [[]]
     for cell in cells[1:]:
         # A suppressed cell says nothing, as a missing one does.

@@ -6,14 +6,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
-from hushtable.claims.classes import ClaimOnColumns, held_sets, orderless, untold
+from hushtable.claims.classes import (
+    ClaimOnColumns,
+    describe_missing_hierarchies,
+    describe_missing_order,
+    read_item_columns,
+)
 from hushtable.claims.grouping import (
     Grouped,
     class_figures,
     count_values,
-    cover,
-    group,
-    hold,
+    find_coverage,
+    group_rows,
+    read_sensitive_columns,
     rows_of,
     spelling_failures,
 )
@@ -47,13 +52,13 @@ class Matchings(ClaimOnColumns):
             "this is not k-anonymity: a published row may be unique"
         )
 
-    def completed(self, asked: Claim) -> Matchings:
+    def with_knowledge_of(self, asked: Claim) -> Matchings:
         """Return the claim with what another of its kind knows besides: orders and hierarchies."""
         if not isinstance(asked, Matchings):
             return self
-        return replace(self, **self._known_with(asked))
+        return replace(self, **self._merge_knowledge(asked))
 
-    def compares(self, columns: Sequence[str]) -> bool:
+    def needs_original(self, columns: Sequence[str]) -> bool:
         """Tell whether a table that publishes these columns is judged beside the input: always."""
         del columns
         return True
@@ -61,42 +66,48 @@ class Matchings(ClaimOnColumns):
     def verify(self, data: Any, *, original: Any = None) -> Verdict:
         """Judge a published table beside the original one, whose order plays no part."""
         # A notion judges rows, of which each is a record.
-        frame = frames.read(data).one_by_one()
+        frame = frames.read(data).with_row_per_record()
         check_columns(self.columns, frame.columns, "quasi_identifiers")
         check_columns(self.sensitive, frame.columns, "sensitive columns")
-        grouped = group(frame, self.columns, (), None)
+        grouped = group_rows(frame, self.columns, (), None)
         parted = self.parted
-        held = hold(frame, None, [name for name in self.sensitive if name not in parted], SUPPRESSED, self.specs)
-        sets = held_sets(frame, None, parted, SUPPRESSED, self.specs)
+        held = read_sensitive_columns(
+            frame, None, [name for name in self.sensitive if name not in parted], SUPPRESSED, self.specs
+        )
+        sets = read_item_columns(frame, None, parted, SUPPRESSED, self.specs)
         histograms = {name: count_values(grouped.labels, each.codes, grouped.n_classes) for name, each in held.items()}
         stats = ClassStats(grouped.records, histograms)
         failures = [*([Failure("no records")] if frame.n_rows == 0 else []), *spelling_failures(frame, self.columns)]
-        failures += [failure for each in sets for failure, _ in each.failures()]
+        failures += [failure for each in sets for failure, _ in each.find_failures()]
         lack: str | None = "it compares published rows with the original ones: pass original="
         if original is not None:
-            lack = untold(self.columns, self.hierarchies) or orderless(self.columns, self.specs)
+            lack = describe_missing_hierarchies(self.columns, self.hierarchies) or describe_missing_order(
+                self.columns, self.specs
+            )
         if lack is None:
-            source, _ = frames.read(original).one_by_one().told(self._of_input).without_odd_cells()
-            failures += self._failures(grouped, source)
+            source, _ = frames.read(original).with_row_per_record().with_specs(self._of_input).without_odd_cells()
+            failures += self._match_failures(grouped, source)
         unchecked = {} if lack is None else dict.fromkeys(self.conditions, lack)
         figures = {
-            **class_figures(stats, grouped, {each.name: each.by_class(grouped, None).diversity() for each in sets}),
+            **class_figures(
+                stats, grouped, {each.name: each.count_by_class(grouped, None).diversity() for each in sets}
+            ),
             "missing": "category",
         }
         return Verdict(self.conditions, tuple(failures), self.columns, frame.n_rows, unchecked, figures)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the notions, columns and kinds, and the hierarchies as far as they may be told."""
-        return {"kind": self.kind, "sentence": self.sentence, **self._entries()}
+        return {"kind": self.kind, "sentence": self.sentence, **self._to_entries()}
 
     @classmethod
     def from_dict(cls, entries: Mapping[str, Any]) -> Matchings:
         """Read what `to_dict` wrote."""
-        return cls(**cls._read(entries))
+        return cls(**cls._from_entries(entries))
 
-    def _failures(self, grouped: Grouped, source: frames.Frame) -> list[Failure]:
+    def _match_failures(self, grouped: Grouped, source: frames.Frame) -> list[Failure]:
         check_columns(self.columns, source.columns, "quasi_identifiers of the original")
-        classes, originals = cover(grouped, source, self.columns, self.specs, self.hierarchies)
+        classes, originals = find_coverage(grouped, source, self.columns, self.specs, self.hierarchies)
         originals, published = rows_of(classes, grouped.labels, originals)
         matching = Matching(grouped.frame.n_rows, source.n_rows, published, originals)
         stats = ClassStats(grouped.records, matching=matching)

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
 from hushtable._types import CountArray
-from hushtable.columns import ColumnSpec, finite
+from hushtable.columns import ColumnSpec, to_json_values
 from hushtable.errors import InputError, VerificationError, check_columns
 from hushtable.io import frames
 from hushtable.models import PrivacyModel
@@ -169,7 +169,7 @@ class Verdict(StatesFacts):
             "n_records": self.n_records,
             **self.figures,
         }
-        return dict(finite(told))
+        return dict(to_json_values(told))
 
     @property
     def facts(self) -> tuple[str, ...]:
@@ -234,7 +234,7 @@ class Claim(Protocol):
     def sentence(self) -> str:
         """All of it in one sentence, with the reader it assumes."""
 
-    def completed(self, asked: Claim) -> Claim:
+    def with_knowledge_of(self, asked: Claim) -> Claim:
         """Return the claim with what another, which asks the same, knows besides: orders, the population."""
 
     def verify(self, data: Any, *, original: Any = None) -> Verdict:
@@ -259,7 +259,7 @@ class SpeaksOfNobody:
     suppressed: str | None = None
 
 
-def told(claim: Any, **given: Any) -> Any:
+def with_reading_of(claim: Any, **given: Any) -> Any:
     """Return a claim that was told how to judge: a reading of missing cells, a population."""
     known = {each.name for each in fields(claim)}
     useless = [name for name in given if name not in known]
@@ -289,7 +289,7 @@ class Stated(SpeaksOfNobody):
         """Who says it."""
         return f"{self.statement} on {', '.join(self.columns)}, as whoever made the table states"
 
-    def completed(self, asked: Claim) -> Stated:
+    def with_knowledge_of(self, asked: Claim) -> Stated:
         """Return the claim: another knows nothing besides."""
         del asked
         return self

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 from hushtable._types import Missing
 from hushtable.claims.classes import Classes, Limits
-from hushtable.claims.histories import HistoryClaim, linked_in
+from hushtable.claims.histories import HistoryClaim, measure_claim_linkage
 from hushtable.claims.independence import Independence
 from hushtable.claims.matchings import Matchings
 from hushtable.claims.verdict import Claim, Stated, Verdict
 from hushtable.columns import SUPPRESSED, ColumnSpec, check_specs
-from hushtable.errors import InputError, VerificationError, listed, names_in
+from hushtable.errors import InputError, VerificationError, names_in, quote_names
 from hushtable.hierarchy import Hierarchy
 from hushtable.io import MANIFEST, Dialect, frames
 from hushtable.models import MatchingNotion, PrivacyModel, models_in
@@ -43,7 +43,7 @@ def claim_from_dict(entries: Any) -> Claim:
         ) from None
 
 
-def of_models(
+def claim_from_models(
     columns: Sequence[str],
     models: Sequence[PrivacyModel],
     *,
@@ -80,7 +80,7 @@ def with_commas(claim: Claim, columns: Sequence[str]) -> Claim:
     return replace(claim, specs={**claim.specs, **spelled})
 
 
-def opened(data: Any, dialect: Dialect | None = None, *, is_large: bool = False) -> frames.Frame | Scan:
+def open_release(data: Any, dialect: Dialect | None = None, *, is_large: bool = False) -> frames.Frame | Scan:
     """Open a published table: a frame, or a folder (or a large file), of which no row is read.
 
     VerificationError where the folder holds files that would not be judged, beside its parts and its manifest.
@@ -96,14 +96,14 @@ def opened(data: Any, dialect: Dialect | None = None, *, is_large: bool = False)
         strangers = [name for name in getattr(table, "passed_over", ()) if name != MANIFEST]
         if strangers:
             raise VerificationError(
-                f"{str(data)!r} holds files that nobody judges: {listed(strangers)}.",
+                f"{str(data)!r} holds files that nobody judges: {quote_names(strangers)}.",
                 hint="remove them: a reader of the folder may read their rows too.",
             )
         return table
     return frames.read(data, dialect=dialect)
 
 
-def seen(claim: Claim, table: frames.Frame | Scan) -> frames.Frame:
+def select_for_claim(claim: Claim, table: frames.Frame | Scan) -> frames.Frame:
     """Return what a claim looks at: of files that are not held whole, the distinct rows of its columns, with counts."""
     if isinstance(table, frames.Frame):
         return table
@@ -227,12 +227,12 @@ def verify(
             hint="pass original=, the table before it was protected.",
         )
     judged = (*columns, *names_in(sensitive, "sensitive"), *(name for model in asked for name in model.needs.sensitive))
-    claim = of_models(
+    claim = claim_from_models(
         columns,
         asked,
         sensitive=sensitive,
         specs=specs,
-        hierarchies=_ladders(hierarchies, judged),
+        hierarchies=_hierarchies_by_column(hierarchies, judged),
         population=population,
         person=person,
         limits=Limits(highest_risk, average_risk),
@@ -241,13 +241,15 @@ def verify(
     )
     if linked and person is None:
         raise InputError("linked=True needs to know whose record a row is.", hint="pass person=.")
-    judged_frame = frames.counted(seen(claim, opened(data)), counts)
+    judged_frame = frames.with_counts(select_for_claim(claim, open_release(data)), counts)
     verdict = claim.verify(judged_frame, original=original)
-    linkage = linked_in(claim, judged_frame) if linked else None
-    return verdict if linkage is None else linkage.told_in(verdict)
+    linkage = measure_claim_linkage(claim, judged_frame) if linked else None
+    return verdict if linkage is None else linkage.add_to_verdict(verdict)
 
 
-def _ladders(given: Mapping[str, Any] | str | os.PathLike[str] | None, columns: Sequence[str]) -> Mapping[str, Any]:
+def _hierarchies_by_column(
+    given: Mapping[str, Any] | str | os.PathLike[str] | None, columns: Sequence[str]
+) -> Mapping[str, Any]:
     """Return what generalizes which column; a file of domains may list others too."""
     if isinstance(given, (str, os.PathLike)):
         return {name: ladder for name, ladder in Hierarchy.from_domains(given).items() if name in columns}

@@ -29,7 +29,7 @@ from typing import Annotated, Final, NoReturn
 import typer
 
 from hushtable.cli.groups import flatten_groups
-from hushtable.cli.terminal import complain, print_json, tell
+from hushtable.cli.terminal import print_error, print_json, print_to_stderr
 from hushtable.errors import HushError, InputError
 from hushtable.io import check_secrets, is_full
 from hushtable.wording import LANGUAGES, current_language, set_language, translate, use_language
@@ -42,8 +42,14 @@ FAULT: Final = 70
 
 _LANGUAGE: Final = "--language"
 _PACKAGE: Final = Path(__file__).resolve().parent.parent
-_FULL: Final = ("(os error 28)", "(os error 122)", "No space left on device")
-_NO_MEMORY: Final = ("(os error 12)", "Cannot allocate memory", "memory allocation", "Out of Memory", "out of memory")
+_FULL_DISK_SIGNS: Final = ("(os error 28)", "(os error 122)", "No space left on device")
+_NO_MEMORY_SIGNS: Final = (
+    "(os error 12)",
+    "Cannot allocate memory",
+    "memory allocation",
+    "Out of Memory",
+    "out of memory",
+)
 
 
 def fault_line(error: BaseException) -> str:
@@ -62,7 +68,8 @@ def fault_line(error: BaseException) -> str:
     if any(_is_disk(each) for each in whole):
         return "the disk came to its end; make room where files are written and in the folder of temporary files."
     return (
-        f"a fault of hushtable: {type(error).__name__} at {_place(error)}; run it again with --traceback, and report "
+        f"a fault of hushtable: {type(error).__name__} at {_locate_fault(error)}; run it again with --traceback, and "
+        "report "
         "what that shows, without values of your data."
     )
 
@@ -70,14 +77,14 @@ def fault_line(error: BaseException) -> str:
 def _is_memory(error: BaseException) -> bool:
     if isinstance(error, MemoryError) or (isinstance(error, OSError) and error.errno == errno.ENOMEM):
         return True
-    return any(sign in str(error) for sign in _NO_MEMORY)
+    return any(sign in str(error) for sign in _NO_MEMORY_SIGNS)
 
 
 def _is_disk(error: BaseException) -> bool:
-    return (isinstance(error, OSError) and is_full(error)) or any(sign in str(error) for sign in _FULL)
+    return (isinstance(error, OSError) and is_full(error)) or any(sign in str(error) for sign in _FULL_DISK_SIGNS)
 
 
-def _place(error: BaseException) -> str:
+def _locate_fault(error: BaseException) -> str:
     """Return the last line of the package that an error came through."""
     places = [
         f"{path.relative_to(_PACKAGE)}:{frame.lineno}"
@@ -158,7 +165,7 @@ def command() -> NoReturn:
     os.environ.setdefault("NUMBA_CPU_NAME", "generic")
     try:
         # A process that only calls `main` keeps its own handling of signals.
-        with _ending_in_order():
+        with _exit_on_signals():
             main()
         code: object = 0
     except SystemExit as ended:
@@ -193,30 +200,30 @@ def _run() -> None:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("always", UserWarning)
-            warnings.showwarning = partial(_tell, set())
+            warnings.showwarning = partial(_print_warning, set())
             # Before anybody reads them: what is wrong with an argument is told with it.
             check_secrets(arguments)
             arguments = _choose_language(arguments)
-            _group(current_language(), *(name for name in arguments[:1] if name in _PLACES))(arguments)
+            _build_command(current_language(), *(name for name in arguments[:1] if name in _PLACES))(arguments)
     except (SystemExit, KeyboardInterrupt):
         raise
     # Some libraries' panics are no Exception.
     except BaseException as error:
         if is_traced:
-            tell(*"".join(traceback.format_exception(error)).rstrip("\n").split("\n"))
+            print_to_stderr(*"".join(traceback.format_exception(error)).rstrip("\n").split("\n"))
         if isinstance(error, HushError):
             if error.exit_code == 1 and "--json" in arguments:
                 # Whoever read the output may have gone.
                 with suppress(typer.Exit):
                     print_json({"passed": False, "error": type(error).__name__, "message": str(error)})
-            complain(error)
+            print_error(error)
             sys.exit(error.exit_code)
-        complain(fault_line(error))
+        print_error(fault_line(error))
         sys.exit(FAULT)
 
 
 @functools.cache
-def _group(language: str, *wanted: str) -> Callable[[Sequence[str]], None]:
+def _build_command(language: str, *wanted: str) -> Callable[[Sequence[str]], None]:
     """Return the command with its help in a language."""
     with use_language(language):
         return typer.main.get_command(build_app(*wanted))
@@ -249,11 +256,11 @@ def _choose_language(arguments: list[str]) -> list[str]:
 
 
 @contextmanager
-def _ending_in_order() -> Iterator[None]:
+def _exit_on_signals() -> Iterator[None]:
     """Leave by an exception when the process is asked to end, so that drafts of files are removed."""
     # Windows has no terminal that hangs up.
     asking = [signal.SIGTERM, *([signal.SIGHUP] if hasattr(signal, "SIGHUP") else [])]
-    before = {each: signal.signal(each, _leave) for each in asking if signal.getsignal(each) != signal.SIG_IGN}
+    before = {each: signal.signal(each, _exit_on_signal) for each in asking if signal.getsignal(each) != signal.SIG_IGN}
     try:
         yield
     finally:
@@ -261,14 +268,14 @@ def _ending_in_order() -> Iterator[None]:
             signal.signal(each, handler)
 
 
-def _tell(told: set[str], message: Warning | str, *_: object, **__: object) -> None:
+def _print_warning(told: set[str], message: Warning | str, *_: object, **__: object) -> None:
     # Who codes a column twice warns twice.
     if str(message) not in told:
         told.add(str(message))
-        complain(f"careful: {message}")
+        print_error(f"careful: {message}")
 
 
-def _leave(number: int, _: object) -> NoReturn:
+def _exit_on_signal(number: int, _: object) -> NoReturn:
     sys.exit(128 + number)
 
 
@@ -287,7 +294,7 @@ def _root(
         if as_json:
             from hushtable.models import plugins
 
-            print_json({"hushtable": metadata.version("hushtable"), "plugins": plugins.listing()})
+            print_json({"hushtable": metadata.version("hushtable"), "plugins": plugins.list_plugins()})
         else:
             typer.echo(metadata.version("hushtable"))
         raise typer.Exit

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Final, TypeVar, cast
 import typer
 
 from hushtable.cli.groups import argument, field, option
-from hushtable.cli.terminal import tell
+from hushtable.cli.terminal import print_to_stderr
 from hushtable.errors import InputError
 
 if TYPE_CHECKING:
@@ -30,10 +30,10 @@ _STREAM: Final = Path("-")
 
 def table_path(text: str) -> Path:
     """Return what names a table: a path, or what stands for one where it is a URL, of which a path drops a slash."""
-    from hushtable.io import located
+    from hushtable.io import parse_location
 
     try:
-        return cast("Path", located(text))
+        return cast("Path", parse_location(text))
     except InputError as error:
         # The parser of arguments would tell an error of values with the value.
         raise typer.BadParameter(str(error)) from None
@@ -127,7 +127,7 @@ class ReadingOptions:
 
     def original(self, path: Path, rules: Policy | None) -> Frame:
         """Read what a release was made from, spelled as its policy says if there is one."""
-        return self.table(path) if rules is None else self.table(path, rules.read_as.dialect).told(rules.specs)
+        return self.table(path) if rules is None else self.table(path, rules.read_as.dialect).with_specs(rules.specs)
 
     def table_with_counts(
         self, file: Path, columns: Sequence[str], known: Dialect | None = None, *, details: Path | None = None
@@ -151,7 +151,7 @@ class ReadingOptions:
 
 def _tell_index(frame: Frame, file: Path) -> Frame:
     if frame.dialect.index:
-        tell(f"{file}: its first column has no name; left out, as an index.")
+        print_to_stderr(f"{file}: its first column has no name; left out, as an index.")
     return frame
 
 

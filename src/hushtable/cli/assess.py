@@ -21,10 +21,10 @@ from hushtable.cli.arguments import (
 )
 from hushtable.cli.groups import field
 from hushtable.cli.limits import assess_figures, fail_above, limits_of
-from hushtable.cli.report import check_report, conclude
-from hushtable.cli.terminal import aligned, step
+from hushtable.cli.report import check_report, print_result
+from hushtable.cli.terminal import format_table, show_step
 from hushtable.errors import InputError
-from hushtable.policy import failures
+from hushtable.policy import find_failures
 
 if TYPE_CHECKING:
     from hushtable.cli.arguments import ReadingOptions
@@ -92,23 +92,23 @@ def assess(
         "population_size": population.population_size,
         "weights": population.weights,
         "household": population.household,
-        "tolerance": _number(yardstick.tolerance),
+        "tolerance": _parse_tolerance(yardstick.tolerance),
         "thresholds": numbers_in("--thresholds", yardstick.thresholds, int, "class sizes", "2,5,11,20"),
         "missing": yardstick.missing,
         "known_within": amounts_of("--known-within", yardstick.known_within) or None,
     }
-    with step("reading"):
-        frame, asked = _read(file, known, machine)
+    with show_step("reading"):
+        frame, asked = _read_table(file, known, machine)
         everyone = machine.optional_table(population.population)
-    with step("looking at classes"):
+    with show_step("looking at classes"):
         risk = assess_(frame, population=everyone, **asked, **options)
     found = risk.to_dict()
-    failed = [*_above(risk), *failures(assess_figures(found), limits)]
+    failed = [*_find_tolerance_failure(risk), *find_failures(assess_figures(found), limits)]
     judged = failed if limits or yardstick.tolerance is not None else None
-    conclude(risk, {"file": file.name, **found}, judged, results, lambda: _table_of_estimates(risk))
+    print_result(risk, {"file": file.name, **found}, judged, results, lambda: _table_of_estimates(risk))
 
 
-def _read(file: Path, known: KnownOptions, reading: ReadingOptions) -> tuple[Frame, dict[str, Any]]:
+def _read_table(file: Path, known: KnownOptions, reading: ReadingOptions) -> tuple[Frame, dict[str, Any]]:
     """Read the table, and what is asked of it: by options, or by a policy."""
     if known.policy is None:
         qi, sensitive = names_of(known.qi), names_of(known.sensitive)
@@ -117,7 +117,7 @@ def _read(file: Path, known: KnownOptions, reading: ReadingOptions) -> tuple[Fra
             hint = "pass --qi age,sex, or -p policy.yaml (`hushtable scan FILE -p policy.yaml` writes one)."
             raise InputError(msg, hint=hint)
         judged = [*qi, *sensitive, *([known.person] if known.person else [])]
-        frame = reading.table_with_counts(file, judged).learned()
+        frame = reading.table_with_counts(file, judged).with_learned_specs()
         return frame, {"quasi_identifiers": qi, "sensitive": sensitive, "person": known.person}
     if known != KnownOptions(policy=known.policy):
         raise InputError(
@@ -137,7 +137,7 @@ def _read(file: Path, known: KnownOptions, reading: ReadingOptions) -> tuple[Fra
     return frame, {**roles, "person": rules.person, "specs": rules.specs}
 
 
-def _above(risk: RiskAssessment) -> list[dict[str, Any]]:
+def _find_tolerance_failure(risk: RiskAssessment) -> list[dict[str, Any]]:
     """Return, as a failed limit is told, that the table is above what is tolerated."""
     if risk.within_tolerance is not False:
         return []
@@ -149,7 +149,7 @@ def _above(risk: RiskAssessment) -> list[dict[str, Any]]:
     return [{"figure": "tolerance", "value": risk.smallest_class, "limit": risk.tolerance, "because": because}]
 
 
-def _number(tolerance: str | None) -> float | str | None:
+def _parse_tolerance(tolerance: str | None) -> float | str | None:
     """Read a tolerance: a whole number, a share, or a name."""
     if tolerance is None:
         return None
@@ -171,4 +171,4 @@ def _table_of_estimates(risk: RiskAssessment) -> list[str]:
         for name, each in risk.population_uniqueness.items()
     ]
     titles = ("unique in the population", "share", "bounds", "because")
-    return [aligned(titles, rows, right=("share",), sentences=titles[2:]).rstrip()] if rows else []
+    return [format_table(titles, rows, right=("share",), sentences=titles[2:]).rstrip()] if rows else []

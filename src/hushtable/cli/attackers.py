@@ -21,10 +21,10 @@ from hushtable.cli.arguments import (
     table_path,
 )
 from hushtable.cli.groups import argument, field, option
-from hushtable.cli.limits import attack_figures, fail_above, judge, limits_of, synthetic_figures
-from hushtable.cli.report import WrittenRelease, check_report, conclude, report_outputs
+from hushtable.cli.limits import attack_figures, fail_above, judge_figures, limits_of, synthetic_figures
+from hushtable.cli.report import WrittenRelease, check_report, print_result, report_outputs
 from hushtable.cli.summary import attack_tables
-from hushtable.cli.terminal import aligned, step
+from hushtable.cli.terminal import format_table, show_step
 from hushtable.errors import ColumnError, InputError
 from hushtable.policy import LimitedFigure
 
@@ -75,44 +75,44 @@ def attack(
     limits = limits_of(fail, _FIGURES)
     inputs = drafts.paths_among(place_of(original), synthetic, control)
     drafts.check_outputs(report_outputs(results.report), inputs, overwrite=results.force)
-    with step("reading"):
+    with show_step("reading"):
         first = reading.table(original)
         second, third = (reading.optional_table(path) for path in (synthetic, control))
-    found = _attacks(first, second, third, attacking)
-    with step("counting copies"):
+    found = _run_attacks(first, second, third, attacking)
+    with show_step("counting copies"):
         counted = count_copies(first, second, control=third)
-    figures = _measured(first, second, third, attacking.secret or [], attacking.seed)
+    figures = _measure_figures(first, second, third, attacking.secret or [], attacking.seed)
     found = replace(found, copies=counted, figures=figures)
-    failed = judge(synthetic_figures(found, limits), limits)
-    conclude(found, {"file": original.name, **found.to_dict()}, failed, results, lambda: attack_tables(found))
+    failed = judge_figures(synthetic_figures(found, limits), limits)
+    print_result(found, {"file": original.name, **found.to_dict()}, failed, results, lambda: attack_tables(found))
 
 
-def _attacks(original: Any, synthetic: Any, control: Any, attacking: Attacking) -> Attacks:
+def _run_attacks(original: Any, synthetic: Any, control: Any, attacking: Attacking) -> Attacks:
     from hushtable.risk import Attacks, inference, linkability, singling_out
 
     names = list(original.columns)
-    halves = _halves(attacking.aux, names)
+    halves = _choose_halves(attacking.aux, names)
     asked: dict[str, Any] = {"control": control, "n_attacks": attacking.attacks, "seed": attacking.seed}
-    with step("singling out"):
+    with show_step("singling out"):
         n_used = min(3, len(names)) if attacking.n_cols is None else attacking.n_cols
         found = [singling_out(original, synthetic, n_cols=n_used, **asked)]
     if len(names) > 1:
         n_neighbors = attacking.neighbors
-        with step("linking"):
+        with show_step("linking"):
             found.append(linkability(original, synthetic, aux_columns=halves, n_neighbors=n_neighbors, **asked))
-        with step("inferring"):
+        with show_step("inferring"):
             secrets = attacking.secret or names
             found += [inference(original, synthetic, secret=name, **asked) for name in secrets]
     return Attacks(tuple(found))
 
 
-def _measured(original: Any, synthetic: Any, control: Any, secrets: list[str], seed: int) -> tuple[Any, ...]:
+def _measure_figures(original: Any, synthetic: Any, control: Any, secrets: list[str], seed: int) -> tuple[Any, ...]:
     """Return the figures of distances, and of the attribution of the secrets that were named."""
     from hushtable.risk import dcr, nndr, rapid, tcap
 
-    with step("measuring distances"):
+    with show_step("measuring distances"):
         found = [each(original, synthetic, control=control, seed=seed) for each in (dcr, nndr)]
-    with step("attributing"):
+    with show_step("attributing"):
         for name in secrets if len(original.columns) > 1 else []:
             found.append(tcap(original, synthetic, target=name, control=control))
             # Numbers have no categories to tell, and the model is of an extra.
@@ -121,7 +121,7 @@ def _measured(original: Any, synthetic: Any, control: Any, secrets: list[str], s
     return tuple(found)
 
 
-def _halves(aux: list[str] | None, columns: list[str]) -> tuple[list[str], list[str]]:
+def _choose_halves(aux: list[str] | None, columns: list[str]) -> tuple[list[str], list[str]]:
     if aux is None:
         return columns[::2], columns[1::2]
     if len(aux) != 2:
@@ -179,10 +179,10 @@ def unicity(
 
     limits = limits_of(fail, _UNICITY_FIGURES)
     check_report(results, place_of(file), records.original)
-    with step("reading"):
-        frame, meaning = _released(file, reading)
+    with show_step("reading"):
+        frame, meaning = _read_release(file, reading)
         source = reading.optional_table(records.original)
-    with step("looking for persons"):
+    with show_step("looking for persons"):
         found = unicity_(
             frame,
             person=records.person,
@@ -198,7 +198,7 @@ def unicity(
     most = max(found.known, key=lambda each: each.rate)
     figures = attack_figures(most.rate, most.n_found, f"of the persons who are found by {most.n_known} records")
     entries = {"file": file.name, **found.to_dict()}
-    conclude(found, entries, judge(figures, limits), results, lambda: _unicity_table(found))
+    print_result(found, entries, judge_figures(figures, limits), results, lambda: _unicity_table(found))
 
 
 @dataclass(frozen=True)
@@ -229,14 +229,14 @@ def link(
     if "excess" in limits and control is None:
         raise InputError("--fail-above excess has no effect without --control.", hint="give that too, or leave it out.")
     check_report(results, release, outside, control)
-    with step("reading"):
-        frame, meaning = _released(release, reading)
+    with show_step("reading"):
+        frame, meaning = _read_release(release, reading)
         others = [reading.optional_table(path) for path in (outside, control)]
-    with step("looking up records"):
+    with show_step("looking up records"):
         found = link_(
             frame,
             others[0],
-            on=_pairs(linked.on),
+            on=_parse_pairs(linked.on),
             tolerance=amounts_of("--tolerance", linked.tolerance),
             truth=linked.truth,
             control=others[1],
@@ -247,7 +247,7 @@ def link(
     what = "of the outside records that fit one released record alone"
     figures = attack_figures(found.rate, found.found.n_one_record, what, excess)
     entries = {"release": release.name, **found.to_dict()}
-    conclude(found, entries, judge(figures, limits), results)
+    print_result(found, entries, judge_figures(figures, limits), results)
 
 
 def join_risk(
@@ -264,15 +264,15 @@ def join_risk(
 
     limits = limits_of(fail, _JOIN_FIGURES)
     check_report(results, first, second)
-    with step("reading"):
-        one, meaning = _released(first, reading)
-        two, others = _released(second, reading)
-    with step("joining"):
+    with show_step("reading"):
+        one, meaning = _read_release(first, reading)
+        two, others = _read_release(second, reading)
+    with show_step("joining"):
         told = {name: {**others[name], **meaning[name]} for name in meaning}
-        found = join_risk_(one, two, on=_pairs(on), truth=truth, **told)
+        found = join_risk_(one, two, on=_parse_pairs(on), truth=truth, **told)
     figures = attack_figures(found.rate, found.n_rebuilt, "of the records that the join rebuilds")
     entries = {"first": first.name, "second": second.name, **found.to_dict()}
-    conclude(found, entries, judge(figures, limits), results)
+    print_result(found, entries, judge_figures(figures, limits), results)
 
 
 def attack_release(
@@ -297,17 +297,17 @@ def attack_release(
     claim = manifest.claim_of(release)
     if not isinstance(claim, Classes):
         raise InputError(f"{str(release)!r} claims nothing of classes.", hint="attack what hushtable anonymize wrote.")
-    with step("reading"):
+    with show_step("reading"):
         frame = reading.table(release, manifest.dialect_of(release))
         others = [reading.optional_table(path) for path in (earlier, original)]
-    with step("attacking"):
+    with show_step("attacking"):
         found = attack_written(frame, claim, others[0], original=others[1], seed=seed)
     figures = {"count": LimitedFigure(len(found.fell), "the number of attacks to which the release falls")}
     entries = {"release": release.name, **found.to_dict("external" if external else "internal")}
-    conclude(found, entries, judge(figures, limits), results, lambda: _attack_release_table(found))
+    print_result(found, entries, judge_figures(figures, limits), results, lambda: _attack_release_table(found))
 
 
-def _released(path: Path, reading: ReadingOptions) -> tuple[Frame, dict[str, Any]]:
+def _read_release(path: Path, reading: ReadingOptions) -> tuple[Frame, dict[str, Any]]:
     """Read a table that was released, and what the manifest beside it says of its cells."""
     from hushtable.release import manifest
 
@@ -316,7 +316,7 @@ def _released(path: Path, reading: ReadingOptions) -> tuple[Frame, dict[str, Any
     return frame, {name: dict(getattr(claim, name, {})) for name in ("specs", "hierarchies")}
 
 
-def _pairs(on: str) -> dict[str, str]:
+def _parse_pairs(on: str) -> dict[str, str]:
     """Read columns and what the second table calls them."""
     pairs = [entry.partition("=") for entry in names_of(on)]
     return {name.strip(): (other if mark else name).strip() for name, mark, other in pairs}
@@ -329,7 +329,7 @@ def _attack_release_table(found: OwnAttacks) -> list[str]:
          "" if each.control_rate is None else f"{each.control_rate:.1%}")
         for each in found.attacks
     ]  # fmt: skip
-    return [aligned(titles, rows, right=titles[2:], sentences=titles[:1])] if rows else []
+    return [format_table(titles, rows, right=titles[2:], sentences=titles[:1])] if rows else []
 
 
 def _unicity_table(found: Unicity) -> list[str]:
@@ -340,4 +340,4 @@ def _unicity_table(found: Unicity) -> list[str]:
          "" if each.n_right is None else f"{each.n_right:,}")
         for each in found.known
     ]  # fmt: skip
-    return [aligned(titles, rows, right=titles)]
+    return [format_table(titles, rows, right=titles)]

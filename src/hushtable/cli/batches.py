@@ -17,8 +17,8 @@ from hushtable.cli.arguments import (
 )
 from hushtable.cli.groups import argument, option
 from hushtable.cli.requests import key_in
-from hushtable.cli.summary import abridged, written_line
-from hushtable.cli.terminal import print_json, say, step
+from hushtable.cli.summary import abridge_lines, written_line
+from hushtable.cli.terminal import print_json, print_lines, show_step
 from hushtable.errors import InputError
 
 if TYPE_CHECKING:
@@ -51,18 +51,18 @@ def apply(
     from hushtable.anonymizers import LearnedRecoding
     from hushtable.release import describe_release
 
-    origin = None if str(file) == "-" else engines.opened(file, dialect=machine.dialect())
+    origin = None if str(file) == "-" else engines.open_origin(file, dialect=machine.dialect())
     inputs = [place_of(file), recoding, *(path for path in (together, key_file) if path is not None)]
     in_memory = {"--together": together is not None, "--keep-order": written.keep_order}
     _check_output(output, inputs, origin, in_memory, written)
     learned = LearnedRecoding.read(recoding)
     key = None if key_file is None else key_in(key_file)
-    with step("reading"):
+    with show_step("reading"):
         rows = machine.table(file) if origin is None else origin
         earlier = None if together is None else machine.table(together)
-    with step("placing rows"):
+    with show_step("placing rows"):
         release = learned.apply(rows, earlier=earlier, key=key)
-    with step("writing and verifying"):
+    with show_step("writing and verifying"):
         verdict = release.write(
             output,
             keep_order=written.keep_order,
@@ -75,7 +75,9 @@ def apply(
     if shown.as_json:
         print_json({"file": str(output), "verified": verdict.to_dict(), "facts": facts, **entries})
     else:
-        say(*abridged([written_line(output, codebook=written.codebook), *facts], [], verbose=shown.verbose))
+        print_lines(
+            *abridge_lines([written_line(output, codebook=written.codebook), *facts], [], verbose=shown.verbose)
+        )
 
 
 def _check_output(

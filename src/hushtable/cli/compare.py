@@ -19,15 +19,17 @@ from hushtable.cli.arguments import (
 )
 from hushtable.cli.groups import field
 from hushtable.cli.report import report_outputs, write_report
-from hushtable.cli.requests import decided, key_in
-from hushtable.cli.terminal import aligned, bar, leaving, print_json, say, step
+from hushtable.cli.requests import key_in, with_asked_role
+from hushtable.cli.terminal import exit_with_code, format_table, print_json, print_lines, show_progress, show_step
 from hushtable.errors import InputError
 
 if TYPE_CHECKING:
     from hushtable.policy import ComparedRun, Comparison
 
-_FOUND: Final = "Found: the largest share of persons that 1, 2 or 3 known records find; by a sample."
-_OVERLAP: Final = "Overlap: of the 95 % intervals of the model's coefficients with the original's; 1 is all, 0 none."
+_FOUND_NOTE: Final = "Found: the largest share of persons that 1, 2 or 3 known records find; by a sample."
+_OVERLAP_NOTE: Final = (
+    "Overlap: of the 95 % intervals of the model's coefficients with the original's; 1 is all, 0 none."
+)
 _PICTURES: Final = (".png", ".svg")
 _FIGURES: Final = ("highest", "average", "classes", "loss", "longest", "bytes", "suppressed", "found", "overlap", "s")
 
@@ -91,11 +93,11 @@ def compare(
     rules = Policy.read(asked.policy)
     inputs = [place_of(file), asked.policy, *([asked.key_file] if asked.key_file else []), *rules.inputs]
     _check_outputs(results, inputs)
-    rules = decided(rules, asked.ask)
-    with step("reading"):
+    rules = with_asked_role(rules, asked.ask)
+    with show_step("reading"):
         frame = machine.table(file, rules.read_as.dialect)
     named = {"recoding": settings.recoding, "method": settings.method, "links": settings.links}
-    with bar("comparing") as progress:
+    with show_progress("comparing") as progress:
         compared = compare_(
             frame,
             rules,
@@ -108,14 +110,14 @@ def compare(
             progress=progress,
         )
     is_feasible = any(row.is_feasible for row in compared.rows)
-    with leaving(0 if is_feasible else 3):
+    with exit_with_code(0 if is_feasible else 3):
         if results.plot is not None and is_feasible:
-            _draw(compared, results.plot, force=results.force)
+            _plot_comparison(compared, results.plot, force=results.force)
         write_report(compared, results)
         if results.as_json:
             print_json({"file": file.name, "facts": compared.facts, **compared.to_dict()})
         else:
-            say(*_lines(compared))
+            print_lines(*_describe_comparison(compared))
 
 
 def _check_outputs(results: ComparisonResults, inputs: list[Path]) -> None:
@@ -135,15 +137,15 @@ def _check_outputs(results: ComparisonResults, inputs: list[Path]) -> None:
     drafts.check_outputs(outputs, inputs, overwrite=results.force)
 
 
-def _draw(compared: Comparison, path: Path, *, force: bool) -> None:
+def _plot_comparison(compared: Comparison, path: Path, *, force: bool) -> None:
     from hushtable.io import drafts
     from hushtable.plots import style
 
-    with drafts.replacing(path, internal=(path,), overwrite=force) as (draft,), style.apart():
+    with drafts.replace_files(path, internal=(path,), overwrite=force) as (draft,), style.hide_figures():
         compared.plot().figure.savefig(draft)
 
 
-def _lines(compared: Comparison) -> list[str]:
+def _describe_comparison(compared: Comparison) -> list[str]:
     """Say what was compared, and lay out the runs, and what each column loses in them."""
     feasible = [row for row in compared.rows if row.is_feasible]
     lines = [*compared.facts]
@@ -153,18 +155,18 @@ def _lines(compared: Comparison) -> list[str]:
         )
     for line in dict.fromkeys(row.line for row in feasible):
         runs = [row for row in feasible if row.line == line]
-        lines += ["", f"{line}:", _table(runs, compared.knee), _table_by_column(compared, runs)]
+        lines += ["", f"{line}:", _format_runs(runs, compared.knee), _format_column_losses(compared, runs)]
     if feasible:
         lines += [
             "Risk is of the records that are published in classes; suppressed ones are in none.",
-            *([_FOUND] if any(row.persons_found is not None for row in feasible) else []),
-            *([_OVERLAP] if any(row.overlap is not None for row in feasible) else []),
+            *([_FOUND_NOTE] if any(row.persons_found is not None for row in feasible) else []),
+            *([_OVERLAP_NOTE] if any(row.overlap is not None for row in feasible) else []),
             "What columns kept as they are expose is not measured here; anonymize does.",
         ]
     return lines
 
 
-def _table(rows: list[ComparedRun], knee: ComparedRun | None) -> str:
+def _format_runs(rows: list[ComparedRun], knee: ComparedRun | None) -> str:
     """Lay out runs that differ in k alone."""
     cells: list[tuple[str, ...]] = [
         (
@@ -191,12 +193,12 @@ def _table(rows: list[ComparedRun], knee: ComparedRun | None) -> str:
     places = [place for place, title in enumerate(titles) if not unasked.get(title)]
     kept = [titles[place] for place in places]
     shown = [[row[place] for place in places] for row in cells]
-    return aligned(kept, shown, right=kept[:-1], whole=kept[:-1], sentences=kept[-1:]).rstrip()
+    return format_table(kept, shown, right=kept[:-1], whole=kept[:-1], sentences=kept[-1:]).rstrip()
 
 
-def _table_by_column(compared: Comparison, rows: list[ComparedRun]) -> str:
+def _format_column_losses(compared: Comparison, rows: list[ComparedRun]) -> str:
     """Lay out what every column loses, a column of the table for each k."""
     titles = [f"k = {row.k}" for row in rows]
     lost = [row.loss_by_column or {} for row in rows]
     cells = [(name, *(f"{each[name]:.4f}" for each in lost)) for name in compared.quasi_identifiers]
-    return aligned(("loss (set-NCP) of", *titles), cells, right=titles, whole=titles).rstrip()
+    return format_table(("loss (set-NCP) of", *titles), cells, right=titles, whole=titles).rstrip()

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from hushtable.cli.arguments import Force
-from hushtable.cli.terminal import aligned, say
+from hushtable.cli.terminal import format_table, print_lines
 from hushtable.errors import InputError
 from hushtable.wording import count_of
 
@@ -46,42 +46,42 @@ def demo(
     force: Force = False,
 ) -> None:
     """Show the whole job on 30,000 made-up people: find what identifies them, hide it, verify the file."""
-    _prepare(folder, force)
+    _prepare_folder(folder, force)
     from hushtable import datasets
     from hushtable.policy import Policy
 
     people = datasets.people(_N_PEOPLE, seed=0)
     people.write_csv(folder / _TABLE)
-    say(f"1. {folder / _TABLE}: {_N_PEOPLE:,} made-up people. Which columns identify them?")
-    _run(folder, "scan", _TABLE, "-p", _POLICY)
+    print_lines(f"1. {folder / _TABLE}: {_N_PEOPLE:,} made-up people. Which columns identify them?")
+    _run_command(folder, "scan", _TABLE, "-p", _POLICY)
 
-    say(
+    print_lines(
         "",
         "2. You check the proposed policy, because you know the data. Here you know: nobody outside knows the day of a",
         "   visit. So visit_date is kept as it is. hushtable tests that before it writes the file.",
     )
     path = folder / _POLICY
-    policy = Policy.read(path).changed({"columns.visit_date": "other"})
+    policy = Policy.read(path).with_entries({"columns.visit_date": "other"})
     path.write_text(policy.to_yaml(), encoding="utf-8")
 
-    say("", f"3. Make a release in which everyone looks like at least {_K - 1} others:")
-    _run(folder, "anonymize", _TABLE, "-p", _POLICY, "-o", _RELEASE, "--report", _REPORT)
+    print_lines("", f"3. Make a release in which everyone looks like at least {_K - 1} others:")
+    _run_command(folder, "anonymize", _TABLE, "-p", _POLICY, "-o", _RELEASE, "--report", _REPORT)
 
-    say("", "4. Verify the file. Anyone who has the file and its manifest can do that:")
-    _run(folder, "verify", _RELEASE)
+    print_lines("", "4. Verify the file. Anyone who has the file and its manifest can do that:")
+    _run_command(folder, "verify", _RELEASE)
 
-    say("", "5. Two made-up people before, and two of the release (in another order, so not the same two):", "")
-    say(_side_by_side(folder))
+    print_lines("", "5. Two made-up people before, and two of the release (in another order, so not the same two):", "")
+    print_lines(_format_before_and_after(folder))
 
-    say("", f"6. Compare other values of k, and draw {folder / _PICTURE}.", "")
+    print_lines("", f"6. Compare other values of k, and draw {folder / _PICTURE}.", "")
     from hushtable.policy import compare
 
     compared = compare(people, policy, k=_OTHER_KS, suppression=(0,))
-    n_found = _draw(people, compared, folder / _PICTURE)
-    say(*_told(folder, compared, n_found))
+    n_found = _plot_before_and_after(people, compared, folder / _PICTURE)
+    print_lines(*_describe_outcome(folder, compared, n_found))
 
 
-def _prepare(folder: Path, force: bool) -> None:
+def _prepare_folder(folder: Path, force: bool) -> None:
     """Make a folder that holds nothing but what an earlier demo left behind."""
     if folder.exists() and not folder.is_dir():
         raise InputError(f"{str(folder)!r} is a file.", hint="give the name of a new folder.")
@@ -101,9 +101,9 @@ def _prepare(folder: Path, force: bool) -> None:
         (folder / name).unlink()
 
 
-def _run(folder: Path, *arguments: str) -> None:
+def _run_command(folder: Path, *arguments: str) -> None:
     """Show a command and run it as a user would."""
-    say("", f"$ hushtable {' '.join(arguments)}")
+    print_lines("", f"$ hushtable {' '.join(arguments)}")
     sys.stdout.flush()
     ended = subprocess.run(
         [sys.executable, "-m", "hushtable", *arguments], cwd=folder, check=False, stderr=subprocess.STDOUT
@@ -112,10 +112,10 @@ def _run(folder: Path, *arguments: str) -> None:
         raise typer.Exit(ended.returncode)
 
 
-def _side_by_side(folder: Path) -> str:
+def _format_before_and_after(folder: Path) -> str:
     before, after = _first_rows(folder / _TABLE), _first_rows(folder / _RELEASE)
     rows = [(name, *(cell or "(missing)" for cell in (*before[name], "->", *after[name]))) for name in after]
-    return aligned(("", "before", "", "", "after", ""), rows).rstrip()
+    return format_table(("", "before", "", "", "after", ""), rows).rstrip()
 
 
 def _first_rows(path: Path) -> dict[str, list[str]]:
@@ -125,7 +125,7 @@ def _first_rows(path: Path) -> dict[str, list[str]]:
     return {column: [row[j] for row in rows] for j, column in enumerate(columns)}
 
 
-def _draw(people: Any, compared: Comparison, path: Path) -> int:
+def _plot_before_and_after(people: Any, compared: Comparison, path: Path) -> int:
     """Draw who can be found before and after, beside risk against loss; return how many are alone before."""
     import numpy as np
     from matplotlib.figure import Figure
@@ -139,7 +139,7 @@ def _draw(people: Any, compared: Comparison, path: Path) -> int:
     after = ht.assess(path.parent / _RELEASE, quasi_identifiers=names)
     bands, counts = size_bands(before.class_sizes, after.class_sizes)
     shares = {name: [n / _N_PEOPLE for n in each] for name, each in zip(("before", "after"), counts, strict=True)}
-    with style.apart():
+    with style.hide_figures():
         figure = Figure(figsize=(9, 3.4), layout="constrained")
         left, right = figure.subplots(1, 2)
         charts.class_sizes(bands, shares, title="How many records look like yours?", ax=left)
@@ -155,7 +155,7 @@ def _draw(people: Any, compared: Comparison, path: Path) -> int:
     return before.class_sizes.get(1, 0)
 
 
-def _told(folder: Path, compared: Comparison, n_found: int) -> list[str]:
+def _describe_outcome(folder: Path, compared: Comparison, n_found: int) -> list[str]:
     """Say in a dozen lines what happened, for somebody who has read nothing else."""
     manifest = json.loads((folder / f"{_RELEASE}.manifest.json").read_text(encoding="utf-8"))
     known = {tuple(each["columns"]): each["n_records"] for each in manifest["exposure"]["told"]}

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from hushtable.cli.arguments import AsJson, InFile, ReadingOptions, budget_of, names_of, numbers_of
 from hushtable.cli.groups import field, option
-from hushtable.cli.terminal import aligned, print_json, say, step
-from hushtable.errors import InputError, listed
+from hushtable.cli.terminal import format_table, print_json, print_lines, show_step
+from hushtable.errors import InputError, quote_names
 
 if TYPE_CHECKING:
     from hushtable.discover import Explanation, Objective, Selection, SetComparison, Term
@@ -48,13 +48,13 @@ class SetSearch:
 
 
 # What is scored beside class sizes where --scores does not say, for each column that is named.
-_WITH: Final[Mapping[str, tuple[str, ...]]] = {
+_SCORES_BY_ROLE: Final[Mapping[str, tuple[str, ...]]] = {
     "target": ("accuracy", "information_gain"),
     "sensitive": ("l_diversity", "t_closeness"),
     "treatment": ("covariate_shift", "balance"),
 }
-_SHOWN: Final = 20
-_BESIDE: Final = 6
+_MAX_SETS_SHOWN: Final = 20
+_SETS_PER_TABLE: Final = 6
 
 
 def scores(
@@ -78,13 +78,13 @@ def scores(
     from hushtable.io import frames
 
     given = vars(named)
-    asked = names_of(scores) or [name for option, names in _WITH.items() if given[option] for name in names]
-    terms = _terms(dict.fromkeys(asked, 1.0), given)
+    asked = names_of(scores) or [name for option, names in _SCORES_BY_ROLE.items() if given[option] for name in names]
+    terms = _build_terms(dict.fromkeys(asked, 1.0), given)
     if scores is None:
         terms = [*DEFAULT_SCORES, *terms]
-    with step("reading"):
+    with show_step("reading"):
         frame = frames.read(file, encoding=reading.encoding, delimiter=reading.delimiter)
-    with step("scoring"):
+    with show_step("scoring"):
         compared = compare_sets(
             frame,
             [names_of(each) for each in columns],
@@ -94,7 +94,7 @@ def scores(
     if as_json:
         print_json({"file": file.name, "n_records": frame.n_rows, **compared.to_dict()})
     else:
-        say(*_comparison_lines(compared, frame.n_rows))
+        print_lines(*_describe_comparison(compared, frame.n_rows))
 
 
 def select(
@@ -121,14 +121,14 @@ def select(
     from hushtable.tables import Table
 
     given = vars(named)
-    wanted = _objective(objective, given)
-    method = _search(search.method, search.options)
-    with step("reading"):
+    wanted = _parse_objective(objective, given)
+    method = _parse_search(search.method, search.options)
+    with show_step("reading"):
         frame = frames.read(file, encoding=reading.encoding, delimiter=reading.delimiter)
         # Coded once, for the search and for the explanation.
         table = Table.encode(frame)
     others = (named.target, named.sensitive, named.treatment)
-    with step("searching"):
+    with show_step("searching"):
         selection = select_columns(
             table,
             objective=wanted,
@@ -141,38 +141,40 @@ def select(
     if as_json:
         print_json({"file": file.name, **selection.to_dict(), "explanation": explanation.to_dict()})
     else:
-        say(*_selection_lines(selection, explanation))
+        print_lines(*_describe_selection(selection, explanation))
 
 
-def _search(method: str, text: str) -> Any:
+def _parse_search(method: str, text: str) -> Any:
     """Return a search with its options: numbers, whole where the method's default is."""
     from dataclasses import fields
 
-    from hushtable.discover import of
+    from hushtable.discover import choose_optimizer
 
-    search: Any = of(method)
+    search: Any = choose_optimizer(method)
     known = {each.name: each.default for each in fields(search) if isinstance(each.default, (int, float))}
     options: dict[str, Any] = {}
     for name, number in numbers_of(text, "NAME=NUMBER", "--option temperature=2,cooling=0.99").items():
         if name not in known:
-            hint = f"it takes {listed(known)}." if known else "it takes none."
+            hint = f"it takes {quote_names(known)}." if known else "it takes none."
             raise InputError(f"the method {method!r} has no option {name!r}.", hint=hint)
         is_whole = isinstance(known[name], int) and number == int(number)
         options[name] = type(known[name])(number) if is_whole else number
     return type(search)(**options)
 
 
-def _objective(text: str, given: Mapping[str, str | None]) -> Objective:
+def _parse_objective(text: str, given: Mapping[str, str | None]) -> Objective:
     """Read an objective of the form score=weight,score:aggregate=weight, or a named one."""
     from hushtable.discover import Objective
 
     if text != "paper":
-        return Objective(tuple(_terms(numbers_of(text, "SCORE=WEIGHT", "--objective distinction=1,gini=-0.5"), given)))
-    _terms({}, given)
+        return Objective(
+            tuple(_build_terms(numbers_of(text, "SCORE=WEIGHT", "--objective distinction=1,gini=-0.5"), given))
+        )
+    _build_terms({}, given)
     return Objective.paper()
 
 
-def _terms(weights: Mapping[str, float], given: Mapping[str, str | None]) -> list[Term]:
+def _build_terms(weights: Mapping[str, float], given: Mapping[str, str | None]) -> list[Term]:
     """Make terms of scores by name, each with those of the given columns that it asks for."""
     from hushtable.discover import Term, scores as measures
 
@@ -192,29 +194,29 @@ def _terms(weights: Mapping[str, float], given: Mapping[str, str | None]) -> lis
         used |= options.keys()
     idle = [f"--{option}" for option, value in given.items() if value is not None and option not in used]
     if idle:
-        raise InputError(f"no score looks at {listed(idle)}.", hint="name a score that does, or leave it out.")
+        raise InputError(f"no score looks at {quote_names(idle)}.", hint="name a score that does, or leave it out.")
     return terms
 
 
 def _check_given(name: str, lacking: list[str], given: Mapping[str, str | None]) -> None:
     if lacking:
         hint = f"give --{lacking[0]}." if lacking[0] in given else "in Python, its Term can be given options."
-        raise InputError(f"the score {name!r} needs {listed(lacking)}.", hint=hint)
+        raise InputError(f"the score {name!r} needs {quote_names(lacking)}.", hint=hint)
 
 
-def _comparison_lines(compared: SetComparison, n_records: int) -> list[str]:
+def _describe_comparison(compared: SetComparison, n_records: int) -> list[str]:
     n_sets = len(compared.rows)
     return [
         f"{n_sets} column set{'s' if n_sets > 1 else ''}, {n_records:,} records",
         *(f"  {place}: {row.name}" for place, row in enumerate(compared.rows, start=1)),
         *(
-            _comparison_table(compared, range(first, min(first + _BESIDE, n_sets)))
-            for first in range(0, n_sets, _BESIDE)
+            _format_comparison(compared, range(first, min(first + _SETS_PER_TABLE, n_sets)))
+            for first in range(0, n_sets, _SETS_PER_TABLE)
         ),
     ]
 
 
-def _comparison_table(compared: SetComparison, places: range) -> str:
+def _format_comparison(compared: SetComparison, places: range) -> str:
     """Lay out as many sets as fit beside one another."""
     titles = [str(place + 1) for place in places]
     rows = [
@@ -222,42 +224,42 @@ def _comparison_table(compared: SetComparison, places: range) -> str:
             score.label,
             score.unit,
             score.direction or "",
-            *(_number(compared.rows[place].values[score.label]) for place in places),
+            *(_format_number(compared.rows[place].values[score.label]) for place in places),
         )
         for score in compared.scores
     ]
-    return aligned(("score", "unit", "higher is", *titles), rows, right=titles, sentences=("unit", "higher is"))
+    return format_table(("score", "unit", "higher is", *titles), rows, right=titles, sentences=("unit", "higher is"))
 
 
-def _selection_lines(selection: Selection, explanation: Explanation) -> list[str]:
+def _describe_selection(selection: Selection, explanation: Explanation) -> list[str]:
     proof = "proven: no other set has a higher objective" if selection.optimal else "not proven"
     return [
         ", ".join(selection.best),
         f"  the best of {len(selection.history):,} column sets evaluated ({selection.method.name}); {proof}",
         *([] if selection.complete else ["  NOT complete: the budget ended"]),
         *explanation.lines(),
-        *_front_lines(selection),
+        *_describe_front(selection),
         *(f"  careful: {text}" for text in selection.warnings),
         "  A set that scores highest is not what others know of people: see `hushtable scan`.",
     ]
 
 
-def _front_lines(selection: Selection) -> list[str]:
+def _describe_front(selection: Selection) -> list[str]:
     """Show the sets that no other betters in every term, the best first."""
     if not selection.front:
         return []
     labels = list(selection.terms)
     rows = [
-        (", ".join(each.columns), _number(each.value), *(_number(each.terms[label]) for label in labels))
-        for each in selection.front[:_SHOWN]
+        (", ".join(each.columns), _format_number(each.value), *(_format_number(each.terms[label]) for label in labels))
+        for each in selection.front[:_MAX_SETS_SHOWN]
     ]
     left = len(selection.front) - len(rows)
     return [
         f"{len(selection.front):,} sets that no other betters in every term and in size:",
-        aligned(("column set", "objective", *labels), rows, right=("objective", *labels)),
+        format_table(("column set", "objective", *labels), rows, right=("objective", *labels)),
         *([f"  ... and {left:,} more, see --json"] if left else []),
     ]
 
 
-def _number(value: float) -> str:
+def _format_number(value: float) -> str:
     return "not defined" if math.isnan(value) else f"{value:.6g}"

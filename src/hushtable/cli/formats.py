@@ -10,7 +10,7 @@ from typing import Annotated
 
 from hushtable.cli.arguments import Force
 from hushtable.cli.groups import argument, option
-from hushtable.cli.terminal import say, tell
+from hushtable.cli.terminal import print_lines, print_to_stderr
 
 
 def codebook(
@@ -28,12 +28,12 @@ def codebook(
     force: Force = False,
 ) -> None:
     """Write the codebook of a release for an archive or a catalogue: DDI-Codebook 2.5, or CSV on the Web."""
-    from hushtable.release import archived, archived_path
+    from hushtable.release import archive_path, convert_codebook
 
-    text = archived(release, form)
-    path = output or archived_path(release, form)
-    _write([path], [text], [release], force=force)
-    tell(f"Wrote {path}.")
+    text = convert_codebook(release, form)
+    path = output or archive_path(release, form)
+    _write_texts([path], [text], [release], force=force)
+    print_to_stderr(f"Wrote {path}.")
 
 
 def convert(
@@ -52,8 +52,8 @@ def convert(
     paths = [output / name for name in made.files]
     for path in paths:
         path.parent.mkdir(parents=True, exist_ok=True)
-    _write(paths, [*made.files.values()], [file], force=force)
-    tell(f"Wrote {', '.join(map(str, paths))}.", *(f"  no counterpart: {each}" for each in made.lacking))
+    _write_texts(paths, [*made.files.values()], [file], force=force)
+    print_to_stderr(f"Wrote {', '.join(map(str, paths))}.", *(f"  no counterpart: {each}" for each in made.lacking))
 
 
 class _SchemaOf(StrEnum):
@@ -82,16 +82,16 @@ def schema(
         made = pipeline_schema()
     text = json.dumps(made, indent=2)
     if output is None:
-        say(text)
+        print_lines(text)
         return
-    _write([output], [f"{text}\n"], [], force=force)
-    tell(f"Wrote {output}.")
+    _write_texts([output], [f"{text}\n"], [], force=force)
+    print_to_stderr(f"Wrote {output}.")
 
 
-def _write(paths: Sequence[Path], texts: Sequence[str], inputs: Sequence[Path], *, force: bool) -> None:
+def _write_texts(paths: Sequence[Path], texts: Sequence[str], inputs: Sequence[Path], *, force: bool) -> None:
     from hushtable.io import drafts
 
     drafts.check_outputs(paths, inputs, overwrite=force)
-    with drafts.replacing(*paths, overwrite=force) as written:
+    with drafts.replace_files(*paths, overwrite=force) as written:
         for draft, text in zip(written, texts, strict=True):
             draft.write_text(text, encoding="utf-8", newline="\n")

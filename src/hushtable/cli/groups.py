@@ -51,7 +51,7 @@ def flatten_groups(verb: Callable[..., None]) -> Callable[..., None]:
     groups = {name: kind for name, kind in hints.items() if isinstance(kind, type) and dataclasses.is_dataclass(kind)}
     parameters: list[inspect.Parameter] = []
     for name, parameter in inspect.signature(verb).parameters.items():
-        plain = parameter.replace(annotation=_translated(hints[name]), kind=_BY_NAME)
+        plain = parameter.replace(annotation=_translate_help(hints[name]), kind=_BY_NAME)
         parameters += _options_of(groups[name]) if name in groups else [plain]
 
     @functools.wraps(verb)
@@ -67,7 +67,7 @@ def flatten_groups(verb: Callable[..., None]) -> Callable[..., None]:
     return call
 
 
-def _translated(kind: Any) -> Any:
+def _translate_help(kind: Any) -> Any:
     """Return an annotation whose option or argument has its help in the current language."""
     told = [each for each in get_args(kind) if isinstance(each, (OptionInfo, ArgumentInfo))]
     if not told:

@@ -18,10 +18,10 @@ from hushtable.cli.arguments import (
     place_of,
 )
 from hushtable.cli.groups import field, find_given
-from hushtable.cli.limits import fail_above, judge, limits_of
-from hushtable.cli.report import check_outputs, conclude, write_table
+from hushtable.cli.limits import fail_above, judge_figures, limits_of
+from hushtable.cli.report import check_outputs, print_result, write_table
 from hushtable.cli.summary import keys_tables
-from hushtable.cli.terminal import sets_bar, step
+from hushtable.cli.terminal import show_sets_progress, show_step
 from hushtable.policy import keys_figures
 
 _FIGURES: Final = ("count",)
@@ -67,9 +67,9 @@ def keys(
     limits = limits_of(fail, _FIGURES)
     check_effects(find_given(search), _NEEDS, _EXCLUDES)
     check_outputs((results.details,), results, place_of(file))
-    with step("reading"):
+    with show_step("reading"):
         table = reading.table_with_counts(file, names_of(columns))
-    with sets_bar("columns") as progress:
+    with show_sets_progress("columns") as progress:
         found = minimal_keys(
             table,
             names_of(columns) or None,
@@ -85,6 +85,6 @@ def keys(
         )
     if results.details is not None:
         write_table(found.to_frame(), results.details, force=results.force)
-    entries = {"file": file.name, **found.to_dict(), "keys": found.ranked_keys(results.top)}
-    failed = judge(keys_figures(found.summary()), limits)
-    conclude(found, entries, failed, results, lambda: keys_tables(found, results.top))
+    entries = {"file": file.name, **found.to_dict(), "keys": found.easiest_key_rows(results.top)}
+    failed = judge_figures(keys_figures(found.summary()), limits)
+    print_result(found, entries, failed, results, lambda: keys_tables(found, results.top))

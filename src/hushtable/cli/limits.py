@@ -8,18 +8,18 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
 
 from hushtable.cli.groups import option
-from hushtable.cli.terminal import leaving, tell
-from hushtable.errors import InputError, listed
-from hushtable.policy import LimitedFigure, failures
+from hushtable.cli.terminal import exit_with_code, print_to_stderr
+from hushtable.errors import InputError, quote_names
+from hushtable.policy import LimitedFigure, find_failures
 
 if TYPE_CHECKING:
     from typer.models import OptionInfo
 
     from hushtable.risk import Attacks
 
-_HIGHEST: Final = {"count": math.inf, "copies": math.inf}  # of all others 1
-_LOWEST: Final = {"excess": -1.0}  # of all others 0
-_OF_FIGURES: Final = {
+_MAX_LIMITS: Final = {"count": math.inf, "copies": math.inf}  # of all others 1
+_MIN_LIMITS: Final = {"excess": -1.0}  # of all others 0
+_FIGURE_MEANINGS: Final = {
     "dcr": "the upper end of the share of synthetic records that are nearer to the people than to the control",
     "tcap": "the share of right targets where all synthetic records of a key agree",
     "rapid": "the upper end of the share of people whose target is told",
@@ -41,9 +41,9 @@ def limits_of(given: Sequence[str] | None, names: Sequence[str]) -> dict[str, fl
             what = "is given twice" if name in limits else "is no figure of this command with its limit"
             raise InputError(
                 f"--fail-above {entry.strip()!r} {what}.",
-                hint=f"each of {listed(names)} can be limited once, as in {names[0]}=0.05.",
+                hint=f"each of {quote_names(names)} can be limited once, as in {names[0]}=0.05.",
             )
-        limits[name] = _limit(name, text)
+        limits[name] = _parse_limit(name, text)
     if limits:
         from hushtable.tables import refuse_mismatches
 
@@ -52,9 +52,9 @@ def limits_of(given: Sequence[str] | None, names: Sequence[str]) -> dict[str, fl
     return limits
 
 
-def _limit(name: str, text: str) -> float:
-    low, high = _LOWEST.get(name, 0.0), _HIGHEST.get(name, 1.0)
-    is_count = name in _HIGHEST
+def _parse_limit(name: str, text: str) -> float:
+    low, high = _MIN_LIMITS.get(name, 0.0), _MAX_LIMITS.get(name, 1.0)
+    is_count = name in _MAX_LIMITS
     try:
         limit = float(text)
     except ValueError:
@@ -67,19 +67,19 @@ def _limit(name: str, text: str) -> float:
 
 
 @contextmanager
-def failing(failed: Sequence[Mapping[str, Any]]) -> Iterator[None]:
+def exit_on_failures(failed: Sequence[Mapping[str, Any]]) -> Iterator[None]:
     """Leave with exit 1 after what is printed meanwhile, also where its reader has gone."""
-    with leaving(1 if failed else 0):
+    with exit_with_code(1 if failed else 0):
         try:
             yield
         finally:
             for each in failed:
-                tell(f"hushtable: failed: {each['because']}.")
+                print_to_stderr(f"hushtable: failed: {each['because']}.")
 
 
-def judge(figures: Mapping[str, LimitedFigure], limits: Mapping[str, float]) -> list[dict[str, Any]] | None:
+def judge_figures(figures: Mapping[str, LimitedFigure], limits: Mapping[str, float]) -> list[dict[str, Any]] | None:
     """Return the limits that fail, as plain values; None where none was given."""
-    return failures(figures, limits) if limits else None
+    return find_failures(figures, limits) if limits else None
 
 
 def uniques_figures(summary: Mapping[str, Any]) -> dict[str, LimitedFigure]:
@@ -140,7 +140,7 @@ def synthetic_figures(found: Attacks, limits: Mapping[str, float]) -> dict[str, 
     assert found.copies is not None, "the command counts them"
     figures = {"copies": LimitedFigure(found.copies.n_copied, "the number of people who stand in the table")}
     for kind in ("singling out", "linkability", "inference"):
-        attacks = found.of(kind)
+        attacks = found.attacks_of_kind(kind)
         unknown = not attacks or any(math.isnan(each.risk.high) for each in attacks)
         highest = math.nan if unknown else max(each.risk.high for each in attacks)
         doubt = "no attack of this kind could be made or compared" if unknown else ""
@@ -149,7 +149,7 @@ def synthetic_figures(found: Attacks, limits: Mapping[str, float]) -> dict[str, 
             doubt = f"beside this control even a copy of the table would show a risk of {round(most, 3):g}"
         what = f"the upper end of the 95 % interval of the {kind} risk"
         figures[kind.replace(" ", "-")] = LimitedFigure(highest, what, doubt)
-    for name, what in _OF_FIGURES.items():
+    for name, what in _FIGURE_MEANINGS.items():
         measured = [each for each in found.figures if each.name == name]
         # Of what has no interval, the figure itself.
         ends = [each.value if math.isnan(each.high) else each.high for each in measured]

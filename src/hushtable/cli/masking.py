@@ -17,8 +17,8 @@ from hushtable.cli.arguments import (
     place_of,
 )
 from hushtable.cli.groups import field
-from hushtable.cli.report import after_writing, report_outputs, write_report
-from hushtable.cli.terminal import print_json, say, step
+from hushtable.cli.report import note_written_release, report_outputs, write_report
+from hushtable.cli.terminal import print_json, print_lines, show_step
 from hushtable.errors import InputError
 
 if TYPE_CHECKING:
@@ -84,11 +84,11 @@ def mask_dependence(
     outputs = (output, values, *report_outputs(results.report))
     drafts.check_outputs(outputs, (place_of(file),), overwrite=results.force)
     a, b, c = names_of(parts.a), names_of(parts.b), None if parts.c is None else names_of(parts.c)
-    with step("reading"):
+    with show_step("reading"):
         frame = reading.table(file)
     if c is None:
         _check_kept(frame, [name for name in frame.columns if name not in (*a, *b)])
-    with step("masking"):
+    with show_step("masking"):
         release = mask(
             frame,
             a=a,
@@ -101,24 +101,24 @@ def mask_dependence(
             publish=files.publish,  # type: ignore[arg-type]
             optimise_ties=search.optimise_ties,
             label=files.label,
-            specs=_orders(parts.order or []),
+            specs=_parse_orders(parts.order or []),
             seed=search.seed,
             budget=budget_of(search.seconds),
         )
-    with step("writing and verifying"):
+    with show_step("writing and verifying"):
         verdict = release.write(output, values, keep_order=files.keep_order, overwrite=results.force)
     try:
-        with after_writing(output):
+        with note_written_release(output):
             write_report(release, results, file=output, inputs=[place_of(file)])
     finally:
-        _say_masked(output, values, release, verdict, as_json=results.as_json)
+        _print_masking(output, values, release, verdict, as_json=results.as_json)
 
 
 def _check_kept(frame: Frame, names: list[str]) -> None:
     """Refuse to write a direct identifier as it is, because nobody named it."""
-    from hushtable.discover import looks_identifying
+    from hushtable.discover import find_identifiers
 
-    looks = looks_identifying(frame, names)
+    looks = find_identifiers(frame, names)
     if looks:
         name, reason = looks[0]
         raise InputError(
@@ -127,7 +127,7 @@ def _check_kept(frame: Frame, names: list[str]) -> None:
         )
 
 
-def _orders(given: list[str]) -> dict[str, ColumnSpec]:
+def _parse_orders(given: list[str]) -> dict[str, ColumnSpec]:
     """Read which columns are ordered, and how."""
     from hushtable.columns import ColumnSpec
 
@@ -140,7 +140,7 @@ def _orders(given: list[str]) -> dict[str, ColumnSpec]:
     return specs
 
 
-def _say_masked(output: Path, values: Path, release: MaskedRelease, verdict: Verdict, *, as_json: bool) -> None:
+def _print_masking(output: Path, values: Path, release: MaskedRelease, verdict: Verdict, *, as_json: bool) -> None:
     if as_json:
         print_json(
             {
@@ -153,4 +153,4 @@ def _say_masked(output: Path, values: Path, release: MaskedRelease, verdict: Ver
         )
         return
     said = f"{', '.join(verdict.columns)}: exactly independent of {release.label}, verified from the file."
-    say(f"Wrote {output} and {values}.", said, *release.facts)
+    print_lines(f"Wrote {output} and {values}.", said, *release.facts)

@@ -9,7 +9,7 @@ from typing import Annotated, Final
 
 from hushtable.cli.arguments import KeyFile, Threads
 from hushtable.cli.groups import argument, option
-from hushtable.cli.terminal import say, tell
+from hushtable.cli.terminal import print_lines, print_to_stderr
 from hushtable.errors import InputError
 
 _PATIENCE: Final = 10.0  # seconds
@@ -37,17 +37,17 @@ def open_(
     key = None if key_file is None else key_in(key_file)
     desk = Desk(Path(), anywhere=anywhere, policy=policy, key=key, key_file=key_file, of_fault=fault_line)
     if policy is not None:
-        desk.inside(policy)
+        desk.resolve_path(policy)
     if file is not None:
-        desk.open(file)
+        desk.open_table(file)
     try:
         server = PageServer(desk, port)
     except OSError:
         raise InputError(
             f"port {port} cannot be listened on.", hint="another program may use it: take --port 0."
         ) from None
-    say(server.url)
-    tell("Keep this address to yourself. Ctrl+C ends the page; the policy and its history are files.")
+    print_lines(server.url)
+    print_to_stderr("Keep this address to yourself. Ctrl+C ends the page; the policy and its history are files.")
     if not no_browser:
         # Where there is none, the address is printed.
         with contextlib.suppress(webbrowser.Error):

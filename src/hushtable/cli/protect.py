@@ -30,19 +30,19 @@ from hushtable.cli.arguments import (
     table_field,
 )
 from hushtable.cli.groups import field, option
-from hushtable.cli.report import after_writing, report_outputs, write_report
+from hushtable.cli.report import note_written_release, report_outputs, write_report
 from hushtable.cli.requests import (
     Changes,
     RequestOptions,
     SearchOptions,
     change_by_options,
     complete_claim,
-    decided,
     key_of,
     policy_of_request,
     read_policy,
+    with_asked_role,
 )
-from hushtable.cli.terminal import bar, leaving, print_json, say, step, tell
+from hushtable.cli.terminal import exit_with_code, print_json, print_lines, print_to_stderr, show_progress, show_step
 from hushtable.errors import InputError
 
 if TYPE_CHECKING:
@@ -65,9 +65,9 @@ def origin_of(file: Path, engine: str, dialect: Dialect, master: str | None = No
         return None
     choice, session = cast("engines.EngineChoice", engine), None
     if engine == "spark":
-        with step("starting Spark"):
+        with show_step("starting Spark"):
             session = engines.session_of_spark(master)
-    return engines.opened(file, engine=choice, session=session, dialect=dialect)
+    return engines.open_origin(file, engine=choice, session=session, dialect=dialect)
 
 
 _FLOOR_SECONDS: Final = 10.0
@@ -137,14 +137,14 @@ def anonymize(
     # A key is no input of which anybody is told, not even its hash.
     made_from = [place_of(file), *filter(None, (request.policy, changes.domains, changes.population))]
     inputs = [*made_from, *filter(None, [written.key_file])]
-    before = Snapshot.of(drafts.paths_among(*inputs))
+    before = Snapshot.from_paths(drafts.paths_among(*inputs))
     sources = [*inputs, *(rules.inputs if rules else ()), *(() if origin is None else origin.inputs)]
     by = rules.writing.by if written.by is None and rules is not None else written.by
     as_folder = by is not None or (origin is not None and is_folder(output))
     _check_outputs(output, written, sources, as_folder=as_folder)
-    with step("reading"):
+    with show_step("reading"):
         frame = machine.table(file, known) if origin is None else origin.head()
-    frame = frame.learned() if rules is None else frame
+    frame = frame.with_learned_specs() if rules is None else frame
     rules = policy_of_request(request, rules, frame)
     rules = change_by_options(rules, changes, search, {"language": written.language, "by": by})
     rules.check_decided()
@@ -153,14 +153,14 @@ def anonymize(
     if origin is None and not as_folder:
         check_writing(output, rules.writing.made)
     _check_rules(rules, written, frame if origin is None else None)
-    with bar("searching") as progress:
+    with show_progress("searching") as progress:
         release = rules.protect(frame if origin is None else origin, key=key, progress=progress)
     if written.certificate is not None and release.certificate is None:
-        with step("proving a floor"):
+        with show_step("proving a floor"):
             release = release.with_bound(budget_of(search.seconds or _FLOOR_SECONDS))
     # A report tells the hash of the input.
     before.check()
-    _write(output, rules, release, written, shown, made_from)
+    _write_release(output, rules, release, written, shown, made_from)
 
 
 def _check_outputs(output: Path, written: ReleaseFiles, sources: Sequence[Path], *, as_folder: bool) -> None:
@@ -194,12 +194,12 @@ def _check_rules(rules: Policy, written: ReleaseFiles, frame: Frame | None) -> N
     if written.save_recoding is not None and frame is not None:
         style = getattr(rules.method, "recoding", "")
         check_learnable(rules.models, style)
-        coded = Table.encode(frame.told(rules.specs), rules.quasi_identifiers, rules.specs)
+        coded = Table.encode(frame.with_specs(rules.specs), rules.quasi_identifiers, rules.specs)
         for name, doubt in doubts_of_saving(coded, rules.hierarchies(), style).items():
-            tell(f"The recoding may not be saved for column {name!r}: {doubt}.")
+            print_to_stderr(f"The recoding may not be saved for column {name!r}: {doubt}.")
 
 
-def _write(
+def _write_release(
     output: Path, rules: Policy, release: Release, written: ReleaseFiles, shown: Shown, made_from: Sequence[Path]
 ) -> None:
     """Write a release and what was asked for beside it, and show what it holds."""
@@ -207,7 +207,7 @@ def _write(
     if written.save_recoding is not None and release.origin is not None:
         # Before anything is written: a recoding that may not be saved is what was asked for, too.
         release.save_recoding(written.save_recoding, overwrite=written.force)
-    with step("writing and verifying"):
+    with show_step("writing and verifying"):
         verdict = release.write(
             output,
             keep_order=written.keep_order,
@@ -217,7 +217,7 @@ def _write(
             overwrite=written.force,
         )
     try:
-        with after_writing(output):
+        with note_written_release(output):
             if written.certificate is not None and release.certificate is not None:
                 release.certificate.write(written.certificate, overwrite=written.force)
             if applied is not None and written.mapping is not None:
@@ -241,7 +241,7 @@ def _write(
 def _write_mapping(applied: AppliedMapping, path: Path, *, force: bool) -> None:
     applied.write(path, overwrite=force)
     n_left_out = sum(applied.left_out.values())
-    tell(
+    print_to_stderr(
         f"Wrote {path}: {len(applied.rows)} pairs of a value and its cell. It tells more than the release: keep it "
         f"inside. {n_left_out} pairs that fewer than {applied.least} have are left out."
     )
@@ -252,22 +252,22 @@ def _show_release(
 ) -> None:
     from hushtable.release import describe_release, notes
 
-    facts, is_here, looks = release.to_dict(), release.origin is None, _look_at(output, release)
+    facts, is_here, looks = release.to_dict(), release.origin is None, _gather_notes(output, release)
     said = describe_release(release.claim, verdict, release.columns, facts)
     if shown.as_json:
         looks["far_out"] = {name: each.to_dict() for name, each in looks["far_out"].items()}
         print_json({"file": str(output), "verified": verdict.to_dict(), "facts": said, **facts, **looks})
         return
     further = summary.loss_lines(rules, facts["loss"])
-    further += summary.listed_lines(looks["listed_values"], looks["lacking_values"])
+    further += summary.describe_value_lists(looks["listed_values"], looks["lacking_values"])
     if is_here:
-        kept = notes.as_they_came(release, decimal=release.writing.decimal)
+        kept = notes.find_unconverted_columns(release, decimal=release.writing.decimal)
         codes, alike, formulas = (looks[name] for name in ("missing_codes", "near_duplicates", "formulas"))
-        further += summary.spelling_lines(release.writing, codes, alike, kept, formulas)
-    further += summary.far_out_lines(looks["far_out"])
-    say(
-        *_how_it_was_read(release),
-        *summary.abridged(
+        further += summary.describe_spelling(release.writing, codes, alike, kept, formulas)
+    further += summary.describe_outliers(looks["far_out"])
+    print_lines(
+        *_describe_reading(release),
+        *summary.abridge_lines(
             [
                 summary.written_line(output, codebook=has_codebook),
                 *said[:2],
@@ -275,7 +275,7 @@ def _show_release(
                 *said[2:],
                 *further,
             ],
-            summary.release_details(rules, facts, release.exposure),
+            summary.describe_search(rules, facts, release.exposure),
             verbose=shown.verbose,
         ),
     )
@@ -283,20 +283,20 @@ def _show_release(
         _show_tables(output, release)
 
 
-def _look_at(output: Path, release: Release) -> dict[str, Any]:
+def _gather_notes(output: Path, release: Release) -> dict[str, Any]:
     """Return what to know of a release's cells; of columns that are kept only where all rows are in memory."""
     from hushtable.io import frames
     from hushtable.release import notes
 
     found = {
-        "listed_values": notes.listed_values(release.distinct),
+        "listed_values": notes.count_values_in_lists(release.distinct),
         "lacking_values": notes.lacking_values(release.distinct),
-        "far_out": notes.far_out(release.distinct, release.margins),
+        "far_out": notes.find_outlier_columns(release.distinct, release.margins),
     }
     if release.origin is not None:
         return found
     is_csv = not output.is_dir() and frames.file_kind(output) == "csv"
-    kept = {"missing_codes": notes.missing_codes(release), "near_duplicates": notes.near_duplicates(release)}
+    kept = {"missing_codes": notes.missing_codes(release), "near_duplicates": notes.count_lookalike_values(release)}
     return {**kept, **found, "formulas": notes.formula_cells(release) if is_csv else {}}
 
 
@@ -309,15 +309,15 @@ def _show_tables(output: Path, release: Release) -> None:
     assert release.trace.effort is not None
     # A partition may publish several tables; of what matches row by row, tables themselves are counted.
     unit = "table" if isinstance(release.claim, Matchings) else "partition"
-    say(
-        *summary.effort_lines(release.trace, unit),
-        *summary.published_lines(frames.read(output, dialect=manifest.dialect_of(output))),
+    print_lines(
+        *summary.describe_effort(release.trace, unit),
+        *summary.format_small_table(frames.read(output, dialect=manifest.dialect_of(output))),
     )
     for alternative in release.alternatives:
-        say(*summary.published_lines(alternative.edition.frame()))
+        print_lines(*summary.format_small_table(alternative.edition.frame()))
 
 
-def _how_it_was_read(release: Release) -> list[str]:
+def _describe_reading(release: Release) -> list[str]:
     """Say where the rows are, if they are not in memory."""
     if release.origin is None:
         return []
@@ -368,44 +368,44 @@ def verify(
 
     Reads the written file or folder alone. Exits with 1 if a claim does not hold, or if it cannot be judged.
     """
-    from hushtable.claims import linked_in, opened, seen
+    from hushtable.claims import measure_claim_linkage, open_release, select_for_claim
     from hushtable.models import plugins
     from hushtable.release import manifest
 
     _check_rows(failing_rows, file, judging)
     rules = read_policy(judging.policy)
-    rules = None if rules is None else decided(rules, judging.ask)
+    rules = None if rules is None else with_asked_role(rules, judging.ask)
     if judging.no_manifest and rules is None:
         raise InputError("neither a manifest nor a policy says what to judge.", hint="pass -p policy.yaml.")
     if not judging.no_manifest:
         # Without a manifest this says so.
         manifest.read(file)
-    with plugins.only(judging.plugins or ()):
+    with plugins.allow_only(judging.plugins or ()):
         claimed = None if judging.no_manifest else manifest.claim_of(file)
-    with step("reading and judging"):
+    with show_step("reading and judging"):
         known = None if judging.no_manifest else manifest.dialect_of(file)
-        table = opened(file) if file.is_dir() else reading.table(file, known)
+        table = open_release(file) if file.is_dir() else reading.table(file, known)
         if rules is not None:
             rules.check_release(table.columns)
         claim = complete_claim(claimed, rules)
         assert claim is not None, "a manifest or a policy says it"
         claim = _complete_by_options(claim, judging, reading)
-        judged = seen(claim, table)
+        judged = select_for_claim(claim, table)
         original = None if judging.original is None else reading.original(judging.original, rules)
         verdict = claim.verify(judged, original=original)
-        verdict = verdict if judging.no_manifest else manifest.compared(verdict, file, table.columns)
-        linkage = linked_in(claim, judged) if linked else None
+        verdict = verdict if judging.no_manifest else manifest.compare_with(verdict, file, table.columns)
+        linkage = measure_claim_linkage(claim, judged) if linked else None
     if failing_rows.rows is not None:
         _write_rows(failing_rows.rows, verdict, table, force=failing_rows.force)
     is_found = linkage is not None and linkage.rate > 0
-    with leaving(0 if verdict.passed and verdict.complete and not is_found else 1):
+    with exit_with_code(0 if verdict.passed and verdict.complete and not is_found else 1):
         if as_json:
             told_of = {"linkage": None if linkage is None else linkage.to_dict()} if linked else {}
             print_json({**verdict.to_dict(), **told_of})
         else:
-            say(
-                *summary.verdict_lines(file, verdict, has_manifest=claimed is not None),
-                *(summary.linked_lines(claim, linkage) if linked else []),
+            print_lines(
+                *summary.describe_verdict(file, verdict, has_manifest=claimed is not None),
+                *(summary.describe_linkage(claim, linkage) if linked else []),
             )
 
 
@@ -434,7 +434,7 @@ def _write_rows(path: Path, verdict: Verdict, table: Any, *, force: bool) -> Non
     from hushtable.io import drafts
 
     with (
-        drafts.replacing(path, internal=(path,), overwrite=force) as (draft,),
+        drafts.replace_files(path, internal=(path,), overwrite=force) as (draft,),
         draft.open("w", encoding="utf-8", newline="") as file,
     ):
         lines = csv.writer(file, lineterminator="\n")
@@ -446,13 +446,13 @@ def _write_rows(path: Path, verdict: Verdict, table: Any, *, force: bool) -> Non
 
 def _complete_by_options(claim: Claim, judging: Judging, reading: ReadingOptions) -> Claim:
     """Return a claim with what options say of it; a file of domains may list other columns too."""
-    from hushtable.claims import told
+    from hushtable.claims import with_reading_of
     from hushtable.hierarchy import Hierarchy
 
     if judging.missing != "category":
-        claim = told(claim, missing=judging.missing)
+        claim = with_reading_of(claim, missing=judging.missing)
     if judging.population is not None:
-        claim = told(claim, population=reading.optional_table(judging.population))
+        claim = with_reading_of(claim, population=reading.optional_table(judging.population))
     if judging.domains is None:
         return claim
     judged = {*claim.columns, *claim.sensitive}
@@ -462,4 +462,4 @@ def _complete_by_options(claim: Claim, judging: Judging, reading: ReadingOptions
             f"--domains {str(judging.domains)!r} names no column that is judged.",
             hint="its lines begin with a column's name: `job/office: clerk, typist`.",
         )
-    return claim.completed(told(claim, hierarchies=ladders))
+    return claim.with_knowledge_of(with_reading_of(claim, hierarchies=ladders))

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from hushtable.cli.arguments import AsJson, Force, PolicyFile, Results, table_option
 from hushtable.cli.groups import argument, option
-from hushtable.cli.limits import failing
-from hushtable.cli.terminal import Laid, laid_out, leaving, print_json, say, step, tell
-from hushtable.columns import legible
+from hushtable.cli.limits import exit_on_failures
+from hushtable.cli.terminal import Laid, exit_with_code, laid_out, print_json, print_lines, print_to_stderr, show_step
+from hushtable.columns import escape_controls
 from hushtable.errors import HushError, InputError
 from hushtable.wording import translate
 
@@ -48,10 +48,10 @@ def write_report(result: object, results: Results, **options: Any) -> None:
         return
     from hushtable.reporting import report as report_
 
-    with step("reporting"):
+    with show_step("reporting"):
         told = report_(result, **options)
         page, twin = told.write(results.report, overwrite=results.force)
-    tell(f"Wrote the report {page} ({told.audience}), and its twin {twin}.")
+    print_to_stderr(f"Wrote the report {page} ({told.audience}), and its twin {twin}.")
 
 
 def check_outputs(outputs: Sequence[Path | None], results: Results, *inputs: Path | None) -> None:
@@ -70,12 +70,12 @@ def write_table(table: object, path: Path, *, force: bool, warning: str = "") ->
     """Write a frame of results; a CSV has no lists, so that sets of columns become JSON."""
     from hushtable.io import drafts, frames
 
-    with drafts.replacing(path, internal=(path,), overwrite=force) as (draft,):
+    with drafts.replace_files(path, internal=(path,), overwrite=force) as (draft,):
         frames.write(frames.with_json_lists(frames.read(table)), draft)
-    tell(f"Wrote {path}.{warning}")
+    print_to_stderr(f"Wrote {path}.{warning}")
 
 
-def conclude(
+def print_result(
     found: StatesFacts,
     entries: Mapping[str, Any],
     failed: list[dict[str, Any]] | None,
@@ -84,15 +84,15 @@ def conclude(
 ) -> None:
     """Report a result and print its facts and tables, or JSON, with what failed if anything was judged; then exit 1."""
     write_report(found, results)
-    with failing(failed or ()):
+    with exit_on_failures(failed or ()):
         if results.as_json:
             print_json({**entries, "facts": found.facts, **({} if failed is None else {"failed_above": failed})})
         else:
-            say(*found.facts, *tables())
+            print_lines(*found.facts, *tables())
 
 
 @contextmanager
-def after_writing(output: Path) -> Iterator[None]:
+def note_written_release(output: Path) -> Iterator[None]:
     """Tell apart what fails after a release is written: the release is there, and holds what it claims."""
     try:
         yield
@@ -133,41 +133,41 @@ def report(
             "--original has no effect with --external: outsiders are told nothing of the input.",
             hint="leave one of the two out.",
         )
-    with step("reading, judging and measuring"):
+    with show_step("reading, judging and measuring"):
         told = report_(release, audience="external" if external else "internal", original=original, policy=policy)
-    with leaving(0 if told.holds else 1):
+    with exit_with_code(0 if told.holds else 1):
         if output is not None:
             page, twin = told.write(output, overwrite=force)
-            tell(f"Wrote {page} ({told.audience}), and its twin {twin}.")
+            print_to_stderr(f"Wrote {page} ({told.audience}), and its twin {twin}.")
         if as_json:
             print_json(told.to_dict())
         elif output is None:
-            say(*_lines(told))
+            print_lines(*_format_report(told))
 
 
-def _lines(told: Report) -> Iterator[str]:
+def _format_report(told: Report) -> Iterator[str]:
     """Lay out what the page shows; of charts, what to see in them."""
     yield _said(told.title, f"({translate(told.audience)})")
     for section in told.sections:
-        yield from _section_lines(section)
+        yield from _format_section(section)
 
 
 def _said(*texts: str) -> Laid:
     """Say texts on one line, each in the current language: together they are no sentence that it knows."""
     from hushtable.reporting import say as in_language
 
-    return Laid(legible(" ".join(map(in_language, texts))))
+    return Laid(escape_controls(" ".join(map(in_language, texts))))
 
 
-def _section_lines(section: Section) -> Iterator[str]:
+def _format_section(section: Section) -> Iterator[str]:
     yield ""
     clause = f"  (ISO/IEC 27559: {translate(section.clause)})" if section.clause else ""
     yield Laid(f"{translate(section.title).upper()}{clause}")
     for block in section.blocks:
-        yield from _block_lines(block)
+        yield from _format_block(block)
 
 
-def _block_lines(block: Block) -> Iterator[str]:
+def _format_block(block: Block) -> Iterator[str]:
     from hushtable.reporting import Chart, Code, Paragraph, Points, Table
 
     if isinstance(block, Paragraph):
@@ -183,7 +183,7 @@ def _block_lines(block: Block) -> Iterator[str]:
         yield f"[figure] {block.title}"
     elif isinstance(block, Code):
         yield f"{block.caption}:"
-        yield from (Laid(legible(f"    {line}")) for line in block.text.splitlines())
+        yield from (Laid(escape_controls(f"    {line}")) for line in block.text.splitlines())
     else:
         yield from (f"  {label}: ____________________" for label in block.labels)
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from hushtable.cli.arguments import Domains, Person, PolicyFile, PopulationOption, RoleToAsk, names_of, numbers_of
 from hushtable.cli.groups import field
-from hushtable.cli.terminal import join_some, tell
-from hushtable.errors import InputError, PolicyError, listed
+from hushtable.cli.terminal import join_some, print_to_stderr
+from hushtable.errors import InputError, PolicyError, quote_names
 from hushtable.wording import current_language, set_language
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ def read_policy(path: Path | None) -> Policy | None:
 
 def policy_of_request(request: RequestOptions, rules: Policy | None, frame: Frame) -> Policy:
     """Return the policy, or make one of plain options; a column that looks identifying and has no role is refused."""
-    from hushtable.discover import looks_identifying, repeating_person
+    from hushtable.discover import find_identifiers, find_repeating_person
     from hushtable.policy import Policy
 
     if rules is not None:
@@ -115,7 +115,7 @@ def policy_of_request(request: RequestOptions, rules: Policy | None, frame: Fram
             "neither a policy nor quasi-identifiers and k were given.",
             hint="pass -p policy.yaml (`hushtable scan FILE -p policy.yaml` writes one), or --qi age,sex --k 5.",
         )
-    models = [{_notion(request.notion): request.k}, *map(_diversity, request.l or ())]
+    models = [{_parse_notion(request.notion): request.k}, *map(_parse_diversity, request.l or ())]
     judged = [model["distinct-l-diversity"]["sensitive"] for model in models[1:]]
     given = dict.fromkeys(names_of(request.other), "other") | dict.fromkeys(judged, "sensitive")
     hidden = names_of(request.identifier)
@@ -123,21 +123,21 @@ def policy_of_request(request: RequestOptions, rules: Policy | None, frame: Fram
     undeclared = [name for name in frame.columns if name not in given]
     if undeclared:
         # Who names quasi-identifiers says that the rows are persons.
-        looks = looks_identifying(frame, undeclared)
+        looks = find_identifiers(frame, undeclared)
         if looks:
             name, reason = looks[0]
             raise InputError(
                 f"column {name!r} looks like a direct identifier ({reason}) and was given no role.",
                 hint=f"--identifier {name} leaves it out; to keep it, --other {name} --set 'accept.{name}=a reason'.",
             )
-        tell(f"Kept as they are, taken for unknown to anyone: {join_some(undeclared)}.")
-    person = repeating_person(frame, hidden) if len(hidden) > 1 else None
+        print_to_stderr(f"Kept as they are, taken for unknown to anyone: {join_some(undeclared)}.")
+    person = find_repeating_person(frame, hidden) if len(hidden) > 1 else None
     if person is not None:
-        tell(f"Some persons have several records: --person {person} counts persons, not records.")
+        print_to_stderr(f"Some persons have several records: --person {person} counts persons, not records.")
     return Policy.make({"columns": {**dict.fromkeys(undeclared, "other"), **given}, "models": models})
 
 
-def changed(rules: Policy, options: Mapping[str, Any], kinds: Sequence[str], settings: Sequence[str]) -> Policy:
+def with_options(rules: Policy, options: Mapping[str, Any], kinds: Sequence[str], settings: Sequence[str]) -> Policy:
     """Return the policy with what was typed beside it; an option that the method does not have is an error.
 
     Options by their names, None where one was not given; kinds as ``COLUMN=KIND``; settings as ``PLACE=VALUE``, the
@@ -146,7 +146,7 @@ def changed(rules: Policy, options: Mapping[str, Any], kinds: Sequence[str], set
     given = {name: value for name, value in options.items() if value is not None}
     for name in ("method", "loss"):
         if name in given:
-            rules = rules.changed({(name,): _loss_of(given.pop(name)) if name == "loss" else given.pop(name)})
+            rules = rules.with_entries({(name,): _loss_of(given.pop(name)) if name == "loss" else given.pop(name)})
     places: dict[_OptionPlace, Any] = {}
     for name, value in given.items():
         places[_place_of(rules, name)] = os.path.abspath(value) if isinstance(value, Path) else value
@@ -164,8 +164,8 @@ def changed(rules: Policy, options: Mapping[str, Any], kinds: Sequence[str], set
                 f"--set {entry!r} is not of the form PLACE=VALUE.",
                 hint="for instance: --set method.mondrian.cut=median.",
             )
-        places[tuple(place.split("."))] = _value(text, entry)
-    return rules.changed(places) if places else rules
+        places[tuple(place.split("."))] = _parse_value(text, entry)
+    return rules.with_entries(places) if places else rules
 
 
 def change_by_options(
@@ -180,10 +180,10 @@ def change_by_options(
         "population": changes.population,
         "person": changes.person,
     }
-    return changed(decided(rules, changes.ask), options, changes.kind or [], changes.set_ or [])
+    return with_options(with_asked_role(rules, changes.ask), options, changes.kind or [], changes.set_ or [])
 
 
-def decided(rules: Policy, role: str | None) -> Policy:
+def with_asked_role(rules: Policy, role: str | None) -> Policy:
     """Return the policy with one role for all columns that it asks for."""
     if role is None:
         return rules
@@ -192,7 +192,7 @@ def decided(rules: Policy, role: str | None) -> Policy:
         raise InputError("--ask has no effect: the policy asks for no role.", hint="leave it out.")
     # How values are read and generalized has no effect on columns that are left out or kept as they are.
     is_whole = role in ("identifier", "other")
-    return rules.changed({("columns", name) if is_whole else ("columns", name, "role"): role for name in asked})
+    return rules.with_entries({("columns", name) if is_whole else ("columns", name, "role"): role for name in asked})
 
 
 def key_of(path: Path | None, rules: Policy) -> bytes | None:
@@ -200,7 +200,7 @@ def key_of(path: Path | None, rules: Policy) -> bytes | None:
     if path is None:
         if rules.pseudonymized:
             raise PolicyError(
-                f"the policy gives pseudonyms to {listed(rules.pseudonymized)}, but there is no key.",
+                f"the policy gives pseudonyms to {quote_names(rules.pseudonymized)}, but there is no key.",
                 hint="pass --key-file; make one with: openssl rand -out key.bin 32.",
             )
         return None
@@ -224,10 +224,10 @@ def complete_claim(claimed: Claim | None, rules: Policy | None) -> Claim | None:
     if claimed is None:
         return rules.claim()
     rules.check_agrees(claimed)
-    return claimed.completed(rules.claim())
+    return claimed.with_knowledge_of(rules.claim())
 
 
-def _notion(notion: str | None) -> str:
+def _parse_notion(notion: str | None) -> str:
     if notion is None:
         return "k-anonymity"
     if notion not in NOTIONS:
@@ -235,7 +235,7 @@ def _notion(notion: str | None) -> str:
     return NOTIONS[notion]
 
 
-def _diversity(entry: str) -> dict[str, Any]:
+def _parse_diversity(entry: str) -> dict[str, Any]:
     number, _, column = entry.partition(":")
     if not number.isdigit() or not column:
         raise InputError(f"--l {entry!r} is not of the form L:COLUMN.", hint="for instance: --l 2:salary.")
@@ -266,10 +266,10 @@ def _place_of(rules: Policy, option: str) -> _OptionPlace:
     return "method", method, option
 
 
-def _value(text: str, entry: str) -> Any:
+def _parse_value(text: str, entry: str) -> Any:
     from hushtable.policy import plain_yaml
 
     if text.startswith("%") or (len(text) == 1 and not text.isalnum() and text != "~"):
         # A format of dates, or a mark of numbers or between cells, which YAML would have in quotes.
         return text
-    return plain_yaml.read(text, f"--set {entry}")[0]
+    return plain_yaml.parse(text, f"--set {entry}")[0]

@@ -24,10 +24,10 @@ from hushtable.cli.arguments import (
     table_path,
 )
 from hushtable.cli.groups import argument, field, find_given, option
-from hushtable.cli.limits import fail_above, judge, limits_of, uniques_figures
-from hushtable.cli.report import check_outputs, conclude, write_table
+from hushtable.cli.limits import fail_above, judge_figures, limits_of, uniques_figures
+from hushtable.cli.report import check_outputs, print_result, write_table
 from hushtable.cli.summary import mpuccs_tables, uniques_tables
-from hushtable.cli.terminal import sets_bar, step, tell
+from hushtable.cli.terminal import print_to_stderr, show_sets_progress, show_step
 from hushtable.errors import InputError
 from hushtable.policy import mpuccs_figures
 
@@ -146,33 +146,33 @@ def mpuccs(
         **_without_defaults(renyi_alpha=sets.alpha, min_entropy_delta=sets.entropy_delta),
     }
     names = names_of(sets.columns)
-    with step("reading"):
+    with show_step("reading"):
         first = machine.table_with_counts(original, names, details=results.details or results.tree)
-        options["n_cols"] = _sizes(sets.sizes, len(names or first.names))
+        options["n_cols"] = _parse_sizes(sets.sizes, len(names or first.names))
         second, third = (machine.optional_table(path) for path in (synthetic, control.control))
     attacked: Mpuccs | PetsardMpuccs
     if sets.compat is not None:
         attacked = _as_petsard(sets.compat, first, second, options)
         if limits:
-            tell("hushtable: careful: petsard-1.6 skips column sets, so that its figures are too low.")
+            print_to_stderr("hushtable: careful: petsard-1.6 skips column sets, so that its figures are too low.")
     else:
         options |= {"columns": names or None, "all_minimal": sets.all_minimal, "budget": budget_of(sets.seconds)}
         options |= {"missing": equality.missing, "deduplicate": equality.deduplicate, "control": third}
         options |= _without_defaults(n_draws=control.draws, n_permutations=control.permutations, seed=control.seed)
-        attacked = _attack(first, second, options)
+        attacked = _run_mpuccs(first, second, options)
     if results.details is not None:
         write_table(attacked.details, results.details, force=results.force, warning=_WARNING)
     if results.tree is not None:
         write_table(attacked.tree, results.tree, force=results.force)
-    failed = judge(mpuccs_figures(attacked.summary, limits), limits)
+    failed = judge_figures(mpuccs_figures(attacked.summary, limits), limits)
     entries = {"file": original.name, **attacked.to_dict()}
-    conclude(attacked, entries, failed, results, lambda: mpuccs_tables(attacked))
+    print_result(attacked, entries, failed, results, lambda: mpuccs_tables(attacked))
 
 
-def _attack(original: Frame, synthetic: Frame | None, options: Mapping[str, Any]) -> Mpuccs:
+def _run_mpuccs(original: Frame, synthetic: Frame | None, options: Mapping[str, Any]) -> Mpuccs:
     from hushtable.risk.mpuccs import mpuccs as attack
 
-    with sets_bar("columns") as progress:
+    with show_sets_progress("columns") as progress:
         return attack(original, synthetic, progress=progress, **options)
 
 
@@ -225,9 +225,9 @@ def uniques(
     limits = limits_of(fail, _UNIQUES_FIGURES)
     check_outputs((results.details,), results, place_of(file))
     names = names_of(sets.columns)
-    with step("reading"):
+    with show_step("reading"):
         frame = reading.table_with_counts(file, names, details=results.details)
-    with sets_bar("columns") as progress:
+    with show_sets_progress("columns") as progress:
         keys = minimal_uniques(
             frame,
             columns=names or None,
@@ -241,12 +241,12 @@ def uniques(
     if results.details is not None:
         write_table(keys.details, results.details, force=results.force, warning=_WARNING)
     by_value = keys.contributions_by_value().rows(named=True) if results.show_values else []
-    failed = judge(uniques_figures(keys.summary()), limits)
+    failed = judge_figures(uniques_figures(keys.summary()), limits)
     entries = {"file": file.name, **keys.to_dict(), **({"by_value": by_value} if results.show_values else {})}
-    conclude(keys, entries, failed, results, lambda: uniques_tables(keys, by_value))
+    print_result(keys, entries, failed, results, lambda: uniques_tables(keys, by_value))
 
 
-def _sizes(text: str | None, n_columns: int) -> list[int] | None:
+def _parse_sizes(text: str | None, n_columns: int) -> list[int] | None:
     """Return the sizes of column sets: None for all; without a text those up to 3 that a table has."""
     if text is None:
         return list(range(1, min(3, n_columns) + 1))

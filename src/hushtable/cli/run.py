@@ -9,7 +9,7 @@ from typing import Annotated, Final
 from hushtable.cli.arguments import ReportFile, Results, Threads, check_effects
 from hushtable.cli.groups import argument, field, find_given
 from hushtable.cli.report import check_report, write_report
-from hushtable.cli.terminal import leaving, say, tell
+from hushtable.cli.terminal import exit_with_code, print_lines, print_to_stderr
 
 _EXCLUDES: Final = {
     "--clean": ("--dry-run", "--fresh", "--no-cache", "--report", "--force", "--allow-missing"),
@@ -59,7 +59,7 @@ def run(
     check_effects(find_given(reports, kept), {}, _EXCLUDES)
     if kept.clean:
         # Whatever the file says: it may be broken by now.
-        say("Removed what was kept." if store.clean(file.parent / store.FOLDER) else "Nothing was kept.")
+        print_lines("Removed what was kept." if store.clean(file.parent / store.FOLDER) else "Nothing was kept.")
         return
     pipeline = Pipeline.read(file)
     if reports.report is not None:
@@ -67,22 +67,26 @@ def run(
         check_report(results, file, *pipeline.inputs)
     if kept.dry_run:
         for line in pipeline.left_out:
-            say(line)
+            print_lines(line)
         plan = pipeline.plan(cache=not (kept.fresh or kept.no_cache))
-        say(*(f"{step.line}{'  (kept from before)' if is_kept else ''}" for step, is_kept in plan))
+        print_lines(*(f"{step.line}{'  (kept from before)' if is_kept else ''}" for step, is_kept in plan))
         return
     done = pipeline.run(
         reports.out,
         fresh=kept.fresh,
         cache=not kept.no_cache,
-        tell=tell,
+        tell=print_to_stderr,
         overwrite=reports.force,
         allow_missing=reports.allow_missing or (),
     )
     write_report(done, results)
-    with leaving(0 if done.passed else 1):
+    with exit_with_code(0 if done.passed else 1):
         try:
-            say("Wrote:" if done.files else "Nothing was asked for: no file.", *(f"  {path}" for path in done.files))
+            print_lines(
+                "Wrote:" if done.files else "Nothing was asked for: no file.", *(f"  {path}" for path in done.files)
+            )
         finally:
-            tell(*(f"hushtable: failed: {failure}." for failure in done.failures))
-            tell(*(f"hushtable: left out, not built: {each} (--allow-missing accepts it)." for each in done.missing))
+            print_to_stderr(*(f"hushtable: failed: {failure}." for failure in done.failures))
+            print_to_stderr(
+                *(f"hushtable: left out, not built: {each} (--allow-missing accepts it)." for each in done.missing)
+            )

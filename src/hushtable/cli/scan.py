@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 from hushtable.cli.arguments import AsJson, InFile, ReadingOptions, place_of
 from hushtable.cli.groups import option
-from hushtable.cli.limits import fail_above, failing, judge, limits_of, scan_figures
+from hushtable.cli.limits import exit_on_failures, fail_above, judge_figures, limits_of, scan_figures
 from hushtable.cli.protect import origin_of
-from hushtable.cli.summary import joint_key_lines, risk_lines, role_table
-from hushtable.cli.terminal import print_json, say, step, tell
-from hushtable.errors import InputError, listed
+from hushtable.cli.summary import describe_joint_keys, describe_risk, format_roles
+from hushtable.cli.terminal import print_json, print_lines, print_to_stderr, show_step
+from hushtable.errors import InputError, quote_names
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -47,14 +47,14 @@ def scan(
     limits = limits_of(fail, _SCAN_FIGURES)
     if policy is not None:
         _check_policy(policy, file)
-    with step("reading"):
+    with show_step("reading"):
         origin = origin_of(file, "auto", reading.dialect())
         frame = reading.table(file) if origin is None else origin.head()
         frame, odd = frame.without_odd_cells()
-        frame = frame.learned()
+        frame = frame.with_learned_specs()
     if origin is not None:
-        tell(f"Not read into memory: what follows is of its first {frame.n_rows:,} rows.")
-    with step("looking at columns and classes"):
+        print_to_stderr(f"Not read into memory: what follows is of its first {frame.n_rows:,} rows.")
+    with show_step("looking at columns and classes"):
         roles = find_quasi_identifiers(frame, words=words, of_persons=persons)
         sensitive = [name for name, role in roles.roles.items() if role == "sensitive"]
         # Of what is asked, the careful answer.
@@ -69,18 +69,18 @@ def scan(
         assessed = assess(frame, quasi_identifiers=known, sensitive=sensitive)
         risk = assessed.to_dict()
         joint = _joint_keys(frame, known)
-    failed = judge(scan_figures(risk), limits)
-    with failing(failed or ()):
+    failed = judge_figures(scan_figures(risk), limits)
+    with exit_on_failures(failed or ()):
         if as_json:
             judged = {} if failed is None else {"failed_above": failed}
             read = {"read": frame.dialect.to_dict()} if frame.is_text else {}
-            told = {} if joint is None else {"keys": {**joint.summary(), "top": joint.ranked_keys()}}
+            told = {} if joint is None else {"keys": {**joint.summary(), "top": joint.easiest_key_rows()}}
             print_json({"file": file.name, **read, **roles.to_dict(), "risk": risk, **told, **judged})
         else:
-            lines = [] if joint is None or not roles.of_persons else joint_key_lines(joint)
-            say(*role_table(roles), *risk_lines(assessed, roles), *lines)
+            lines = [] if joint is None or not roles.of_persons else describe_joint_keys(joint)
+            print_lines(*format_roles(roles), *describe_risk(assessed, roles), *lines)
         if policy is not None:
-            _propose(policy, file, frame, roles, known, odd, k)
+            _propose_policy(policy, file, frame, roles, known, odd, k)
 
 
 def _joint_keys(frame: Frame, known: list[str]) -> Keys | None:
@@ -94,17 +94,17 @@ def _joint_keys(frame: Frame, known: list[str]) -> Keys | None:
     return minimal_keys(frame, known, max_size=min(_KEY_SIZE, len(known)), budget=budget)
 
 
-def _propose(
+def _propose_policy(
     policy: Path, file: Path, frame: Frame, roles: Roles, known: list[str], odd: Mapping[str, OddCells], k: int
 ) -> None:
     """Write a policy to start from, and say what to decide in it, or else what to run."""
-    from hushtable.policy import Policy, proposed
+    from hushtable.policy import Policy, propose_policy
 
     doubts = {name: frame.doubts(name) for name in known}
     # Of a single format nothing is to be chosen: the policy proposes the century of its years.
     undated = [name for name, (formats, marks) in doubts.items() if len(formats) > 1 or marks]
-    run = None if undated or not known or roles.prose else _next(file, str(file), policy, roles)
-    propose = partial(proposed, frame, roles, k=k, source=file.name, undecided=odd)
+    run = None if undated or not known or roles.prose else _next_command(file, str(file), policy, roles)
+    propose = partial(propose_policy, frame, roles, k=k, source=file.name, undecided=odd)
     text = propose(run=run)
     columns = Policy.parse(text).columns if known and odd else {}
     to_decide = [name for name, column in columns.items() if column.odd_cells == "refuse"]
@@ -113,17 +113,17 @@ def _propose(
     _write_policy(policy, text)
     then = ", then:" if run else "."
     if roles.prose:
-        then = f". First decide about the free text in {listed(roles.prose)}: leave it out (role identifier)."
+        then = f". First decide about the free text in {quote_names(roles.prose)}: leave it out (role identifier)."
     if undated:
-        then = f". First say what the dates or numbers of {listed(undated)} mean: the policy names the candidates."
+        then = f". First say what the dates or numbers of {quote_names(undated)} mean: the policy names the candidates."
     elif to_decide:
-        then = f". First say what the odd cells of {listed(to_decide)} are (odd_cells): missing, or text."
+        then = f". First say what the odd cells of {quote_names(to_decide)} are (odd_cells): missing, or text."
     # A policy goes round: it has no user of a database, and no query. Here stands what was typed.
-    typed = _next(file, getattr(file, "url", str(file)), policy, roles)
-    tell("", f"Wrote {policy}. Check every role in it{then}", *([f"  {typed}"] if run else []))
+    typed = _next_command(file, getattr(file, "url", str(file)), policy, roles)
+    print_to_stderr("", f"Wrote {policy}. Check every role in it{then}", *([f"  {typed}"] if run else []))
 
 
-def _next(file: Path, named: str, policy: Path, roles: Roles) -> str:
+def _next_command(file: Path, named: str, policy: Path, roles: Roles) -> str:
     """Return what to run after a scan, from the same folder; where the input is, nobody may be able to write."""
     from hushtable.io import FILE_KINDS
 
@@ -153,5 +153,5 @@ def _write_policy(path: Path, text: str) -> None:
 
     # Nothing is known of where schemas are published: editors are told of one that lies beside the policy.
     known = f"# yaml-language-server: $schema={SCHEMA_FILE}\n" if (path.parent / SCHEMA_FILE).is_file() else ""
-    with drafts.replacing(path) as (draft,):
+    with drafts.replace_files(path) as (draft,):
         draft.write_text(known + text, encoding="utf-8")

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from hushtable.cli.terminal import aligned, join_some, laid_out
+from hushtable.cli.terminal import format_table, join_some, laid_out
 from hushtable.wording import count_of, translate
 
 if TYPE_CHECKING:
@@ -35,20 +35,20 @@ _LOSS_WORDS: Final = {
     "minimal_distortion": "changed cells, weighted",
     "certainty": "certainty, a sum over cells",
 }
-_MOST_LINES: Final = 12
-_FEW_ROWS: Final = 30
-_MANY_COLUMNS: Final = 200
+_MAX_LINES: Final = 12
+_MAX_ROWS_SHOWN: Final = 30
+_MAX_COLUMNS_LISTED: Final = 200
 _SHOWN_COLUMNS: Final = 50
-_FEW_NAMES: Final = 8
+_MAX_KEYS_SHOWN: Final = 8
 
 
-_OF_ROLES: Final = ("proposed role", "distinct", "missing", "power", "because")
+_ROLE_TITLES: Final = ("proposed role", "distinct", "missing", "power", "because")
 
 
-def role_table(roles: Roles) -> list[str]:
+def format_roles(roles: Roles) -> list[str]:
     """Lay out the columns with their proposed roles and reasons."""
     is_labelled = any(column.label for column in roles.columns)
-    titles = ("column", *(["label"] if is_labelled else []), *_OF_ROLES)
+    titles = ("column", *(["label"] if is_labelled else []), *_ROLE_TITLES)
     rows = [
         (
             column.name,
@@ -61,8 +61,8 @@ def role_table(roles: Roles) -> list[str]:
         )
         for column in roles.columns
     ]
-    shown = rows if len(rows) <= _MANY_COLUMNS else rows[:_SHOWN_COLUMNS]
-    table = aligned(
+    shown = rows if len(rows) <= _MAX_COLUMNS_LISTED else rows[:_SHOWN_COLUMNS]
+    table = format_table(
         titles, shown, right=("distinct", "missing", "power"), whole=("proposed role",), sentences=("because",)
     )
     if len(shown) == len(rows):
@@ -75,7 +75,7 @@ def role_table(roles: Roles) -> list[str]:
     ]
 
 
-def risk_lines(risk: RiskAssessment, roles: Roles) -> list[str]:
+def describe_risk(risk: RiskAssessment, roles: Roles) -> list[str]:
     """Say how easily people can be found again, where what is asked is known of them."""
     if not roles.of_persons:
         hint = "; where the rows are persons all the same: --persons" if roles.columns else ""
@@ -85,12 +85,12 @@ def risk_lines(risk: RiskAssessment, roles: Roles) -> list[str]:
     return [*([f"Taken for known until you decide: {join_some(roles.ask)}."] if roles.ask else []), *risk.facts]
 
 
-def abridged(lines: Sequence[str], details: Sequence[str], *, verbose: bool) -> list[str]:
+def abridge_lines(lines: Sequence[str], details: Sequence[str], *, verbose: bool) -> list[str]:
     """Return twelve lines at most; if verbose all, and the details."""
     if verbose:
         return [*lines, *details]
-    n_left = len(lines[_MOST_LINES - 1 :]) + len(details)
-    return [*lines[: _MOST_LINES - 1], *([f"{count_of(n_left, 'more line')}: --verbose"] if n_left else [])]
+    n_left = len(lines[_MAX_LINES - 1 :]) + len(details)
+    return [*lines[: _MAX_LINES - 1], *([f"{count_of(n_left, 'more line')}: --verbose"] if n_left else [])]
 
 
 def written_line(output: Path, *, codebook: bool) -> str:
@@ -104,23 +104,23 @@ def loss_lines(rules: Policy, loss: float) -> list[str]:
     return [] if rules.loss.name == "ncp" else [f"The information loss is {loss:.4f} ({words})."]
 
 
-def release_details(rules: Policy, summary: Mapping[str, Any], exposure: Exposure | None) -> list[str]:
+def describe_search(rules: Policy, summary: Mapping[str, Any], exposure: Exposure | None) -> list[str]:
     """Say how a release was searched for, and what was accepted."""
-    lines = [] if exposure is None else exposure.accepted_lines()
+    lines = [] if exposure is None else exposure.describe_acceptances()
     lines.append(
         f"recoding {summary['recoding']}; loss {summary['loss']:.4f} "
         f"({_LOSS_WORDS.get(rules.loss.name, rules.loss.name)}); set-NCP by rank "
         f"{summary['quality']['set_ncp_by_rank']:.4f}"
     )
     trade = summary["trace"].get("trade")
-    return lines if not trade else [*lines, _trade_line(trade, summary["n_records"])]
+    return lines if not trade else [*lines, _describe_trade(trade, summary["n_records"])]
 
 
-def far_out_lines(found: Mapping[str, FarOut]) -> list[str]:
+def describe_outliers(found: Mapping[str, FarOut]) -> list[str]:
     """Name the columns whose loss by value says little of most records, and what to do."""
     lines = []
     for name, each in found.items():
-        coded = f", or code who lies far out as one group (`hierarchy: {_entry(each.rule)}`)" if each.rule else ""
+        coded = f", or code who lies far out as one group (`hierarchy: {_format_rule(each.rule)}`)" if each.rule else ""
         lines.append(
             f"careful: 1 % of the records hold {each.share:.0%} of the range of {name}, so that its loss by value is "
             f"small whatever the others lose; measure it on ranks (`loss: {{ncp: {{scale: rank}}}}`){coded}"
@@ -128,15 +128,15 @@ def far_out_lines(found: Mapping[str, FarOut]) -> list[str]:
     return lines
 
 
-def _entry(rule: Tails) -> str:
+def _format_rule(rule: Tails) -> str:
     """Write top and bottom coding on one line, as a policy has it."""
     from hushtable.models import entries
 
-    options = ", ".join(f"{name}: {value}" for name, value in entries.write(rule)[rule.name].items())
+    options = ", ".join(f"{name}: {value}" for name, value in entries.to_entry(rule)[rule.name].items())
     return f"{{{rule.name}: {{{options}}}}}"
 
 
-def _trade_line(trade: Mapping[str, Any], n_records: int) -> str:
+def _describe_trade(trade: Mapping[str, Any], n_records: int) -> str:
     """Say what suppressing records gained; for those who make the release, not for those who receive it."""
     if trade["n_suppressed"] == 0:
         return "no suppression lowers the loss, in which a suppressed record counts as wholly lost"
@@ -146,7 +146,7 @@ def _trade_line(trade: Mapping[str, Any], n_records: int) -> str:
     )
 
 
-def spelling_lines(
+def describe_spelling(
     writing: Writing,
     codes: Mapping[str, Mapping[str, int]],
     alike: Mapping[str, int],
@@ -186,7 +186,7 @@ def spelling_lines(
     return lines
 
 
-def listed_lines(listed: Mapping[str, int], lacking: Sequence[str]) -> list[str]:
+def describe_value_lists(listed: Mapping[str, int], lacking: Sequence[str]) -> list[str]:
     """Say which columns list what a class holds, and which of them values that few records have."""
     hint = f"lists in {join_some(lacking)} show which values a class lacks; recoding cut hides that"
     return [hint] * bool(lacking) + [
@@ -196,7 +196,7 @@ def listed_lines(listed: Mapping[str, int], lacking: Sequence[str]) -> list[str]
     ]
 
 
-def effort_lines(trace: Trace, unit: str) -> list[str]:
+def describe_effort(trace: Trace, unit: str) -> list[str]:
     """Say what was looked at, and what is proven; ties are counted in a unit."""
     effort = trace.effort
     assert effort is not None
@@ -215,16 +215,16 @@ def effort_lines(trace: Trace, unit: str) -> list[str]:
     ]
 
 
-def published_lines(frame: Frame) -> list[str]:
+def format_small_table(frame: Frame) -> list[str]:
     """Show a small table as it was written."""
-    if frame.n_rows > _FEW_ROWS:
+    if frame.n_rows > _MAX_ROWS_SHOWN:
         return []
     columns = [frame.column(name) for name in frame.columns]
     rows = [["" if cell is None else str(cell) for cell in row] for row in zip(*columns, strict=True)]
     return ["", laid_out(frame.columns, rows)]
 
 
-def verdict_lines(file: Path, verdict: Verdict, *, has_manifest: bool = False) -> list[str]:
+def describe_verdict(file: Path, verdict: Verdict, *, has_manifest: bool = False) -> list[str]:
     """Say what holds apart from what fails, and from what could not be judged."""
     head = "does NOT hold" if not verdict.passed else "holds" if verdict.complete else "was judged in part"
     lines = [f"{file} {head}, on {', '.join(verdict.columns)}:"]
@@ -243,7 +243,7 @@ def verdict_lines(file: Path, verdict: Verdict, *, has_manifest: bool = False) -
     return lines
 
 
-def linked_lines(claim: Claim, linkage: Linkage | None) -> list[str]:
+def describe_linkage(claim: Claim, linkage: Linkage | None) -> list[str]:
     """Say whom several records of a person find, or why that could not be counted."""
     if linkage is not None:
         return [f"  {line}" for line in linkage.lines()]
@@ -269,12 +269,12 @@ def attack_tables(found: Attacks) -> list[str]:
     titles = ("attack", "made", "succeed", "by chance", "control", "risk", "95 % interval", "a copy")
     lines: list[str] = []
     for kind in ("singling out", "linkability", "inference"):
-        if attacks := found.of(kind):
+        if attacks := found.attacks_of_kind(kind):
             rows = [_attack_row(each) for each in attacks]
-            lines += [translate(kind).capitalize(), aligned(titles, rows, right=titles[1:])]
+            lines += [translate(kind).capitalize(), format_table(titles, rows, right=titles[1:])]
     if found.figures:
         shown = ("figure", "target", "value", "95 % interval", "control or chance")
-        lines += ["Distances and attribution", aligned(shown, map(_figure_row, found.figures), right=shown[2:])]
+        lines += ["Distances and attribution", format_table(shown, map(_figure_row, found.figures), right=shown[2:])]
     return lines
 
 
@@ -298,23 +298,25 @@ def _format_interval(low: float, high: float) -> str:
     return "unknown" if math.isnan(low) else f"{low:.1%} to {high:.1%}"
 
 
-def _table_by_size(what: str, counts: Mapping[int, int]) -> str:
+def _format_counts_by_size(what: str, counts: Mapping[int, int]) -> str:
     """Lay out counts by the number of columns of a set."""
-    return aligned(("columns in the set", what), [(str(size), f"{n:,}") for size, n in counts.items()], right=(what,))
+    return format_table(
+        ("columns in the set", what), [(str(size), f"{n:,}") for size, n in counts.items()], right=(what,)
+    )
 
 
-def _table_by_column(what: str, shares: Mapping[str, float]) -> str:
+def _format_shares_by_column(what: str, shares: Mapping[str, float]) -> str:
     """Lay out shares by column, the highest first."""
     ranked = sorted(shares.items(), key=lambda each: -each[1])
-    return aligned(("column", what), [(name, f"{share:.1%}") for name, share in ranked], right=(what,))
+    return format_table(("column", what), [(name, f"{share:.1%}") for name, share in ranked], right=(what,))
 
 
-def joint_key_lines(found: Keys) -> list[str]:
+def describe_joint_keys(found: Keys) -> list[str]:
     """Say which few columns are a key together; nothing where none were found."""
     together = [names for names in found.keys if len(names) > 1]
     if not together:
         return []
-    shown = [f"  {' + '.join(names)}" for names in together[:_FEW_NAMES]]
+    shown = [f"  {' + '.join(names)}" for names in together[:_MAX_KEYS_SHOWN]]
     left = len(together) - len(shown)
     return [
         f"A key together (no two different rows agree on them; at most {found.max_size} columns):",
@@ -330,8 +332,8 @@ def mpuccs_tables(attacked: Mpuccs | PetsardMpuccs) -> list[str]:
     if "identified_by_size" not in summary:
         return []
     return [
-        _table_by_size(attacked.counted, summary["identified_by_size"]),
-        _table_by_column("in the sets of", summary["identified_by_column"]),
+        _format_counts_by_size(attacked.counted, summary["identified_by_size"]),
+        _format_shares_by_column("in the sets of", summary["identified_by_column"]),
         *_table_of_search(summary),
     ]
 
@@ -340,11 +342,11 @@ def keys_tables(found: Keys, top: int) -> list[str]:
     """Lay out the keys that are most easily known."""
     if not len(found):
         return []
-    ranked = found.ranked_keys(top)
+    ranked = found.easiest_key_rows(top)
     rows = [(", ".join(each["columns"]), f"{each['g1']:.3g}", f"{each['unique_rate']:.4%}") for each in ranked]
     left = len(found) - len(ranked)
     return [
-        aligned(("key", "g1", "unique rows"), rows, right=("g1", "unique rows")),
+        format_table(("key", "g1", "unique rows"), rows, right=("g1", "unique rows")),
         *([f"... and {left:,} more: --top, or --details OUT for all."] if left else []),
     ]
 
@@ -352,11 +354,14 @@ def keys_tables(found: Keys, top: int) -> list[str]:
 def uniques_tables(keys: MinimalUniques, by_value: list[dict[str, Any]]) -> list[str]:
     """Lay out on how few columns records are unique, and which columns and values, if any, make them so."""
     summary, share = keys.summary(), "share of the SUDA scores"
-    lines = [_table_by_size("sets", summary["n_by_size"]), _table_by_column(share, summary["contributions"])]
+    lines = [
+        _format_counts_by_size("sets", summary["n_by_size"]),
+        _format_shares_by_column(share, summary["contributions"]),
+    ]
     if by_value:
         first = sorted(by_value, key=lambda each: -each["contribution"])[:20]
         rows = [(each["column"], each["value"] or "", f"{each['contribution']:.1%}") for each in first]
-        lines.append(aligned(("column", "value", share), rows, right=(share,)))
+        lines.append(format_table(("column", "value", share), rows, right=(share,)))
     return [*lines, *_table_of_search(summary)]
 
 
@@ -369,4 +374,4 @@ def _table_of_search(summary: Mapping[str, Any]) -> list[str]:
     shown = [*begun, *[size for size in by_size if size not in begun][:1]]
     titles = ("columns in the set", "looked at", "left: nothing can come of them", "skipped", "not reached")
     rows = [(str(size), *(f"{n:,}" for n in by_size[size].values())) for size in shown]
-    return [aligned(titles, rows, right=titles[1:])]
+    return [format_table(titles, rows, right=titles[1:])]

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from hushtable.columns import finite, legible, legible_json
+from hushtable.columns import escape_controls, escape_json_controls, to_json_values
 from hushtable.wording import translate
 
 if TYPE_CHECKING:
@@ -41,11 +41,13 @@ def join_some(names: Sequence[str], limit: int = 12) -> str:
 
 def print_json(entries: Mapping[str, Any]) -> None:
     """Print a result as JSON, which has no word for NaN (null here) nor for infinity ("inf", "-inf")."""
-    say(Laid(legible_json(json.dumps(finite(entries), indent=2, ensure_ascii=False, allow_nan=False))))
+    print_lines(
+        Laid(escape_json_controls(json.dumps(to_json_values(entries), indent=2, ensure_ascii=False, allow_nan=False)))
+    )
 
 
 @contextmanager
-def leaving(code: int) -> Iterator[None]:
+def exit_with_code(code: int) -> Iterator[None]:
     """Leave with a code after what is printed meanwhile, also where its reader has gone."""
     try:
         yield
@@ -56,36 +58,36 @@ def leaving(code: int) -> Iterator[None]:
         raise typer.Exit(code)
 
 
-def say(*lines: str) -> None:
+def print_lines(*lines: str) -> None:
     """Print lines, and stop quietly when the reader of a pipe has gone (``| head``).
 
     Nothing in a line acts on a terminal, nor ends it: a name that holds the end of a line would tell lines of its own.
     """
     try:
-        typer.echo("\n".join(map(_line, lines)))
+        typer.echo("\n".join(map(_format_line, lines)))
     except BrokenPipeError:
         # Python flushes stdout once more when it ends; there, it must not fail.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise typer.Exit from None
 
 
-def tell(*lines: str) -> None:
-    """Print lines where errors go, as `say` does."""
+def print_to_stderr(*lines: str) -> None:
+    """Print lines where errors go, as `print_lines` does."""
     if lines:
-        typer.echo("\n".join(map(_line, lines)), err=True)
+        typer.echo("\n".join(map(_format_line, lines)), err=True)
 
 
-def complain(message: object) -> None:
+def print_error(message: object) -> None:
     """Print an error or a warning, which may have several lines."""
     first, *rest = translate(str(message)).split("\n")
-    tell(f"hushtable: {first}", *rest)
+    print_to_stderr(f"hushtable: {first}", *rest)
 
 
-def _line(line: str) -> str:
-    return line if isinstance(line, Laid) else legible(translate(line))
+def _format_line(line: str) -> str:
+    return line if isinstance(line, Laid) else escape_controls(translate(line))
 
 
-def aligned(
+def format_table(
     titles: Sequence[str],
     rows: Iterable[Sequence[str]],
     right: Collection[str] = (),
@@ -114,22 +116,24 @@ def laid_out(
 
     table = Table(box=None, pad_edge=False)
     for place, title in enumerate(titles):
-        table.add_column(Text(legible(title)), justify="right" if place in right else "left", no_wrap=place in whole)
+        table.add_column(
+            Text(escape_controls(title)), justify="right" if place in right else "left", no_wrap=place in whole
+        )
     for cells in rows:
         # Text, because a name may hold what rich reads as markup.
-        table.add_row(*(Text(legible(cell)) for cell in cells))
+        table.add_row(*(Text(escape_controls(cell)) for cell in cells))
     page = io.StringIO()
-    Console(file=page, width=_width()).print(table)
+    Console(file=page, width=_line_width()).print(table)
     return Laid(page.getvalue())
 
 
-def _width() -> int:
+def _line_width() -> int:
     # Piped output is not folded at some terminal's width.
     return shutil.get_terminal_size().columns if sys.stdout.isatty() else 200
 
 
 @contextmanager
-def step(what: str) -> Iterator[None]:
+def show_step(what: str) -> Iterator[None]:
     """Show what goes on while it does, on a terminal only."""
     if not sys.stderr.isatty():
         yield
@@ -141,23 +145,23 @@ def step(what: str) -> Iterator[None]:
 
 
 @contextmanager
-def bar(what: str) -> Iterator[Progress | None]:
+def show_progress(what: str) -> Iterator[Progress | None]:
     """Show a progress bar, on a terminal only."""
     if not sys.stderr.isatty():
         yield None
         return
-    with _bars() as shown:
+    with _build_progress() as shown:
         task = shown.add_task(translate(what), total=1.0)
         yield lambda done: shown.update(task, completed=done)
 
 
 @contextmanager
-def sets_bar(what: str) -> Iterator[WalkProgress | None]:
+def show_sets_progress(what: str) -> Iterator[WalkProgress | None]:
     """Show how many columns are done and how many combinations were looked at, on a terminal only."""
     if not sys.stderr.isatty():
         yield None
         return
-    with _bars() as shown:
+    with _build_progress() as shown:
         columns = shown.add_task(translate(what), total=1.0)
         combinations = shown.add_task("", total=None)
 
@@ -168,7 +172,7 @@ def sets_bar(what: str) -> Iterator[WalkProgress | None]:
         yield advance
 
 
-def _bars() -> Bar:
+def _build_progress() -> Bar:
     from rich.console import Console
     from rich.progress import Progress as Bar
 

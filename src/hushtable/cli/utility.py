@@ -17,7 +17,7 @@ from hushtable.cli.arguments import (
 )
 from hushtable.cli.groups import argument, field
 from hushtable.cli.requests import complete_claim, read_policy
-from hushtable.cli.terminal import aligned, print_json, say, step
+from hushtable.cli.terminal import format_table, print_json, print_lines, show_step
 from hushtable.errors import InputError
 
 if TYPE_CHECKING:
@@ -51,29 +51,29 @@ def utility(
 ) -> None:
     """Compare columns, pairs of columns, means and a model of a target between a release and its original."""
     from hushtable.io import is_many
-    from hushtable.quality import RegressionModel, among, measure_utility, regress
+    from hushtable.quality import RegressionModel, measure_utility, regress, with_all_columns
     from hushtable.release import manifest
 
     is_large = is_many(release) or is_many(original)
     _check_models(prediction, regression, is_large=is_large)
     rules = read_policy(policy)
-    with step("reading"):
-        claim = _claim(release, rules)
+    with show_step("reading"):
+        claim = _read_claim(release, rules)
         told = manifest.read(release) if manifest.manifest_path(release).is_file() else {}
         if is_large:
-            ours, published, names = _distinct(original, release, claim, machine, rules)
+            ours, published, names = _read_distinct_rows(original, release, claim, machine, rules)
         else:
             published = ReadingOptions().table(release, manifest.dialect_of(release))
-            ours, names = _original(original, rules, machine), published.columns
-        tests = None if prediction.held_out is None else _original(prediction.held_out, rules, machine)
-    asked = RegressionModel.of(regression.model, regression.weights)
+            ours, names = _read_original(original, rules, machine), published.columns
+        tests = None if prediction.held_out is None else _read_original(prediction.held_out, rules, machine)
+    asked = RegressionModel.from_options(regression.model, regression.weights)
     hidden = [*told.get("pseudonymized", ()), *told.get("fresh", ())]
     if rules is not None:
         hidden = [*rules.pseudonymized, *rules.fresh]
-    with step("measuring"):
+    with show_step("measuring"):
         target, seed = prediction.target, prediction.seed
         found = measure_utility(ours, published, claim, pseudonyms=hidden, target=target, held_out=tests, seed=seed)
-        found = among(found, names)
+        found = with_all_columns(found, names)
         if asked is not None:
             # Cells of an earlier release say nothing of the records that were given them.
             style = None if "replaces_earlier" in told else told.get("recoding")
@@ -82,22 +82,22 @@ def utility(
     if as_json:
         print_json({"original": original.name, "release": release.name, **found.to_dict()})
     else:
-        say(*_lines(found))
+        print_lines(*_describe_utility(found))
 
 
-def _distinct(
+def _read_distinct_rows(
     original: Path, release: Path, claim: Classes | Matchings, reading: ReadingOptions, rules: Policy | None
 ) -> tuple[Frame, Frame, tuple[str, ...]]:
     """Return the distinct rows of both, and all published columns."""
-    from hushtable.claims import opened, seen
-    from hushtable.engines import judged_rows
+    from hushtable.claims import open_release, select_for_claim
+    from hushtable.engines import collapse_original
     from hushtable.release import manifest
 
     dialect = reading.dialect(None if rules is None else rules.read_as.dialect)
-    table = opened(release, manifest.dialect_of(release), is_large=True)
+    table = open_release(release, manifest.dialect_of(release), is_large=True)
     return (
-        judged_rows(original, claim, dialect, {} if rules is None else rules.specs)[1],
-        seen(claim, table),
+        collapse_original(original, claim, dialect, {} if rules is None else rules.specs)[1],
+        select_for_claim(claim, table),
         table.columns,
     )
 
@@ -121,7 +121,7 @@ def _check_models(prediction: PredictionOptions, regression: RegressionOptions, 
         )
 
 
-def _claim(release: Path, rules: Policy | None) -> Classes | Matchings:
+def _read_claim(release: Path, rules: Policy | None) -> Classes | Matchings:
     """Return what tells how columns were typed and what labels mean: a manifest, a policy, or both."""
     from hushtable.claims import Classes, Matchings
     from hushtable.release import manifest
@@ -137,17 +137,18 @@ def _claim(release: Path, rules: Policy | None) -> Classes | Matchings:
     return claimed
 
 
-def _original(path: Path, rules: Policy | None, reading: ReadingOptions) -> Frame:
+def _read_original(path: Path, rules: Policy | None, reading: ReadingOptions) -> Frame:
     frame = reading.original(path, rules)
-    return frame.learned() if rules is None else frame
+    return frame.with_learned_specs() if rules is None else frame
 
 
-def _lines(found: Utility) -> list[str]:
-    columns = aligned(
+def _describe_utility(found: Utility) -> list[str]:
+    columns = format_table(
         ("column", "distance", "by", "records *", "mean shift", "variance ratio"),
         (
-            (each.name, _shown(each.distance), each.measure, _shown(each.untold_rate), _shown(each.mean_shift),
-             _shown(each.variance_ratio))
+            (each.name, _format_figure(each.distance), each.measure, _format_figure(each.untold_rate),
+             _format_figure(each.mean_shift),
+             _format_figure(each.variance_ratio))
             for each in found.columns
         ),
         right=("distance", "records *", "mean shift", "variance ratio"),
@@ -155,10 +156,10 @@ def _lines(found: Utility) -> list[str]:
         sentences=("by",),
     )  # fmt: skip
     changed = sorted(found.pairs, key=lambda each: -abs(each.difference or 0.0))[:_SHOWN_PAIRS]
-    pairs = aligned(
+    pairs = format_table(
         ("pair", "by", "original", "release", "difference"),
         (
-            (f"{each.first}, {each.second}", each.measure, _shown(each.original), _shown(each.release),
+            (f"{each.first}, {each.second}", each.measure, _format_figure(each.original), _format_figure(each.release),
              "" if each.difference is None else f"{each.difference:+.3f}")
             for each in changed
         ),
@@ -173,16 +174,17 @@ def _lines(found: Utility) -> list[str]:
         *(f"  not judged: {each.name}: {each.reason}" for each in found.columns if each.reason),
         *([f"The {len(changed)} pairs that changed most, of {len(found.pairs):,}:", pairs] if found.pairs else []),
         *([found.target.sentence + "."] if found.target is not None else []),
-        *([] if found.regression is None else _regression_lines(found.regression)),
+        *([] if found.regression is None else _describe_regression(found.regression)),
     ]
 
 
-def _regression_lines(fitted: Regression) -> list[str]:
-    table = aligned(
+def _describe_regression(fitted: Regression) -> list[str]:
+    table = format_table(
         ("coefficient", "original", "release", "cells as means", "overlap"),
         (
-            (each.name, _estimate(each.original, each.original_error), _estimate(each.drawn, each.drawn_error),
-             _estimate(each.means, each.means_error), f"{each.overlap:.2f}")
+            (each.name, _format_estimate(each.original, each.original_error),
+             _format_estimate(each.drawn, each.drawn_error),
+             _format_estimate(each.means, each.means_error), f"{each.overlap:.2f}")
             for each in fitted.coefficients
         ),
         right=("original", "release", "cells as means", "overlap"),
@@ -199,9 +201,9 @@ def _regression_lines(fitted: Regression) -> list[str]:
     ]
 
 
-def _estimate(value: float | None, error: float | None) -> str:
+def _format_estimate(value: float | None, error: float | None) -> str:
     return "" if value is None else f"{value:.4g} ({error:.2g})"
 
 
-def _shown(figure: float | None) -> str:
+def _format_figure(figure: float | None) -> str:
     return "" if figure is None else f"{figure:.3f}"

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from hushtable.cli.arguments import names_of
 from hushtable.cli.groups import option
-from hushtable.cli.terminal import say, step
-from hushtable.errors import InputError, listed
+from hushtable.cli.terminal import print_lines, show_step
+from hushtable.errors import InputError, quote_names
 
 if TYPE_CHECKING:
     from hushtable.models import PrivacyModel
@@ -30,9 +30,9 @@ def warm_up(
     unknown = [name for name in named if name not in DRILLS]
     if unknown:
         raise InputError(f"--for {unknown[0]!r} is no job that is compiled for.", hint=f"jobs are {', '.join(DRILLS)}.")
-    with step("compiling"):
+    with show_step("compiling"):
         compile_for(named)
-    say(f"Compiled for {listed(named)}.")
+    print_lines(f"Compiled for {quote_names(named)}.")
 
 
 def compile_for(jobs: Sequence[str]) -> None:
@@ -47,7 +47,7 @@ def _carry_out(drill: Callable[[], None]) -> None:
     drill()
 
 
-def _protect(n_rows: int, columns: slice, *models: PrivacyModel, k: int = 5, **options: Any) -> None:
+def _protect_people(n_rows: int, columns: slice, *models: PrivacyModel, k: int = 5, **options: Any) -> None:
     """Protect some made-up people."""
     import hushtable as ht
 
@@ -57,25 +57,27 @@ def _protect(n_rows: int, columns: slice, *models: PrivacyModel, k: int = 5, **o
     ht.anonymize(people, quasi_identifiers=names, models=[ht.KAnonymity(k), *models], roles="trust", **options).verify()
 
 
-def _cut(*models: str) -> None:
+def _run_mondrian(*models: str) -> None:
     """Cut columns of more values than a byte tells apart, and of fewer, by class sizes and what models ask."""
     import hushtable as ht
 
     for columns in (slice(4), slice(1, 4)):
-        _protect(300, columns, *(getattr(ht, model)(2, "diagnosis") for model in models))
+        _protect_people(300, columns, *(getattr(ht, model)(2, "diagnosis") for model in models))
 
 
-def _cut_otherwise() -> None:
+def _run_other_cuts() -> None:
     """Cut by other rules, along hierarchies too, and exchange rows afterwards."""
     import hushtable as ht
 
     for method in (ht.Mondrian(recoding="cut"), ht.Mondrian(cut="median"), ht.Mondrian(exchange=True)):
-        _protect(300, slice(4), ht.DistinctLDiversity(2, "diagnosis"), method=method, hierarchies={"education": "auto"})
+        _protect_people(
+            300, slice(4), ht.DistinctLDiversity(2, "diagnosis"), method=method, hierarchies={"education": "auto"}
+        )
     for models in ([], [ht.DistinctLDiversity(2, "diagnosis")]):
-        _protect(300, slice(1, 4), *models, method=ht.Mondrian(cut="median"))
+        _protect_people(300, slice(1, 4), *models, method=ht.Mondrian(cut="median"))
 
 
-def _expose() -> None:
+def _measure_exposure() -> None:
     """Count who is unique on kept columns."""
     import hushtable as ht
 
@@ -87,7 +89,7 @@ def _generalize_minimally() -> None:
     import hushtable as ht
 
     for n_rows, method in ((12, ht.MinGen()), (60, ht.MinGen()), (60, ht.Genetic(generations=2))):
-        _protect(n_rows, slice(1, 4), k=3, method=method, budget=ht.Budget(seconds=5))
+        _protect_people(n_rows, slice(1, 4), k=3, method=method, budget=ht.Budget(seconds=5))
 
 
 def _recode_locally() -> None:
@@ -96,7 +98,7 @@ def _recode_locally() -> None:
     for k, models in ((2, []), (5, [ht.DistinctLDiversity(2, "diagnosis")])):
         for hierarchies in ({}, {"sex": ht.Hierarchy.suppression(), "postcode": "auto", "education": "auto"}):
             options: dict[str, Any] = {"hierarchies": hierarchies, "budget": ht.Budget(nodes=100)}
-            _protect(120, slice(1, 4), *models, k=k, method="local_recoding", **options)
+            _protect_people(120, slice(1, 4), *models, k=k, method="local_recoding", **options)
 
 
 def _single_out() -> None:
@@ -112,14 +114,14 @@ def _single_out() -> None:
     ht.minimal_keys(ht.datasets.people(n=40_000, seed=0), ["email"])
 
 
-def _mask() -> None:
+def _run_masking() -> None:
     import hushtable as ht
 
     people = ht.datasets.people(n=120, seed=0)
     ht.mask_dependence(people, a=["education"], b=["birth_date"], clusters=4)
 
 
-def _score() -> None:
+def _run_scores() -> None:
     import hushtable as ht
 
     people = ht.datasets.people(n=120, seed=0).select("birth_date", "sex", "postcode", "education")
@@ -127,7 +129,7 @@ def _score() -> None:
     ht.select_columns(people, objective={"distinction": 1.0})
 
 
-def _attack() -> None:
+def _run_attacks() -> None:
     """Look up known records, count those that are near, and attack a synthetic table."""
     import hushtable as ht
 
@@ -138,7 +140,7 @@ def _attack() -> None:
     ht.minimal_uniques(people, columns=["birth_date", "sex"], tolerance={"birth_date": "30D"})
 
 
-def _look() -> None:
+def _run_scan() -> None:
     """Propose roles, and look for keys, as scan does; measure risk."""
     import hushtable as ht
 
@@ -148,22 +150,22 @@ def _look() -> None:
     ht.assess(people, quasi_identifiers=["birth_date", "sex", "postcode"], sensitive=["diagnosis"])
 
 
-_CUT: Final = partial(_cut, "DistinctLDiversity")
+_MONDRIAN_DRILL: Final = partial(_run_mondrian, "DistinctLDiversity")
 
 DRILLS: Final[Mapping[str, tuple[Callable[[], None], ...]]] = {
-    "scan": (_look,),
-    "assess": (_look,),
-    "anonymize": (_CUT, _expose),
-    "verify": (_CUT,),
-    "keys": (_look, _single_out),
+    "scan": (_run_scan,),
+    "assess": (_run_scan,),
+    "anonymize": (_MONDRIAN_DRILL, _measure_exposure),
+    "verify": (_MONDRIAN_DRILL,),
+    "keys": (_run_scan, _single_out),
     "uniques": (_single_out,),
-    "mondrian": (_CUT, partial(_cut), partial(_cut, "EntropyLDiversity"), _cut_otherwise),
+    "mondrian": (_MONDRIAN_DRILL, partial(_run_mondrian), partial(_run_mondrian, "EntropyLDiversity"), _run_other_cuts),
     "mingen": (_generalize_minimally,),
     "local-recoding": (_recode_locally,),
     "mpuccs": (_single_out,),
-    "attack": (_attack,),
-    "mask-dependence": (_mask,),
-    "scores": (_score,),
-    "select": (_score,),
+    "attack": (_run_attacks,),
+    "mask-dependence": (_run_masking,),
+    "scores": (_run_scores,),
+    "select": (_run_scores,),
 }
 """What can be compiled for, commands and methods: small calls that make numba compile what the job needs."""

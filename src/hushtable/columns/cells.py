@@ -17,8 +17,8 @@ cell                meaning
 ``High School``     a label of a hierarchy: any other text, or one of the forms above
 ==================  =====================================================
 
-Cells are read by this grammar only (`read`), never by splitting at dashes or commas. A value that looks like one of
-the other forms is written as a list of one. Whether a text is a label or a value, and what a label holds, only the
+Cells are read by this grammar only (`parse_cell`), never by splitting at dashes or commas. A value that looks like
+one of the other forms is written as a list of one. Whether a text is a label or a value, and what a label holds, only the
 hierarchy says: one of the forms above holds no other values than it reads as, no label is a value of another branch,
 and none is blank. A set of labels that are lists is one list of their members. Where a file has decimal commas, a comma
 between two digits is a point (`with_point`). Words in cells are English unless a policy says otherwise (`ENGLISH`).
@@ -32,7 +32,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Final, Literal, NamedTuple
 
-from hushtable.errors import InputError, listed
+from hushtable.errors import InputError, quote_names
 
 
 class CellWords(NamedTuple):
@@ -44,11 +44,11 @@ class CellWords(NamedTuple):
     numbered: str
     other: str
 
-    def group(self, text: str, n_values: int) -> str:
+    def name_group(self, text: str, n_values: int) -> str:
         """Name a group of at least two values by one of them."""
         return self.one_more.format(text) if n_values == 2 else self.more.format(text, n_values - 1)
 
-    def unnamed(self, number: int | None, n_values: int) -> str:
+    def name_other_group(self, number: int | None, n_values: int) -> str:
         """Name a group of values none of which may be named; with a letter where there are several."""
         if number is None:
             return self.others.format(n_values)
@@ -79,7 +79,7 @@ LANGUAGES: Final = tuple(_WORDS)
 def check_language(language: object) -> None:
     """Raise InputError where no words are known of a language."""
     if language not in LANGUAGES:
-        raise InputError(f"language = {language!r}.", hint=f"cells are written in one of: {listed(LANGUAGES)}.")
+        raise InputError(f"language = {language!r}.", hint=f"cells are written in one of: {quote_names(LANGUAGES)}.")
 
 
 def words_of(language: str) -> CellWords:
@@ -122,7 +122,7 @@ class Cell(NamedTuple):
     members: tuple[str | None, ...] = ()  # of a set; None is the missing value
 
 
-def read(text: str) -> Cell:
+def parse_cell(text: str) -> Cell:
     """Read a published cell that is not missing."""
     if text == SUPPRESSED:
         return Cell("any")
@@ -130,39 +130,39 @@ def read(text: str) -> Cell:
     if parts is not None:
         low, high = (parts["low"] or parts["start"], parts["high"] or parts["below"])
         return Cell("interval", Ends(low or parts["first"], high or parts["last"], text[-1] == "]"))
-    listed = _list(text)
+    listed = _parse_list(text)
     if listed is None:
         return Cell("value")
     is_set = all(each is None or isinstance(each, str) for each in listed)
     return Cell("set", members=tuple(each or None for each in listed)) if is_set else Cell("list")
 
 
-def value(text: str) -> str:
+def format_value(text: str) -> str:
     """Write one value; one that looks like another form becomes a list of one."""
-    return text if read(text).form == "value" else one_of([text])
+    return text if parse_cell(text).form == "value" else format_set([text])
 
 
-def between(low: str, high: str) -> str:
+def format_half_open(low: str, high: str) -> str:
     """Write the values from ``low`` up to but without ``high``."""
     return f"[{low}, {high})"
 
 
-def from_to(low: str, high: str) -> str:
+def format_interval(low: str, high: str) -> str:
     """Write the values from ``low`` to ``high``, both included."""
     return f"[{low}, {high}]"
 
 
-def below(high: str) -> str:
+def format_below(high: str) -> str:
     """Write the values below ``high``."""
     return f"<{high}"
 
 
-def at_least(low: str) -> str:
+def format_at_least(low: str) -> str:
     """Write the values from ``low`` on."""
     return f">={low}"
 
 
-def one_of(texts: Iterable[str | None], *, between: Literal[", ", ","] = ", ") -> str:
+def format_set(texts: Iterable[str | None], *, between: Literal[", ", ","] = ", ") -> str:
     """Write a set of values; None stands for the missing value."""
     return json.dumps([text or "" for text in texts], ensure_ascii=False, separators=(between, ":"))
 
@@ -185,14 +185,14 @@ def without_first_days(days: Sequence[str]) -> list[str]:
     return list(days)
 
 
-def whole_days(bounds: Iterable[str]) -> list[str]:
+def with_first_days(bounds: Iterable[str]) -> list[str]:
     """Read the ends of intervals of dates: years, quarters and months begin with their first day."""
     bounds = (_QUARTER.sub(lambda quarter: f"{quarter[1]}-{3 * int(quarter[2]) - 2:02}", bound) for bound in bounds)
     parts = [(bound, _PART_OF_DATE.fullmatch(bound)) for bound in bounds]
     return [bound if part is None else f"{bound}-01" if part[1] else f"{bound}-01-01" for bound, part in parts]
 
 
-def _list(text: str) -> list[Any] | None:
+def _parse_list(text: str) -> list[Any] | None:
     if not (text.startswith("[") and text.endswith("]")):
         return None
     try:

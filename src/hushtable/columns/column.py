@@ -27,7 +27,7 @@ from typing import Any, Final, Literal, get_args
 
 import numpy as np
 
-from hushtable._types import CodeArray, FloatArray, ValueArray, frozen, remade
+from hushtable._types import CodeArray, FloatArray, ValueArray, freeze_array, reduce_to_fields
 from hushtable.columns.date_formats import CalendarUnit, precision_of
 from hushtable.errors import ColumnError, InputError, check_type
 
@@ -49,7 +49,7 @@ _CODES: Final = (re.compile(r"[0-9]+E[0-9]+", re.ASCII), re.compile(r"[0-9]+e[0-
 _DATE: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", re.ASCII)
 _DATETIME: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,6})?)?", re.ASCII)
 _QUARTERS: Final = np.dtype("datetime64[3M]")
-_UNITS: Final = (
+_CALENDAR_UNITS: Final = (
     (re.compile(r"[0-9]{4}-(0[1-9]|1[0-2])", re.ASCII), np.dtype("datetime64[M]")),
     (re.compile(r"[0-9]{4}-Q[1-4]", re.ASCII), _QUARTERS),
     (re.compile(r"[0-9]{4}", re.ASCII), np.dtype("datetime64[Y]")),
@@ -138,7 +138,7 @@ class ColumnSpec:
         odd_cells = self.odd_cells if self.odd_cells == "missing" else None
         return ColumnSpec(missing_values=self.missing_values or None, odd_cells=odd_cells)
 
-    def completed(self, other: ColumnSpec) -> ColumnSpec:
+    def with_defaults_from(self, other: ColumnSpec) -> ColumnSpec:
         """Return this spec, with what it does not say taken from another; texts that mean missing are those of both."""
         said = {name: getattr(other if getattr(self, name) is None else self, name) for name in self.__slots__}
         if self.decimal is not None or self.thousands is not None:
@@ -256,9 +256,9 @@ class Column:
     separator: str | None = None
 
     def __post_init__(self) -> None:
-        frozen(self.values)
+        freeze_array(self.values)
 
-    __reduce__ = remade
+    __reduce__ = reduce_to_fields
 
     def __repr__(self) -> str:
         return f"Column(name={self.name!r}, kind={self.kind!r}, n_values={self.n_values})"
@@ -360,9 +360,9 @@ def from_texts(
     filled = [text for text, empty in zip(texts, blank, strict=True) if not empty]
     if order is not None:
         settled: Kind = kind or "ordered"
-        values, filled_codes = _by_order(name, filled, order)
+        values, filled_codes = _encode_by_order(name, filled, order)
     else:
-        settled, read = _detect(filled) if kind is None else (kind, _parse(name, kind, filled))
+        settled, read = _detect_kind(filled) if kind is None else (kind, _parse_texts(name, kind, filled))
         values, inverse = np.unique(read, return_inverse=True)
         filled_codes = inverse.astype(np.int32)
     codes = np.full(len(blank), -1, dtype=np.int32)
@@ -370,7 +370,7 @@ def from_texts(
     return Column(name, settled, values), codes
 
 
-def _detect(texts: Sequence[str]) -> tuple[Kind, ValueArray]:
+def _detect_kind(texts: Sequence[str]) -> tuple[Kind, ValueArray]:
     """Return the first kind that every text fits, and the values."""
     candidates: list[tuple[Kind, re.Pattern[str]]] = [
         ("integer", _INTEGER),
@@ -382,7 +382,7 @@ def _detect(texts: Sequence[str]) -> tuple[Kind, ValueArray]:
     for kind, pattern in candidates if texts else ():
         if not all(pattern.fullmatch(text.strip()) for text in texts):
             continue
-        values = _read(kind, texts)
+        values = _try_to_parse(kind, texts)
         if values is not None:
             if kind == "decimal" and (_are_codes(texts) or _are_keys(texts)):
                 break
@@ -410,14 +410,14 @@ def _is_changed(number: Decimal) -> bool:
     return is_large and number == number.to_integral_value() and number != Decimal(value_text("decimal", float(number)))
 
 
-def _parse(name: str, kind: Kind, texts: Sequence[str]) -> ValueArray:
+def _parse_texts(name: str, kind: Kind, texts: Sequence[str]) -> ValueArray:
     """Turn texts into values of one kind; an array that sorts as the kind does."""
     if kind in ("ordered", "category"):
         return np.array(texts, dtype=object)
-    values = _read(kind, texts)
+    values = _try_to_parse(kind, texts)
     if values is None:
         # Days, months, quarters and years are of one column only where all are of one unit.
-        alone = [_read(kind, [text]) for text in texts]
+        alone = [_try_to_parse(kind, [text]) for text in texts]
         units = Counter(each.dtype for each in alone if each is not None)
         misfits = len(texts) - max(units.values(), default=0)
         raise ColumnError(
@@ -428,7 +428,7 @@ def _parse(name: str, kind: Kind, texts: Sequence[str]) -> ValueArray:
     return values
 
 
-def _read(kind: Kind, texts: Sequence[str]) -> ValueArray | None:
+def _try_to_parse(kind: Kind, texts: Sequence[str]) -> ValueArray | None:
     """Read texts as numbers or moments; None where one of them is none, or none that is finite."""
     if kind == "date" and texts and len(texts[0].strip()) < _LENGTH_OF_DAY:
         return _read_units([text.strip() for text in texts])
@@ -442,7 +442,7 @@ def _read(kind: Kind, texts: Sequence[str]) -> ValueArray | None:
 
 def _read_units(texts: Sequence[str]) -> ValueArray | None:
     """Read texts as months, quarters or years."""
-    for pattern, dtype in _UNITS:
+    for pattern, dtype in _CALENDAR_UNITS:
         if all(pattern.fullmatch(text) and not text.startswith("0000") for text in texts):
             months = [f"{text[:5]}{3 * int(text[-1]) - 2:02}" for text in texts] if dtype == _QUARTERS else texts
             return np.array(months, dtype=dtype)
@@ -479,7 +479,7 @@ _READERS: Final[dict[str, tuple[Callable[[str], Any], str]]] = {
 }
 
 
-def _by_order(name: str, texts: Sequence[str], order: Sequence[str]) -> tuple[ValueArray, CodeArray]:
+def _encode_by_order(name: str, texts: Sequence[str], order: Sequence[str]) -> tuple[ValueArray, CodeArray]:
     ranks = {text: rank for rank, text in enumerate(order)}
     unknown = sum(text not in ranks for text in texts)
     if unknown:

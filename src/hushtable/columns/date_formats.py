@@ -21,7 +21,7 @@ _YEARS: Final = ("%Y", "%y")
 _MONTHS: Final = ("%m", "%b", "%B")
 _A_MOMENT: Final = dt.datetime(2003, 11, 25, 13, 14, 15)
 
-_AGREED: Final = {
+_PATTERN_OF_DIRECTIVE: Final = {
     "%d": "(?:0[1-9]|[12][0-9]|3[01])",
     "%m": "(?:0[1-9]|1[0-2])",
     "%Y": "(?:[1-9][0-9]{3})",
@@ -40,7 +40,7 @@ _AGREED: Final = {
 _IN_POLARS: Final = {".%f": "%.f", "%z": "%#z"}
 """How polars writes the directives that it has under other names."""
 
-_LENIENT_SECONDS: Final = rf"{_AGREED['%S']}(?:\.[0-9]{{1,9}})?", "%S%.f"
+_LENIENT_SECONDS: Final = rf"{_PATTERN_OF_DIRECTIVE['%S']}(?:\.[0-9]{{1,9}})?", "%S%.f"
 _FEBRUARY, _LEAP_DAY = 2, 29
 _PARTS: Final = re.compile(r"\.%f|%.|[^%]", re.DOTALL)
 
@@ -57,7 +57,7 @@ def read_moments(texts: pl.Series, format_: str, latest_year: int | None = None)
     texts = texts.str.strip_chars()
     if format_ == EXCEL:
         return read_serials(texts)
-    moments = _read(*to_strptime(texts, format_, precision_of(format_) or "day"))
+    moments = _read_by_format(*to_strptime(texts, format_, precision_of(format_) or "day"))
     return moments if latest_year is None or "%y" not in format_ else _move_to_century(moments, latest_year)
 
 
@@ -114,7 +114,7 @@ def has_time(format_: str) -> bool:
     return any(directive in format_ for directive in ("%H", "%I", "%T", "%R", "%X", "%c"))
 
 
-def _read(texts: pl.Series, format_: str) -> pl.Series:
+def _read_by_format(texts: pl.Series, format_: str) -> pl.Series:
     """Read texts by a format of strptime."""
     moments = _read_agreed(texts, format_)
     rest = texts.filter(moments.is_null() & texts.is_not_null()).unique()
@@ -136,9 +136,9 @@ def _move_to_century(moments: pl.Series, latest_year: int) -> pl.Series:
 def _read_agreed(texts: pl.Series, format_: str) -> pl.Series:
     """Read the texts that polars reads as the standard library does; null elsewhere."""
     parts = _PARTS.findall(format_)
-    if "".join(parts) != format_ or any("%" in part and part not in _AGREED for part in parts):
+    if "".join(parts) != format_ or any("%" in part and part not in _PATTERN_OF_DIRECTIVE for part in parts):
         return pl.Series([None], dtype=pl.Datetime("us")).new_from_index(0, len(texts))
-    patterns, names = dict(_AGREED), dict(_IN_POLARS)
+    patterns, names = dict(_PATTERN_OF_DIRECTIVE), dict(_IN_POLARS)
     is_zoned = "%z" in parts
     if is_zoned and ".%f" not in parts:
         patterns["%S"], names["%S"] = _LENIENT_SECONDS

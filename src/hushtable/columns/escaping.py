@@ -10,32 +10,32 @@ from collections.abc import Mapping
 from typing import Any
 
 
-def legible(text: str, keep: str = "") -> str:
+def escape_controls(text: str, keep: str = "") -> str:
     r"""Return a text in which every sign can be seen: what steers a terminal or turns the reading order is escaped."""
     if text.isprintable():
         return text
     return "".join(sign if sign in keep or _is_seen(sign) else ascii(sign)[1:-1] for sign in text)
 
 
-def legible_json(text: str) -> str:
+def escape_json_controls(text: str) -> str:
     """Return JSON with the same values, in which every sign can be seen."""
     return "".join(sign if sign == "\n" or _is_seen(sign) else json.dumps(sign)[1:-1] for sign in text)
 
 
-def finite(entry: Any, *, tells_infinity: bool = True) -> Any:
+def to_json_values(entry: Any, *, tells_infinity: bool = True) -> Any:
     """Return plain values as JSON has them, which has no word for NaN (None here) nor for infinity ("inf", or None)."""
     if isinstance(entry, Mapping):
-        return {name: finite(each, tells_infinity=tells_infinity) for name, each in entry.items()}
+        return {name: to_json_values(each, tells_infinity=tells_infinity) for name, each in entry.items()}
     if isinstance(entry, (list, tuple)):
-        return [finite(each, tells_infinity=tells_infinity) for each in entry]
+        return [to_json_values(each, tells_infinity=tells_infinity) for each in entry]
     if not isinstance(entry, float) or math.isfinite(entry):
         return entry
     return str(entry) if tells_infinity and not math.isnan(entry) else None
 
 
-def escaped(text: str) -> str:
+def escape_html(text: str) -> str:
     """Return a text as HTML that is read as it is."""
-    return html.escape(legible(text, keep="\n"))
+    return html.escape(escape_controls(text, keep="\n"))
 
 
 def _is_seen(sign: str) -> bool:

@@ -15,13 +15,13 @@ from hushtable._types import BoolArray
 from hushtable.columns.column import Column
 
 
-def set_text(text: str, separator: str, missing: Sequence[str] = ()) -> str | None:
+def canonical_set_text(text: str, separator: str, missing: Sequence[str] = ()) -> str | None:
     """Return the one text of the set that a cell holds; None where it holds no item."""
     items = {item.strip() for item in text.split(separator)} - {"", *missing}
     return separator.join(sorted(items)) or None
 
 
-def held_items(column: Column) -> tuple[list[str], BoolArray]:
+def list_items(column: Column) -> tuple[list[str], BoolArray]:
     """Return the items of a column of sets, and which value holds which; shape (n_items, n_values)."""
     sets = [text.split(column.separator) for text in column.texts()]
     items = sorted({item for each in sets for item in each})
@@ -32,7 +32,7 @@ def held_items(column: Column) -> tuple[list[str], BoolArray]:
     return items, holds
 
 
-def how_to_part(name: str, separator: str) -> str:
+def describe_separator(name: str, separator: str) -> str:
     """Say how a policy, a command and Python ask for sets."""
     return (
         f"`separator: {separator!r}` in a policy, --set columns.{name}.separator={separator!r}, "

@@ -19,9 +19,9 @@ import numpy as np
 import polars as pl
 
 from hushtable._types import BoolArray, CodeArray
-from hushtable.columns.cells import read, whole_days
+from hushtable.columns.cells import parse_cell, with_first_days
 from hushtable.columns.column import Column, ColumnSpec, Kind, from_texts, value_text
-from hushtable.columns.spellings import canonical, doubts, found
+from hushtable.columns.spellings import find_ambiguities, infer_spelling, to_canonical_texts
 from hushtable.errors import ColumnError
 
 _NUMBERS: Final = frozenset({"integer", "decimal"})
@@ -35,7 +35,7 @@ _TRUTHS: Final[Mapping[str, bool]] = {
     **dict.fromkeys(("true", "t", "yes", "y", "1"), True),
     **dict.fromkeys(("false", "f", "no", "n", "0"), False),
 }
-_FEWEST_READ: Final = 0.5  # of a column's values, so that it is read as another table's kind
+_MIN_SHARE_READ: Final = 0.5  # of a column's values, so that it is read as another table's kind
 _NUMBER: Final = re.compile(r"[+-]?[0-9]+(\.[0-9]*)?([eE][+-]?[0-9]{1,3})?", re.ASCII)
 _INTEGER: Final = re.compile(r"-?[0-9]+", re.ASCII)
 _DATE: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", re.ASCII)
@@ -85,10 +85,12 @@ def meet_columns(columns: Sequence[Column], has_missing: Sequence[bool], *, is_t
     texts = _without_marks(given, has_missing)
     if texts == given and _are_alike(columns, texts):
         return None
-    for meet in (_meet_booleans, *([] if is_text else [_meet_measured]), _meet_folded):
+    for meet in (_meet_booleans, *([] if is_text else [_meet_as_values]), _meet_by_spelling):
         met = meet(columns, texts)
         if met is not None:
-            return [_rebuild(column, spelled, met.family) for column, spelled in zip(columns, met.texts, strict=True)]
+            return [
+                _rebuild_column(column, spelled, met.family) for column, spelled in zip(columns, met.texts, strict=True)
+            ]
     return None
 
 
@@ -133,7 +135,7 @@ def column_of_cells(name: str, cells: Iterable[str | None], kind: Kind | None = 
     members: dict[str, None] = {}
     bounds: dict[str, None] = {}
     for cell in cells:
-        parsed = None if cell is None else read(cell)
+        parsed = None if cell is None else parse_cell(cell)
         if parsed is None or parsed.form == "any":
             continue
         bounds |= dict.fromkeys(end for end in parsed.ends[:2] if end is not None) if parsed.ends else {}
@@ -150,7 +152,7 @@ def spell_ends(ends: Sequence[str], values: Sequence[str], kind: str | None) -> 
     """Write the ends of intervals as values of a kind: of dates as days, or as the months that values are."""
     if kind not in ("date", "datetime"):
         return list(ends)
-    days = whole_days(ends)
+    days = with_first_days(ends)
     try:
         dtype = from_texts("", values, "date")[0].values.dtype if kind == "date" and values else None
         return days if dtype is None else [value_text("date", np.datetime64(day).astype(dtype)) for day in days]
@@ -201,7 +203,7 @@ def _meet_booleans(columns: Sequence[Column], texts: Sequence[Texts]) -> _Spelle
     return _Spelled(met, _NUMBERS if columns[0].is_measured and columns[0].n_values == 2 else None)
 
 
-def _meet_measured(columns: Sequence[Column], texts: Sequence[Texts]) -> _Spelled | None:
+def _meet_as_values(columns: Sequence[Column], texts: Sequence[Texts]) -> _Spelled | None:
     """Read all tables as numbers, dates or times, as one of them is or all may be."""
     kinds = {column.kind for column in columns if column.is_measured and column.n_values}
     families = {family for family in _FAMILIES if family & kinds}
@@ -216,7 +218,7 @@ def _meet_measured(columns: Sequence[Column], texts: Sequence[Texts]) -> _Spelle
             for values, table in zip(read, texts, strict=True)
             if any(text is not None for text in table)
         ]
-        if shares and min(shares) >= (_FEWEST_READ if families else 1.0):
+        if shares and min(shares) >= (_MIN_SHARE_READ if families else 1.0):
             pairs = [zip(values, table, strict=True) for values, table in zip(read, texts, strict=True)]
             # What is of no such kind stays the text that it is.
             met = [[text if value is None else value for value, text in table] for table in pairs]
@@ -242,33 +244,35 @@ def _read_alike(columns: Sequence[Column], texts: Sequence[Texts], family: froze
         value
         for table, measured in zip(texts, is_measured, strict=True)
         if measured
-        for value in _write(table, family)
+        for value in _write_values(table, family)
         if value is not None
     }
     return [
-        _write(table, family) if measured else max(_readings(table, family), key=lambda values: _n_of(values, known))
+        _write_values(table, family)
+        if measured
+        else max(_list_readings(table, family), key=lambda values: _count_known(values, known))
         for table, measured in zip(texts, is_measured, strict=True)
     ]
 
 
-def _n_of(values: Texts, known: set[str]) -> tuple[int, int]:
+def _count_known(values: Texts, known: set[str]) -> tuple[int, int]:
     """Count the values that another table holds, then those that could be read."""
     return sum(value in known for value in values), sum(value is not None for value in values)
 
 
-def _readings(texts: Texts, family: frozenset[str]) -> Iterator[Texts]:
+def _list_readings(texts: Texts, family: frozenset[str]) -> Iterator[Texts]:
     """Yield what texts may mean, by the marks and formats that fit them."""
     series = pl.Series([text for text in texts if text is not None], dtype=pl.String).str.strip_chars()
-    formats, marks = doubts(series, ColumnSpec(), points_may_group=True)
-    specs = [found(series, ColumnSpec())]
+    formats, marks = find_ambiguities(series, ColumnSpec(), points_may_group=True)
+    specs = [infer_spelling(series, ColumnSpec())]
     specs += [ColumnSpec(format=format_) for format_ in formats]
     specs += [ColumnSpec(decimal=decimal, thousands=thousands) for decimal, thousands in marks]
     for spec in specs:
-        cells = iter(canonical(series, spec).to_list())
-        yield _write([None if text is None else next(cells) for text in texts], family)
+        cells = iter(to_canonical_texts(series, spec).to_list())
+        yield _write_values([None if text is None else next(cells) for text in texts], family)
 
 
-def _write(texts: Texts, family: frozenset[str]) -> Texts:
+def _write_values(texts: Texts, family: frozenset[str]) -> Texts:
     if "integer" in family:
         return [None if text is None else _write_number(text) for text in texts]
     kind: Kind = "time" if "time" in family else "datetime"
@@ -300,7 +304,7 @@ def _write_moments(texts: Sequence[str], kind: Kind) -> Texts:
     return [written[code] if code >= 0 else None for code in codes.tolist()]
 
 
-def _meet_folded(_: Sequence[Column], texts: Sequence[Texts]) -> _Spelled:
+def _meet_by_spelling(_: Sequence[Column], texts: Sequence[Texts]) -> _Spelled:
     """Spell a text as the reference spells it; what the reference does not know, as the first table that has it."""
     known = {text for text in texts[0] if text is not None}
     spelling_of: dict[str, str] = {}
@@ -313,7 +317,7 @@ def _meet_folded(_: Sequence[Column], texts: Sequence[Texts]) -> _Spelled:
     return _Spelled(met, None)
 
 
-def _rebuild(column: Column, texts: Texts, family: frozenset[str] | None) -> Met:
+def _rebuild_column(column: Column, texts: Texts, family: frozenset[str] | None) -> Met:
     """Make a column of the new texts of its values."""
     if column.is_measured and family is None and texts == column.texts():
         return Met(column, np.array([*range(column.n_values), -1], dtype=np.int32))

@@ -27,10 +27,10 @@ _WORDS: Final = frozenset(
 )
 """Words for a missing value in six languages, in small letters and without spaces."""
 
-_MAY_BE_VALUES: Final = frozenset(["none", "nil"])
+_AMBIGUOUS_WORDS: Final = frozenset(["none", "nil"])
 """Words that often mean that nothing is known, and as often that there is nothing."""
 
-_OF_PROGRAMS: Final = _MAY_BE_VALUES | {"nat", r"\n", "(null)", "<null>", "[null]"}
+_PROGRAM_MARKS: Final = _AMBIGUOUS_WORDS | {"nat", r"\n", "(null)", "<null>", "[null]"}
 """What programs write for a missing cell, besides words."""
 
 _DATES: Final = (
@@ -40,9 +40,9 @@ _DATES: Final = (
 _FEWEST_NUMBERS: Final = 3
 _NUMBER: Final = re.compile(r"-?(?:7+|8+|9+[678]?)")
 _SHORTEST_CODE: Final = 3  # a code of two digits, 99 or 00, is as often a value
-_MOSTLY: Final = 0.9  # of the cells, codes of one length
-_MOSTLY_OF_SOME: Final = 0.8
-_LOOKED_AT: Final = 1_000
+_MIN_SHARE_OF_CODES: Final = 0.9  # of the cells, codes of one length
+_MIN_SHARE_IN_SAMPLE: Final = 0.8
+_CELLS_IN_SAMPLE: Final = 1_000
 _OPEN_END: Final = re.compile(
     r"[<>≤≥]\s*=?\s*[0-9]+|[0-9]+\s*(?:\+|plus|(?:and|or|und|oder|et|ou|y|o|e|en|of)\s+"
     r"(?:more|over|older|above|mehr|älter|darüber|plus|más|oltre|più|meer|ouder))",
@@ -57,7 +57,7 @@ def is_missing_word(text: str) -> bool:
 
 def is_missing_mark(text: str) -> bool:
     r"""Tell whether a text is a word for a missing value, or what programs write for a missing cell."""
-    return is_missing_word(text) or text.strip().lower() in _OF_PROGRAMS
+    return is_missing_word(text) or text.strip().lower() in _PROGRAM_MARKS
 
 
 def is_missing_number(value: float) -> bool:
@@ -76,7 +76,7 @@ def count_missing_codes(series: pl.Series) -> dict[str, int]:
         return {}
     texts = series.drop_nulls().unique()
     words = texts.str.to_lowercase().str.replace_all(r"\s+", "")
-    is_code = words.is_in([*_WORDS, *_MAY_BE_VALUES]) | words.str.contains("^-9+$")
+    is_code = words.is_in([*_WORDS, *_AMBIGUOUS_WORDS]) | words.str.contains("^-9+$")
     return _count_texts(series.filter(series.is_in(texts.filter(is_code).implode()).fill_null(False)))
 
 
@@ -106,11 +106,11 @@ def count_sentinel_codes(series: pl.Series) -> dict[str, int]:
     if not isinstance(series.dtype, pl.String):
         return {}
     # Most columns are none of codes, which some of their cells tell.
-    some = series.gather_every(max(1, len(series) // _LOOKED_AT))
-    if not _length_of_most(some.drop_nulls().str.strip_chars(), _MOSTLY_OF_SOME):
+    some = series.gather_every(max(1, len(series) // _CELLS_IN_SAMPLE))
+    if not _length_of_most(some.drop_nulls().str.strip_chars(), _MIN_SHARE_IN_SAMPLE):
         return {}
     filled = series.drop_nulls().str.strip_chars()
-    length = _length_of_most(filled, _MOSTLY)
+    length = _length_of_most(filled, _MIN_SHARE_OF_CODES)
     if not length:
         return {}
     found = {}

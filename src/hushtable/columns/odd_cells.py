@@ -18,15 +18,15 @@ import numpy as np
 import polars as pl
 
 from hushtable._types import CountArray
-from hushtable.columns.cells import SUPPRESSED, read
+from hushtable.columns.cells import SUPPRESSED, parse_cell
 from hushtable.columns.column import ColumnSpec
 from hushtable.columns.date_formats import has_time, read_moments
 from hushtable.columns.missing_codes import is_missing_mark, is_open_end
 from hushtable.columns.spellings import formats_of_some, number_patterns
 
-_NEARLY_ALL: Final = 0.95  # of the cells
-_NEARLY_ALL_OF_SAMPLE: Final = 0.8
-_SAMPLE: Final = 1_000  # cells
+_MIN_SHARE_OF_KIND: Final = 0.95  # of the cells
+_MIN_SHARE_IN_SAMPLE: Final = 0.8
+_CELLS_IN_SAMPLE: Final = 1_000  # cells
 _MOST_FORMS: Final = 5
 _FEWEST_VALUES: Final = 3  # distinct numbers or dates
 _FEWEST_CODES: Final = 20  # distinct ones
@@ -85,7 +85,7 @@ def find_odd_cells(series: pl.Series, spec: ColumnSpec, counts: CountArray | Non
         return None
     if spec.kind == "category" and spec.odd_cells is None:
         return None
-    sample = _without_blanks(series.gather_every(max(1, len(series) // _SAMPLE)), spec)
+    sample = _without_blanks(series.gather_every(max(1, len(series) // _CELLS_IN_SAMPLE)), spec)
     distinct, readings = None, []
     for reading in _readings_of_most(sample, spec):
         if reading.kind == _NUMBER:
@@ -98,11 +98,11 @@ def find_odd_cells(series: pl.Series, spec: ColumnSpec, counts: CountArray | Non
         readings.append(reading)
     if not readings:
         return None
-    counted = _count(series, spec, counts)
-    reading, fits = _best(readings, counted)
+    counted = _count_records(series, spec, counts)
+    reading, fits = _choose_reading(readings, counted)
     if fits.all() or fits.sum() < reading.fewest_values:
         return None
-    return _judge(reading.kind, counted.filter(~fits), int(counted["n"].filter(fits).sum()))
+    return _select_odd_cells(reading.kind, counted.filter(~fits), int(counted["n"].filter(fits).sum()))
 
 
 class _KindReading(NamedTuple):
@@ -119,7 +119,7 @@ def _without_blanks(texts: pl.Series, spec: ColumnSpec) -> pl.Series:
     return texts.filter(~texts.is_in(["", SUPPRESSED, *(spec.missing_values or ())]))
 
 
-def _count(series: pl.Series, spec: ColumnSpec, counts: CountArray | None) -> pl.DataFrame:
+def _count_records(series: pl.Series, spec: ColumnSpec, counts: CountArray | None) -> pl.DataFrame:
     """Count the records of each text that is not blank."""
     records = np.ones(len(series), dtype=np.int64) if counts is None else counts
     cells = pl.DataFrame({"text": series.str.strip_chars(), "n": records})
@@ -127,7 +127,7 @@ def _count(series: pl.Series, spec: ColumnSpec, counts: CountArray | None) -> pl
     return counted.filter(counted["text"].is_in(_without_blanks(counted["text"], spec).implode()))
 
 
-def _best(readings: Sequence[_KindReading], counted: pl.DataFrame) -> tuple[_KindReading, pl.Series]:
+def _choose_reading(readings: Sequence[_KindReading], counted: pl.DataFrame) -> tuple[_KindReading, pl.Series]:
     """Return the reading that fits most records, the first of several, and which texts it fits."""
     fitting = [(reading, reading.fits(counted["text"])) for reading in readings]
     return max(fitting, key=lambda each: int(counted["n"].filter(each[1]).sum()))
@@ -145,7 +145,7 @@ def _readings_of_most(sample: pl.Series, spec: ColumnSpec) -> Iterator[_KindRead
     for reading in chain(_list_measures(sample, spec), _list_codes(sample, spec)):
         # Names of months are letters: codes with letters are what nothing else is.
         is_other = has_other and reading.has_letters
-        if not is_other and reading.fits(sample).sum() >= _NEARLY_ALL_OF_SAMPLE * len(sample):
+        if not is_other and reading.fits(sample).sum() >= _MIN_SHARE_IN_SAMPLE * len(sample):
             has_other = True
             yield reading
 
@@ -161,7 +161,7 @@ def _list_measures(sample: pl.Series, spec: ColumnSpec) -> Iterator[_KindReading
         for format_ in (spec.format,) if spec.format is not None else formats_of_some(sample):
             yield _KindReading("moment" if has_time(format_) else "date", partial(_are_of_format, format_=format_))
     if spec.kind in (None, "time") and spec.format is None:
-        yield _KindReading("time of a day", partial(_match, pattern=_TIME))
+        yield _KindReading("time of a day", partial(_match_pattern, pattern=_TIME))
 
 
 def _are_numbers(texts: pl.Series, pattern: str) -> pl.Series:
@@ -178,7 +178,7 @@ def _are_of_format(texts: pl.Series, format_: str) -> pl.Series:
     return read_moments(texts, format_).is_not_null()
 
 
-def _match(texts: pl.Series, pattern: str) -> pl.Series:
+def _match_pattern(texts: pl.Series, pattern: str) -> pl.Series:
     return texts.str.contains(pattern)
 
 
@@ -189,8 +189,8 @@ def _list_codes(sample: pl.Series, spec: ColumnSpec) -> Iterator[_KindReading]:
     forms = _code_forms(sample)
     if forms.null_count() < len(forms):
         usual = forms.drop_nulls().mode().sort()[0]
-        shown = _forms(sample.filter((forms == usual).fill_null(False))).mode().sort()[0]
-        fits = partial(_match, pattern=_code_pattern(usual))
+        shown = _text_forms(sample.filter((forms == usual).fill_null(False))).mode().sort()[0]
+        fits = partial(_match_pattern, pattern=_code_pattern(usual))
         yield _KindReading(f"code of the form {shown}", fits, _FEWEST_CODES, has_letters="A" in usual)
 
 
@@ -214,7 +214,7 @@ def _code_forms(texts: pl.Series) -> pl.Series:
 
     Codes are digits alone, or have a few capitals among them, and no blank.
     """
-    forms = _forms(texts)
+    forms = _text_forms(texts)
     n_letters = forms.str.count_matches("A")
     is_code = (forms.str.count_matches("9") >= _FEWEST_DIGITS) & ~forms.str.contains(r"[a\s]")
     is_code &= ((n_letters > 0) & (n_letters <= _MOST_LETTERS)) | forms.str.contains("^9+$")
@@ -222,7 +222,7 @@ def _code_forms(texts: pl.Series) -> pl.Series:
     return forms.zip_with(n_letters == 0, collapsed).set(~is_code, None)
 
 
-def _forms(texts: pl.Series) -> pl.Series:
+def _text_forms(texts: pl.Series) -> pl.Series:
     """Return what texts look like, and nothing of what they say."""
     digits = texts.str.replace_all(r"\p{Nd}", "9")
     letters = digits.str.replace_all(r"\p{Lu}", "A").str.replace_all(r"[\p{L}--\p{Lu}]", "a")
@@ -230,20 +230,20 @@ def _forms(texts: pl.Series) -> pl.Series:
     return plain.str.replace(rf"^(.{{{_LONGEST_FORM}}}).+$", "${1}...")
 
 
-def _judge(kind: str, odd: pl.DataFrame, n_fitting: int) -> OddCells | None:
+def _select_odd_cells(kind: str, odd: pl.DataFrame, n_fitting: int) -> OddCells | None:
     """Return the odd cells among texts that are not of a kind, where they are few and have few forms."""
-    if len(odd) > _SAMPLE + n_fitting:
+    if len(odd) > _CELLS_IN_SAMPLE + n_fitting:
         # Marks of missing values, which are no odd cells, are a few texts.
         return None
     is_odd = [not (is_missing_mark(text) or is_open_end(text)) for text in odd["text"].to_list()]
     odd = odd.filter(pl.Series(is_odd, dtype=pl.Boolean))
     n_odd = int(odd["n"].sum())
-    if not n_odd or n_fitting < _NEARLY_ALL * (n_fitting + n_odd):
+    if not n_odd or n_fitting < _MIN_SHARE_OF_KIND * (n_fitting + n_odd):
         return None
     texts = odd["text"].to_list()
-    counted = odd.group_by(_forms(odd["text"]).alias("form")).agg(pl.col("n").sum())
+    counted = odd.group_by(_text_forms(odd["text"]).alias("form")).agg(pl.col("n").sum())
     # Intervals and sets are cells of a published table.
-    if len(counted) > _MOST_FORMS or any(read(text).form != "value" for text in texts):
+    if len(counted) > _MOST_FORMS or any(parse_cell(text).form != "value" for text in texts):
         return None
     forms = counted.sort(["n", "form"], descending=[True, False]).select("form", "n").iter_rows()
     return OddCells(kind, dict(forms), frozenset(texts))

@@ -20,12 +20,12 @@ from hushtable.columns.cells import SUPPRESSED
 from hushtable.columns.column import Column, ColumnSpec, Kind, from_texts
 from hushtable.columns.date_formats import has_time
 from hushtable.columns.odd_cells import find_odd_cells
-from hushtable.columns.spellings import canonical, found
+from hushtable.columns.spellings import infer_spelling, to_canonical_texts
 from hushtable.errors import ColumnError
 
-_PER_DAY: Final = {"ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_000_000}
+_UNITS_PER_DAY: Final = {"ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_000_000}
 _OFFSET: Final = re.compile(r"(UTC)?[+-][0-9]{2}:?[0-9]{2}", re.ASCII)
-_MOST_DAYS: Final = 73_000_000  # polars counts further, but has no texts for it
+_MAX_DAYS_FROM_1970: Final = 73_000_000  # polars counts further, but has no texts for it
 
 
 def to_polars(series: nw.Series[Any]) -> pl.Series:
@@ -34,7 +34,7 @@ def to_polars(series: nw.Series[Any]) -> pl.Series:
     It has no name: what polars computes of a column named ``^a.*$`` it looks up by that pattern.
     """
     try:
-        column = _converted(series).alias("")
+        column = _convert_series(series).alias("")
     except ColumnError:
         raise
     except UnicodeError:
@@ -58,7 +58,7 @@ def to_polars(series: nw.Series[Any]) -> pl.Series:
     return column.fill_nan(None) if column.dtype.is_float() else column
 
 
-def _converted(series: nw.Series[Any]) -> pl.Series:
+def _convert_series(series: nw.Series[Any]) -> pl.Series:
     if series.implementation.is_polars():
         return series.to_native()  # type: ignore[no-any-return]  # of polars, as just asked
     if isinstance(series.dtype, (nw.Categorical, nw.Enum)):
@@ -66,7 +66,7 @@ def _converted(series: nw.Series[Any]) -> pl.Series:
     dtype = series.dtype
     missing = series.is_null().to_numpy()
     if _is_exact(series):
-        return _exact(series, missing)
+        return _convert_exactly(series, missing)
     if dtype.is_numeric() and not isinstance(dtype, nw.Decimal):
         values = series.fill_null(0) if missing.any() and dtype.is_integer() else series
         column = pl.Series(values.to_numpy())
@@ -102,7 +102,7 @@ def _arrow_type(series: nw.Series[Any]) -> str | None:
     return None if type_ is None else str(type_).partition("(")[0].partition("[")[0]
 
 
-def _exact(series: nw.Series[Any], missing: BoolArray) -> pl.Series:
+def _convert_exactly(series: nw.Series[Any], missing: BoolArray) -> pl.Series:
     """Turn moments, durations, times and decimals into those of polars, with their unit, digits and time zone."""
     dtype: Any = series.dtype
     zone = dtype.time_zone if isinstance(dtype, nw.Datetime) else None
@@ -138,8 +138,8 @@ def _check_years(name: str, column: pl.Series) -> None:
     """Raise ColumnError where polars would panic over a date."""
     days = column.to_physical()
     if isinstance(column.dtype, pl.Datetime):
-        days = days // _PER_DAY[column.dtype.time_unit]
-    beyond = int((~days.is_between(-_MOST_DAYS, _MOST_DAYS)).sum())
+        days = days // _UNITS_PER_DAY[column.dtype.time_unit]
+    beyond = int((~days.is_between(-_MAX_DAYS_FROM_1970, _MAX_DAYS_FROM_1970)).sum())
     if beyond:
         raise ColumnError(
             f"column {name!r} holds {beyond} dates more than 200,000 years away.", hint="check its unit of time."
@@ -179,10 +179,10 @@ def encode(series: pl.Series, spec: ColumnSpec, *, is_typed: bool, name: str) ->
     elif spec.format is not None:
         series = dates_as_text(series)
     if isinstance(series.dtype, pl.String):
-        spec = settled(series, spec, is_typed=is_typed)
-        return _encode_texts(name, canonical(series, spec), spec)
+        spec = infer_spec(series, spec, is_typed=is_typed)
+        return _encode_texts(name, to_canonical_texts(series, spec), spec)
     if spec.separator is not None:
-        raise no_sets(name, dtype)
+        raise separator_error(name, dtype)
     column, codes = _encode_values(name, without_declared(series, spec.missing_values or ()))
     if spec.order is None and spec.kind in (None, column.kind):
         return column, codes
@@ -198,11 +198,11 @@ def encode(series: pl.Series, spec: ColumnSpec, *, is_typed: bool, name: str) ->
 
 def dates_as_text(series: pl.Series) -> pl.Series:
     """Write the whole numbers of a column whose format of dates is declared as texts: 19431005. Others stay."""
-    series = _whole_as_integers(series)
+    series = _floats_to_integers(series)
     return series.cast(pl.String) if series.dtype.is_integer() else series
 
 
-def _whole_as_integers(series: pl.Series) -> pl.Series:
+def _floats_to_integers(series: pl.Series) -> pl.Series:
     """Return whole floats as integers: pandas holds integers beside missing cells as floats."""
     is_whole = series.dtype.is_float() and (series.drop_nulls() % 1 == 0).all() and (series.abs() < 2**53).all()
     return series.cast(pl.Int64) if is_whole else series
@@ -221,10 +221,10 @@ def without_declared(series: pl.Series, texts: Sequence[str]) -> pl.Series:
         if isinstance(series.dtype, pl.Datetime):
             is_missing |= cells.str.replace(r" 00:00:00(\.0+)?$", "").is_in(list(texts))
     is_missing = is_missing.fill_null(False)
-    return replaced(series, is_missing.to_numpy()) if is_missing.any() else series
+    return replace_cells(series, is_missing.to_numpy()) if is_missing.any() else series
 
 
-def no_sets(name: str, dtype: pl.DataType) -> ColumnError:
+def separator_error(name: str, dtype: pl.DataType) -> ColumnError:
     """Return the error of a column with a separator whose cells are no texts."""
     return ColumnError(
         f"column {name!r} has a separator, and the type {without_categories(dtype)}.",
@@ -232,7 +232,7 @@ def no_sets(name: str, dtype: pl.DataType) -> ColumnError:
     )
 
 
-def settled(series: pl.Series, spec: ColumnSpec, *, is_typed: bool) -> ColumnSpec:
+def infer_spec(series: pl.Series, spec: ColumnSpec, *, is_typed: bool) -> ColumnSpec:
     """Complete what was said of a text column by how its cells are spelled.
 
     Text in a dataframe is text, unless something else was said of it; a file's is typed by how it looks.
@@ -242,7 +242,7 @@ def settled(series: pl.Series, spec: ColumnSpec, *, is_typed: bool) -> ColumnSpe
     if spec.odd_cells == "text" and find_odd_cells(series, replace(spec, odd_cells=None)) is not None:
         # A format or kind that was said of the others does not hold for all.
         return ColumnSpec("category", missing_values=spec.missing_values, odd_cells="text")
-    spec = found(series, spec)
+    spec = infer_spelling(series, spec)
     if spec.format is not None:
         # What is no date of a format that was given is a fault, not a category.
         return replace(spec, kind="datetime" if has_time(spec.format) else "date")
@@ -255,7 +255,7 @@ def is_text_by_type(spec: ColumnSpec) -> bool:
     return spec == plain and spec.odd_cells != "missing"
 
 
-def typed(series: pl.Series, spec: ColumnSpec, *, as_written: bool = False) -> pl.Series:
+def convert_texts(series: pl.Series, spec: ColumnSpec, *, as_written: bool = False) -> pl.Series:
     """Return a text column as numbers, dates or moments where every cell spells one, whatever its marks; else as it is.
 
     `as_written`: only where every cell is the text by which its value would be written again: no 1,50 and no 1.50.
@@ -265,9 +265,9 @@ def typed(series: pl.Series, spec: ColumnSpec, *, as_written: bool = False) -> p
     spec = (
         ColumnSpec(spec.kind, missing_values=spec.missing_values)
         if as_written
-        else settled(series, spec, is_typed=True)
+        else infer_spec(series, spec, is_typed=True)
     )
-    known = canonical(series, spec)
+    known = to_canonical_texts(series, spec)
     if series.filter(known.is_null()).n_unique() > 1:
         return series
     distinct = known.drop_nulls().unique()
@@ -300,26 +300,26 @@ def _encode_texts(name: str, series: pl.Series, spec: ColumnSpec) -> tuple[Colum
     column, code_of_text = from_texts(name, distinct.to_list(), spec.kind, spec.order)
     column = replace(column, separator=spec.separator)
     # The last entry serves the missing cells, which index it as -1.
-    return column, np.append(code_of_text, np.int32(-1))[_places_in(distinct, series)]
+    return column, np.append(code_of_text, np.int32(-1))[_rank_texts(distinct, series)]
 
 
-def _places_in(distinct: pl.Series, series: pl.Series) -> CodeArray:
+def _rank_texts(distinct: pl.Series, series: pl.Series) -> CodeArray:
     """Return where each text of a column stands among the distinct ones; -1 is missing."""
     return np.asarray(series.cast(pl.Enum(distinct)).to_physical().cast(pl.Int32).fill_null(-1).to_numpy())
 
 
 def _encode_values(name: str, series: pl.Series) -> tuple[Column, CodeArray]:
-    kind, present = _measured(name, series.drop_nulls())
+    kind, present = _kind_and_array(name, series.drop_nulls())
     # Polars finds the distinct values by hashing, numpy sorts only those; two
     # steps, because reading may make values equal (nanoseconds, long decimals).
-    _, candidates = _measured(name, series.drop_nulls().unique())
+    _, candidates = _kind_and_array(name, series.drop_nulls().unique())
     column = Column(name, kind, np.unique(candidates))
     codes = np.full(len(series), -1, dtype=np.int32)
-    codes[series.is_not_null().to_numpy()] = _places(column.values, present)
+    codes[series.is_not_null().to_numpy()] = _rank_values(column.values, present)
     return column, codes
 
 
-def _places(values: ValueArray, present: ValueArray) -> CodeArray:
+def _rank_values(values: ValueArray, present: ValueArray) -> CodeArray:
     """Return where each of some numbers or moments stands among the sorted ones that occur."""
     if values.dtype.kind in "iM" and len(values):
         first, last = (int(end) for end in values[[0, -1]].astype(np.int64))
@@ -331,7 +331,7 @@ def _places(values: ValueArray, present: ValueArray) -> CodeArray:
     return np.searchsorted(values, present).astype(np.int32)
 
 
-def _measured(name: str, series: pl.Series) -> tuple[Kind, np.ndarray[Any, Any]]:
+def _kind_and_array(name: str, series: pl.Series) -> tuple[Kind, np.ndarray[Any, Any]]:
     """Return a measured series without missing values as the array its kind uses."""
     dtype = series.dtype
     if dtype.is_integer():
@@ -356,10 +356,10 @@ def _measured(name: str, series: pl.Series) -> tuple[Kind, np.ndarray[Any, Any]]
     if isinstance(dtype, pl.Time):
         # Whole nanoseconds of the day, of which the last three digits are dropped, as of moments.
         return "time", (series.to_physical().to_numpy() // 1_000).astype("datetime64[us]")
-    raise _no_groups(name, dtype)
+    raise _grouping_error(name, dtype)
 
 
-def _no_groups(name: str, dtype: pl.DataType) -> ColumnError:
+def _grouping_error(name: str, dtype: pl.DataType) -> ColumnError:
     return ColumnError(
         f"column {name!r} has the type {without_categories(dtype)}, which cannot be grouped.",
         hint="turn it into text, a number, a date or a datetime, or leave the column out.",
@@ -372,7 +372,7 @@ def cell_codes(series: pl.Series) -> CodeArray:
         # 0 and -0 are one number and two cells.
         series = series.cast(pl.String)
     if isinstance(series.dtype, pl.String):
-        return _places_in(series.drop_nulls().unique(), series)
+        return _rank_texts(series.drop_nulls().unique(), series)
     try:
         return np.asarray((series.rank("dense").cast(pl.Int32) - 1).fill_null(-1).to_numpy())
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException):
@@ -393,7 +393,7 @@ def without_categories(dtype: pl.DataType) -> pl.DataType:
     return dtype
 
 
-def integers(name: str, values: CountArray) -> pl.Series:
+def integer_series(name: str, values: CountArray) -> pl.Series:
     """Return a column of whole numbers."""
     return pl.Series(name, values, dtype=pl.Int64)
 
@@ -403,7 +403,7 @@ def zone_of(series: pl.Series) -> str | None:
     return series.dtype.time_zone if isinstance(series.dtype, pl.Datetime) else None
 
 
-def holds(written: pl.Series, source: pl.Series, but: BoolArray | None = None) -> bool:
+def has_cells_of(written: pl.Series, source: pl.Series, but: BoolArray | None = None) -> bool:
     """Tell whether cells that were read back from a file are those of a source, row by row, but for some rows.
 
     Text is compared with other types as the value that it spells; texts that mean missing may be missing cells.
@@ -445,23 +445,23 @@ def _read_as(texts: pl.Series, dtype: pl.DataType) -> pl.Series:
     return moments.dt.convert_time_zone(dtype.time_zone)
 
 
-def enumerated(series: pl.Series) -> pl.Series:
+def to_enumeration(series: pl.Series) -> pl.Series:
     """Return a column of text as an enumeration of its distinct cells, a byte or two for each; others as they are."""
     is_text = isinstance(series.dtype, (pl.String, pl.Categorical))
     return series.cast(pl.Enum(series.drop_nulls().unique().cast(pl.String).sort())) if is_text else series
 
 
-def strings(name: str, cells: Sequence[str | None]) -> pl.Series:
+def text_series(name: str, cells: Sequence[str | None]) -> pl.Series:
     """Return a column of text; None is missing."""
     return pl.Series(name, cells, dtype=pl.String)
 
 
-def replaced(series: pl.Series, rows: BoolArray, other: pl.Series | None = None) -> pl.Series:
+def replace_cells(series: pl.Series, rows: BoolArray, other: pl.Series | None = None) -> pl.Series:
     """Return a column with the cells of another one of its type in some rows; without another one they are missing."""
     return series.zip_with(pl.Series(~rows), series.clear(len(series)) if other is None else other)
 
 
-def spelled(series: pl.Series, name: str) -> pl.Series:
+def format_values(series: pl.Series, name: str) -> pl.Series:
     """Write the values that a Table codes: floats in full, moments in UTC. Text stays as it is."""
     if isinstance(series.dtype, (pl.String, pl.Categorical, pl.Enum, pl.Boolean, pl.Null)):
         return series.cast(pl.String)
@@ -478,7 +478,7 @@ def without_blanks(series: pl.Series, name: str) -> pl.Series:
     return cells.set(cells.is_in(blank.implode()).fill_null(False), None) if len(blank) else cells
 
 
-def missing_texts(series: pl.Series, counts: CountArray | None = None) -> tuple[int, int]:
+def count_missing_texts(series: pl.Series, counts: CountArray | None = None) -> tuple[int, int]:
     """Count the ways in which a column writes its missing cells (blank texts, no cell at all), and those cells.
 
     A cell counts once, or as often as its row does.
@@ -497,25 +497,25 @@ def _are_blank(cells: pl.Series) -> pl.Series:
 
 def text_codes(series: pl.Series, name: str) -> CodeArray:
     """Code a column by the bytes of its cells; -1 is missing."""
-    return listed(series, name)[1]
+    return list_distinct_cells(series, name)[1]
 
 
-def listed(series: pl.Series, name: str) -> tuple[pl.Series, CodeArray]:
+def list_distinct_cells(series: pl.Series, name: str) -> tuple[pl.Series, CodeArray]:
     """Return a column's distinct cells, sorted, and the place of each row's cell among them; -1 is missing or blank."""
     if isinstance(series.dtype, (pl.Categorical, pl.Enum)):
-        return _listed_categories(series, name)
+        return _list_categories(series, name)
     cells = _as_text(series, name)
     distinct = cells.unique().drop_nulls().sort()
     is_cell = (distinct.str.strip_chars() != "").to_numpy()
     # The last entry serves the missing cells, which index it as -1.
     places = np.append(np.where(is_cell, np.cumsum(is_cell) - 1, -1), -1).astype(np.int32)
-    return distinct.filter(is_cell), places[_places_in(distinct, cells)]
+    return distinct.filter(is_cell), places[_rank_texts(distinct, cells)]
 
 
-def _listed_categories(series: pl.Series, name: str) -> tuple[pl.Series, CodeArray]:
+def _list_categories(series: pl.Series, name: str) -> tuple[pl.Series, CodeArray]:
     """List the categories that some row has: no text of a row is made."""
     used = series.unique().drop_nulls()
-    cells, codes = listed(used.cast(pl.String), name)
+    cells, codes = list_distinct_cells(used.cast(pl.String), name)
     physical, of_used = series.to_physical(), used.to_physical().cast(pl.Int64).to_numpy()
     n_physical = int(of_used.max(initial=-1)) + 1
     places = np.full(n_physical + 1, -1, dtype=np.int32)
@@ -525,18 +525,18 @@ def _listed_categories(series: pl.Series, name: str) -> tuple[pl.Series, CodeArr
 
 def map_texts(series: pl.Series, change: Callable[[str], str], name: str) -> pl.Series:
     """Return a column as text with every distinct cell changed once; missing stays missing."""
-    texts = _as_text(_whole_as_integers(series), name)
+    texts = _as_text(_floats_to_integers(series), name)
     distinct = texts.drop_nulls().unique()
     changed = pl.Series([change(text) for text in distinct.to_list()], dtype=pl.String)
     return texts.replace_strict(distinct, changed, default=None)
 
 
-def digits(series: pl.Series, name: str) -> pl.Series:
+def format_numbers(series: pl.Series, name: str) -> pl.Series:
     """Write numbers with a point; decimals with all digits, for which floats have no room. Text stays as it is."""
-    return series.cast(pl.String) if series.dtype.is_decimal() else spelled(series, name)
+    return series.cast(pl.String) if series.dtype.is_decimal() else format_values(series, name)
 
 
-def gather(labels: Sequence[str | None], codes: CodeArray) -> pl.Series:
+def gather_labels(labels: Sequence[str | None], codes: CodeArray) -> pl.Series:
     """Spell out a text column from its distinct labels."""
     # A label that no row has would stay in the buffer that all cells share.
     used = np.bincount(codes, minlength=len(labels)) > 0
@@ -544,15 +544,15 @@ def gather(labels: Sequence[str | None], codes: CodeArray) -> pl.Series:
     return pl.Series(texts, dtype=pl.String).gather((np.cumsum(used) - 1)[codes])
 
 
-def mask(series: pl.Series, suppressed: BoolArray, name: str) -> pl.Series:
+def suppress_rows(series: pl.Series, suppressed: BoolArray, name: str) -> pl.Series:
     """Return a column as text, other types in the canonical texts of their values; suppressed rows are ``*``."""
-    cells = zip(spelled(series, name).to_list(), suppressed.tolist(), strict=True)
+    cells = zip(format_values(series, name).to_list(), suppressed.tolist(), strict=True)
     # Made anew, because a changed column shares its buffer with the old one.
     return pl.Series([SUPPRESSED if is_hidden else cell for cell, is_hidden in cells], dtype=pl.String)
 
 
 def _as_text(series: pl.Series, name: str) -> pl.Series:
     if series.dtype.is_nested() or isinstance(series.dtype, (pl.Binary, pl.Duration)):
-        raise _no_groups(name, series.dtype)
+        raise _grouping_error(name, series.dtype)
     # Cast to text, a time would lose what is less than a second.
     return series.dt.to_string("%H:%M:%S%.f") if isinstance(series.dtype, pl.Time) else series.cast(pl.String)

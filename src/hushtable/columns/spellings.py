@@ -1,6 +1,7 @@
 """How the cells of a column spell values: marks of numbers, formats of dates, texts that mean missing.
 
-`found` says how as far as the cells leave no doubt, `doubts` what else they could mean, and `canonical` rewrites them
+`infer_spelling` says how as far as the cells leave no doubt, `find_ambiguities` what else they could mean, and
+`to_canonical_texts` rewrites them
 as `hushtable.columns.column` reads them: with a point, ISO dates, missing cells empty.
 """
 
@@ -19,12 +20,12 @@ import polars as pl
 from hushtable.columns.cells import SUPPRESSED
 from hushtable.columns.column import Column, ColumnSpec
 from hushtable.columns.date_formats import EXCEL, has_two_digits, precision_of, read_moments, to_iso
-from hushtable.columns.item_sets import set_text
+from hushtable.columns.item_sets import canonical_set_text
 
 _FEWEST_NUMBERS: Final = 3
-_MOSTLY: Final = 0.9  # of the filled cells, numbers
-_LOOKED_AT: Final = 1_000  # cells that tell whether a column is of numbers
-_FEW_ODD: Final = 3  # texts among them
+_MIN_SHARE_OF_NUMBERS: Final = 0.9  # of the filled cells, numbers
+_CELLS_IN_SAMPLE: Final = 1_000  # cells that tell whether a column is of numbers
+_MAX_ODD_TEXTS: Final = 3  # texts among them
 _HALF_OF_CENTURY: Final = 50
 
 Key = TypeVar("Key")
@@ -39,11 +40,11 @@ class _Marks(NamedTuple):
     thousands: str | None
 
 
-_PLAIN: Final = _Marks(".", None)
+_POINT_ALONE: Final = _Marks(".", None)
 _SPACES: Final = " \u00a0\u202f"
 _MARKS: Final = tuple(_Marks(d, t) for d in ".," for t in (None, ".", ",", " ", "'") if t != d)
 _NUMBERLIKE: Final = re.compile(rf"[+-]?[0-9][0-9.,'{_SPACES}]*([eE][+-]?[0-9]+)?", re.ASCII)
-_MARKED: Final = rf"[,'{_SPACES}]|\..*\."
+_OTHER_MARKS: Final = rf"[,'{_SPACES}]|\..*\."
 """What no number holds that is written with a point and nothing else."""
 
 _ISO: Final = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}"
@@ -58,10 +59,10 @@ _PATTERNS: Final = {
     "%z": r"(?:\.[0-9]{1,9})?(?:Z|[+-][0-9]{2}:?[0-9]{2})",
 }
 """Texts of the directives of common formats, as polars has patterns; several offsets may stand in one column."""
-_WRITTEN: Final = re.compile(r"[^\W\d_]+\.?|[0-9]+")
+_WORD_OR_NUMBER: Final = re.compile(r"[^\W\d_]+\.?|[0-9]+")
 _OFFSET: Final = re.compile(r"(?<=:[0-9]{2})(\.[0-9]+)?(Z|[+-][0-9]{2}:?[0-9]{2})$", re.ASCII)
 _HALF_OF_DAY: Final = re.compile(r"[ap]\.?\s?m\.?$", re.ASCII | re.IGNORECASE)
-_RECENT: Final = 1900, 2100
+_FIRST_AND_LAST_YEAR: Final = 1900, 2100
 """Years of months, quarters and digits that are taken for dates: 07/1011 may be the number of a file."""
 
 
@@ -69,10 +70,10 @@ _RECENT: Final = 1900, 2100
 def _common_formats() -> Mapping[str, tuple[str, ...]]:
     """Return the common formats of dates by the shape of their texts; ISO itself needs none."""
     orders = [order for sign in "./-" for order in (f"%d{sign}%m{sign}", f"%m{sign}%d{sign}")]
-    numbers = [f"{order}{year}" for order in orders for year in _Y]
-    numbers += [f"{year}{sign}%m{sign}%d" for sign in "./-" for year in _Y]
+    numbers = [f"{order}{year}" for order in orders for year in _YEARS]
+    numbers += [f"{year}{sign}%m{sign}%d" for sign in "./-" for year in _YEARS]
     numbers += ["%d. %m. %Y", "%d. %m. %y", "%Y年%m月%d日", "%Y년 %m월 %d일"]
-    names = [f"%d{sign}%b{sign}{year}" for sign in (" ", "-", "/", "") for year in _Y]
+    names = [f"%d{sign}%b{sign}{year}" for sign in (" ", "-", "/", "") for year in _YEARS]
     names += ["%d. %b %Y", "%d.%b.%Y", "%b %d, %Y", "%d de %b de %Y"]
     days = [*numbers, *names, *(name.replace("%b", "%B") for name in names)]
     clocks = [clock for hours in _CLOCKS for clock in (hours, hours.replace("%M", "%M:%S"))]
@@ -86,11 +87,11 @@ def _common_formats() -> Mapping[str, tuple[str, ...]]:
     quarters += ["%YQ%q", "%q. Quartal %Y", "%qe kwartaal %Y"]
     found: dict[str, list[str]] = {}
     for format_ in (*days, *moments, *months, *quarters):
-        found.setdefault(_shape(_DIRECTIVE.sub(_write_sample, format_)), []).append(format_)
+        found.setdefault(_text_shape(_DIRECTIVE.sub(_write_sample, format_)), []).append(format_)
     return {shape: tuple(formats) for shape, formats in found.items()}
 
 
-_Y: Final = "%Y", "%y"
+_YEARS: Final = "%Y", "%y"
 _CLOCKS: Final = "%H:%M", "%I:%M %p", "%I:%M%p"
 _DIRECTIVE: Final = re.compile("%[a-zA-Z]")
 
@@ -99,10 +100,10 @@ def _write_sample(directive: re.Match[str]) -> str:
     return {"%b": "May", "%B": "May", "%p": "AM", "%z": "Z"}.get(directive[0], "10")
 
 
-def _shape(text: str) -> str:
+def _text_shape(text: str) -> str:
     """Return a text with one sign for each word and number."""
     text = _HALF_OF_DAY.sub("M", _OFFSET.sub("Z", text))
-    return _WRITTEN.sub(lambda part: "9" if part[0].isdigit() else "a", text)
+    return _WORD_OR_NUMBER.sub(lambda part: "9" if part[0].isdigit() else "a", text)
 
 
 def _pattern_of_format(format_: str) -> str:
@@ -110,22 +111,22 @@ def _pattern_of_format(format_: str) -> str:
     return f"^(?:{pattern})$"
 
 
-def found(series: pl.Series, spec: ColumnSpec) -> ColumnSpec:
+def infer_spelling(series: pl.Series, spec: ColumnSpec) -> ColumnSpec:
     """Complete a spec by how the cells of a text column are spelled, where they leave no doubt; it goes before."""
-    texts = _telling(series, spec)
+    texts = _informative_texts(series, spec)
     if texts is None:
         return spec
-    formats = _formats(texts, spec)
+    formats = _fitting_formats(texts, spec)
     if formats:
         is_settled = len(formats) == 1 and not _asks_for_century(formats[0], spec)
         return replace(spec, format=formats[0]) if is_settled else spec
-    marks = _marks(texts, spec)
-    if len(marks) != 1 or marks[0] == _PLAIN:
+    marks = _fitting_marks(texts, spec)
+    if len(marks) != 1 or marks[0] == _POINT_ALONE:
         return spec
     return replace(spec, decimal=marks[0].decimal, thousands=marks[0].thousands)
 
 
-def doubts(
+def find_ambiguities(
     series: pl.Series, spec: ColumnSpec, *, points_may_group: bool = False
 ) -> tuple[tuple[str, ...], tuple[tuple[str, str | None], ...]]:
     """Return what the cells of a text column could mean where it is not settled: formats of dates, marks of numbers.
@@ -133,53 +134,53 @@ def doubts(
     ``1.234`` is a number with a decimal point, unless points may group digits: then it may be 1234 as well.
     """
     if points_may_group and _is_grouped_by_points(series, spec):
-        return (), (_PLAIN, _Marks(",", "."))
-    texts = _telling(series, spec)
+        return (), (_POINT_ALONE, _Marks(",", "."))
+    texts = _informative_texts(series, spec)
     if texts is None:
         return (), ()
-    formats = _formats(texts, spec)
+    formats = _fitting_formats(texts, spec)
     if formats:
         return (formats, ()) if len(formats) > 1 or _asks_for_century(formats[0], spec) else ((), ())
-    marks = _marks(texts, spec)
+    marks = _fitting_marks(texts, spec)
     return (), marks if len(marks) > 1 else ()
 
 
-def canonical(series: pl.Series, spec: ColumnSpec) -> pl.Series:
+def to_canonical_texts(series: pl.Series, spec: ColumnSpec) -> pl.Series:
     """Rewrite the cells of a text column as values are written here; a text that is not of the spelling stays."""
     if spec.missing_values:
         series = series.set(series.str.strip_chars().is_in(list(spec.missing_values)).fill_null(False), None)
     if spec.separator is not None:
         texts = series.drop_nulls().unique()
-        sets = [set_text(text, spec.separator, spec.missing_values or ()) for text in texts.to_list()]
+        sets = [canonical_set_text(text, spec.separator, spec.missing_values or ()) for text in texts.to_list()]
         return series.replace_strict(texts, pl.Series(sets, dtype=pl.String), default=None, return_dtype=pl.String)
     is_category = spec.order is not None or spec.kind in ("category", "ordered")
     if is_category or (spec.format is None and spec.decimal is None and spec.thousands is None):
         return series
     texts = series.drop_nulls().unique()
     if spec.format is not None:
-        return _replaced(series, texts, to_iso(texts, spec.format, spec.latest_year))
-    fitting = _marks(_filled(texts), spec)
+        return _replace_texts(series, texts, to_iso(texts, spec.format, spec.latest_year))
+    fitting = _fitting_marks(_without_blanks(texts), spec)
     if len(fitting) != 1:
         return series
-    is_number = texts.str.strip_chars().str.contains(_pattern(fitting[0]))
-    return _replaced(series, texts, _with_point(texts, fitting[0]).set(~is_number, None))
+    is_number = texts.str.strip_chars().str.contains(_number_pattern(fitting[0]))
+    return _replace_texts(series, texts, _with_point(texts, fitting[0]).set(~is_number, None))
 
 
 def formats_of_some(texts: pl.Series) -> tuple[str, ...]:
     """Return the formats of dates and moments by whose signs some texts are written."""
-    shapes = dict.fromkeys(_shape(text) for text in texts.drop_nulls().to_list())
+    shapes = dict.fromkeys(_text_shape(text) for text in texts.drop_nulls().to_list())
     formats = [each for shape in shapes for each in _common_formats().get(shape, ())]
     return tuple(each for each in formats if texts.str.contains(_pattern_of_format(each)).any())
 
 
 def number_patterns(spec: ColumnSpec) -> list[str]:
     """Return the patterns of numbers, one for each pair of marks that a spec allows; the plain one first."""
-    return [_pattern(marks) for marks in _list_marks(spec)]
+    return [_number_pattern(marks) for marks in _list_marks(spec)]
 
 
 def begins_with_numbers(series: pl.Series) -> bool:
     """Tell whether most of the first cells of a text column are numbers, whatever their marks."""
-    first = series.drop_nulls().head(_LOOKED_AT).str.strip_chars()
+    first = series.drop_nulls().head(_CELLS_IN_SAMPLE).str.strip_chars()
     return 2 * int(first.str.contains(f"^(?:{_NUMBERLIKE.pattern})$").sum()) > len(first)
 
 
@@ -193,11 +194,11 @@ def count_odd_texts(series: pl.Series) -> dict[str, int]:
     filled = series.str.strip_chars()
     filled = filled.filter((filled != "") & (filled != SUPPRESSED))
     is_number = filled.str.contains(f"^(?:{_NUMBERLIKE.pattern})$")
-    if is_number.all() or is_number.sum() < _MOSTLY * len(filled):
+    if is_number.all() or is_number.sum() < _MIN_SHARE_OF_NUMBERS * len(filled):
         return {}
     # A code such as 01234 is no number.
     numbers, odd = filled.filter(is_number), filled.filter(~is_number).rename("text")
-    if numbers.str.contains("^0[0-9]").any() or numbers.n_unique() < _FEWEST_NUMBERS or odd.n_unique() > _FEW_ODD:
+    if numbers.str.contains("^0[0-9]").any() or numbers.n_unique() < _FEWEST_NUMBERS or odd.n_unique() > _MAX_ODD_TEXTS:
         return {}
     return dict(odd.value_counts(sort=True, name="n").iter_rows())
 
@@ -210,28 +211,28 @@ def count_near_duplicates(column: Column) -> int:
     return column.n_values - len(folded)
 
 
-def fold(text: str) -> str:
+def fold_text(text: str) -> str:
     """Return a text without case, accents and marks, words with one space between them."""
     plain = unicodedata.normalize("NFKD", unicodedata.normalize("NFKC", text).casefold())
     return " ".join(_SIGNS.sub(" ", "".join(c for c in plain if not unicodedata.combining(c))).split())
 
 
-def _telling(series: pl.Series, spec: ColumnSpec) -> pl.Series | None:
+def _informative_texts(series: pl.Series, spec: ColumnSpec) -> pl.Series | None:
     """Return the distinct texts that say how a column is spelled; None where nothing is to be found."""
     if spec.format is not None or spec.order is not None or spec.kind in ("category", "ordered"):
         return None
     if spec.missing_values:
-        series = canonical(series, ColumnSpec(missing_values=spec.missing_values))
+        series = to_canonical_texts(series, ColumnSpec(missing_values=spec.missing_values))
     series = series.str.strip_chars()
     place = ((series != "") & (series != SUPPRESSED)).arg_max()
     first = None if place is None else series[place]
     if not first or first == SUPPRESSED:
         return None
-    if _NUMBERLIKE.fullmatch(first) and not series.str.contains(_MARKED).any():
+    if _NUMBERLIKE.fullmatch(first) and not series.str.contains(_OTHER_MARKS).any():
         return None
-    if not _NUMBERLIKE.fullmatch(first) and _shape(first) not in _common_formats():
+    if not _NUMBERLIKE.fullmatch(first) and _text_shape(first) not in _common_formats():
         return None
-    return _filled(series.drop_nulls().unique())
+    return _without_blanks(series.drop_nulls().unique())
 
 
 def _is_grouped_by_points(series: pl.Series, spec: ColumnSpec) -> bool:
@@ -242,28 +243,30 @@ def _is_grouped_by_points(series: pl.Series, spec: ColumnSpec) -> bool:
         or not series.str.contains(".", literal=True).any()
     ):
         return False
-    texts = _filled(canonical(series, ColumnSpec(missing_values=spec.missing_values)).drop_nulls().unique())
+    texts = _without_blanks(
+        to_canonical_texts(series, ColumnSpec(missing_values=spec.missing_values)).drop_nulls().unique()
+    )
     # A point may have stood in the text of a missing value alone.
     grouped = texts.str.contains(r"^[+-]?[1-9][0-9]{0,2}(\.[0-9]{3})*$")
     return bool(texts.str.contains(".", literal=True).any()) and bool(grouped.all())
 
 
-def _filled(texts: pl.Series) -> pl.Series:
+def _without_blanks(texts: pl.Series) -> pl.Series:
     stripped = texts.str.strip_chars().unique()
     return stripped.filter((stripped != "") & (stripped != SUPPRESSED))
 
 
-def _formats(texts: pl.Series, spec: ColumnSpec) -> tuple[str, ...]:
+def _fitting_formats(texts: pl.Series, spec: ColumnSpec) -> tuple[str, ...]:
     """Return the formats of which all texts are, one of those that mean the same."""
     if not len(texts) or spec.kind in ("integer", "decimal", "time"):
         return ()
-    formats = _common_formats().get(_shape(texts[0]), ())
+    formats = _common_formats().get(_text_shape(texts[0]), ())
     if formats and texts.str.contains(_ISO).all():
         # The rest of ISO is read without a format.
         formats = tuple(each for each in formats if "%z" in each or "%p" in each)
     fitting = [each for each in formats if texts.str.contains(_pattern_of_format(each)).all()]
     read = {each: read_moments(texts, each, spec.latest_year) for each in fitting}
-    return _different({each: moments for each, moments in read.items() if _are_dates(moments, each)})
+    return _drop_equal_readings({each: moments for each, moments in read.items() if _are_dates(moments, each)})
 
 
 def _are_dates(moments: pl.Series, format_: str) -> bool:
@@ -274,7 +277,7 @@ def _are_dates(moments: pl.Series, format_: str) -> bool:
         return True
     years, months = moments.dt.year(), moments.dt.month()
     # 2010/11 is a year of a school, too.
-    return bool(years.is_between(*_RECENT).all()) and not bool(((years + 1) % 100 == months).all())
+    return bool(years.is_between(*_FIRST_AND_LAST_YEAR).all()) and not bool(((years + 1) % 100 == months).all())
 
 
 def _asks_for_century(format_: str, spec: ColumnSpec) -> bool:
@@ -286,17 +289,17 @@ def date_formats_of_digits(series: pl.Series) -> tuple[str, ...]:
 
     Nothing but the column's name can tell that they are dates.
     """
-    texts = _filled(series.drop_nulls().unique())
+    texts = _without_blanks(series.drop_nulls().unique())
     found = {}
-    for format_, pattern in _OF_DIGITS.items() if len(texts) else ():
+    for format_, pattern in _PATTERNS_OF_DIGITS.items() if len(texts) else ():
         if texts.str.contains(pattern).all():
             moments = read_moments(texts, format_)
-            if not moments.null_count() and moments.dt.year().is_between(*_RECENT).all():
+            if not moments.null_count() and moments.dt.year().is_between(*_FIRST_AND_LAST_YEAR).all():
                 found[format_] = moments
-    return _different(found)
+    return _drop_equal_readings(found)
 
 
-_OF_DIGITS: Final = {
+_PATTERNS_OF_DIGITS: Final = {
     "%Y%m%d": "^[0-9]{8}$",
     "%d%m%Y": "^[0-9]{7,8}$",
     "%m%d%Y": "^[0-9]{7,8}$",
@@ -312,7 +315,9 @@ def latest_year_of(series: pl.Series, format_: str, this_year: int, *, is_birth:
     Births are never in the future. Other dates are read so that they stay together, where most of a century
     has none of them: 98, 03 and 27 are of 1998 to 2027.
     """
-    years = read_moments(_filled(series.drop_nulls()), format_, this_year).dt.year().drop_nulls().unique().sort()
+    years = (
+        read_moments(_without_blanks(series.drop_nulls()), format_, this_year).dt.year().drop_nulls().unique().sort()
+    )
     if is_birth or not len(years):
         return this_year
     # What lies before the longest stretch without dates is ahead of this year, with the dates before it.
@@ -321,12 +326,12 @@ def latest_year_of(series: pl.Series, format_: str, this_year: int, *, is_birth:
     return year + 100 if is_ahead else this_year
 
 
-def _marks(texts: pl.Series, spec: ColumnSpec) -> tuple[_Marks, ...]:
+def _fitting_marks(texts: pl.Series, spec: ColumnSpec) -> tuple[_Marks, ...]:
     """Return the marks by which all texts are numbers, one of those that mean the same."""
     if not len(texts) or spec.kind in ("date", "datetime", "time"):
         return ()
-    fitting = [marks for marks in _list_marks(spec) if texts.str.contains(_pattern(marks)).all()]
-    return _different({marks: _with_point(texts, marks) for marks in fitting})
+    fitting = [marks for marks in _list_marks(spec) if texts.str.contains(_number_pattern(marks)).all()]
+    return _drop_equal_readings({marks: _with_point(texts, marks) for marks in fitting})
 
 
 def _list_marks(spec: ColumnSpec) -> list[_Marks]:
@@ -335,7 +340,7 @@ def _list_marks(spec: ColumnSpec) -> list[_Marks]:
     ]
 
 
-def _different(read: dict[Key, pl.Series]) -> tuple[Key, ...]:
+def _drop_equal_readings(read: dict[Key, pl.Series]) -> tuple[Key, ...]:
     """Return the first of those that read the same."""
     kept: dict[Key, pl.Series] = {}
     for key, values in read.items():
@@ -344,20 +349,20 @@ def _different(read: dict[Key, pl.Series]) -> tuple[Key, ...]:
     return tuple(kept)
 
 
-def _pattern(marks: _Marks) -> str:
-    groups = "" if marks.thousands is None else f"|[1-9][0-9]{{0,2}}(?:{_sign(marks.thousands)}[0-9]{{3}})+"
-    return rf"^[+-]?(?:0|[1-9][0-9]*{groups})(?:{_sign(marks.decimal)}[0-9]+)?(?:[eE][+-]?[0-9]{{1,3}})?$"
+def _number_pattern(marks: _Marks) -> str:
+    groups = "" if marks.thousands is None else f"|[1-9][0-9]{{0,2}}(?:{_mark_pattern(marks.thousands)}[0-9]{{3}})+"
+    return rf"^[+-]?(?:0|[1-9][0-9]*{groups})(?:{_mark_pattern(marks.decimal)}[0-9]+)?(?:[eE][+-]?[0-9]{{1,3}})?$"
 
 
-def _sign(mark: str) -> str:
+def _mark_pattern(mark: str) -> str:
     return f"[{_SPACES}]" if mark == " " else re.escape(mark)
 
 
 def _with_point(texts: pl.Series, marks: _Marks) -> pl.Series:
     texts = texts.str.strip_chars()
-    plain = texts if marks.thousands is None else texts.str.replace_all(_sign(marks.thousands), "")
+    plain = texts if marks.thousands is None else texts.str.replace_all(_mark_pattern(marks.thousands), "")
     return plain.str.replace(marks.decimal, ".", literal=True)
 
 
-def _replaced(series: pl.Series, texts: pl.Series, new: pl.Series) -> pl.Series:
+def _replace_texts(series: pl.Series, texts: pl.Series, new: pl.Series) -> pl.Series:
     return series.replace(texts, new.zip_with(new.is_not_null(), texts))

@@ -1,28 +1,28 @@
 from . import scores as scores
 from .compare import DEFAULT_SCORES as DEFAULT_SCORES, SetComparison as SetComparison, compare_sets as compare_sets
 from .determined import (
-    MOST_ROWS as MOST_ROWS,
+    MAX_ROWS as MAX_ROWS,
     Determined as Determined,
     enough_rows as enough_rows,
     find_determined as find_determined,
 )
 from .explain import Explanation as Explanation
 from .objective import Objective as Objective, Term as Term
-from .optimizers import of as of
+from .optimizers import choose_optimizer as choose_optimizer
 from .prose import (
     Named as Named,
-    added as added,
     has_room_for_names as has_room_for_names,
     look_for_names as look_for_names,
+    sum_name_counts as sum_name_counts,
 )
 from .recognise import (
+    find_identifiers as find_identifiers,
     find_quasi_identifiers as find_quasi_identifiers,
-    looks_identifying as looks_identifying,
-    repeating_person as repeating_person,
+    find_repeating_person as find_repeating_person,
 )
 from .redundancy import find_redundancy as find_redundancy
 from .roles.decision import ProposedRole as ProposedRole, Roles as Roles
-from .roles.evidence import PROSE as PROSE, finding as finding
-from .roles.names import lexicon as lexicon, names_birth as names_birth
+from .roles.evidence import PROSE as PROSE, find_topic as find_topic
+from .roles.names import build_lexicon as build_lexicon, names_birth as names_birth
 from .roles.patterns import ColumnCells as ColumnCells, cells_of as cells_of, look_of as look_of
 from .select import Selection as Selection, select_columns as select_columns

@@ -9,14 +9,14 @@ from typing import Any, Final
 import numpy as np
 
 from hushtable._types import FloatArray
-from hushtable.columns import finite
-from hushtable.discover.objective import Objective, ObjectiveEvaluator, Term, coded
+from hushtable.columns import to_json_values
+from hushtable.discover.objective import Objective, ObjectiveEvaluator, Term, encode_candidates
 from hushtable.discover.scores import truth as truths
 from hushtable.discover.scores.base import Direction, Score
 from hushtable.errors import InputError, check_columns, names_in
 from hushtable.io import frames, latex_of
 from hushtable.search import Budget
-from hushtable.tables import Partition, Table, opened
+from hushtable.tables import Partition, Table, open_table
 from hushtable.wording import table_html
 
 __all__ = ["DEFAULT_SCORES", "ComparedScore", "ComparedSet", "SetComparison", "compare_sets"]
@@ -29,8 +29,8 @@ DEFAULT_SCORES: Final = (
     Term("k_anonymity", aggregate="mean"),
 )
 
-_OF_TWO: Final = ("precision", "recall", "f1", "f_beta", "jaccard")
-_OF_COLUMNS: Final = ("specificity", "false_positive_rate", "accuracy", "matthews_correlation")
+_TRUTH_SCORES_OF_SETS: Final = ("precision", "recall", "f1", "f_beta", "jaccard")
+_TRUTH_SCORES_OF_COLUMNS: Final = ("specificity", "false_positive_rate", "accuracy", "matthews_correlation")
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,13 +73,13 @@ class SetComparison:
 
     def to_frame(self) -> Any:
         """Return a row for every set as a dataframe of the kind that went in (polars for a path or a Table)."""
-        return frames.assemble(self._columns(), self.source)
+        return frames.assemble(self._frame_columns(), self.source)
 
     def to_latex(self) -> str:
         """Return the rows of `to_frame` as a LaTeX table (booktabs)."""
-        return latex_of(self._columns())
+        return latex_of(self._frame_columns())
 
-    def _columns(self) -> dict[str, list[Any]]:
+    def _frame_columns(self) -> dict[str, list[Any]]:
         return {
             "column set": [row.name for row in self.rows],
             "its columns": [list(row.columns) for row in self.rows],
@@ -94,7 +94,7 @@ class SetComparison:
                 {
                     "name": row.name,
                     "columns": list(row.columns),
-                    "values": finite(row.values, tells_infinity=False),
+                    "values": to_json_values(row.values, tells_infinity=False),
                 }
                 for row in self.rows
             ],
@@ -149,33 +149,33 @@ def compare_sets(
     age 0.75 1.0
     age, sex 1.0 0.5
     """
-    objective = scores if isinstance(scores, Objective) else Objective(_terms(scores))
-    frame = opened(data)
+    objective = scores if isinstance(scores, Objective) else Objective(_to_terms(scores))
+    frame = open_table(data)
     available = tuple(frame.names)
-    named = _named(sets, available)
+    named = _name_sets(sets, available)
     sought = None if truth is None else names_in(truth, "truth")
-    found, numbers = _scored(frame, objective, available, [columns for _, columns in named])
+    found, numbers = _score_sets(frame, objective, available, [columns for _, columns in named])
     if isinstance(scores, Objective):
         found.append(ComparedScore("objective value", "", "better"))
-        numbers = np.column_stack([numbers, objective.combined(numbers)])
+        numbers = np.column_stack([numbers, objective.combine_terms(numbers)])
     if sought is not None:
-        judged = [_judged(columns, sought, available) for _, columns in named]
+        judged = [_compare_with_truth(columns, sought, available) for _, columns in named]
         found += [ComparedScore(label, score.unit, score.direction) for label, score in judged[0].items()]
         numbers = np.column_stack([numbers, [[score.value for score in each.values()] for each in judged]])
     rows = tuple(
         ComparedSet(name, columns, {score.label: value for score, value in zip(found, row, strict=True)})
         for (name, columns), row in zip(named, numbers.tolist(), strict=True)
     )
-    return SetComparison(tuple(found), rows, sought, frames.library(data))
+    return SetComparison(tuple(found), rows, sought, frames.library_of(data))
 
 
-def _terms(scores: Sequence[str | Term]) -> tuple[Term, ...]:
+def _to_terms(scores: Sequence[str | Term]) -> tuple[Term, ...]:
     if isinstance(scores, str):
         raise InputError("scores is one text.", hint=f"pass a list of scores: [{scores!r}].")
     return tuple(Term(score) if isinstance(score, str) else score for score in scores)
 
 
-def _named(
+def _name_sets(
     sets: Mapping[str, Sequence[str]] | Sequence[Sequence[str]], available: Sequence[str]
 ) -> list[tuple[str, tuple[str, ...]]]:
     """Return each set's name, and its columns in the order of the data."""
@@ -195,31 +195,35 @@ def _named(
     return named
 
 
-def _scored(
+def _score_sets(
     frame: frames.Frame | Table, objective: Objective, available: Sequence[str], sets: Sequence[Sequence[str]]
 ) -> tuple[list[ComparedScore], FloatArray]:
     """Return what the terms are, and their numbers, shape (n_sets, n_terms)."""
     union = {name for columns in sets for name in columns}
     # Even where the only set is the empty one, records are counted on some column.
     names = [name for name in available if name in union] or available[:1]
-    table, candidates, n_columns = coded(frame, names, objective)
+    table, candidates, n_columns = encode_candidates(frame, names, objective)
     masks = [sum(1 << candidates.index(name) for name in columns) for columns in sets]
-    numbers = ObjectiveEvaluator(table, candidates, n_columns, objective, Budget()).compute(masks)
-    partition = Partition.of(table, sets[0])
+    numbers = ObjectiveEvaluator(table, candidates, n_columns, objective, Budget()).compute_terms(masks)
+    partition = Partition.from_table(table, sets[0])
     found = [
-        _described(label, term, table, sets[0], partition)
+        _describe_score(label, term, table, sets[0], partition)
         for label, term in zip(objective.labels, objective.all_terms, strict=True)
     ]
     return found, numbers
 
 
-def _described(label: str, term: Term, table: Table, columns: Sequence[str], partition: Partition) -> ComparedScore:
+def _describe_score(
+    label: str, term: Term, table: Table, columns: Sequence[str], partition: Partition
+) -> ComparedScore:
     if not isinstance(term.score, str):
         return ComparedScore(label, "", None)
-    score = term.scored(table, columns, partition)
+    score = term.compute_score(table, columns, partition)
     return ComparedScore(label, score.unit if term.bounds is None else "scaled to [0, 1]", score.direction)
 
 
-def _judged(columns: Sequence[str], sought: Sequence[str], available: Sequence[str]) -> dict[str, Score]:
-    of_two = {f"truth.{name}": getattr(truths, name)(columns, sought) for name in _OF_TWO}
-    return of_two | {f"truth.{name}": getattr(truths, name)(columns, sought, columns=available) for name in _OF_COLUMNS}
+def _compare_with_truth(columns: Sequence[str], sought: Sequence[str], available: Sequence[str]) -> dict[str, Score]:
+    of_two = {f"truth.{name}": getattr(truths, name)(columns, sought) for name in _TRUTH_SCORES_OF_SETS}
+    return of_two | {
+        f"truth.{name}": getattr(truths, name)(columns, sought, columns=available) for name in _TRUTH_SCORES_OF_COLUMNS
+    }

@@ -14,17 +14,17 @@ from typing import Final
 import numpy as np
 
 from hushtable._types import CodeArray, CountArray, FloatArray
-from hushtable.tables import Table, partitions
+from hushtable.tables import Table, iterate_partitions
 
-MOST_ROWS: Final = 20_000
+MAX_ROWS: Final = 20_000
 """Rows that are enough to see what follows from what."""
 
-_FEWEST: Final = 30.0  # pairs of records that would differ by chance
-_RELATED: Final = 0.98  # of these, those that agree all the same
-_LINEAR: Final = 0.999  # of the variance
-_FEWEST_VALUES: Final = 10  # of a number, for a formula
-_OF_FORMULAS: Final = 2_000  # rows
-_MOST_COLUMNS: Final = 12  # quasi-identifiers whose pairs are looked at
+_MIN_DIFFERING_PAIRS: Final = 30.0  # pairs of records that would differ by chance
+_MIN_AGREEMENT_SHARE: Final = 0.98  # of these, those that agree all the same
+_MIN_VARIANCE_SHARE: Final = 0.999  # of the variance
+_MIN_FORMULA_VALUES: Final = 10  # of a number, for a formula
+_MAX_FORMULA_ROWS: Final = 2_000  # rows
+_MAX_PAIRED_COLUMNS: Final = 12  # quasi-identifiers whose pairs are looked at
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +42,8 @@ class Determined:
 
 
 def enough_rows(n_rows: int) -> CountArray:
-    """Return the numbers of at most `MOST_ROWS` rows, evenly from all."""
-    return np.linspace(0, n_rows - 1, min(n_rows, MOST_ROWS)).astype(np.int64)
+    """Return the numbers of at most `MAX_ROWS` rows, evenly from all."""
+    return np.linspace(0, n_rows - 1, min(n_rows, MAX_ROWS)).astype(np.int64)
 
 
 def find_determined(table: Table, kept: Sequence[str], quasi_identifiers: Sequence[str]) -> tuple[Determined, ...]:
@@ -62,25 +62,25 @@ def find_determined(table: Table, kept: Sequence[str], quasi_identifiers: Sequen
     kept column and each quasi-identifier or pair.
     """
     paths: list[tuple[str, ...]] = [(name,) for name in quasi_identifiers]
-    if len(quasi_identifiers) <= _MOST_COLUMNS:
+    if len(quasi_identifiers) <= _MAX_PAIRED_COLUMNS:
         paths += combinations(quasi_identifiers, 2)
     narrow = table.select([*quasi_identifiers, *kept])
     widths = (narrow.codes.max(axis=1, initial=-1) + 1).tolist()
     place = {name: number for number, name in enumerate(narrow.names)}
-    alone = {name: _labels(narrow, widths, [(place[name],)])[0] for name in kept}
+    alone = {name: _number_combinations(narrow, widths, [(place[name],)])[0] for name in kept}
     # By chance two records differ in a column as often as two of the whole table do.
-    chance = {name: 1 - _agreeing(np.zeros_like(each[0]), each)[0] for name, each in alone.items()}
-    numbers = {name: known for name in narrow.names if (known := _numbers(narrow, name)) is not None}
+    chance = {name: 1 - _agreement_rate(np.zeros_like(each[0]), each)[0] for name, each in alone.items()}
+    numbers = {name: known for name in narrow.names if (known := _column_as_numbers(narrow, name)) is not None}
     found: dict[str, Determined] = {}
     for path in paths:
         left = [name for name in kept if name not in found]
         at = tuple(place[each] for each in path)
-        (by, *both) = _labels(narrow, widths, [at, *((*at, place[name]) for name in left)])
-        by_chance = 1 - _agreeing(np.zeros_like(by[0]), by)[0]
+        (by, *both) = _number_combinations(narrow, widths, [at, *((*at, place[name]) for name in left)])
+        by_chance = 1 - _agreement_rate(np.zeros_like(by[0]), by)[0]
         for name, each in zip(left, both, strict=True):
-            if _follows(each, by[0], chance[name]) or _is_formula(numbers, name, path):
+            if _is_determined(each, by[0], chance[name]) or _is_formula(numbers, name, path):
                 found[name] = Determined(name, path, tells=False)
-            elif len(path) == 1 and _follows(each, alone[name][0], by_chance):
+            elif len(path) == 1 and _is_determined(each, alone[name][0], by_chance):
                 found[name] = Determined(name, path, tells=True)
     return tuple(found[name] for name in kept if name in found)
 
@@ -88,18 +88,18 @@ def find_determined(table: Table, kept: Sequence[str], quasi_identifiers: Sequen
 _Numbered = tuple[CodeArray, int]
 
 
-def _labels(table: Table, widths: list[int], paths: Sequence[tuple[int, ...]]) -> list[_Numbered]:
+def _number_combinations(table: Table, widths: list[int], paths: Sequence[tuple[int, ...]]) -> list[_Numbered]:
     """Number the combinations of columns that occur."""
-    return list(partitions(table.codes, widths, paths))
+    return list(iterate_partitions(table.codes, widths, paths))
 
 
-def _follows(both: _Numbered, by: CodeArray, by_chance: float) -> bool:
+def _is_determined(both: _Numbered, by: CodeArray, by_chance: float) -> bool:
     """Tell whether records that agree in one column agree in the other, where they would not by chance."""
-    agree, n_pairs = _agreeing(by, both)
-    return by_chance * n_pairs >= _FEWEST and 1 - agree <= (1 - _RELATED) * by_chance
+    agree, n_pairs = _agreement_rate(by, both)
+    return by_chance * n_pairs >= _MIN_DIFFERING_PAIRS and 1 - agree <= (1 - _MIN_AGREEMENT_SHARE) * by_chance
 
 
-def _agreeing(by: CodeArray, both: _Numbered) -> tuple[float, int]:
+def _agreement_rate(by: CodeArray, both: _Numbered) -> tuple[float, int]:
     """Return how often two records of one group agree, groups by their size, and how many pairs that rests on."""
     labels, n_classes = both
     sizes = np.bincount(by)
@@ -115,14 +115,14 @@ def _agreeing(by: CodeArray, both: _Numbered) -> tuple[float, int]:
     return float((equal[several] / (sizes[several] - 1)).sum() / n_records), n_records - int(several.sum())
 
 
-def _numbers(table: Table, name: str) -> FloatArray | None:
+def _column_as_numbers(table: Table, name: str) -> FloatArray | None:
     """Return a column of numbers or moments, missing cells as NaN; None where it is none, or has few values."""
     column, codes = table.column(name), table.codes[table.index(name)]
-    if not column.is_measured or column.n_values < _FEWEST_VALUES:
+    if not column.is_measured or column.n_values < _MIN_FORMULA_VALUES:
         return None
     values = np.append(column.values.astype(np.float64), np.nan)
     # So few are enough for a formula, and sums over more of them wake all threads of a machine.
-    return np.asarray(values[codes[:: max(1, len(codes) // _OF_FORMULAS)]])
+    return np.asarray(values[codes[:: max(1, len(codes) // _MAX_FORMULA_ROWS)]])
 
 
 def _is_formula(numbers: dict[str, FloatArray], name: str, path: Sequence[str]) -> bool:
@@ -132,7 +132,7 @@ def _is_formula(numbers: dict[str, FloatArray], name: str, path: Sequence[str]) 
     told, *by = (numbers[each] for each in (name, *path))
     is_known = np.isfinite(told) & np.logical_and.reduce([np.isfinite(each) for each in by])
     told, by = told[is_known], [each[is_known] for each in by]
-    if len(told) < _FEWEST:
+    if len(told) < _MIN_DIFFERING_PAIRS:
         return False
     if _is_linear(told, by):
         return True
@@ -148,4 +148,4 @@ def _is_linear(told: FloatArray, by: Sequence[FloatArray]) -> bool:
     gram = np.array([[one @ other for other in columns] for one in columns])
     weights = np.linalg.lstsq(gram, np.array([each @ whole for each in columns]), rcond=None)[0]
     left = whole - sum(weight * each for weight, each in zip(weights, columns, strict=True))
-    return bool(left @ left <= (1 - _LINEAR) * (whole @ whole))
+    return bool(left @ left <= (1 - _MIN_VARIANCE_SHARE) * (whole @ whole))

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from hushtable._types import BoolArray, FloatArray
-from hushtable.columns import escaped, finite
-from hushtable.discover.objective import ObjectiveEvaluator, coded, mask_of
+from hushtable.columns import escape_html, to_json_values
+from hushtable.discover.objective import ObjectiveEvaluator, encode_candidates, mask_of
 from hushtable.errors import InputError
 from hushtable.io import frames
 from hushtable.search import Budget
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ColumnShare", "Explanation", "TermShare", "explain"]
 
-_ROUNDING: Final = 1e-9
+_RELATIVE_ROUNDING: Final = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,11 +77,11 @@ class Explanation:
 
         Behind each column stand the objective's change and, in brackets, the terms that change.
         """
-        ordered = sorted(self.columns, key=lambda each: (not each.chosen, _order(each)))
+        ordered = sorted(self.columns, key=lambda each: (not each.chosen, _sort_key(each)))
         return [
             f"objective {self.value:.4g}",
             *(f"  {term.label}: {term.score:.4g} x {term.weight:g} = {term.weighted:.4g}" for term in self.terms),
-            *(_line(column) for column in ordered),
+            *(_format_column(column) for column in ordered),
         ]
 
     def to_frame(self, source: str = "polars") -> Any:
@@ -100,11 +100,11 @@ class Explanation:
     def to_dict(self) -> dict[str, Any]:
         """Return the explanation as plain values; what is not a finite number is None."""
         terms = [{**asdict(term), "weighted": term.weighted} for term in self.terms]
-        found: dict[str, Any] = finite({**asdict(self), "terms": terms}, tells_infinity=False)
+        found: dict[str, Any] = to_json_values({**asdict(self), "terms": terms}, tells_infinity=False)
         return found
 
     def _repr_html_(self) -> str:
-        return "<br>".join(escaped(line) for line in self.lines())
+        return "<br>".join(escape_html(line) for line in self.lines())
 
 
 def explain(selection: Selection, data: Any = None) -> Explanation:
@@ -118,10 +118,10 @@ def explain(selection: Selection, data: Any = None) -> Explanation:
     terms = np.full((len(chosen), len(own)), np.nan)
     terms[apart[near].argmax(axis=1)] = history.terms[near]
     if data is not None:
-        _complete(selection, data, chosen, terms)
+        _complete_terms(selection, data, chosen, terms)
     # A score may be infinite with and without a column: then its change is not a number.
     with np.errstate(invalid="ignore"):
-        changes, moved = objective.combined(terms) - selection.value, terms - own
+        changes, moved = objective.combine_terms(terms) - selection.value, terms - own
     columns = tuple(
         ColumnShare(name, bool(held), float(change), dict(zip(objective.labels, row.tolist(), strict=True)))
         if is_known
@@ -137,40 +137,40 @@ def explain(selection: Selection, data: Any = None) -> Explanation:
     return Explanation(selection.best, selection.value, shares, columns)
 
 
-def _complete(selection: Selection, data: Any, chosen: BoolArray, terms: FloatArray) -> None:
+def _complete_terms(selection: Selection, data: Any, chosen: BoolArray, terms: FloatArray) -> None:
     """Compute the terms of the sets of one column more or less that are not known yet, but not of the empty set."""
     names, objective = selection.history.columns, selection.objective
-    table, _, n_columns = coded(data, names, objective)
+    table, _, n_columns = encode_candidates(data, names, objective)
     evaluator = ObjectiveEvaluator(table, names, n_columns, objective, Budget())
     mask = mask_of(chosen)
-    value = float(objective.combined(evaluator.compute([mask]))[0])
-    if not math.isclose(value, selection.value, rel_tol=_ROUNDING, abs_tol=_ROUNDING):
+    value = float(objective.combine_terms(evaluator.compute_terms([mask]))[0])
+    if not math.isclose(value, selection.value, rel_tol=_RELATIVE_ROUNDING, abs_tol=_RELATIVE_ROUNDING):
         raise InputError(
             f"the best set has an objective of {value:.6g} in these data, and had {selection.value:.6g} in the search.",
             hint="pass the data that select_columns was given.",
         )
     unknown = [j for j in range(len(names)) if np.isnan(terms[j]).all() and mask ^ 1 << j]
     if unknown:
-        terms[unknown] = evaluator.compute([mask ^ 1 << j for j in unknown])
+        terms[unknown] = evaluator.compute_terms([mask ^ 1 << j for j in unknown])
 
 
-def _order(column: ColumnShare) -> float:
+def _sort_key(column: ColumnShare) -> float:
     """Sort what is missed most, or would gain most, to the front, and what is not known to the end."""
     if column.change is None or math.isnan(column.change):
         return math.inf
     return column.change if column.chosen else -column.change
 
 
-def _line(column: ColumnShare) -> str:
+def _format_column(column: ColumnShare) -> str:
     start = f"{'without' if column.chosen else 'with'} {column.name}: "
     if column.change is None:
         return f"{start}not known"
-    changed = {label: change for label, change in column.terms.items() if _rounded(change)}
-    terms = ", ".join(f"{label} {_rounded(change):+.4g}" for label, change in changed.items())
-    total = f"{_rounded(column.change):+.4g}" if _rounded(column.change) else "0"
+    changed = {label: change for label, change in column.terms.items() if _round_change(change)}
+    terms = ", ".join(f"{label} {_round_change(change):+.4g}" for label, change in changed.items())
+    total = f"{_round_change(column.change):+.4g}" if _round_change(column.change) else "0"
     return f"{start}{total} ({terms})" if terms else f"{start}{total}"
 
 
-def _rounded(change: float) -> float:
+def _round_change(change: float) -> float:
     """Take off what summing in another order may leave of nothing."""
     return round(change, 12)

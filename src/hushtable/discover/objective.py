@@ -14,12 +14,12 @@ import numpy as np
 from hushtable._types import BoolArray, CountArray, FloatArray
 from hushtable.discover import scores
 from hushtable.discover.scores.catalogue import TRENDS
-from hushtable.errors import InputError, check_columns, listed
+from hushtable.errors import InputError, check_columns, quote_names
 from hushtable.kernels import subsets
 from hushtable.search import Budget, check_memory, n_threads
-from hushtable.tables import Partition, Table, encoded, opened
+from hushtable.tables import Partition, Table, encode_table, open_table
 
-__all__ = ["BudgetEnded", "ClassFigures", "Objective", "ObjectiveEvaluator", "Term", "coded", "mask_of"]
+__all__ = ["BudgetEnded", "ClassFigures", "Objective", "ObjectiveEvaluator", "Term", "encode_candidates", "mask_of"]
 
 
 Aggregate = Literal["value", "mean", "weighted_mean"]
@@ -46,7 +46,7 @@ def _length_penalty(f: ClassFigures) -> FloatArray:
     return np.asarray((1 - share) ** 2 + share**2)
 
 
-_BY_FIGURES: Final[Mapping[tuple[str, str], Callable[[ClassFigures], FloatArray]]] = {
+_FORMULA_BY_SCORE: Final[Mapping[tuple[str, str], Callable[[ClassFigures], FloatArray]]] = {
     ("distinction", "value"): lambda f: f.n_classes / f.n_records,
     ("distinction", "weighted_mean"): lambda f: f.n_classes / f.n_records,
     ("separation", "value"): _separation,
@@ -100,7 +100,7 @@ class Term:
     def __post_init__(self) -> None:
         if isinstance(self.score, str) and self.score not in TRENDS:
             raise InputError(
-                f"unknown score {self.score!r}.", hint=f"the scores are {listed(sorted(TRENDS), limit=30)}."
+                f"unknown score {self.score!r}.", hint=f"the scores are {quote_names(sorted(TRENDS), limit=30)}."
             )
         if not (np.isfinite(self.weight) and self.weight != 0):
             raise InputError(f"weight = {self.weight!r}.", hint="a weight is a number other than 0.")
@@ -123,7 +123,7 @@ class Term:
     @property
     def is_by_figures(self) -> bool:
         """Whether the sizes of the classes, or the number of columns, say it all."""
-        return (self.score, self.aggregate) in _BY_FIGURES and not self.options
+        return (self.score, self.aggregate) in _FORMULA_BY_SCORE and not self.options
 
     @property
     def is_by_length(self) -> bool:
@@ -143,16 +143,16 @@ class Term:
 
     def from_figures(self, figures: ClassFigures) -> FloatArray:
         """Compute a term that needs no more than figures."""
-        return self._scaled(_BY_FIGURES[str(self.score), self.aggregate](figures))
+        return self._scale_to_bounds(_FORMULA_BY_SCORE[str(self.score), self.aggregate](figures))
 
     def from_partition(self, table: Table, columns: Sequence[str], partition: Partition) -> float:
         """Compute any term of one column set."""
         if not isinstance(self.score, str):
-            return float(self._scaled(np.array(float(self.score(partition)))))
-        score = self.scored(table, columns, partition)
-        return float(self._scaled(np.array(getattr(score, self.aggregate))))
+            return float(self._scale_to_bounds(np.array(float(self.score(partition)))))
+        score = self.compute_score(table, columns, partition)
+        return float(self._scale_to_bounds(np.array(getattr(score, self.aggregate))))
 
-    def scored(self, table: Table, columns: Sequence[str], partition: Partition) -> scores.Score:
+    def compute_score(self, table: Table, columns: Sequence[str], partition: Partition) -> scores.Score:
         """Return the score of one column set that the term is a number of; the score has a name."""
         measure = getattr(scores, str(self.score))
         self._check_options(inspect.signature(measure).parameters)
@@ -165,17 +165,17 @@ class Term:
         lacking = [name for name, each in own.items() if each.default is each.empty and name not in self.options]
         if lacking:
             raise InputError(
-                f"the score {self.score!r} needs {listed(lacking)}.",
+                f"the score {self.score!r} needs {quote_names(lacking)}.",
                 hint=f'Term({self.score!r}, options={{"{lacking[0]}": ...}}).',
             )
         strangers = [name for name in self.options if name not in own]
         if strangers:
             raise InputError(
-                f"the score {self.score!r} was given {listed(strangers)}.",
-                hint=f"its options are {listed(list(own))}." if own else "it has no options.",
+                f"the score {self.score!r} was given {quote_names(strangers)}.",
+                hint=f"its options are {quote_names(list(own))}." if own else "it has no options.",
             )
 
-    def _scaled(self, values: FloatArray) -> FloatArray:
+    def _scale_to_bounds(self, values: FloatArray) -> FloatArray:
         if self.bounds is None:
             return values
         low, high = self.bounds
@@ -223,7 +223,7 @@ class Objective:
             )
 
     @classmethod
-    def of(cls, given: Objective | Mapping[str, float] | Callable[[Partition], float]) -> Objective:
+    def from_weights(cls, given: Objective | Mapping[str, float] | Callable[[Partition], float]) -> Objective:
         """Make an objective from weights by name, or from one function of a partition."""
         if isinstance(given, Objective):
             return given
@@ -262,7 +262,7 @@ class Objective:
     def warnings(self) -> tuple[str, ...]:
         """What to know before trusting the optimum: terms that say the same, or outweigh the others."""
         terms = {(term.score, term.aggregate): term for term in self.terms}
-        overlapping = [text for pair, text in _REDUNDANT if all(term in terms for term in pair)]
+        overlapping = [text for pair, text in _REDUNDANT_TERMS if all(term in terms for term in pair)]
         if any(term.score == "k_anonymity" and term.bounds is None for term in self.terms) and len(self.terms) > 1:
             overlapping.append(
                 "k_anonymity counts records and outweighs terms in [0, 1] where classes are large: give bounds="
@@ -273,7 +273,7 @@ class Objective:
             overlapping.append("where the sum of the terms is below 0, a larger divisor improves the objective")
         return tuple(overlapping)
 
-    def combined(self, numbers: FloatArray) -> FloatArray:
+    def combine_terms(self, numbers: FloatArray) -> FloatArray:
         """Return the objective of column sets from the numbers of `all_terms`, shape (n_sets, n_terms)."""
         weights = np.array([term.weight for term in self.terms])
         # Summed term by term, so that a set's value does not depend on which others are computed with it.
@@ -290,7 +290,7 @@ class Objective:
         }
 
 
-_REDUNDANT: Final = (
+_REDUNDANT_TERMS: Final = (
     (
         (("distinction", "value"), ("k_anonymity", "mean")),
         "the mean class size is exactly 1 / distinction: the two terms say the same",
@@ -302,7 +302,7 @@ _REDUNDANT: Final = (
 )
 
 
-_SMALL_BINS: Final = 4096
+_MIN_BINS: Final = 4096
 _PREFIX_COLUMNS: Final = 5
 
 
@@ -310,16 +310,18 @@ class BudgetEnded(Exception):  # noqa: N818 - it stops a search, and is no error
     """The budget is used up; what was evaluated before stays."""
 
 
-def coded(data: Any, columns: Sequence[str] | None, objective: Objective) -> tuple[Table, tuple[str, ...], int]:
+def encode_candidates(
+    data: Any, columns: Sequence[str] | None, objective: Objective
+) -> tuple[Table, tuple[str, ...], int]:
     """Return the table of the candidates and of what the terms read, the candidates, and how many columns there are."""
-    frame = opened(data)
+    frame = open_table(data)
     available = frame.names
     names = tuple(available if columns is None else columns)
     check_columns(names, available, "columns")
     if not names:
         raise InputError("there are no candidate columns.", hint="name at least one.")
     read = available if any(not term.is_by_figures for term in objective.all_terms) else names
-    table = encoded(frame, read)
+    table = encode_table(frame, read)
     if table.n_records == 0:
         raise InputError("there are no records to score column sets by.", hint="pass a table with rows.")
     return table, names, len(available)
@@ -347,35 +349,37 @@ class ObjectiveEvaluator:
         self.n_evaluated = 0
         self._sizes = _Sizes(table, self.columns)
 
-    def value(self, mask: int) -> float:
+    def value_of(self, mask: int) -> float:
         """Return the objective of one column set."""
-        return self.values([mask])[0]
+        return self.values_of([mask])[0]
 
-    def values(self, masks: Sequence[int]) -> list[float]:
+    def values_of(self, masks: Sequence[int]) -> list[float]:
         """Return the objective of column sets, in the order given; raise BudgetEnded where not all may be evaluated."""
         new = [mask for mask in dict.fromkeys(masks) if mask not in self._cache]
-        allowed = new[: self._left()]
+        allowed = new[: self._remaining_sets()]
         if allowed:
-            numbers = self.compute(allowed)
-            self._cache.update(zip(allowed, self._record(allowed, numbers).tolist(), strict=True))
+            numbers = self.compute_terms(allowed)
+            self._cache.update(zip(allowed, self._record_values(allowed, numbers).tolist(), strict=True))
             self._terms.update(zip(allowed, numbers, strict=True))
         if len(allowed) < len(new):
             raise BudgetEnded
         return [self._cache[mask] for mask in masks]
 
-    def terms(self, mask: int) -> FloatArray:
+    def terms_of(self, mask: int) -> FloatArray:
         """Return all terms of a column set, shape (n_terms,); mask 0, no column, is computed but not recorded."""
         if mask:
-            self.value(mask)
+            self.value_of(mask)
         elif mask not in self._terms:
-            self._terms[mask] = self.compute([mask])[0]
+            self._terms[mask] = self.compute_terms([mask])[0]
         return self._terms[mask]
 
-    def compute(self, masks: Sequence[int]) -> FloatArray:
+    def compute_terms(self, masks: Sequence[int]) -> FloatArray:
         """Compute all terms of column sets, shape (n_sets, n_terms), without looking them up or recording them."""
         if self.is_by_figures:
-            return self._from_figures(self._sizes.figures(masks), masks)
-        return np.array([self._of_partition(mask, Partition.of(self.table, self._names(mask))) for mask in masks])
+            return self._from_figures(self._sizes.measure_sets(masks), masks)
+        return np.array(
+            [self._terms_of_partition(mask, Partition.from_table(self.table, self._names_of(mask))) for mask in masks]
+        )
 
     def length_term(self, term: Term, n_chosen: int) -> float:
         """Compute a term that only the number of columns matters to."""
@@ -383,54 +387,56 @@ class ObjectiveEvaluator:
         figures = ClassFigures(none, none, none, np.array([n_chosen]), self.table.n_records, self._n_columns)
         return float(term.from_figures(figures)[0])
 
-    def everything(self) -> None:
+    def evaluate_all(self) -> None:
         """Evaluate every column set but the empty one; raise BudgetEnded where not all may be evaluated."""
         n_sets = (1 << self.n_candidates) - 1
         if self._ends_at is None:
             check_memory(
-                float(min(n_sets, self._left())) * (64 + self.n_candidates + 16 * len(self.objective.all_terms)),
+                float(min(n_sets, self._remaining_sets()))
+                * (64 + self.n_candidates + 16 * len(self.objective.all_terms)),
                 f"the figures of the sets of {self.n_candidates} columns",
                 "name fewer in columns=, choose another method, or give a budget.",
             )
-        if self.is_by_figures and self._left() >= n_sets and self._ends_at is None:
+        if self.is_by_figures and self._remaining_sets() >= n_sets and self._ends_at is None:
             masks = np.arange(1, n_sets + 1)
-            self._record(masks, self._from_figures(self._sizes.all_figures()[1:], masks))
+            self._record_values(masks, self._from_figures(self._sizes.measure_all_sets()[1:], masks))
         elif self.is_by_figures:
             for first in range(1, n_sets + 1, 256):
-                self.values(range(first, min(first + 256, n_sets + 1)))
+                self.values_of(range(first, min(first + 256, n_sets + 1)))
         else:
-            self._walk(0, Partition.of(self.table, []), 0)
+            self._walk_supersets(0, Partition.from_table(self.table, []), 0)
 
-    def step(self, values: Sequence[float]) -> None:
+    def note_step(self, values: Sequence[float]) -> None:
         """Note that one step of a search is over, and the values of the sets it kept."""
         self._steps.append((self.n_evaluated, max(values), float(np.mean(values))))
 
-    def evaluated(self) -> tuple[BoolArray, FloatArray, FloatArray]:
+    def collect_evaluations(self) -> tuple[BoolArray, FloatArray, FloatArray]:
         """Return the sets evaluated so far (n_sets, n_candidates), their terms (n_sets, n_terms) and values."""
-        bits = [_bits(masks, self.n_candidates) for masks in self._masks]
+        bits = [_unpack_masks(masks, self.n_candidates) for masks in self._masks]
         return np.concatenate(bits), np.concatenate(self._numbers), np.concatenate(self._values)
 
-    def steps(self) -> FloatArray:
+    def steps_as_array(self) -> FloatArray:
         """Return, per step of the search, the sets evaluated so far, the highest and the mean value; shape (n, 3)."""
         return np.array(self._steps, dtype=np.float64).reshape(-1, 3)
 
-    def _walk(self, mask: int, partition: Partition, first: int) -> None:
+    def _walk_supersets(self, mask: int, partition: Partition, first: int) -> None:
         """Evaluate the supersets of a mask by later columns, refining its partition."""
         for j in range(first, self.n_candidates):
-            if self._left() < 1:
+            if self._remaining_sets() < 1:
                 raise BudgetEnded
             more = mask | 1 << j
             refined = partition.refine(self.table, self.columns[j])
-            self._record([more], np.array([self._of_partition(more, refined)]))
-            self._walk(more, refined, j + 1)
+            self._record_values([more], np.array([self._terms_of_partition(more, refined)]))
+            self._walk_supersets(more, refined, j + 1)
 
-    def _record(self, masks: Sequence[int] | CountArray, numbers: FloatArray) -> FloatArray:
-        values = self.objective.combined(numbers)
+    def _record_values(self, masks: Sequence[int] | CountArray, numbers: FloatArray) -> FloatArray:
+        values = self.objective.combine_terms(numbers)
         if np.isnan(values).any():
             terms = zip(self.objective.all_terms, numbers.T, strict=True)
             names = [term.label for term, found in terms if not np.isfinite(found).all()]
             raise InputError(
-                f"the objective is not a number for {np.isnan(values).sum()} column sets, because of {listed(names)}.",
+                f"the objective is not a number for {np.isnan(values).sum()} column sets, because of "
+                f"{quote_names(names)}.",
                 hint="leave that term out, or give it bounds= where it may be infinite.",
             )
         self._masks.append(masks)
@@ -440,12 +446,12 @@ class ObjectiveEvaluator:
         self.best_value = max(self.best_value, float(values.max()))
         return values
 
-    def _left(self) -> int:
+    def _remaining_sets(self) -> int:
         if self._ends_at is not None and time.perf_counter() > self._ends_at:
             return 0
         return 1 << 62 if self._limit is None else max(self._limit - self.n_evaluated, 0)
 
-    def _names(self, mask: int) -> list[str]:
+    def _names_of(self, mask: int) -> list[str]:
         return [name for j, name in enumerate(self.columns) if mask >> j & 1]
 
     def _from_figures(self, found: CountArray, masks: Iterable[int]) -> FloatArray:
@@ -453,8 +459,8 @@ class ObjectiveEvaluator:
         figures = ClassFigures(found[:, 0], found[:, 1], found[:, 2], n_chosen, self.table.n_records, self._n_columns)
         return np.column_stack([term.from_figures(figures) for term in self.objective.all_terms])
 
-    def _of_partition(self, mask: int, partition: Partition) -> list[float]:
-        sizes, names = partition.sizes, self._names(mask)
+    def _terms_of_partition(self, mask: int, partition: Partition) -> list[float]:
+        sizes, names = partition.sizes, self._names_of(mask)
         figures = ClassFigures(
             np.array([len(sizes)]),
             np.array([(sizes * (sizes - 1) // 2).sum()]),
@@ -481,23 +487,23 @@ class _Sizes:
         self._widths = widths[self._order]
         self._codes = np.ascontiguousarray(distinct.codes[self._order])
         self._counts = distinct.counts
-        self._own = self._levels()
+        self._own = self._allocate_levels()
 
-    def figures(self, masks: Sequence[int]) -> CountArray:
+    def measure_sets(self, masks: Sequence[int]) -> CountArray:
         """Return classes, equal pairs and the smallest class of column sets, shape (n_sets, 3)."""
         n_parts = n_threads()
         if len(masks) < 2 * n_parts:
-            return self._measured(masks, self._own)
+            return self._measure_part(masks, self._own)
         parts = [masks[i::n_parts] for i in range(n_parts)]
         out = np.empty((len(masks), subsets.N_FIGURES), dtype=np.int64)
         with ThreadPoolExecutor(n_parts) as pool:
             # Results are taken in the order of the parts, whichever is ready first.
-            scratch = [self._levels() for _ in parts]
-            for i, part in enumerate(pool.map(self._measured, parts, scratch)):
+            scratch = [self._allocate_levels() for _ in parts]
+            for i, part in enumerate(pool.map(self._measure_part, parts, scratch)):
                 out[i::n_parts] = part
         return out
 
-    def all_figures(self) -> CountArray:
+    def measure_all_sets(self) -> CountArray:
         """Return the figures of every column set, entry mask; shape (2^n_columns, 3)."""
         n_columns = len(self._order)
         bits = np.int64(1) << self._order
@@ -507,24 +513,24 @@ class _Sizes:
             np.array([*(j for j in range(n_fixed) if pattern >> j & 1), n_fixed]) for pattern in range(1 << n_fixed)
         ]
 
-        def walk(prefix: CountArray) -> None:
-            subsets.walk(self._codes, self._counts, bits, prefix, self._levels(), out)
+        def walk_prefix(prefix: CountArray) -> None:
+            subsets.walk_subsets(self._codes, self._counts, bits, prefix, self._allocate_levels(), out)
 
         with ThreadPoolExecutor(n_threads()) as pool:
-            list(pool.map(walk, prefixes))
+            list(pool.map(walk_prefix, prefixes))
         return out
 
-    def _measured(self, masks: Sequence[int], levels: subsets.Levels) -> CountArray:
+    def _measure_part(self, masks: Sequence[int], levels: subsets.Levels) -> CountArray:
         out = np.empty((len(masks), subsets.N_FIGURES), dtype=np.int64)
         for i, mask in enumerate(masks):
             columns = np.array([place for place, j in enumerate(self._order.tolist()) if mask >> j & 1], dtype=np.int64)
-            level = subsets.measure(self._codes, self._widths, self._counts, columns, levels)
+            level = subsets.measure_columns(self._codes, self._widths, self._counts, columns, levels)
             out[i] = levels.tally[level, -subsets.N_FIGURES :]
         return out
 
-    def _levels(self) -> subsets.Levels:
+    def _allocate_levels(self) -> subsets.Levels:
         n_levels, n_rows = len(self._order) + 1, len(self._counts)
-        n_bins = max(int(self._widths.max(initial=0)) + 1, _SMALL_BINS)
+        n_bins = max(int(self._widths.max(initial=0)) + 1, _MIN_BINS)
         return subsets.Levels(
             np.empty((n_levels, n_rows), np.int32),
             np.empty((n_levels, n_rows // 2 + 1), np.int32),
@@ -540,7 +546,7 @@ def mask_of(chosen: BoolArray) -> int:
     return sum(1 << j for j in np.flatnonzero(chosen).tolist())
 
 
-def _bits(masks: Sequence[int] | CountArray, n_columns: int) -> BoolArray:
+def _unpack_masks(masks: Sequence[int] | CountArray, n_columns: int) -> BoolArray:
     if n_columns < 63:
         return np.asarray(np.array(masks, dtype=np.int64)[:, None] >> np.arange(n_columns) & 1, dtype=bool)
     return np.array([[mask >> j & 1 for j in range(n_columns)] for mask in masks], dtype=bool).reshape(-1, n_columns)

@@ -29,7 +29,7 @@ __all__ = [
     "Optimizer",
     "Pareto",
     "Tabu",
-    "of",
+    "choose_optimizer",
 ]
 
 
@@ -52,7 +52,7 @@ def _random_mask(n_columns: int, rng: np.random.Generator) -> int:
             return mask
 
 
-def _flips(mask: int, n_columns: int) -> list[int]:
+def _flip_each_column(mask: int, n_columns: int) -> list[int]:
     """Return the sets of one column more or less, the empty one left out."""
     return [mask ^ 1 << j for j in range(n_columns) if mask ^ 1 << j]
 
@@ -81,7 +81,7 @@ class _EveryColumnSet:
     def search(self, evaluator: ObjectiveEvaluator, rng: np.random.Generator) -> float | None:
         """Evaluate everything; the best value is its own bound."""
         _check_size(self.name, evaluator.n_candidates, self.max_columns)
-        evaluator.everything()
+        evaluator.evaluate_all()
         return evaluator.best_value
 
 
@@ -137,14 +137,16 @@ class BranchAndBound:
         order = sorted(range(len(widths)), key=lambda j: -widths[j])
         stack = [(0, everything, 0, np.inf)]
         try:
-            _climb(evaluator)
+            _climb_greedily(evaluator)
             while stack:
                 chosen, allowed, depth, bound = stack[-1]
                 branches = []
                 if bound > evaluator.best_value and depth < len(order):
                     bit = 1 << order[depth]
                     halves = ((chosen, allowed & ~bit), (chosen | bit, allowed))
-                    branches = [(low, high, depth + 1, _bound(evaluator, low, high)) for low, high in halves if high]
+                    branches = [
+                        (low, high, depth + 1, _upper_bound(evaluator, low, high)) for low, high in halves if high
+                    ]
                 # Only now: a budget that ends while the halves are bounded leaves the whole open.
                 stack[-1:] = branches
         except BudgetEnded:
@@ -152,7 +154,7 @@ class BranchAndBound:
         return evaluator.best_value
 
 
-def undominated(points: FloatArray) -> list[int]:
+def pareto_front(points: FloatArray) -> list[int]:
     """Return the rows of ``points`` (n_points, n_criteria; higher is better) that none dominates; of equals the first.
 
     The lexicographically highest row is never dominated; it removes what it dominates, and so on: O(n_points x
@@ -168,27 +170,27 @@ def undominated(points: FloatArray) -> list[int]:
     return front
 
 
-def _climb(evaluator: ObjectiveEvaluator) -> None:
+def _climb_greedily(evaluator: ObjectiveEvaluator) -> None:
     """Add the column that helps most, until none is left: something to beat."""
     mask = 0
     for _ in range(evaluator.n_candidates):
         more = [mask | 1 << j for j in range(evaluator.n_candidates) if not mask >> j & 1]
-        values = evaluator.values(more)
+        values = evaluator.values_of(more)
         mask = more[int(np.argmax(values))]
-        evaluator.step([max(values)])
+        evaluator.note_step([max(values)])
 
 
-def _bound(evaluator: ObjectiveEvaluator, chosen: int, allowed: int) -> float:
+def _upper_bound(evaluator: ObjectiveEvaluator, chosen: int, allowed: int) -> float:
     """Return an upper bound of the objective over the sets that hold ``chosen`` and lie within ``allowed``.
 
     Both sets are evaluated on the way, which may raise BudgetEnded.
     """
     objective = evaluator.objective
-    few, many = evaluator.terms(chosen), evaluator.terms(allowed)
+    few, many = evaluator.terms_of(chosen), evaluator.terms_of(allowed)
     terms = objective.all_terms
     highest = -np.inf
     for n_chosen in range(max(chosen.bit_count(), 1), allowed.bit_count() + 1):
-        ends = [_ends(term, few[j], many[j], evaluator, n_chosen) for j, term in enumerate(terms)]
+        ends = [_term_bounds(term, few[j], many[j], evaluator, n_chosen) for j, term in enumerate(terms)]
         total = sum(term.weight * ends[j][1 if term.weight > 0 else 0] for j, term in enumerate(objective.terms))
         if objective.divisor is not None:
             low, high = (objective.divisor.weight * end for end in ends[-1])
@@ -197,7 +199,9 @@ def _bound(evaluator: ObjectiveEvaluator, chosen: int, allowed: int) -> float:
     return float(highest)
 
 
-def _ends(term: Term, few: float, many: float, evaluator: ObjectiveEvaluator, n_chosen: int) -> tuple[float, float]:
+def _term_bounds(
+    term: Term, few: float, many: float, evaluator: ObjectiveEvaluator, n_chosen: int
+) -> tuple[float, float]:
     if term.is_by_length:
         value = float(evaluator.length_term(term, n_chosen))
         return value, value
@@ -252,15 +256,15 @@ class Greedy:
         """Climb to a set that no flip of one column betters."""
         n = evaluator.n_candidates
         mask = _random_mask(n, rng) if self.start == "random" else 0
-        value = evaluator.value(mask) if mask else -math.inf
+        value = evaluator.value_of(mask) if mask else -math.inf
         for _ in range(self.max_steps):
-            around = _flips(mask, n)
-            values = evaluator.values(around) or [-math.inf]
+            around = _flip_each_column(mask, n)
+            values = evaluator.values_of(around) or [-math.inf]
             best = int(np.argmax(values))
             if not values[best] > value:
                 break
             mask, value = around[best], values[best]
-            evaluator.step([value])
+            evaluator.note_step([value])
         return None
 
 
@@ -288,17 +292,17 @@ class Tabu:
     def search(self, evaluator: ObjectiveEvaluator, rng: np.random.Generator) -> float | None:
         """Walk until the steps are used up, or every set around was visited lately."""
         mask = _random_mask(evaluator.n_candidates, rng)
-        evaluator.step([evaluator.value(mask)])
+        evaluator.note_step([evaluator.value_of(mask)])
         visited = deque([mask], maxlen=self.tenure)
         for _ in range(self.max_steps):
-            around = [each for each in _flips(mask, evaluator.n_candidates) if each not in visited]
+            around = [each for each in _flip_each_column(mask, evaluator.n_candidates) if each not in visited]
             if not around:
                 break
-            values = evaluator.values(around)
+            values = evaluator.values_of(around)
             best = int(np.argmax(values))
             mask = around[best]
             visited.append(mask)
-            evaluator.step([values[best]])
+            evaluator.note_step([values[best]])
         return None
 
 
@@ -334,13 +338,13 @@ class Annealing:
     def search(self, evaluator: ObjectiveEvaluator, rng: np.random.Generator) -> float | None:
         """Walk until the steps are used up."""
         mask = _random_mask(evaluator.n_candidates, rng)
-        value = evaluator.value(mask)
+        value = evaluator.value_of(mask)
         temperature = self.temperature
         for _ in range(self.max_steps):
-            evaluator.step([value])
+            evaluator.note_step([value])
             other = mask ^ 1 << int(rng.integers(evaluator.n_candidates))
             if other:
-                theirs = evaluator.value(other)
+                theirs = evaluator.value_of(other)
                 # A temperature that cooled down to 0 accepts nothing worse.
                 if theirs > value or rng.random() < math.exp((theirs - value) / max(temperature, 1e-300)):
                     mask, value = other, theirs
@@ -398,27 +402,27 @@ class Evolutionary:
         """Breed generation by generation."""
         n = evaluator.n_candidates
         mutation, crossover = self.mutation_rate, self.crossover_rate
-        people = np.array([_unpacked(_random_mask(n, rng), n) for _ in range(self.population)])
-        values = self._judged(evaluator, people)
+        people = np.array([_unpack_mask(_random_mask(n, rng), n) for _ in range(self.population)])
+        values = self._evaluate_members(evaluator, people)
         for _ in range(self.generations):
             best_before = values.max()
-            children = self._bred(people, values, mutation, crossover, rng)
+            children = self._draw_children(people, values, mutation, crossover, rng)
             elite = np.argsort(-values, kind="stable")[: self.elite]
             people = np.concatenate([people[elite], children[: self.population - self.elite]])
-            values = self._judged(evaluator, people)
+            values = self._evaluate_members(evaluator, people)
             if self.adaptive:
                 shift = 0.99 if values.max() > best_before else 1.01
                 mutation = float(np.clip(mutation * shift, 0.01, 1))
                 crossover = float(np.clip(crossover / shift, 0.01, 1))
         return None
 
-    def _judged(self, evaluator: ObjectiveEvaluator, people: BoolArray) -> FloatArray:
+    def _evaluate_members(self, evaluator: ObjectiveEvaluator, people: BoolArray) -> FloatArray:
         """Return the objective of every member, in the members' order."""
-        values = evaluator.values([mask_of(member) for member in people])
-        evaluator.step(values)
+        values = evaluator.values_of([mask_of(member) for member in people])
+        evaluator.note_step(values)
         return np.array(values)
 
-    def _bred(
+    def _draw_children(
         self, people: BoolArray, values: FloatArray, mutation: float, crossover: float, rng: np.random.Generator
     ) -> BoolArray:
         size, n = people.shape
@@ -432,11 +436,11 @@ class Evolutionary:
         children ^= rng.random(children.shape) < mutation
         for child in children:
             if not child.any():
-                child[:] = _unpacked(_random_mask(n, rng), n)
+                child[:] = _unpack_mask(_random_mask(n, rng), n)
         return np.asarray(children)
 
 
-def _unpacked(mask: int, n_columns: int) -> BoolArray:
+def _unpack_mask(mask: int, n_columns: int) -> BoolArray:
     return np.array([mask >> j & 1 for j in range(n_columns)], dtype=bool)
 
 
@@ -445,6 +449,6 @@ METHODS: Final[entries.Registry[type[Optimizer]]] = entries.Registry(
 )
 
 
-def of(method: str | Optimizer) -> Optimizer:
+def choose_optimizer(method: str | Optimizer) -> Optimizer:
     """Return a search by its name, with its default options, or the one given."""
     return METHODS.take(method, Optimizer)  # type: ignore[no-any-return]

@@ -30,10 +30,10 @@ from hushtable.io import Frame
 from hushtable.kernels import group
 from hushtable.tables import Table
 
-_AT_ONCE: Final = 200_000  # records whose words are held
-_LOOKED_AT: Final = 1_000  # cells that tell whether a column repeats
-_SHARED: Final = 0.6  # of the records: a word that so many identifiers have says nothing of one of them
-_FEW_SHARE: Final = 10
+_RECORDS_PER_BATCH: Final = 200_000  # records whose words are held
+_CELLS_IN_SAMPLE: Final = 1_000  # cells that tell whether a column repeats
+_MAX_WORD_SHARE: Final = 0.6  # of the records: a word that so many identifiers have says nothing of one of them
+_MAX_RARE_WORD_COUNT: Final = 10
 
 _MAIL: Final = r"[\w.+%\-]+@[\w\-]+(?:\.[\w\-]+)*\.\p{L}{2,}"
 
@@ -85,7 +85,7 @@ _CALL: Final = (
 _PHONE_FAST: Final = (
     r"(?:\+|\b00)[1-9]|\(\d{3}\)|\b0\d{2,4}[ )/\-]|\b0[1-9](?:[ .\-]\d{2}){4}|\d{3}[.\-]\d{3}[.\-]\d{4}|" + _CALL
 )
-_RUN: Final = re.compile(r"[+(]?\d(?:[ ()/.\-]{0,3}\d)+")
+_DIGIT_RUN: Final = re.compile(r"[+(]?\d(?:[ ()/.\-]{0,3}\d)+")
 _SPOKEN: Final = re.compile(
     _CALL + r"[^\w+(]{0,4}(?:(?:[Nn]r|[Nn]o|[Nn]um(?:ber|mer|ero|éro)?|号码?|號碼?)[^\w+(]{0,3})?$"
 )
@@ -94,9 +94,9 @@ _AMERICAN: Final = re.compile(r"(?:1[ .\-])?(?:\(\d{3}\) ?|\d{3}[.\-])\d{3}[.\-]
 _BRACKETED: Final = re.compile(r"\(\d{3}\) ?\d{3}[ .\-]\d{4}")
 _AREA: Final = re.compile(r"\(?0[1-9]\d{1,4}\)?(?: ?[/\-] ?| )\d{3,8}(?:[ \-]\d{1,5})*")
 _PAIRS: Final = re.compile(r"0[1-9](?:([ .\-])\d{2})(?:\1\d{2}){3}")
-_FEWEST_SPOKEN: Final = 5  # digits
-_DIGITS: Final = (9, 15)
-_PARTS: Final = ("-", "/", ".", ",", "_", "#")  # what stands behind them is the rest of a code
+_MIN_SPOKEN_DIGITS: Final = 5  # digits
+_PHONE_DIGITS_RANGE: Final = (9, 15)
+_CODE_SEPARATORS: Final = ("-", "/", ".", ",", "_", "#")  # what stands behind them is the rest of a code
 
 _WORD: Final = r"\p{L}[\p{L}\p{M}\p{N}]{2,}|\p{N}[\p{L}\p{N}]{4,}"
 _CAPITAL: Final = r"\b\p{Lu}[\p{L}\p{M}\p{N}]{2,}|\b\p{N}[\p{L}\p{N}]{4,}"
@@ -104,13 +104,13 @@ _HAN: Final = r"^\p{Han}{2,20}$"
 _SENTENCE: Final = r"(?:[^\s]+\s+){2}[^\s]|(?:\p{Han}\P{Han}*){6}"
 _TITLE_WORDS: Final = tuple(re.sub(r"\\|\.|\?", "", each).lower() for each in _TITLES)
 
-_TEXTS: Final = (pl.String, pl.Categorical, pl.Enum)
+_TEXT_TYPES: Final = (pl.String, pl.Categorical, pl.Enum)
 
-_LONG: Final = 25.0  # characters, of the usual cell of prose
-_WORDS: Final = 4.0
-_MANY: Final = 20  # distinct cells
-_DISTINCT: Final = 0.1  # of the records
-_SMALL: Final = 0.3  # of the words, those that begin with a small letter
+_MIN_MEAN_CHARACTERS: Final = 25.0  # characters, of the usual cell of prose
+_MIN_MEAN_WORDS: Final = 4.0
+_MIN_DISTINCT_CELLS: Final = 20  # distinct cells
+_MIN_DISTINCT_SHARE: Final = 0.1  # of the records
+_MIN_LOWERCASE_SHARE: Final = 0.3  # of the words, those that begin with a small letter
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,12 +144,12 @@ def holds_mail(texts: pl.Series) -> pl.Series:
 
 def holds_phone(texts: pl.Series) -> pl.Series:
     """Tell which texts hold a telephone number; a missing one does not."""
-    return _confirmed(texts, _PHONE_FAST, _has_phone)
+    return _match_twice(texts, _PHONE_FAST, _has_phone)
 
 
 def holds_title(texts: pl.Series) -> pl.Series:
     """Tell which texts hold a title and a name behind it; a missing one does not."""
-    return _confirmed(texts, _NAMED_FAST, _has_title) | texts.str.contains(_HAN_TITLE).fill_null(False)
+    return _match_twice(texts, _NAMED_FAST, _has_title) | texts.str.contains(_HAN_TITLE).fill_null(False)
 
 
 def is_prose(texts: Sequence[str], counts: CountArray) -> bool:
@@ -159,15 +159,15 @@ def is_prose(texts: Sequence[str], counts: CountArray) -> bool:
     on average, three words in ten of which begin with a small letter: names of places and firms do not. Chinese has no
     blanks between words, and no small letters: ten of its characters are four words.
     """
-    if len(counts) < _MANY or len(counts) < _DISTINCT * int(counts.sum()):
+    if len(counts) < _MIN_DISTINCT_CELLS or len(counts) < _MIN_DISTINCT_SHARE * int(counts.sum()):
         return False
     n_han = sum(len(_HAN_SIGNS.findall(text)) for text in texts)
     length = sum(map(len, texts)) + 1.5 * n_han
     # Numbers and dates are no words; in capitals all letters are alike.
     words = [word for text in texts for word in _LETTERS.findall(text.lower() if text.isupper() else text)]
     n_words, n_small = len(words) + n_han / 2.5, sum(word[0].islower() for word in words) + n_han / 2.5
-    is_long = length >= _LONG * len(texts) and n_words >= _WORDS * len(texts)
-    return is_long and n_small >= _SMALL * n_words
+    is_long = length >= _MIN_MEAN_CHARACTERS * len(texts) and n_words >= _MIN_MEAN_WORDS * len(texts)
+    return is_long and n_small >= _MIN_LOWERCASE_SHARE * n_words
 
 
 _HAN_SIGNS: Final = re.compile(r"[\u3400-\u9fff]")
@@ -176,7 +176,7 @@ _LETTERS: Final = re.compile(r"(?<![^\s(\"'„“-])[^\W\d_\u3400-\u9fff][^\W\d_
 
 def has_room_for_names(dtype: pl.DataType) -> bool:
     """Tell whether cells of a type can name people: texts, and what holds texts."""
-    return isinstance(dtype, (*_TEXTS, pl.Binary)) or dtype.is_nested()
+    return isinstance(dtype, (*_TEXT_TYPES, pl.Binary)) or dtype.is_nested()
 
 
 def look_for_names(
@@ -202,9 +202,9 @@ def look_for_names(
     texts = {name: found for name in columns if (found := _texts_of(source, name, known.get(name))) is not None}
     told = {name for name, (each, _) in texts.items() if each.str.contains(_SENTENCE).any()}
     owns = [found for name in identifiers if told and (found := _texts_of(source, name, is_any=True)) is not None]
-    own = [_spread(*each) for each in owns]
+    own = [_expand_to_rows(*each) for each in owns]
     counted = (
-        _counted(
+        _count_names(
             name,
             cells,
             places,
@@ -216,7 +216,7 @@ def look_for_names(
     return tuple(each for each in counted if each.n_records)
 
 
-def _spread(texts: pl.Series, codes: CodeArray) -> pl.Series:
+def _expand_to_rows(texts: pl.Series, codes: CodeArray) -> pl.Series:
     """Return the text of every row."""
     # The last entry serves the missing cells, which index it as -1.
     return texts.append(pl.Series([None], dtype=pl.String)).gather(np.where(codes < 0, len(texts) - 1, codes))
@@ -247,46 +247,50 @@ def _texts_of(
         cells = pl.Series(plain, dtype=pl.String)
     if not (is_any or has_room_for_names(cells.dtype)):
         return None
-    if codes is None and isinstance(cells.dtype, pl.String) and cells.head(_LOOKED_AT).n_unique() > _LOOKED_AT / 2:
+    if (
+        codes is None
+        and isinstance(cells.dtype, pl.String)
+        and cells.head(_CELLS_IN_SAMPLE).n_unique() > _CELLS_IN_SAMPLE / 2
+    ):
         return cells, np.arange(len(cells), dtype=np.int32)
     places = cell_codes(cells) if codes is None else codes
     distinct = cells.gather(group.first_rows(places, int(places.max(initial=-1)) + 1))
-    if isinstance(cells.dtype, _TEXTS):
+    if isinstance(cells.dtype, _TEXT_TYPES):
         return distinct.cast(pl.String), places
     return pl.Series([str(cell) for cell in distinct.to_list()], dtype=pl.String), places
 
 
-def added(counted: Iterable[tuple[Named, ...]]) -> tuple[Named, ...]:
+def sum_name_counts(counted: Iterable[tuple[Named, ...]]) -> tuple[Named, ...]:
     """Add up the counts of several parts of a table, columns in the order of their first."""
     total: dict[str, Named] = {}
     for each in (named for part in counted for named in part):
         before = total.get(each.column)
-        total[each.column] = each if before is None else _sum(before, each)
+        total[each.column] = each if before is None else _add_counts(before, each)
     return tuple(total.values())
 
 
-def _counted(name: str, texts: pl.Series, codes: CodeArray, own: Sequence[pl.Series], records: CountArray) -> Named:
+def _count_names(name: str, texts: pl.Series, codes: CodeArray, own: Sequence[pl.Series], records: CountArray) -> Named:
     """Count the records that name people in a column of coded cells; identifiers have a text for each row."""
     signs = [each(texts).to_numpy() for each in (holds_mail, holds_phone, holds_title)]
-    mail, phone, title = (_of_rows(each, codes) for each in signs)
-    identified = _identified(texts, codes, own) if own else np.zeros(len(codes), dtype=bool)
+    mail, phone, title = (_expand_flags(each, codes) for each in signs)
+    identified = _find_identifiers(texts, codes, own) if own else np.zeros(len(codes), dtype=bool)
     seen = (identified | mail | phone | title, identified, mail, phone, title)
     return Named(name, *(int(records[each].sum()) for each in seen))
 
 
-def _sum(one: Named, other: Named) -> Named:
+def _add_counts(one: Named, other: Named) -> Named:
     column, *counts = astuple(one)
     return Named(column, *map(add, counts, astuple(other)[1:]))
 
 
-def _of_rows(is_one: BoolArray, codes: CodeArray) -> BoolArray:
+def _expand_flags(is_one: BoolArray, codes: CodeArray) -> BoolArray:
     """Spread what is known of distinct cells to rows; the missing cell, which is indexed as -1, is none of them."""
     if not is_one.any():
         return np.zeros(len(codes), dtype=bool)
     return np.append(is_one, False)[codes]
 
 
-def _confirmed(texts: pl.Series, fast: str, holds: Callable[[str], bool]) -> pl.Series:
+def _match_twice(texts: pl.Series, fast: str, holds: Callable[[str], bool]) -> pl.Series:
     """Tell which texts a fast pattern and a slower judge both find."""
     likely = texts.str.contains(fast).fill_null(False)
     if not likely.any():
@@ -310,46 +314,48 @@ def _has_title(text: str) -> bool:
 
 def _has_phone(text: str) -> bool:
     is_whole = not any(sign.isalpha() for sign in text)
-    return any(_is_phone(text, run, is_whole=is_whole) for run in _RUN.finditer(text))
+    return any(_is_phone(text, run, is_whole=is_whole) for run in _DIGIT_RUN.finditer(text))
 
 
 def _is_phone(text: str, run: re.Match[str], *, is_whole: bool) -> bool:
     """Judge one run of digits; in a cell without letters, which may be a code, by its strictest forms alone."""
     before, behind = text[: run.start()], text[run.end() : run.end() + 1]
     number, n_digits = run[0], sum(sign.isdigit() for sign in run[0])
-    if _FEWEST_SPOKEN <= n_digits <= _DIGITS[1] and _SPOKEN.search(before):
+    if _MIN_SPOKEN_DIGITS <= n_digits <= _PHONE_DIGITS_RANGE[1] and _SPOKEN.search(before):
         return True
-    if before[-1:].isalnum() or before.endswith(_PARTS) or behind.isalnum():
+    if before[-1:].isalnum() or before.endswith(_CODE_SEPARATORS) or behind.isalnum():
         return False
-    if not _DIGITS[0] <= n_digits <= _DIGITS[1]:
+    if not _PHONE_DIGITS_RANGE[0] <= n_digits <= _PHONE_DIGITS_RANGE[1]:
         return False
     if is_whole:
         return bool((number[0] == "+" and _ABROAD.fullmatch(number)) or _BRACKETED.fullmatch(number))
     return any(each.fullmatch(number) for each in (_ABROAD, _AMERICAN, _AREA, _PAIRS))
 
 
-def _identified(texts: pl.Series, codes: CodeArray, own: Sequence[pl.Series]) -> BoolArray:
+def _find_identifiers(texts: pl.Series, codes: CodeArray, own: Sequence[pl.Series]) -> BoolArray:
     """Tell which rows hold in a sentence a word or number that an identifier of theirs holds."""
-    rows = np.flatnonzero(_of_rows(texts.str.contains(_SENTENCE).fill_null(False).to_numpy(), codes))
+    rows = np.flatnonzero(_expand_flags(texts.str.contains(_SENTENCE).fill_null(False).to_numpy(), codes))
     found = np.zeros(len(codes), dtype=bool)
-    for start in range(0, len(rows), _AT_ONCE):
-        some = rows[start : start + _AT_ONCE]
+    for start in range(0, len(rows), _RECORDS_PER_BATCH):
+        some = rows[start : start + _RECORDS_PER_BATCH]
         cells = texts.gather(codes[some])
-        found[some] = reduce(np.logical_or, [_meets(cells, each.gather(some)) for each in own])
+        found[some] = reduce(np.logical_or, [_share_words(cells, each.gather(some)) for each in own])
     return found
 
 
-def _meets(cells: pl.Series, own: pl.Series) -> BoolArray:
+def _share_words(cells: pl.Series, own: pl.Series) -> BoolArray:
     """Tell which cells hold a word of the text beside them."""
     table = pl.DataFrame({"cell": cells, "own": own.str.strip_chars()})
     words = table.select(
-        _words("cell", _CAPITAL),
-        _words("own", _WORD).list.set_difference(list(_TITLE_WORDS)),
+        _extract_words("cell", _CAPITAL),
+        _extract_words("own", _WORD).list.set_difference(list(_TITLE_WORDS)),
         pl.when(pl.col("own").str.contains(_HAN)).then(pl.col("own")).alias("han"),
         pl.col("cell").alias("text"),
     )
     counted = words["own"].explode().drop_nulls().value_counts()
-    shared = counted.filter((pl.col("count") > _FEW_SHARE) & (pl.col("count") > _SHARED * len(cells)))["own"].to_list()
+    shared = counted.filter(
+        (pl.col("count") > _MAX_RARE_WORD_COUNT) & (pl.col("count") > _MAX_WORD_SHARE * len(cells))
+    )["own"].to_list()
     meets = words.select(
         (
             (pl.col("own").list.set_difference(shared) if shared else pl.col("own"))
@@ -362,5 +368,5 @@ def _meets(cells: pl.Series, own: pl.Series) -> BoolArray:
     return meets.to_series().to_numpy()
 
 
-def _words(name: str, pattern: str) -> pl.Expr:
+def _extract_words(name: str, pattern: str) -> pl.Expr:
     return pl.col(name).str.extract_all(pattern).list.eval(pl.element().str.to_lowercase()).list.unique()

@@ -14,24 +14,24 @@ from typing import Any, Final
 import numpy as np
 
 from hushtable._types import CodeArray
-from hushtable.columns import Column, count_near_duplicates, legible
+from hushtable.columns import Column, count_near_duplicates, escape_controls
 from hushtable.discover.determined import enough_rows, find_determined
 from hushtable.discover.prose import look_for_names
-from hushtable.discover.roles.decision import ProposedRole, Roles, decide
-from hushtable.discover.roles.evidence import PROSE, Finding, finding, persons, with_answers
-from hushtable.discover.roles.names import Lexicon, lexicon
+from hushtable.discover.roles.decision import ProposedRole, Roles, decide_roles
+from hushtable.discover.roles.evidence import PROSE, Finding, are_about_persons, find_topic, with_answers
+from hushtable.discover.roles.names import Lexicon, build_lexicon
 from hushtable.discover.roles.patterns import cells_of
 from hushtable.errors import ColumnError, check_type
 from hushtable.io import frames
-from hushtable.tables import FEWEST_RECORDS, Table, opened
+from hushtable.tables import FEWEST_RECORDS, Table, open_table
 
-_NUMBERS: Final = ("person", "number of a person")  # topics of columns that say whose a record is
-_NO_PERSONS: Final = "the rows are not taken to be about persons"
+_PERSON_NUMBER_TOPICS: Final = ("person", "number of a person")  # topics of columns that say whose a record is
+_NO_PERSONS_REASON: Final = "the rows are not taken to be about persons"
 
-_FEWEST_COUNTED: Final = 10  # records: among fewer, nearly anything occurs once
-_FEW_LISTS: Final = 10  # values from which on lists of codes are told of
-_SHARE_OF_LISTS: Final = 0.2  # of the values
-_LONGEST_CODE: Final = 12
+_MIN_COUNTED_RECORDS: Final = 10  # records: among fewer, nearly anything occurs once
+_MIN_VALUES_FOR_LISTS: Final = 10  # values from which on lists of codes are told of
+_MIN_SHARE_OF_LISTS: Final = 0.2  # of the values
+_MAX_CODE_CHARACTERS: Final = 12
 
 
 def find_quasi_identifiers(
@@ -67,44 +67,48 @@ def find_quasi_identifiers(
     {'e-mail': 'identifier', 'age': 'quasi-identifier', 'note': 'other'}
     """
     check_type(of_persons, bool, "of_persons", "True or False")
-    source = opened(data)
+    source = open_table(data)
     if isinstance(source, frames.Frame):
         source, undecided = source.without_odd_cells()
         if undecided:
             from hushtable.io import warn_of_odd_cells
 
             warn_of_odd_cells(undecided)
-    words_known = lexicon(words)
+    words_known = build_lexicon(words)
     names = source.names
-    read = [_read(source, name, words_known) for name in names]
+    read = [_read_column(source, name, words_known) for name in names]
     findings = with_answers([each.found for each in read if each.found is not None])
     answered = {each.name: each for each in findings}
-    read = [each if each.found is None else each.about(answered[each.found.name]) for each in read]
-    about_persons, reason = persons(findings)
+    read = [each if each.found is None else each.with_finding(answered[each.found.name]) for each in read]
+    about_persons, reason = are_about_persons(findings)
     if of_persons is not None:
         about_persons, reason = of_persons, f"declared as {'' if of_persons else 'not '}about persons"
     n_records = source.n_records
-    columns = _decided(read, source, n_records) if about_persons else tuple(each.proposed for each in read)
+    columns = _propose_roles(read, source, n_records) if about_persons else tuple(each.proposed for each in read)
     columns = _with_names_seen(columns, source)
     columns = _with_determined(columns, read, source)
-    person = _person(columns, n_records)
-    columns = tuple(_warned(column, n_records) if column.name == person else column for column in columns)
-    library = frames.library(source)
+    person = _find_person(columns, n_records)
+    columns = tuple(_with_person_warning(column, n_records) if column.name == person else column for column in columns)
+    library = frames.library_of(source)
     return Roles(columns, about_persons, reason, library, person)
 
 
-def looks_identifying(data: Any, names: Sequence[str], *, by_count: bool = True) -> tuple[tuple[str, str], ...]:
+def find_identifiers(data: Any, names: Sequence[str], *, by_count: bool = True) -> tuple[tuple[str, str], ...]:
     """Return which of some columns of a table of persons look like direct identifiers, each with the reason.
 
     Cheaper than all roles: what columns tell apart is not looked at. With ``by_count=False``, and of fewer than ten
     records, names of columns and looks of cells decide; that hardly any cell occurs twice does not.
     """
-    source = opened(data)
+    source = open_table(data)
     if isinstance(source, frames.Frame):
         # Whoever publishes tells of them.
         source, _ = source.without_odd_cells(names)
-    is_counted = by_count and source.n_rows >= _FEWEST_COUNTED
-    found = [each.found for each in (_read(source, name, lexicon(None)) for name in names) if each.proposed.n_distinct]
+    is_counted = by_count and source.n_rows >= _MIN_COUNTED_RECORDS
+    found = [
+        each.found
+        for each in (_read_column(source, name, build_lexicon(None)) for name in names)
+        if each.proposed.n_distinct
+    ]
     return tuple(
         (each.name, each.reason)
         for each in found
@@ -123,13 +127,13 @@ class _ReadColumn:
     codes: CodeArray
     found: Finding | None
 
-    def about(self, found: Finding) -> _ReadColumn:
+    def with_finding(self, found: Finding) -> _ReadColumn:
         """Return the column as its neighbours say what it is about."""
         topic = "" if found.topic is None else found.topic.name
         return replace(self, found=found, proposed=replace(self.proposed, topic=topic))
 
 
-def _read(source: Table | frames.Frame, name: str, words: Lexicon) -> _ReadColumn:
+def _read_column(source: Table | frames.Frame, name: str, words: Lexicon) -> _ReadColumn:
     try:
         table = Table.encode(source, [name])
     except ColumnError as error:
@@ -139,22 +143,34 @@ def _read(source: Table | frames.Frame, name: str, words: Lexicon) -> _ReadColum
     (column,), (codes,) = table.columns, table.codes
     by_code = np.bincount(codes + 1, weights=table.counts, minlength=column.n_values + 1).astype(np.int64)
     label = source.label(name) if isinstance(source, frames.Frame) else ""
-    found = finding(cells_of(column, by_code[1:], int(by_code[0])), words, label)
-    about = "it holds no value" if not column.n_values else _NO_PERSONS
+    found = find_topic(cells_of(column, by_code[1:], int(by_code[0])), words, label)
+    about = "it holds no value" if not column.n_values else _NO_PERSONS_REASON
     topic = "" if found.topic is None else found.topic.name
     proposed = ProposedRole(
-        name, "other", about, column.kind, column.n_values, int(by_code[0]), _warning(column), topic=topic, label=label
+        name,
+        "other",
+        about,
+        column.kind,
+        column.n_values,
+        int(by_code[0]),
+        _warning_text(column),
+        topic=topic,
+        label=label,
     )
     return _ReadColumn(proposed, codes, found)
 
 
-def _decided(read: Sequence[_ReadColumn], source: Table | frames.Frame, n_records: int) -> tuple[ProposedRole, ...]:
+def _propose_roles(
+    read: Sequence[_ReadColumn], source: Table | frames.Frame, n_records: int
+) -> tuple[ProposedRole, ...]:
     """Propose roles in a table of persons."""
     open_ones = [each for each in read if each.found is not None and each.proposed.n_distinct]
     found = {each.proposed.name: each.found for each in open_ones if each.found is not None}
     counts = source.records
     codes = np.array([each.codes for each in open_ones], dtype=np.int32).reshape(len(open_ones), len(counts))
-    decisions = decide(found, Table(tuple(each.cells.column for each in found.values()), codes, counts), len(read))
+    decisions = decide_roles(
+        found, Table(tuple(each.cells.column for each in found.values()), codes, counts), len(read)
+    )
     decided = []
     for proposed in (each.proposed for each in read):
         if proposed.name in decisions:
@@ -208,11 +224,11 @@ def _with_determined(
     )
 
 
-def _warning(column: Column) -> str:
+def _warning_text(column: Column) -> str:
     """Count values that nearly are another, and tell of cells that hold several codes each."""
     alike = count_near_duplicates(column)
     told = [f"{alike} values differ from another only in case, spaces or width"] if alike else []
-    separator = _separator(column)
+    separator = _find_separator(column)
     if separator:
         told.append(
             f"cells hold several codes each ({separator!r} between them): a combination counts as one value, so that "
@@ -222,9 +238,9 @@ def _warning(column: Column) -> str:
     return "; ".join(told)
 
 
-def _separator(column: Column) -> str:
+def _find_separator(column: Column) -> str:
     """Return what parts the codes of cells such as ``A10;B20``; empty where cells are not made so."""
-    if column.kind != "category" or column.n_values < _FEW_LISTS:
+    if column.kind != "category" or column.n_values < _MIN_VALUES_FOR_LISTS:
         return ""
     texts = column.texts()
     for separator in ";|,":
@@ -234,13 +250,13 @@ def _separator(column: Column) -> str:
             continue
         codes = [code.strip() for each in several for code in each]
         # Words of a sentence are longer, or stand in no other cell.
-        are_codes = bool(codes) and max(map(len, codes)) <= _LONGEST_CODE and all(codes)
-        if len(several) >= _SHARE_OF_LISTS * len(texts) and are_codes and len({*codes}) < len(several):
+        are_codes = bool(codes) and max(map(len, codes)) <= _MAX_CODE_CHARACTERS and all(codes)
+        if len(several) >= _MIN_SHARE_OF_LISTS * len(texts) and are_codes and len({*codes}) < len(several):
             return separator
     return ""
 
 
-def _person(columns: Sequence[ProposedRole], n_records: int) -> str | None:
+def _find_person(columns: Sequence[ProposedRole], n_records: int) -> str | None:
     """Return the identifier of most values that repeats: so many rows need not be so many people.
 
     Beside an identifier that tells the records apart, such as the number of a visit, only one that numbers persons.
@@ -248,23 +264,25 @@ def _person(columns: Sequence[ProposedRole], n_records: int) -> str | None:
     named = [column for column in columns if column.role == "identifier" and column.n_distinct]
     repeating = [column for column in named if column.n_distinct < n_records - column.n_missing]
     if len(repeating) < len(named):
-        repeating = [column for column in repeating if column.topic in _NUMBERS]
+        repeating = [column for column in repeating if column.topic in _PERSON_NUMBER_TOPICS]
     return max(repeating, key=lambda column: column.n_distinct).name if repeating else None
 
 
-def repeating_person(data: Any, names: Sequence[str]) -> str | None:
+def find_repeating_person(data: Any, names: Sequence[str]) -> str | None:
     """Return which of some columns numbers persons of whom some have several records; cheaper than all roles."""
-    source = opened(data)
-    read = [_read(source, name, lexicon(None)) for name in names]
+    source = open_table(data)
+    read = [_read_column(source, name, build_lexicon(None)) for name in names]
     numbering = [
         replace(each.proposed, role="identifier")
         for each in read
-        if each.found is not None and each.found.topic is not None and each.found.topic.name in _NUMBERS
+        if each.found is not None and each.found.topic is not None and each.found.topic.name in _PERSON_NUMBER_TOPICS
     ]
-    return _person(numbering, source.n_records) if numbering else None
+    return _find_person(numbering, source.n_records) if numbering else None
 
 
-def _warned(column: ProposedRole, n_records: int) -> ProposedRole:
+def _with_person_warning(column: ProposedRole, n_records: int) -> ProposedRole:
     """Warn at the column that says whose record a row may be."""
     told = f"it repeats ({column.n_distinct:,} values in {n_records:,} records)"
-    return replace(column, warning=f"{told}: `person: {legible(column.name)}` in a policy counts persons, not records")
+    return replace(
+        column, warning=f"{told}: `person: {escape_controls(column.name)}` in a policy counts persons, not records"
+    )

@@ -9,19 +9,19 @@ from typing import Any, Final, Literal
 
 import numpy as np
 
-from hushtable._types import BoolArray, FloatArray, frozen
-from hushtable.columns import escaped
+from hushtable._types import BoolArray, FloatArray, freeze_array
+from hushtable.columns import escape_html
 from hushtable.discover.objective import Objective, ObjectiveEvaluator, Term, mask_of
 from hushtable.errors import InputError, check_columns
 from hushtable.plots import charts
 from hushtable.search import Budget
-from hushtable.tables import encoded, opened
+from hushtable.tables import encode_table, open_table
 
 __all__ = ["Redundancy", "find_redundancy"]
 
 Correlation = Literal["spearman", "pearson"]
 
-_ROUNDING: Final = 1e-12
+_RELATIVE_ROUNDING: Final = 1e-12
 """A score that varies by less than this share of itself is constant but for rounding."""
 
 
@@ -45,7 +45,7 @@ class Redundancy:
 
     def __post_init__(self) -> None:
         for array in (self.sets, self.values, self.spearman, self.pearson):
-            frozen(array)
+            freeze_array(array)
 
     @property
     def correlation(self) -> FloatArray:
@@ -72,7 +72,7 @@ class Redundancy:
 
     def _repr_html_(self) -> str:
         rows = "".join(
-            f"<tr><td>{escaped(name)}</td><td>{escaped(self.reasons[name])}</td></tr>" for name in self.names
+            f"<tr><td>{escape_html(name)}</td><td>{escape_html(self.reasons[name])}</td></tr>" for name in self.names
         )
         return f"<table><caption>Scores over {len(self.sets)} column sets</caption>{rows}</table>"
 
@@ -133,22 +133,22 @@ def find_redundancy(
     'dropped: correlation -1.00 with distinction'
     """
     terms = tuple(Term(score) if isinstance(score, str) else score for score in scores)
-    _check(terms, n_sets, method, threshold)
+    _check_arguments(terms, n_sets, method, threshold)
     objective = Objective(terms)
-    frame = opened(data)
+    frame = open_table(data)
     available = frame.names
     names = tuple(available if columns is None else columns)
     check_columns(names, available, "columns")
-    table = encoded(frame)
-    masks = _sampled(len(names), n_sets, n_chosen, np.random.default_rng(seed))
+    table = encode_table(frame)
+    masks = _draw_sets(len(names), n_sets, n_chosen, np.random.default_rng(seed))
     evaluator = ObjectiveEvaluator(table, names, len(available), objective, Budget())
-    evaluator.values(masks)
-    sets, values, _ = evaluator.evaluated()
-    pearson, spearman = _correlations(values, ranked=False), _correlations(values, ranked=True)
+    evaluator.values_of(masks)
+    sets, values, _ = evaluator.collect_evaluations()
+    pearson, spearman = _correlate_scores(values, ranked=False), _correlate_scores(values, ranked=True)
     correlation = spearman if method == "spearman" else pearson
     labels = [term.label for term in terms]
-    clusters = _clusters(np.abs(correlation), threshold)
-    kept, reasons = _picked(correlation, clusters, labels)
+    clusters = _cluster_scores(np.abs(correlation), threshold)
+    kept, reasons = _choose_scores(correlation, clusters, labels)
     return Redundancy(
         names=tuple(labels),
         columns=names,
@@ -164,7 +164,7 @@ def find_redundancy(
     )
 
 
-def _check(terms: Sequence[Term], n_sets: int, method: str, threshold: float) -> None:
+def _check_arguments(terms: Sequence[Term], n_sets: int, method: str, threshold: float) -> None:
     if len(terms) < 2 or n_sets < 2:
         raise InputError(
             f"{len(terms)} scores over {n_sets} column sets.", hint="give at least two of each to compare."
@@ -175,7 +175,7 @@ def _check(terms: Sequence[Term], n_sets: int, method: str, threshold: float) ->
         raise InputError(f"threshold = {threshold!r}.", hint="it lies above 0 and at most at 1.")
 
 
-def _sampled(n_columns: int, n_sets: int, n_chosen: int | None, rng: np.random.Generator) -> list[int]:
+def _draw_sets(n_columns: int, n_sets: int, n_chosen: int | None, rng: np.random.Generator) -> list[int]:
     """Draw different column sets as masks: all of them, where there are no more than asked for."""
     if n_chosen is not None and not 1 <= n_chosen <= n_columns:
         raise InputError(f"n_chosen = {n_chosen!r}.", hint=f"choose 1 to {n_columns} of the {n_columns} columns.")
@@ -194,7 +194,7 @@ def _sampled(n_columns: int, n_sets: int, n_chosen: int | None, rng: np.random.G
     return list(drawn)
 
 
-def _correlations(values: FloatArray, *, ranked: bool) -> FloatArray:
+def _correlate_scores(values: FloatArray, *, ranked: bool) -> FloatArray:
     from scipy.stats import rankdata
 
     n = values.shape[1]
@@ -202,7 +202,7 @@ def _correlations(values: FloatArray, *, ranked: bool) -> FloatArray:
     for i in range(n):
         for j in range(i, n):
             both = values[np.isfinite(values[:, [i, j]]).all(axis=1)][:, [i, j]]
-            if len(both) < 2 or (np.ptp(both, axis=0) <= _ROUNDING * np.abs(both).max(axis=0)).any():
+            if len(both) < 2 or (np.ptp(both, axis=0) <= _RELATIVE_ROUNDING * np.abs(both).max(axis=0)).any():
                 continue
             x, y = (rankdata(each) if ranked else each for each in both.T)
             x, y = x - x.mean(), y - y.mean()
@@ -210,19 +210,19 @@ def _correlations(values: FloatArray, *, ranked: bool) -> FloatArray:
     return matrix
 
 
-def _clusters(strength: FloatArray, threshold: float) -> list[list[int]]:
+def _cluster_scores(strength: FloatArray, threshold: float) -> list[list[int]]:
     from scipy.cluster.hierarchy import fcluster, linkage
     from scipy.spatial.distance import squareform
 
     distance = np.where(np.isfinite(strength), 1 - strength, 1.0)
     np.fill_diagonal(distance, 0.0)
     # Rounding may put equal scores a hair apart.
-    cut = 1 - threshold + _ROUNDING
+    cut = 1 - threshold + _RELATIVE_ROUNDING
     groups = fcluster(linkage(squareform(np.maximum(distance, 0), checks=False), "average"), cut, "distance")
     return sorted(np.flatnonzero(groups == group).tolist() for group in np.unique(groups))
 
 
-def _picked(
+def _choose_scores(
     correlation: FloatArray, clusters: Sequence[Sequence[int]], labels: Sequence[str]
 ) -> tuple[tuple[str, ...], dict[str, str]]:
     """Return the most central score of every cluster, and why each score is in or out."""

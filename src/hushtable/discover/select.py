@@ -9,12 +9,12 @@ from typing import Any, Final, Literal
 
 import numpy as np
 
-from hushtable._types import BoolArray, FloatArray, frozen
-from hushtable.columns import escaped
+from hushtable._types import BoolArray, FloatArray, freeze_array
+from hushtable.columns import escape_html
 from hushtable.discover import optimizers
 from hushtable.discover.explain import Explanation, explain
-from hushtable.discover.objective import BudgetEnded, Objective, ObjectiveEvaluator, Term, coded
-from hushtable.discover.optimizers import undominated
+from hushtable.discover.objective import BudgetEnded, Objective, ObjectiveEvaluator, Term, encode_candidates
+from hushtable.discover.optimizers import pareto_front
 from hushtable.errors import BudgetExceeded, InputError, check_whole
 from hushtable.io import frames
 from hushtable.plots import charts
@@ -48,7 +48,7 @@ class History:
 
     def __post_init__(self) -> None:
         for array in (self.sets, self.terms, self.values, self.steps):
-            frozen(array)
+            freeze_array(array)
 
     def __len__(self) -> int:
         return len(self.values)
@@ -219,7 +219,7 @@ class Selection:
             )
         points = numbers[:, [0, other]]
         points = np.unique(points[np.isfinite(points).all(axis=1)], axis=0)
-        front = undominated(points * np.sign([terms[0].weight, terms[other].weight]))
+        front = pareto_front(points * np.sign([terms[0].weight, terms[other].weight]))
         labels = (terms[0].label, terms[other].label)
         wanted = " and ".join(f"{'more' if terms[j].weight > 0 else 'less'} {terms[j].label}" for j in (0, other))
         title = f"{wanted}: {len(front):,} of {len(points):,} {'is' if len(front) == 1 else 'are'} best"
@@ -227,8 +227,8 @@ class Selection:
 
     def _repr_html_(self) -> str:
         proof = "optimal" if self.optimal else "not proven"
-        columns = escaped(", ".join(self.best))
-        notes = "".join(f"<br>{escaped(text)}" for text in self.warnings)
+        columns = escape_html(", ".join(self.best))
+        notes = "".join(f"<br>{escape_html(text)}" for text in self.warnings)
         return f"<b>Selection</b> {columns}: {self.value:.4g} ({proof}, {len(self.history)} sets){notes}"
 
 
@@ -289,9 +289,9 @@ def select_columns(
     """
     check_budget(budget)
     check_whole("seed", seed, 0)
-    wanted = Objective.of(objective)
-    search = optimizers.of(method)
-    table, names, n_columns = coded(data, columns, wanted)
+    wanted = Objective.from_weights(objective)
+    search = optimizers.choose_optimizer(method)
+    table, names, n_columns = encode_candidates(data, columns, wanted)
     started = time.perf_counter()
     evaluator = ObjectiveEvaluator(table, names, n_columns, wanted, budget or Budget())
     bound, complete = None, True
@@ -302,18 +302,18 @@ def select_columns(
     if not evaluator.n_evaluated:
         raise BudgetExceeded("the budget ended before one column set was evaluated.", hint="give it more seconds.")
     seconds = time.perf_counter() - started
-    sets, terms, values = evaluator.evaluated()
-    best = _best(sets, values)
+    sets, terms, values = evaluator.collect_evaluations()
+    best = _find_best(sets, values)
     optimal = bound is not None and bool(bound <= values[best])
-    front = _front(wanted, sets, terms, values) if isinstance(search, optimizers.Pareto) else []
-    chosen = [_candidate(names, wanted, sets[i], values[i], terms[i]) for i in (best, *front)]
+    front = _find_front(wanted, sets, terms, values) if isinstance(search, optimizers.Pareto) else []
+    chosen = [_build_candidate(names, wanted, sets[i], values[i], terms[i]) for i in (best, *front)]
     return Selection(
         best=chosen[0].columns,
         value=chosen[0].value,
         terms=chosen[0].terms,
         objective=wanted,
         method=search,
-        history=History(names, sets, terms, values, evaluator.steps()),
+        history=History(names, sets, terms, values, evaluator.steps_as_array()),
         complete=complete and (bound is None or optimal),
         optimal=optimal,
         bound=bound,
@@ -324,7 +324,7 @@ def select_columns(
     )
 
 
-def _best(sets: BoolArray, values: FloatArray) -> int:
+def _find_best(sets: BoolArray, values: FloatArray) -> int:
     """Return the highest value's place; of ties the fewest columns, then those that come first."""
     tied = np.flatnonzero(values == values.max())
     sizes = sets[tied].sum(axis=1)
@@ -332,14 +332,14 @@ def _best(sets: BoolArray, values: FloatArray) -> int:
     return int(tied[np.lexsort(~sets[tied].T[::-1])[0]])
 
 
-def _front(objective: Objective, sets: BoolArray, terms: FloatArray, values: FloatArray) -> list[int]:
+def _find_front(objective: Objective, sets: BoolArray, terms: FloatArray, values: FloatArray) -> list[int]:
     """Return the places of the sets that no other betters in every term and in size, the best first."""
     signs = np.sign([term.weight for term in objective.terms])
     points = np.column_stack([terms[:, : len(signs)] * signs, -sets.sum(axis=1)])
-    return sorted(undominated(points), key=lambda i: (-values[i], i))
+    return sorted(pareto_front(points), key=lambda i: (-values[i], i))
 
 
-def _candidate(
+def _build_candidate(
     names: tuple[str, ...], objective: Objective, chosen: BoolArray, value: float, terms: FloatArray
 ) -> Candidate:
     labels: Sequence[Term] = objective.terms

@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 MARK: Final = "m"
 """The column that says of a joined record whether it is published; missing where it met no row."""
 
-UNSEEN: Final = "hushtable: a record met no row"
+UNSEEN_MESSAGE: Final = "hushtable: a record met no row"
 """What an engine fails with where it has to say so by itself."""
 
-_ROWS: Final = 100_000
+_ROWS_PER_BATCH: Final = 100_000
 
 
 class Engine(Protocol):
@@ -30,25 +30,25 @@ class Engine(Protocol):
     name: str
     writes: bool
 
-    def renamed(self, frame: Any, names: Sequence[str]) -> Any:
+    def rename_columns(self, frame: Any, names: Sequence[str]) -> Any:
         """Return a frame with other names, whatever the old ones hold: dots, quotes, patterns."""
 
-    def estimated(self, frame: Any) -> tuple[int, int]:
+    def estimate_rows(self, frame: Any) -> tuple[int, int]:
         """Return about how many distinct rows there are, and exactly how many rows."""
 
-    def widths(self, frame: Any) -> list[int]:
+    def estimate_widths(self, frame: Any) -> list[int]:
         """Return about how many distinct values each column has."""
 
-    def table(self, frame: Any, rows: pl.DataFrame, session: Any) -> Any:
+    def bring_rows(self, frame: Any, rows: pl.DataFrame, session: Any) -> Any:
         """Return rows as a frame that can be joined with another one."""
 
-    def joined(self, left: Any, right: Any, on: Sequence[tuple[str, str]]) -> Any:
+    def join_rows(self, left: Any, right: Any, on: Sequence[tuple[str, str]]) -> Any:
         """Return all rows of the left with the row of the right that they equal; missing cells equal one another."""
 
-    def pulled(self, frame: Any) -> pl.DataFrame:
+    def pull_rows(self, frame: Any) -> pl.DataFrame:
         """Return all rows."""
 
-    def batches(self, frame: Any) -> Iterator[pl.DataFrame]:
+    def pull_batches(self, frame: Any) -> Iterator[pl.DataFrame]:
         """Return all rows, some at a time."""
 
 
@@ -71,10 +71,10 @@ class RecordCells(Protocol):
     def cells(self) -> Mapping[str, tuple[CodeArray, pa.Array]]:
         """What is published in every column, once that is known."""
 
-    def publishing(self, rows: pl.DataFrame) -> RecordCells:
+    def with_cells_of(self, rows: pl.DataFrame) -> RecordCells:
         """Return the same with what each row of the release publishes."""
 
-    def of_batch(self, judged: Sequence[pa.Array], names: Sequence[str]) -> dict[str, pa.Array]:
+    def publish_batch(self, judged: Sequence[pa.Array], names: Sequence[str]) -> dict[str, pa.Array]:
         """Return what records publish in some columns."""
 
 
@@ -84,38 +84,38 @@ class Polars:
     name = "polars"
     writes = False
 
-    def renamed(self, frame: Any, names: Sequence[str]) -> Any:
+    def rename_columns(self, frame: Any, names: Sequence[str]) -> Any:
         """Return a frame with other names."""
         return frame.rename(dict(zip(frame.collect_schema().names(), names, strict=True)))
 
-    def estimated(self, frame: Any) -> tuple[int, int]:
+    def estimate_rows(self, frame: Any) -> tuple[int, int]:
         """Return about how many distinct rows there are, and exactly how many rows."""
         key = pl.struct(frame.collect_schema().names())
         figures = frame.select(key.hash().approx_n_unique().alias("rows"), pl.len().alias("records"))
         n_rows, n_records = figures.collect(engine="streaming").row(0)
         return n_rows, n_records
 
-    def widths(self, frame: Any) -> list[int]:
+    def estimate_widths(self, frame: Any) -> list[int]:
         """Return about how many distinct values each column has."""
         return list(frame.select(pl.all().hash().approx_n_unique()).collect(engine="streaming").row(0))
 
-    def table(self, frame: Any, rows: pl.DataFrame, session: Any) -> Any:
+    def bring_rows(self, frame: Any, rows: pl.DataFrame, session: Any) -> Any:
         """Return rows as a frame that can be joined with another one."""
         return rows.lazy()
 
-    def joined(self, left: Any, right: Any, on: Sequence[tuple[str, str]]) -> Any:
+    def join_rows(self, left: Any, right: Any, on: Sequence[tuple[str, str]]) -> Any:
         """Return all rows of the left with the row of the right that they equal."""
         ours, theirs = zip(*on, strict=True)
         return left.join(right, left_on=ours, right_on=theirs, how="left", nulls_equal=True)
 
-    def pulled(self, frame: Any) -> pl.DataFrame:
+    def pull_rows(self, frame: Any) -> pl.DataFrame:
         """Return all rows."""
         rows: pl.DataFrame = frame.collect(engine="streaming")
         return rows
 
-    def batches(self, frame: Any) -> Iterator[pl.DataFrame]:
+    def pull_batches(self, frame: Any) -> Iterator[pl.DataFrame]:
         """Return all rows, some at a time."""
-        yield from frame.collect_batches(chunk_size=_ROWS, maintain_order=False, engine="streaming")
+        yield from frame.collect_batches(chunk_size=_ROWS_PER_BATCH, maintain_order=False, engine="streaming")
 
 
 class Duckdb:
@@ -124,23 +124,23 @@ class Duckdb:
     name = "DuckDB"
     writes = False
 
-    def renamed(self, frame: Any, names: Sequence[str]) -> Any:
+    def rename_columns(self, frame: Any, names: Sequence[str]) -> Any:
         """Return a frame with other names."""
         pairs = zip(frame.columns, names, strict=True)
-        return frame.project(", ".join(f"{_quoted(old)} AS {_quoted(new)}" for old, new in pairs))
+        return frame.project(", ".join(f"{_quote_name(old)} AS {_quote_name(new)}" for old, new in pairs))
 
-    def estimated(self, frame: Any) -> tuple[int, int]:
+    def estimate_rows(self, frame: Any) -> tuple[int, int]:
         """Return about how many distinct rows there are, and exactly how many rows."""
         figures = frame.aggregate(f"approx_count_distinct(row({', '.join(frame.columns)})), count(*)")
         ((n_rows, n_records),) = figures.fetchall()
         return n_rows, n_records
 
-    def widths(self, frame: Any) -> list[int]:
+    def estimate_widths(self, frame: Any) -> list[int]:
         """Return about how many distinct values each column has."""
         figures = frame.aggregate(", ".join(f"approx_count_distinct({name})" for name in frame.columns))
         return list(figures.fetchall()[0])
 
-    def table(self, frame: Any, rows: pl.DataFrame, session: Any) -> Any:
+    def bring_rows(self, frame: Any, rows: pl.DataFrame, session: Any) -> Any:
         """Return rows as a frame that can be joined with another one.
 
         Raises
@@ -158,19 +158,19 @@ class Duckdb:
             raise InputError("the DuckDB relation belongs to another connection than the session.", hint=hint) from None
         return theirs
 
-    def joined(self, left: Any, right: Any, on: Sequence[tuple[str, str]]) -> Any:
+    def join_rows(self, left: Any, right: Any, on: Sequence[tuple[str, str]]) -> Any:
         """Return all rows of the left with the row of the right that they equal."""
         condition = " AND ".join(f"{ours} IS NOT DISTINCT FROM {theirs}" for ours, theirs in on)
         return left.join(right, condition=condition, how="left")
 
-    def pulled(self, frame: Any) -> pl.DataFrame:
+    def pull_rows(self, frame: Any) -> pl.DataFrame:
         """Return all rows."""
         return to_polars(frame.to_arrow_table())
 
-    def batches(self, frame: Any) -> Iterator[pl.DataFrame]:
+    def pull_batches(self, frame: Any) -> Iterator[pl.DataFrame]:
         """Return all rows, some at a time."""
         # A connection answers nothing else while a reader is open.
-        with frame.to_arrow_reader(_ROWS) as reader:
+        with frame.to_arrow_reader(_ROWS_PER_BATCH) as reader:
             for batch in reader:
                 yield to_polars(batch)
 
@@ -181,6 +181,6 @@ def to_polars(rows: Any) -> pl.DataFrame:
     return frame if isinstance(frame, pl.DataFrame) else frame.struct.unnest()
 
 
-def _quoted(name: str) -> str:
+def _quote_name(name: str) -> str:
     doubled = name.replace('"', '""')
     return f'"{doubled}"'

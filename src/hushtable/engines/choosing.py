@@ -13,7 +13,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
-from hushtable.engines.lazy import Lazy, is_lazy, opened as of_engine, orders_of
+from hushtable.engines.lazy import Lazy, is_lazy, open_lazy as of_engine, orders_of
 from hushtable.errors import InputError
 from hushtable.io import (
     FILE_KINDS,
@@ -21,11 +21,11 @@ from hushtable.io import (
     Frame,
     Source,
     connect,
+    count_gzip_bytes,
     frames,
     is_many,
     lazy_objects,
-    located,
-    unpacked_size,
+    parse_location,
 )
 from hushtable.search import free_memory
 from hushtable.tables import Table
@@ -38,12 +38,12 @@ if TYPE_CHECKING:
 EngineChoice = Literal["auto", "memory", "stream", "spark"]
 Rows: TypeAlias = "Frame | Table | Files | Lazy"
 
-_SHARE: Final = 0.5  # of the free memory, past which a file is not read into it
+_MAX_MEMORY_SHARE: Final = 0.5  # of the free memory, past which a file is not read into it
 # How many times its size a file takes in memory, until it is released; rows are as they are in memory.
-_GROWTH: Final = {"csv": 8, "parquet": 20, "database": 20, "rows": 4}
+_GROWTH_IN_MEMORY: Final = {"csv": 8, "parquet": 20, "database": 20, "rows": 4}
 
 
-def opened(
+def open_origin(
     data: object, *, engine: EngineChoice = "auto", session: object = None, dialect: Dialect | None = None
 ) -> Files | Lazy | None:
     """Return where the rows are, if they are not to be read into memory; else None.
@@ -78,21 +78,21 @@ def opened(
                 f"engine = {engine!r} for a table in memory.", hint="pass the path of its file, or leave it out."
             )
         return of_engine(data, session, dialect=dialect) if is_lazy(data) else None
-    path = located(data)
+    path = parse_location(data)
     if engine == "spark":
-        return _of_spark(path, session, dialect)
+        return _open_with_spark(path, session, dialect)
     if isinstance(path, Source):
-        return _of_source(path, engine, dialect)
+        return _open_source(path, engine, dialect)
     if engine == "memory" or (engine == "auto" and not is_many(path) and not _is_large(path)):
         return None
-    return _files(path, dialect)
+    return _open_files(path, dialect)
 
 
 def open_rows(
     data: object, *, engine: EngineChoice = "auto", session: object = None, dialect: Dialect | None = None
 ) -> Rows:
-    """Return the rows of any data: in memory, or where they are; parameters and errors as of `opened`."""
-    origin = opened(data, engine=engine, session=session, dialect=dialect)
+    """Return the rows of any data: in memory, or where they are; parameters and errors as of `open_origin`."""
+    origin = open_origin(data, engine=engine, session=session, dialect=dialect)
     if origin is not None:
         return origin
     return data if isinstance(data, Table) else frames.read(data, dialect=dialect)
@@ -124,32 +124,32 @@ def session_of_spark(master: str | None = None) -> Any:
     """
     # hushtable hands no frame of pandas to Spark.
     warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
-    return _spark().started(master)
+    return _load_spark().start_session(master)
 
 
-def _spark() -> Any:
+def _load_spark() -> Any:
     """Return the module that needs PySpark."""
     if find_spec("pyspark") is None or find_spec("pyarrow") is None:
         raise InputError("engine = 'spark' needs PySpark.", hint="pip install 'hushtable[spark]'.")
     return import_module("hushtable.engines.spark")
 
 
-def _of_spark(path: Path | Source, session: Any, dialect: Dialect | None) -> Lazy:
+def _open_with_spark(path: Path | Source, session: Any, dialect: Dialect | None) -> Lazy:
     """Return files that Spark reads."""
     if isinstance(path, Source):
         raise InputError(
             "engine = 'spark' reads Parquet files that all executors see, and no URL.",
             hint="read it in Spark by yourself, and pass the DataFrame in Python.",
         )
-    spark = _spark()
+    spark = _load_spark()
     from hushtable.io import scan
 
     source = scan(path, dialect)
-    frame = spark.of_files(source, session or spark.started())
+    frame = spark.read_files(source, session or spark.start_session())
     return replace(of_engine(frame, dialect=dialect), files=source.inputs, specs=orders_of(source.schema))
 
 
-def _of_source(source: Source, engine: EngineChoice, dialect: Dialect | None) -> Files | Lazy | None:
+def _open_source(source: Source, engine: EngineChoice, dialect: Dialect | None) -> Files | Lazy | None:
     """Return where the rows of a URL are, if they are not to be read into memory."""
     if engine == "memory":
         return None
@@ -157,15 +157,15 @@ def _of_source(source: Source, engine: EngineChoice, dialect: Dialect | None) ->
         # Counting its rows takes a pass.
         return None
     free = free_memory()
-    most = math.inf if free is None else _SHARE * free / _GROWTH["rows"]
+    most = math.inf if free is None else _MAX_MEMORY_SHARE * free / _GROWTH_IN_MEMORY["rows"]
     if source.program is None:
         frame, n_bytes = lazy_objects(source)
         is_kept_out = engine == "stream" or source.is_many or n_bytes > most
         return of_engine(frame, dialect=dialect) if is_kept_out else None
-    return _files(source, dialect) if engine == "stream" or connect(source).n_bytes > most else None
+    return _open_files(source, dialect) if engine == "stream" or connect(source).n_bytes > most else None
 
 
-def _files(path: Path | Source, dialect: Dialect | None) -> Files:
+def _open_files(path: Path | Source, dialect: Dialect | None) -> Files:
     try:
         from hushtable.engines.files import Files
     except ModuleNotFoundError:
@@ -179,12 +179,12 @@ def _is_large(path: Path, *, is_database: bool = False) -> bool:
     """Tell whether a file is one that had better not be read into memory."""
     free, is_packed = free_memory(), path.suffix.lower() == ".gz"
     kind = "database" if is_database else FILE_KINDS.get((path.with_suffix("") if is_packed else path).suffix.lower())
-    if free is None or kind not in _GROWTH or not path.is_file():
+    if free is None or kind not in _GROWTH_IN_MEMORY or not path.is_file():
         return False
-    most = _SHARE * free / _GROWTH[kind]
+    most = _MAX_MEMORY_SHARE * free / _GROWTH_IN_MEMORY[kind]
     if not is_packed:
         return path.stat().st_size > most
     # Whoever reads it says why it cannot be read.
     with suppress(OSError), path.open("rb") as file:
-        return unpacked_size(path, file, most) > most
+        return count_gzip_bytes(path, file, most) > most
     return False

@@ -16,9 +16,9 @@ import polars as pl
 import pyarrow as pa
 
 from hushtable._types import CodeArray, CountArray
-from hushtable.columns import Column, ColumnSpec, enumerated, without_categories
+from hushtable.columns import Column, ColumnSpec, to_enumeration, without_categories
 from hushtable.engines import lazy
-from hushtable.errors import InputError, check_columns, listed
+from hushtable.errors import InputError, check_columns, quote_names
 from hushtable.io import (
     Dialect,
     Frame,
@@ -28,17 +28,17 @@ from hushtable.io import (
     Scan,
     Values,
     as_declared,
-    changed,
+    change_error,
     distinct_rows,
     frames,
     scan,
     to_arrow,
 )
 from hushtable.kernels import group
-from hushtable.release import Batches, PublishedCells, decoded, name_odd_cells, pseudonymize
-from hushtable.tables import encoded
+from hushtable.release import Batches, PublishedCells, decode_dictionaries, name_odd_cells, pseudonymize
+from hushtable.tables import encode_table
 
-_AT_ONCE: Final = 2**20  # records that are counted together
+_RECORDS_PER_COUNT: Final = 2**20  # records that are counted together
 
 
 class RawRows:
@@ -51,12 +51,12 @@ class RawRows:
     """
 
     def __init__(self, cells: pl.DataFrame) -> None:
-        self._columns, self._layout, self._keys = _keyed(cells)
+        self._columns, self._layout, self._keys = _key_rows(cells)
         # At most half full, so that few are looked at before the one that is sought.
         self._slots = np.full(1 << max(4, (2 * len(self._keys) - 1).bit_length()), np.int32(-1), dtype=np.int32)
-        group.fill(self._keys, self._slots)
+        group.fill_slots(self._keys, self._slots)
 
-    def of(self, batch: pa.Table) -> CodeArray:
+    def rows_of_batch(self, batch: pa.Table) -> CodeArray:
         """Return the row of each record of a batch, which has the columns in order.
 
         Raises
@@ -64,29 +64,31 @@ class RawRows:
         InputError
             There is a record that is none of the rows.
         """
-        codes = [column.code(cells, grow=False) for column, cells in zip(self._columns, batch.columns, strict=True)]
+        codes = [
+            column.encode_cells(cells, grow=False) for column, cells in zip(self._columns, batch.columns, strict=True)
+        ]
         out = np.empty(batch.num_rows, dtype=np.int32)
-        if group.find(self._keys, self._slots, self._layout.keys(codes, batch.num_rows, grow=False), out):
-            raise changed()
+        if group.find_keys(self._keys, self._slots, self._layout.keys_of_rows(codes, batch.num_rows, grow=False), out):
+            raise change_error()
         return out
 
 
-def distinct(cells: pl.DataFrame) -> tuple[pl.DataFrame, CodeArray]:
+def number_distinct_rows(cells: pl.DataFrame) -> tuple[pl.DataFrame, CodeArray]:
     """Return the distinct rows of a table, and which of them each row is."""
     if not cells.width:
         return cells, np.zeros(1, dtype=np.int32)
-    _, first, numbers = np.unique(_keyed(cells)[2], return_index=True, return_inverse=True)
+    _, first, numbers = np.unique(_key_rows(cells)[2], return_index=True, return_inverse=True)
     return cells[first], numbers.astype(np.int32)
 
 
-def _keyed(cells: pl.DataFrame) -> tuple[list[Values], RowKeys, CountArray]:
+def _key_rows(cells: pl.DataFrame) -> tuple[list[Values], RowKeys, CountArray]:
     columns = [Values(series.name, series.dtype) for series in cells]
     codes = [
-        column.code(pa.chunked_array([to_arrow(series)]), grow=True)
+        column.encode_cells(pa.chunked_array([to_arrow(series)]), grow=True)
         for column, series in zip(columns, cells, strict=True)
     ]
     layout = RowKeys([column.width for column in columns])
-    return columns, layout, layout.keys(codes, len(cells), grow=True)
+    return columns, layout, layout.keys_of_rows(codes, len(cells), grow=True)
 
 
 class NumberedRecords(NamedTuple):
@@ -99,9 +101,9 @@ class NumberedRecords(NamedTuple):
     records: RowCodes
     rows: CodeArray
 
-    def of(self, batch: pa.Table, begin: int) -> CodeArray:
+    def rows_of_batch(self, batch: pa.Table, begin: int) -> CodeArray:
         """Return the row of each record of a batch, which has the judged columns in order; from one record on."""
-        self.records.check(batch, begin)
+        self.records.check_batch(batch, begin)
         return self.rows[begin : begin + batch.num_rows]
 
 
@@ -166,7 +168,7 @@ class Files:
 
     def head(self, n_rows: int = lazy.LOOKED_AT) -> Frame:
         """Return the first rows as a frame."""
-        return self._frame(self.source.head(n_rows))
+        return self._to_frame(self.source.head(n_rows))
 
     def collapse(
         self,
@@ -182,20 +184,20 @@ class Files:
         """
         if cells is None:
             counted = distinct_rows.collapse(self.source, names, most_rows=most_rows, as_written=as_written)
-            return counted.told(self.specs)
+            return counted.with_specs(self.specs)
         texts = {name: without_categories(dtype) for name, dtype in cells.published.schema.items()}
         schema = {**self.source.schema, **texts}
         collapser = distinct_rows.Collapser({name: schema[name] for name in names}, most_rows, as_written=as_written)
-        for batch in self.batches(replace(cells, columns=tuple(names))):
-            collapser.add(batch)
-        rows, counts = collapser.rows()
-        return replace(self._frame(rows), counts=counts)
+        for batch in self.publish_batches(replace(cells, columns=tuple(names))):
+            collapser.add_batch(batch)
+        rows, counts = collapser.sort_rows()
+        return replace(self._to_frame(rows), counts=counts)
 
     def check_unchanged(self) -> None:
         """Raise InputError where a file changed since it was opened, or the folder holds others."""
         self.source.check_unchanged()
 
-    def told(self, specs: Mapping[str, ColumnSpec]) -> Files:
+    def with_specs(self, specs: Mapping[str, ColumnSpec]) -> Files:
         """Return the files with more said of how columns are read."""
         source = as_declared(self.source, name_odd_cells(self, specs))
         return replace(self, source=source, specs={**self.specs, **specs})
@@ -204,7 +206,7 @@ class Files:
         """Return the files with the row of a release that each record is, told by its place."""
         return replace(self, numbered=NumberedRecords(records, row_of_record))
 
-    def published(self, cells: PublishedCells) -> Any:
+    def publish_lazily(self, cells: PublishedCells) -> Any:
         """Return what is published as a LazyFrame of polars.
 
         Raises
@@ -220,7 +222,7 @@ class Files:
         parted = [name for name, spec in self.source.declared.items() if spec.separator is not None]
         if parted:
             raise InputError(
-                f"there is no lazy frame of a release with sets of items: {listed(parted)}.",
+                f"there is no lazy frame of a release with sets of items: {quote_names(parted)}.",
                 hint="write the release, and scan it.",
             )
         if not isinstance(self.source, Parts):
@@ -239,7 +241,7 @@ class Files:
                 )
                 for path, cells_ in of_files
             )
-        return lazy.opened(frame, dialect=self.source.dialect).told(self.specs).published(cells)
+        return lazy.open_lazy(frame, dialect=self.source.dialect).with_specs(self.specs).publish_lazily(cells)
 
     def raw_batches(self, names: Sequence[str]) -> Iterator[pa.Table]:
         """Return some columns of all records, batch by batch."""
@@ -249,7 +251,7 @@ class Files:
         """Refuse: its batches are written here."""
         raise InputError("files do not write by themselves.", hint="take their batches.")
 
-    def draft(self, path: Path, dialect: Dialect | None) -> Files:
+    def open_draft(self, path: Path, dialect: Dialect | None) -> Files:
         """Open what was written of them."""
         return Files.open(path, dialect)
 
@@ -263,19 +265,19 @@ class Files:
         assert self.numbered is not None
         records, row_of_record = self.numbered
         margins, place = records.margins(), records.cells.names.index(column.name)
-        table = encoded(margins.frame.told(specs), [column.name], specs)
+        table = encode_table(margins.frame.with_specs(specs), [column.name], specs)
         value_of_cell = np.full(records.cells.widths[place], column.n_values, dtype=np.int64)
         codes = table.codes[table.index(column.name)]
         value_of_cell[margins.places[place]] = np.where(codes < 0, column.n_values, codes)
         width = column.n_values + 1
         counts = np.zeros(n_groups * width, dtype=np.int64)
-        for begin in range(0, records.n_records, _AT_ONCE):
-            run = slice(begin, begin + _AT_ONCE)
+        for begin in range(0, records.n_records, _RECORDS_PER_COUNT):
+            run = slice(begin, begin + _RECORDS_PER_COUNT)
             pairs = group_of_row[row_of_record[run]].astype(np.int64) * width + value_of_cell[records.codes[place][run]]
             counts += np.bincount(pairs, minlength=len(counts))
         return np.asarray(counts.reshape(-1, width)[:, :-1])
 
-    def batches(self, cells: PublishedCells) -> Batches:
+    def publish_batches(self, cells: PublishedCells) -> Batches:
         """Return what is published of every record, batch by batch, in the order of the files.
 
         Raises
@@ -293,14 +295,14 @@ class Files:
             rows, number_of_row = cells.published, np.arange(n_rows, dtype=np.int32)
         else:
             shown = np.flatnonzero(cells.is_published)
-            rows, numbers = distinct(_rows(cells.published, shown))
+            rows, numbers = number_distinct_rows(_take_rows(cells.published, shown))
             number_of_row = np.full(n_rows, np.int32(-1), dtype=np.int32)
             number_of_row[shown] = numbers
         # What is published is held once: as codes, and no longer as cells.
         asked = replace(cells, published=cells.published.clear())
-        return Batches(partial(self._narrow, asked, number_of_row), _Published(rows, cells.columns))
+        return Batches(partial(self._number_records, asked, number_of_row), _Published(rows, cells.columns))
 
-    def _narrow(self, cells: PublishedCells, number_of_row: CodeArray) -> Iterator[pa.Table]:
+    def _number_records(self, cells: PublishedCells, number_of_row: CodeArray) -> Iterator[pa.Table]:
         """Yield the number of what is published of every record, and the columns that are kept."""
         judged, kept = cells.keys.columns, cells.kept
         names = list(dict.fromkeys((*judged, *kept)))
@@ -311,39 +313,41 @@ class Files:
         for batch in self.source.batches(names, coded=coded):
             ours = batch.select(range(len(judged)))
             if rows is not None:
-                found = rows.of(ours)
+                found = rows.rows_of_batch(ours)
             else:
                 assert self.numbered is not None
-                found = self.numbered.of(ours, n_before)
+                found = self.numbered.rows_of_batch(ours, n_before)
             n_before += batch.num_rows
             np.add.at(counts, found, 1)
             numbers = number_of_row[found]
             columns = [batch.column(names.index(name)) for name in kept]
-            table = decoded(pa.table([pa.array(numbers), *columns], names=list(map(str, range(-1, len(kept))))))
+            table = decode_dictionaries(
+                pa.table([pa.array(numbers), *columns], names=list(map(str, range(-1, len(kept)))))
+            )
             if (numbers < 0).any():
                 table = table.take(np.flatnonzero(numbers >= 0))
             if cells.pseudonyms is not None:
                 # Before anything goes to the disk.
-                table = self._hidden(table, cells)
+                table = self._pseudonymize_kept(table, cells)
             yield table
         if cells.counts is not None and not np.array_equal(counts, cells.counts):
-            raise changed()
+            raise change_error()
 
-    def _hidden(self, table: pa.Table, cells: PublishedCells) -> pa.Table:
+    def _pseudonymize_kept(self, table: pa.Table, cells: PublishedCells) -> pa.Table:
         assert cells.pseudonyms is not None
         for name in cells.pseudonyms.columns:
             if name in cells.kept:
                 place = 1 + cells.kept.index(name)
-                frame = self._frame(pl.Series("", pl.from_arrow(table.column(place))).alias(name).to_frame())
-                of_column = cells.pseudonyms.of([name])
+                frame = self._to_frame(pl.Series("", pl.from_arrow(table.column(place))).alias(name).to_frame())
+                of_column = cells.pseudonyms.select([name])
                 assert of_column is not None
                 hidden = pseudonymize(frame, of_column).column(name)
                 table = table.set_column(place, table.column_names[place], to_arrow(hidden))
         return table
 
-    def _frame(self, cells: pl.DataFrame) -> Frame:
+    def _to_frame(self, cells: pl.DataFrame) -> Frame:
         frame = replace(frames.read(cells), is_text=self.source.is_text, dialect=self.source.dialect)
-        return frame.told(self.specs)
+        return frame.with_specs(self.specs)
 
 
 class _Published:
@@ -351,15 +355,15 @@ class _Published:
 
     def __init__(self, rows: pl.DataFrame, columns: tuple[str, ...]) -> None:
         self._columns = columns
-        self._cells = {series.name: enumerated(series.alias("")) for series in rows}
+        self._cells = {series.name: to_enumeration(series.alias("")) for series in rows}
 
     def __call__(self, table: pa.Table) -> pa.Table:
         numbers = table.column(0).to_numpy()
         kept = iter(table.columns[1:])
-        columns = [self._spelled(name, numbers) if name in self._cells else next(kept) for name in self._columns]
+        columns = [self._spell_cells(name, numbers) if name in self._cells else next(kept) for name in self._columns]
         return pa.table(columns, names=list(self._columns))
 
-    def _spelled(self, name: str, numbers: CodeArray) -> pa.Array:
+    def _spell_cells(self, name: str, numbers: CodeArray) -> pa.Array:
         cells = self._cells[name].gather(numbers)
         if not isinstance(cells.dtype, pl.Enum):
             return to_arrow(cells)
@@ -368,6 +372,6 @@ class _Published:
         return pa.DictionaryArray.from_arrays(places, to_arrow(cells.dtype.categories))
 
 
-def _rows(cells: pl.DataFrame, rows: CountArray) -> pl.DataFrame:
+def _take_rows(cells: pl.DataFrame, rows: CountArray) -> pl.DataFrame:
     """Return some rows of a table, whatever its columns are called."""
     return pl.DataFrame([series.alias("").gather(rows).alias(series.name) for series in cells])

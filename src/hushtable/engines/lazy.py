@@ -18,20 +18,20 @@ import polars as pl
 
 from hushtable._types import CodeArray, CountArray
 from hushtable.columns import Column, ColumnSpec, without_categories
-from hushtable.engines.backends import MARK, UNSEEN, Duckdb, Engine, Polars, RecordCells
+from hushtable.engines.backends import MARK, UNSEEN_MESSAGE, Duckdb, Engine, Polars, RecordCells
 from hushtable.errors import (
     ColumnError,
     HushError,
     InputError,
     TooManyRowsError,
     check_columns,
-    listed,
     names_in,
+    quote_names,
 )
 from hushtable.io import Dialect, Frame, frames
 from hushtable.release import PublishedCells, name_odd_cells, pseudonymize
 from hushtable.search import budget
-from hushtable.tables import Table, encoded, totals
+from hushtable.tables import Table, count_by_value, encode_table
 
 if TYPE_CHECKING:
     from hushtable.engines.spark import Executors
@@ -42,10 +42,10 @@ LOOKED_AT: Final = 100_000
 
 _MOST_ROWS: Final = 20_000_000
 _BYTES_PER_ROW: Final = 250  # of a distinct row, in the search for classes
-_COUNT: Final = "n"
+_COUNT_COLUMN: Final = "n"
 
-_UNGROUPED: Final = (nw.List, nw.Struct, nw.Array, nw.Object, nw.Binary, nw.Duration)
-_LAZY: Final = (
+_TYPES_WITHOUT_GROUPS: Final = (nw.List, nw.Struct, nw.Array, nw.Object, nw.Binary, nw.Duration)
+_LAZY_CHECKS: Final = (
     nw.dependencies.is_polars_lazyframe,
     nw.dependencies.is_duckdb_relation,
     nw.dependencies.is_pyspark_dataframe,
@@ -53,14 +53,18 @@ _LAZY: Final = (
 )
 _CATEGORIES: Final = (nw.Categorical, nw.Enum)
 
-_SEVERAL: Final = "write it to a file or a table first and pass that: limits, samples and random numbers in a query \
+_CHANGE_HINT: Final = (
+    "write it to a file or a table first and pass that: limits, samples and random numbers in a query \
 give other rows each time it runs, and a table may change."
-_COARSER: Final = "coarsen columns first (a grid for numbers and places, months for days, a level of a hierarchy), \
+)
+_COARSEN_HINT: Final = (
+    "coarsen columns first (a grid for numbers and places, months for days, a level of a hierarchy), \
 leave columns out, use a machine with more memory, or write the query as Parquet files and pass their folder, \
 whose records are cut one by one."
+)
 
 
-def _drop_declared(name: str, dtype: Any, texts: Sequence[str]) -> nw.Expr:
+def _drop_missing_texts(name: str, dtype: Any, texts: Sequence[str]) -> nw.Expr:
     """Return a column whose cells that some texts stand for are missing, as `columns.without_declared` has it."""
     column = nw.col(name)
     if dtype.is_numeric():
@@ -110,7 +114,7 @@ class Lazy:
     passes: list[int] = field(default_factory=list, repr=False)
     dialect: Dialect = field(default_factory=Dialect, repr=False)
     specs: Mapping[str, ColumnSpec] = field(default_factory=dict, repr=False)
-    walked: RecordCells | None = field(default=None, repr=False)
+    record_cells: RecordCells | None = field(default=None, repr=False)
     files: tuple[Path, ...] = field(default=(), repr=False)
 
     groups_by_itself: ClassVar[bool] = True
@@ -134,12 +138,12 @@ class Lazy:
     @property
     def is_row_by_row(self) -> bool:
         """Whether every record is published by its own cells."""
-        return self.walked is not None
+        return self.record_cells is not None
 
     @property
     def margins(self) -> Frame | None:
         """How frequent the cells of the judged columns are, where records walk."""
-        return None if self.walked is None else self.walked.margins
+        return None if self.record_cells is None else self.record_cells.margins
 
     @property
     def n_records(self) -> int:
@@ -148,19 +152,21 @@ class Lazy:
 
     def head(self, n_rows: int = LOOKED_AT) -> Frame:
         """Return some rows, the first where the engine has an order."""
-        with _asking(self.engine):
-            rows = self.engine.pulled(self.data.head(n_rows).to_native())
-        return self._frame(_named(rows, self.names))
+        with _translate_errors(self.engine):
+            rows = self.engine.pull_rows(self.data.head(n_rows).to_native())
+        return self._to_frame(_rename_columns(rows, self.names))
 
-    def told(self, specs: Mapping[str, ColumnSpec]) -> Lazy:
+    def with_specs(self, specs: Mapping[str, ColumnSpec]) -> Lazy:
         """Return the frame with more said of how columns are read; cells that were said to be missing are."""
         named = name_odd_cells(self, specs)
-        said = {name: named.get(name, ColumnSpec()).completed(self.dialect.spec) for name in self.names}
+        said = {name: named.get(name, ColumnSpec()).with_defaults_from(self.dialect.spec) for name in self.names}
         missing = {self.names.index(name): spec.missing_values for name, spec in said.items() if spec.missing_values}
         data = self.data
         if missing:
             dtypes = data.collect_schema()
-            data = data.with_columns(*(_drop_declared(f"c{i}", dtypes[f"c{i}"], texts) for i, texts in missing.items()))
+            data = data.with_columns(
+                *(_drop_missing_texts(f"c{i}", dtypes[f"c{i}"], texts) for i, texts in missing.items())
+            )
         return replace(self, data=data, specs={**self.specs, **specs})
 
     def collapse(
@@ -198,23 +204,23 @@ class Lazy:
         check_columns(names, self.names if cells is None else cells.columns, "columns")
         if not names:
             raise InputError("no column to collapse to was named.", hint="name those that are judged.")
-        with _asking(self.engine):
-            return self._collapsed(names, cells, _MOST_ROWS if most_rows is None else most_rows, as_written)
+        with _translate_errors(self.engine):
+            return self._collapse_rows(names, cells, _MOST_ROWS if most_rows is None else most_rows, as_written)
 
-    def published(self, cells: PublishedCells) -> Any:
+    def publish_lazily(self, cells: PublishedCells) -> Any:
         """Return what is published, as a lazy frame of the same engine; a record that meets no row is left out.
 
         Kept columns travel as they are; of categories, where records are left out, only the text.
         """
-        with _asking(self.engine):
-            data = self._joined(cells, cells.columns).filter(nw.col(MARK))
+        with _translate_errors(self.engine):
+            data = self._publish_records(cells, cells.columns).filter(nw.col(MARK))
             if not cells.is_published.all():
                 # Their type would carry the categories of the others too.
-                told = {name: (dtype, _untold(dtype)) for name, dtype in data.collect_schema().items()}
+                told = {name: (dtype, _type_without_categories(dtype)) for name, dtype in data.collect_schema().items()}
                 data = data.with_columns(nw.col(name).cast(new) for name, (old, new) in told.items() if old != new)
-            return self.engine.renamed(data.drop(MARK).to_native(), cells.columns)
+            return self.engine.rename_columns(data.drop(MARK).to_native(), cells.columns)
 
-    def batches(self, cells: PublishedCells) -> Iterator[Any]:
+    def publish_batches(self, cells: PublishedCells) -> Iterator[Any]:
         """Return what is published as tables of pyarrow, some records at a time, in no order that means anything.
 
         Raises
@@ -223,26 +229,28 @@ class Lazy:
             A record meets no row, the input changed since an earlier pass, or the engine failed.
         """
         n_records = 0
-        with _asking(self.engine):
-            data = self._joined(cells, cells.columns)
-            for batch in self.engine.batches(data.to_native()):
+        with _translate_errors(self.engine):
+            data = self._publish_records(cells, cells.columns)
+            for batch in self.engine.pull_batches(data.to_native()):
                 n_records += batch.height
                 _check_marks(batch[MARK].null_count())
-                rows = pl.DataFrame([_plain(each) for each in batch.filter(batch[MARK]).drop(MARK)])
-                yield _named(rows, cells.columns).to_arrow()
-        self._saw(n_records)
+                rows = pl.DataFrame([_cells_without_categories(each) for each in batch.filter(batch[MARK]).drop(MARK)])
+                yield _rename_columns(rows, cells.columns).to_arrow()
+        self._note_pass(n_records)
 
     def raw_batches(self, names: Sequence[str]) -> Iterator[Any]:
         """Return some columns of all records, as `batches` does."""
         n_records = 0
-        with _asking(self.engine):
+        with _translate_errors(self.engine):
             data = self.data.select(*(f"c{self.names.index(name)}" for name in names))
-            for batch in self.engine.batches(data.to_native()):
+            for batch in self.engine.pull_batches(data.to_native()):
                 n_records += batch.height
-                yield _named(pl.DataFrame([_plain(each) for each in batch]), names).to_arrow()
-        self._saw(n_records)
+                yield _rename_columns(
+                    pl.DataFrame([_cells_without_categories(each) for each in batch]), names
+                ).to_arrow()
+        self._note_pass(n_records)
 
-    def draft(self, path: Path, dialect: Dialect | None) -> Origin:
+    def open_draft(self, path: Path, dialect: Dialect | None) -> Origin:
         """Open what was written of it."""
         from hushtable.engines.files import Files
 
@@ -261,8 +269,8 @@ class Lazy:
         """
         found = np.zeros((n_groups, column.n_values), dtype=np.int64)
         if n_groups == 1 and self.margins is not None:
-            table = encoded(self.margins.told(specs), [column.name], specs)
-            found[0] = totals(table, column.name)[1:]
+            table = encode_table(self.margins.with_specs(specs), [column.name], specs)
+            found[0] = count_by_value(table, column.name)[1:]
         return found
 
     def write(self, cells: PublishedCells, folder: Path, n_parts: int | None = None) -> int:
@@ -277,12 +285,12 @@ class Lazy:
             raise InputError(f"{self.engine.name} does not write by itself.", hint="take its batches.")
         n_expected = self.passes[0] if self.passes else 0
         spark = import_module("hushtable.engines.spark")
-        with _asking(self.engine):
-            data = self._joined(cells, cells.columns)
+        with _translate_errors(self.engine):
+            data = self._publish_records(cells, cells.columns)
             n_written: int = spark.write(data.to_native(), cells.columns, folder, n_parts, n_expected)
             gone = data.filter(~nw.col(MARK)).select(nw.len())
-            n_left_out = 0 if cells.is_published.all() else self.engine.pulled(gone.to_native()).item()
-        self._saw(n_written + n_left_out)
+            n_left_out = 0 if cells.is_published.all() else self.engine.pull_rows(gone.to_native()).item()
+        self._note_pass(n_written + n_left_out)
         return n_written
 
     @contextlib.contextmanager
@@ -298,17 +306,17 @@ class Lazy:
         """
         spark = import_module("hushtable.engines.spark")
         data = self.data.select(*(nw.col(f"c{self.names.index(name)}") for name in names))
-        with tempfile.TemporaryDirectory() as folder, _asking(self.engine):
-            native = self.engine.renamed(data.to_native(), names)
-            spark.spilled(native, Path(folder))
+        with tempfile.TemporaryDirectory() as folder, _translate_errors(self.engine):
+            native = self.engine.rename_columns(data.to_native(), names)
+            spark.spill_rows(native, Path(folder))
             yield sorted(Path(folder).iterdir()), spark.Executors(native.sparkSession)
 
     def with_record_cells(self, cells: RecordCells) -> Lazy:
         """Return the frame with what publishes every record by its own cells."""
-        self._saw(cells.n_records)
-        return replace(self, walked=cells)
+        self._note_pass(cells.n_records)
+        return replace(self, record_cells=cells)
 
-    def _walked(self, walked: RecordCells, cells: PublishedCells, names: Sequence[str]) -> nw.LazyFrame[Any]:
+    def _walk_records(self, walked: RecordCells, cells: PublishedCells, names: Sequence[str]) -> nw.LazyFrame[Any]:
         """Return what all records publish in some columns, each found by its own cells, and that they do so."""
         places = {name: f"c{self.names.index(name)}" for name in (*walked.names, *names) if name in self.names}
         told = [name for name in names if name in cells.published.columns]
@@ -318,96 +326,99 @@ class Lazy:
         spark = import_module("hushtable.engines.spark")
         outputs = [(f"p{i}", name if name in told else None, places[name]) for i, name in enumerate(names)]
         rows = pl.DataFrame([each for each in cells.published if each.name in told])
-        publishing = walked.publishing(rows)
+        publishing = walked.with_cells_of(rows)
         judged = [places[name] for name in walked.names]
         data = self.data.select(*dict.fromkeys((*judged, *(places[name] for name in names))))
-        frame: nw.LazyFrame[Any] = nw.from_native(spark.walked(data.to_native(), publishing, judged, outputs))
+        frame: nw.LazyFrame[Any] = nw.from_native(spark.walk_rows(data.to_native(), publishing, judged, outputs))
         return frame
 
-    def _collapsed(
+    def _collapse_rows(
         self, names: Sequence[str], cells: PublishedCells | None, most_rows: int, as_written: Collection[str]
     ) -> Frame:
         if cells is None:
             data = self.data.select(*(f"c{self.names.index(name)}" for name in names))
         else:
-            data = self._joined(cells, names)
-        typed = zip(names, _groupable(data, names).items(), strict=True)
+            data = self._publish_records(cells, names)
+        typed = zip(names, _groupable_types(data, names).items(), strict=True)
         keys = [
-            nw.col(place).cast(nw.String) if dtype.is_float() and name in as_written else _key(place, dtype)
+            nw.col(place).cast(nw.String) if dtype.is_float() and name in as_written else _grouping_key(place, dtype)
             for name, (place, dtype) in typed
         ]
         if cells is None or not {*names} <= {*cells.published.columns}:
             self._check_rows(data.select(*keys).to_native(), names, most_rows)
         data = data.select(*keys, *([MARK] if cells else []))
-        grouped = data.group_by(*data.collect_schema().names()).agg(nw.len().alias(_COUNT))
-        rows = self.engine.pulled(grouped.to_native()).cast({_COUNT: pl.Int64})
-        self._saw(int(rows[_COUNT].sum()))
+        grouped = data.group_by(*data.collect_schema().names()).agg(nw.len().alias(_COUNT_COLUMN))
+        rows = self.engine.pull_rows(grouped.to_native()).cast({_COUNT_COLUMN: pl.Int64})
+        self._note_pass(int(rows[_COUNT_COLUMN].sum()))
         if cells is not None:
-            _check_marks(int(rows.filter(rows[MARK].is_null())[_COUNT].sum()))
+            _check_marks(int(rows.filter(rows[MARK].is_null())[_COUNT_COLUMN].sum()))
             rows = rows.filter(rows[MARK]).drop(MARK)
         rows = rows.sort(rows.columns)
-        return replace(self._frame(_named(rows.drop(_COUNT), names)), counts=rows[_COUNT].to_numpy())
+        return replace(
+            self._to_frame(_rename_columns(rows.drop(_COUNT_COLUMN), names)), counts=rows[_COUNT_COLUMN].to_numpy()
+        )
 
-    def _frame(self, rows: pl.DataFrame) -> Frame:
-        return frames.read(rows, dialect=self.dialect).told(self.specs)
+    def _to_frame(self, rows: pl.DataFrame) -> Frame:
+        return frames.read(rows, dialect=self.dialect).with_specs(self.specs)
 
-    def _joined(self, cells: PublishedCells, names: Sequence[str]) -> nw.LazyFrame[Any]:
+    def _publish_records(self, cells: PublishedCells, names: Sequence[str]) -> nw.LazyFrame[Any]:
         """Return what all records publish in some columns, as ``p0``, ``p1`` and so on, and whether they do so."""
-        if self.walked is not None:
-            return self._walked(self.walked, cells, names)
-        judged, others = _of_pseudonyms(self, cells, names)
+        if self.record_cells is not None:
+            return self._walk_records(self.record_cells, cells, names)
+        judged, others = _map_pseudonyms(self, cells, names)
         maps = [(cells.keys, judged, pl.Series(cells.is_published)), *others]
         source = {name: f"c{self.names.index(name)}" for name in names if name in self.names}
         marks = []
         data = self.data
         for number, (keys, rows, is_published) in enumerate(maps):
             new = rows[:, [place for place, name in enumerate(rows.columns) if name in names]]
-            data = self._met(data, number, keys, new, is_published)
+            data = self._join_map(data, number, keys, new, is_published)
             source |= {name: f"v{number}_{place}" for place, name in enumerate(new.columns)}
             marks.append(nw.col(f"m{number}"))
         mark = functools.reduce(operator.and_, marks).alias(MARK)
         return data.select(*(nw.col(source[name]).alias(f"p{i}") for i, name in enumerate(names)), mark)
 
-    def _met(
+    def _join_map(
         self, data: nw.LazyFrame[Any], number: int, keys: pl.DataFrame, new: pl.DataFrame, is_published: pl.Series
     ) -> nw.LazyFrame[Any]:
         """Return all records with the row of a map whose keys they have."""
         schema = data.collect_schema()
         ours = {f"k{number}_{place}": f"c{self.names.index(name)}" for place, name in enumerate(keys.columns)}
-        left = data.with_columns(*(_met_by(name, schema[name]).alias(key) for key, name in ours.items()))
+        left = data.with_columns(*(_join_key(name, schema[name]).alias(key) for key, name in ours.items()))
         theirs = [f"r{number}_{place}" for place in range(keys.width)]
         values = [f"v{number}_{place}" for place in range(new.width)]
         table = pl.DataFrame(
             [
-                *(_plain(each).alias(name) for each, name in zip(keys, theirs, strict=True)),
-                *(_plain(each).alias(name) for each, name in zip(new, values, strict=True)),
+                *(_cells_without_categories(each).alias(name) for each, name in zip(keys, theirs, strict=True)),
+                *(_cells_without_categories(each).alias(name) for each, name in zip(new, values, strict=True)),
                 is_published.alias(f"m{number}"),
             ]
         )
-        right = self.engine.table(self.data.to_native(), table, self.session)
-        joined = self.engine.joined(left.to_native(), right, list(zip(ours, theirs, strict=True)))
+        right = self.engine.bring_rows(self.data.to_native(), table, self.session)
+        joined = self.engine.join_rows(left.to_native(), right, list(zip(ours, theirs, strict=True)))
         known: nw.LazyFrame[Any] = nw.from_native(joined)
         return known
 
     def _check_rows(self, frame: Any, names: Sequence[str], most_rows: int) -> None:
         """Raise InputError where there are more distinct rows than can be held, before anything is pulled."""
-        n_rows, n_records = self.engine.estimated(frame)
-        self._saw(n_records)
+        n_rows, n_records = self.engine.estimate_rows(frame)
+        self._note_pass(n_records)
         needed, free = float(n_rows) * _BYTES_PER_ROW, budget.free_memory()
         if n_rows <= most_rows and (free is None or needed <= free):
             return
-        order = sorted(zip(self.engine.widths(frame), names, strict=True), reverse=True)[:3]
+        order = sorted(zip(self.engine.estimate_widths(frame), names, strict=True), reverse=True)[:3]
         widest = ", ".join(f"{name!r} (about {n_values:,} values)" for n_values, name in order)
         what = f"about {n_rows:,} distinct rows of {len(names)} columns, the widest {widest},"
         if n_rows > most_rows:
-            raise TooManyRowsError(f"{what} are more than the {most_rows:,} that are collapsed to.", hint=_COARSER)
-        budget.check_memory(needed, what, _COARSER)
+            raise TooManyRowsError(f"{what} are more than the {most_rows:,} that are collapsed to.", hint=_COARSEN_HINT)
+        budget.check_memory(needed, what, _COARSEN_HINT)
 
-    def _saw(self, n_records: int) -> None:
+    def _note_pass(self, n_records: int) -> None:
         """Note how many records a pass saw, and raise InputError where an earlier one saw another number."""
         if self.passes and self.passes[0] != n_records:
             raise InputError(
-                f"the input changed while it was read: {self.passes[0]:,} records, then {n_records:,}.", hint=_SEVERAL
+                f"the input changed while it was read: {self.passes[0]:,} records, then {n_records:,}.",
+                hint=_CHANGE_HINT,
             )
         self.passes.append(n_records)
 
@@ -415,7 +426,7 @@ class Lazy:
 def is_lazy(data: Any) -> bool:
     """Tell whether something is a lazy frame; no library is imported to find out."""
     # A dataframe that is none for narwhals, such as one with doubled columns, is not opened to find out.
-    return isinstance(data, nw.LazyFrame) or any(is_one(data) for is_one in _LAZY)
+    return isinstance(data, nw.LazyFrame) or any(is_one(data) for is_one in _LAZY_CHECKS)
 
 
 def orders_of(schema: pl.Schema) -> dict[str, ColumnSpec]:
@@ -424,7 +435,7 @@ def orders_of(schema: pl.Schema) -> dict[str, ColumnSpec]:
     return {name: ColumnSpec("ordered", tuple(order)) for name, order in kept.items() if order}
 
 
-def opened(data: Any, session: Any = None, *, dialect: Dialect | None = None) -> Lazy:
+def open_lazy(data: Any, session: Any = None, *, dialect: Dialect | None = None) -> Lazy:
     """Return a lazy frame as what its engine can be asked.
 
     Parameters
@@ -446,21 +457,21 @@ def opened(data: Any, session: Any = None, *, dialect: Dialect | None = None) ->
         known = nw.from_native(data, pass_through=True)
     except nw.exceptions.DuplicateError:
         raise ColumnError("the frame has columns of the same name.", hint="rename them.") from None
-    engine = _engine(known.implementation) if isinstance(known, nw.LazyFrame) else None
+    engine = _find_engine(known.implementation) if isinstance(known, nw.LazyFrame) else None
     if engine is None:
         raise InputError(
             f"cannot ask an object of type {type(data).__name__} for its distinct rows.",
             hint="pass a polars LazyFrame, a DuckDB relation or a PySpark DataFrame (not of Spark Connect).",
         )
     native = known.to_native()
-    with _asking(engine):
+    with _translate_errors(engine):
         names = tuple(native.collect_schema().names() if isinstance(engine, Polars) else native.columns)
         doubled = sorted({name for name in names if names.count(name) > 1})
         if doubled:
-            raise ColumnError(f"the frame has several columns {listed(doubled)}.", hint="rename them.")
-        plain = engine.renamed(native, [f"c{place}" for place in range(len(names))])
+            raise ColumnError(f"the frame has several columns {quote_names(doubled)}.", hint="rename them.")
+        plain = engine.rename_columns(native, [f"c{place}" for place in range(len(names))])
         # Else a relation of another connection would be told only when the search is done.
-        engine.table(plain, pl.DataFrame({"r": [0]}), session)
+        engine.bring_rows(plain, pl.DataFrame({"r": [0]}), session)
     return Lazy(nw.from_native(plain), names, engine, session, dialect=dialect or Dialect())
 
 
@@ -500,10 +511,10 @@ def collapse(data: Any, columns: Sequence[str], *, session: Any = None) -> Table
     >>> table, table.counts.tolist()
     (Table(3 records in 2 rows, columns 'age', 'sex'), [1, 2])
     """
-    return Table.encode(opened(data, session).collapse(columns))
+    return Table.encode(open_lazy(data, session).collapse(columns))
 
 
-def _engine(implementation: nw.Implementation) -> Engine | None:
+def _find_engine(implementation: nw.Implementation) -> Engine | None:
     if implementation.is_polars():
         return Polars()
     if implementation.is_duckdb():
@@ -515,40 +526,40 @@ def _engine(implementation: nw.Implementation) -> Engine | None:
 
 
 @contextlib.contextmanager
-def _asking(engine: Engine) -> Iterator[None]:
+def _translate_errors(engine: Engine) -> Iterator[None]:
     """Turn whatever an engine raises, whose text may quote cells, into an error that names its type."""
     try:
         yield
     except HushError:
         raise
     except Exception as error:
-        if UNSEEN in str(error):
-            raise _unseen() from None
+        if UNSEEN_MESSAGE in str(error):
+            raise _unseen_record_error() from None
         hint = "run the query on its own: what it says is not repeated here, because it may quote cells."
         raise InputError(f"{engine.name} failed: {type(error).__name__}.", hint=hint) from None
 
 
 def _check_marks(n_missing: int) -> None:
     if n_missing:
-        raise _unseen(n_missing)
+        raise _unseen_record_error(n_missing)
 
 
-def _unseen(n_records: int | None = None) -> InputError:
+def _unseen_record_error(n_records: int | None = None) -> InputError:
     some = "some records hold" if n_records is None else f"{n_records:,} records or more hold"
-    return InputError(f"the input changed while it was read: {some} what no earlier pass saw.", hint=_SEVERAL)
+    return InputError(f"the input changed while it was read: {some} what no earlier pass saw.", hint=_CHANGE_HINT)
 
 
-def _groupable(data: nw.LazyFrame[Any], names: Sequence[str]) -> dict[str, nw.dtypes.DType]:
+def _groupable_types(data: nw.LazyFrame[Any], names: Sequence[str]) -> dict[str, nw.dtypes.DType]:
     """Return the types of columns, all of which can be grouped."""
     schema = {name: dtype for name, dtype in data.collect_schema().items() if name != MARK}
-    odd = [name for name, dtype in zip(names, schema.values(), strict=True) if isinstance(dtype, _UNGROUPED)]
+    odd = [name for name, dtype in zip(names, schema.values(), strict=True) if isinstance(dtype, _TYPES_WITHOUT_GROUPS)]
     if odd:
         hint = "turn them into text, numbers, dates, times or datetimes, or leave them out."
-        raise ColumnError(f"columns {listed(odd)} have types that cannot be grouped.", hint=hint)
+        raise ColumnError(f"columns {quote_names(odd)} have types that cannot be grouped.", hint=hint)
     return schema
 
 
-def _key(name: str, dtype: Any) -> nw.Expr:
+def _grouping_key(name: str, dtype: Any) -> nw.Expr:
     """Return a column by which equal values are equal: NaN is missing, 0 has no sign."""
     column = nw.col(name)
     if dtype.is_float():
@@ -557,36 +568,36 @@ def _key(name: str, dtype: Any) -> nw.Expr:
     return column.cast(nw.Int64) if isinstance(dtype, (nw.Int128, nw.UInt128)) else column
 
 
-def _met_by(name: str, dtype: Any) -> nw.Expr:
+def _join_key(name: str, dtype: Any) -> nw.Expr:
     """Return a column as it is joined: categories, and what has no type here, as text."""
-    key = _key(name, dtype)
+    key = _grouping_key(name, dtype)
     return key.cast(nw.String) if isinstance(dtype, (*_CATEGORIES, nw.Unknown)) else key
 
 
-def _untold(dtype: Any) -> Any:
+def _type_without_categories(dtype: Any) -> Any:
     """Return a type with text in the place of categories, in lists and structs too."""
     if isinstance(dtype, _CATEGORIES):
         return nw.String()
     if isinstance(dtype, nw.List):
-        return nw.List(_untold(dtype.inner))
+        return nw.List(_type_without_categories(dtype.inner))
     if isinstance(dtype, nw.Array):
-        return nw.Array(_untold(dtype.inner), dtype.size)
+        return nw.Array(_type_without_categories(dtype.inner), dtype.size)
     if isinstance(dtype, nw.Struct):
-        return nw.Struct({each.name: _untold(each.dtype) for each in dtype.fields})
+        return nw.Struct({each.name: _type_without_categories(each.dtype) for each in dtype.fields})
     return dtype
 
 
-def _plain(column: pl.Series) -> pl.Series:
+def _cells_without_categories(column: pl.Series) -> pl.Series:
     """Return a column without categories; one of no type, which files have no place for, is text."""
     dtype = column.dtype
     return column.cast(pl.String if isinstance(dtype, pl.Null) else without_categories(dtype))
 
 
-def _named(rows: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
+def _rename_columns(rows: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
     return rows.rename(dict(zip(rows.columns, names, strict=True)))
 
 
-def _of_pseudonyms(
+def _map_pseudonyms(
     lazy: Lazy, cells: PublishedCells, names: Sequence[str]
 ) -> tuple[pl.DataFrame, list[tuple[pl.DataFrame, pl.DataFrame, pl.Series]]]:
     """Return the published rows with their pseudonyms, and a map of the cells of each other column that has some.
@@ -598,15 +609,15 @@ def _of_pseudonyms(
     fresh = [name for name in cells.pseudonyms.fresh if name in names]
     if fresh:
         raise InputError(
-            f"columns {listed(fresh)} get a new pseudonym for every record, which a lazy frame cannot draw.",
+            f"columns {quote_names(fresh)} get a new pseudonym for every record, which a lazy frame cannot draw.",
             hint="write the release instead: what is read batch by batch has them.",
         )
     judged = tuple(name for name in cells.pseudonyms.keyed if name in cells.published.columns)
-    keyed = cells.pseudonyms.of(judged)
-    rows = cells.published if keyed is None else pseudonymize(lazy._frame(cells.published), keyed).native
+    keyed = cells.pseudonyms.select(judged)
+    rows = cells.published if keyed is None else pseudonymize(lazy._to_frame(cells.published), keyed).native
     maps = []
     for name in cells.pseudonyms.keyed:
-        keyed = cells.pseudonyms.of([name])
+        keyed = cells.pseudonyms.select([name])
         if name in names and name not in judged and keyed is not None:
             keys = lazy.collapse([name])
             new = pseudonymize(keys, keyed)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from hushtable.claims import Claim
 from hushtable.columns import ColumnSpec
-from hushtable.engines.choosing import opened
+from hushtable.engines.choosing import open_origin
 from hushtable.io import Dialect, Frame
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from hushtable.engines.lazy import Lazy
 
 
-def judged_rows(
+def collapse_original(
     data: Any, claim: Claim, dialect: Dialect | None = None, specs: Mapping[str, ColumnSpec] | None = None
 ) -> tuple[Files | Lazy, Frame]:
     """Open what a release was made from, and count its distinct rows.
@@ -35,8 +35,8 @@ def judged_rows(
     InputError
         It cannot be read, or has too many distinct rows to hold.
     """
-    rows = opened(data, engine="stream", dialect=dialect)
+    rows = open_origin(data, engine="stream", dialect=dialect)
     assert rows is not None
-    rows = rows.told({**(specs or {}), **claim.origins})
+    rows = rows.with_specs({**(specs or {}), **claim.origins})
     judged = (*claim.columns, *claim.sensitive, claim.person)
     return rows, rows.collapse([name for name in dict.fromkeys(judged) if name in rows.names])

@@ -17,12 +17,12 @@ import polars as pl
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from hushtable.engines.backends import MARK, UNSEEN, RecordCells, to_polars
-from hushtable.errors import ColumnError, InputError, listed
+from hushtable.engines.backends import MARK, UNSEEN_MESSAGE, RecordCells, to_polars
+from hushtable.errors import ColumnError, InputError, quote_names
 from hushtable.io import Parts, Scan
 
-_FEW: Final = 2_000_000  # rows that every executor may hold: some hundred MB
-_PER_PART: Final = 1_000_000
+_MAX_BROADCAST_ROWS: Final = 2_000_000  # rows that every executor may hold: some hundred MB
+_RECORDS_PER_PART: Final = 1_000_000
 
 
 class Spark:
@@ -31,11 +31,11 @@ class Spark:
     name = "Spark"
     writes = True
 
-    def renamed(self, frame: Any, names: Sequence[str]) -> Any:
+    def rename_columns(self, frame: Any, names: Sequence[str]) -> Any:
         """Return a frame with other names."""
         return frame.toDF(*names)
 
-    def estimated(self, frame: Any) -> tuple[int, int]:
+    def estimate_rows(self, frame: Any) -> tuple[int, int]:
         """Return about how many distinct rows there are, and exactly how many rows."""
         from pyspark.sql import functions
 
@@ -44,13 +44,13 @@ class Spark:
         n_rows, n_records = figures.first()
         return n_rows, n_records
 
-    def widths(self, frame: Any) -> list[int]:
+    def estimate_widths(self, frame: Any) -> list[int]:
         """Return about how many distinct values each column has."""
         from pyspark.sql import functions
 
         return list(frame.agg(*map(functions.approx_count_distinct, frame.columns)).first())
 
-    def table(self, frame: Any, rows: pl.DataFrame, session: Any) -> Any:
+    def bring_rows(self, frame: Any, rows: pl.DataFrame, session: Any) -> Any:
         """Return rows as a frame that can be joined with another one."""
         from pyspark.sql.pandas.types import from_arrow_schema
 
@@ -58,23 +58,23 @@ class Spark:
         # Left to itself, Spark takes a moment without a zone for one of the session's.
         schema = from_arrow_schema(table.schema, prefer_timestamp_ntz=True)
         brought = frame.sparkSession.createDataFrame(table, schema=schema)
-        return brought.hint("broadcast") if rows.height <= _FEW else brought
+        return brought.hint("broadcast") if rows.height <= _MAX_BROADCAST_ROWS else brought
 
-    def joined(self, left: Any, right: Any, on: Sequence[tuple[str, str]]) -> Any:
+    def join_rows(self, left: Any, right: Any, on: Sequence[tuple[str, str]]) -> Any:
         """Return all rows of the left with the row of the right that they equal."""
         pairs = [left[ours].eqNullSafe(right[theirs]) for ours, theirs in on]
         return left.join(right, functools.reduce(operator.and_, pairs), "left")
 
-    def pulled(self, frame: Any) -> pl.DataFrame:
+    def pull_rows(self, frame: Any) -> pl.DataFrame:
         """Return all rows."""
         return to_polars(frame.toArrow())
 
-    def batches(self, frame: Any) -> Iterator[pl.DataFrame]:
+    def pull_batches(self, frame: Any) -> Iterator[pl.DataFrame]:
         """Raise InputError: what Spark holds does not pass through one process."""
         raise InputError("Spark writes by itself.", hint="call write(cells, folder).")
 
 
-def started(master: str | None = None) -> Any:
+def start_session(master: str | None = None) -> Any:
     """Return the session of this process, or start one; see `hushtable.engines.session_of_spark`."""
     from pyspark.sql import SparkSession
 
@@ -89,7 +89,7 @@ def started(master: str | None = None) -> Any:
     return session
 
 
-def of_files(source: Scan, session: Any) -> Any:
+def read_files(source: Scan, session: Any) -> Any:
     """Return Parquet files, those of a Hive data set too, as a DataFrame; all executors see them.
 
     Raises
@@ -104,7 +104,7 @@ def of_files(source: Scan, session: Any) -> Any:
         # Which is no pattern, as the others are.
         reader = reader.option("basePath", f"file://{source.folder.absolute()}")
     try:
-        return reader.parquet(*map(_exactly, source.inputs))
+        return reader.parquet(*map(_escape_path, source.inputs))
     except Exception as error:
         # Its message may quote a cell that is the name of a folder.
         raise InputError(
@@ -113,7 +113,7 @@ def of_files(source: Scan, session: Any) -> Any:
         ) from None
 
 
-def _exactly(path: Path) -> str:
+def _escape_path(path: Path) -> str:
     """Return a path of which no sign is a pattern to Hadoop."""
     return "file://" + re.sub(r"([{}\[\]*?\\])", r"\\\1", str(path.absolute()))
 
@@ -134,16 +134,18 @@ class Executors:
         return total
 
 
-def spilled(frame: Any, folder: Path) -> None:
+def spill_rows(frame: Any, folder: Path) -> None:
     """Write all rows as Parquet, to be coded there; the folder is empty, and all executors see it."""
     draft = folder / "rows"
-    with _plain_moments(frame.sparkSession):
+    with _write_parquet_moments(frame.sparkSession):
         frame.write.parquet(f"file://{draft.absolute()}")
-    _named(draft, folder)
+    _name_parts(draft, folder)
     shutil.rmtree(draft)
 
 
-def walked(frame: Any, cuts: RecordCells, judged: Sequence[str], outputs: Sequence[tuple[str, str | None, str]]) -> Any:
+def walk_rows(
+    frame: Any, cuts: RecordCells, judged: Sequence[str], outputs: Sequence[tuple[str, str | None, str]]
+) -> Any:
     """Return what all rows publish, and `MARK`: each executor walks its rows down the cuts.
 
     Parameters
@@ -168,18 +170,18 @@ def walked(frame: Any, cuts: RecordCells, judged: Sequence[str], outputs: Sequen
     taken, names = [*judged], [*(name for name, _, _ in outputs), MARK]
     ways = [(published, kept) for _, published, kept in outputs]
 
-    def publish(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    def publish_batches(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         from hushtable.errors import InputError
 
         for batch in batches:
             try:
                 found = brought.value.of_batch([batch.column(name) for name in taken], wanted)
             except InputError:
-                raise RuntimeError(UNSEEN) from None
+                raise RuntimeError(UNSEEN_MESSAGE) from None
             columns = [batch.column(kept) if published is None else found[published] for published, kept in ways]
             yield pa.RecordBatch.from_arrays([*columns, pa.array(np.ones(batch.num_rows, dtype=bool))], names=names)
 
-    return frame.mapInArrow(publish, StructType([*fields, StructField(MARK, BooleanType())]))
+    return frame.mapInArrow(publish_batches, StructType([*fields, StructField(MARK, BooleanType())]))
 
 
 def write(frame: Any, names: Sequence[str], folder: Path, n_parts: int | None, n_records: int) -> int:
@@ -216,44 +218,48 @@ def write(frame: Any, names: Sequence[str], folder: Path, n_parts: int | None, n
     odd = [name for name, (_, kind) in zip(names, frame.dtypes, strict=False) if "map<" in kind or "variant" in kind]
     if odd:
         raise ColumnError(
-            f"columns {listed(odd)} have types that Spark cannot hash: maps or variants.",
+            f"columns {quote_names(odd)} have types that Spark cannot hash: maps or variants.",
             hint="turn them into lists of pairs or text, or leave them out.",
         )
-    seen = functions.when(functions.col(MARK).isNull(), functions.raise_error(functions.lit(UNSEEN)))
+    seen = functions.when(functions.col(MARK).isNull(), functions.raise_error(functions.lit(UNSEEN_MESSAGE)))
     kept = frame.where(seen.otherwise(functions.col(MARK)))
     # A field's metadata may tell of what is not published, such as categories.
     plain = [
-        functions.col(f"p{place}").cast(_untold(kept.schema[f"p{place}"].dataType)).alias(f"p{place}", metadata={})
+        functions.col(f"p{place}")
+        .cast(_type_without_metadata(kept.schema[f"p{place}"].dataType))
+        .alias(f"p{place}", metadata={})
         for place in range(len(names))
     ]
     kept = kept.select(*plain)
     flags = [functions.col(each).isNull() for each in kept.columns]
     content = functions.xxhash64(*kept.columns, *flags)
-    n_parts = n_parts or max(1, -(-n_records // _PER_PART))
+    n_parts = n_parts or max(1, -(-n_records // _RECORDS_PER_PART))
     dealt = kept.withColumn("h", content).repartition(n_parts, "h").sortWithinPartitions("h")
     draft = folder / f".{secrets.token_hex(4)}"
     try:
-        with _plain_moments(frame.sparkSession):
+        with _write_parquet_moments(frame.sparkSession):
             # Not as_uri: Hadoop takes a path's signs as they are.
             dealt.drop("h").toDF(*names).write.parquet(f"file://{draft.absolute()}")
-        return _named(draft, folder)
+        return _name_parts(draft, folder)
     finally:
         shutil.rmtree(draft, ignore_errors=True)
 
 
-def _untold(dtype: Any) -> Any:
+def _type_without_metadata(dtype: Any) -> Any:
     """Return a type without the metadata of what is nested in it."""
     from pyspark.sql.types import ArrayType, StructField, StructType
 
     if isinstance(dtype, ArrayType):
-        return ArrayType(_untold(dtype.elementType), dtype.containsNull)
+        return ArrayType(_type_without_metadata(dtype.elementType), dtype.containsNull)
     if isinstance(dtype, StructType):
-        return StructType([StructField(each.name, _untold(each.dataType), each.nullable) for each in dtype.fields])
+        return StructType(
+            [StructField(each.name, _type_without_metadata(each.dataType), each.nullable) for each in dtype.fields]
+        )
     return dtype
 
 
 @contextlib.contextmanager
-def _plain_moments(session: Any) -> Iterator[None]:
+def _write_parquet_moments(session: Any) -> Iterator[None]:
     """Write moments as Parquet has them; Spark's default is an older way, without their zone."""
     key = "spark.sql.parquet.outputTimestampType"
     before = session.conf.get(key)
@@ -264,7 +270,7 @@ def _plain_moments(session: Any) -> Iterator[None]:
         session.conf.set(key, before)
 
 
-def _named(draft: Path, folder: Path) -> int:
+def _name_parts(draft: Path, folder: Path) -> int:
     """Give the parts that hold records names that say nothing but their number; return how many records there are."""
     n_records = n_parts = 0
     parts = sorted(draft.glob("part-*.parquet"))

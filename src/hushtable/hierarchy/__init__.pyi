@@ -4,11 +4,11 @@ from .grid import (
     Dates as Dates,
     Intervals as Intervals,
     Times as Times,
-    plain as plain,
+    format_exact as format_exact,
     to_exact as to_exact,
 )
 from .hierarchy import Hierarchy as Hierarchy, check_lines as check_lines, groups_of as groups_of, name_of as name_of
-from .ladder import Ladder as Ladder, NamedSets as NamedSets, Rule as Rule, by_label as by_label
+from .ladder import Ladder as Ladder, NamedSets as NamedSets, Rule as Rule, level_of_labels as level_of_labels
 from .proposal import (
     Rounding as Rounding,
     code_lengths as code_lengths,
@@ -18,7 +18,7 @@ from .proposal import (
     propose_tails as propose_tails,
 )
 from .rules import (
-    LEAST as LEAST,
+    MIN_TAIL_RECORDS as MIN_TAIL_RECORDS,
     Codes as Codes,
     Dictionary as Dictionary,
     Frequency as Frequency,
@@ -27,7 +27,7 @@ from .rules import (
     Suppression as Suppression,
     Tails as Tails,
     is_known as is_known,
-    known_rate as known_rate,
     register as register,
+    share_in_dictionary as share_in_dictionary,
     to_dict as to_dict,
 )

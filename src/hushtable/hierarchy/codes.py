@@ -14,7 +14,7 @@ import numpy as np
 from hushtable._types import CodeArray, CountArray
 from hushtable.columns import cells
 
-_FITS: Final = 5  # units that a range has at least whose ends are rounded to them
+_MIN_UNITS_PER_RANGE: Final = 5  # units that a range has at least whose ends are rounded to them
 
 _CODE: Final = re.compile(r"[0-9A-Za-z](?:[./ -]?[0-9A-Za-z])*", re.ASCII)
 # Postcodes of the United Kingdom, whose first half has two to four characters.
@@ -32,12 +32,12 @@ def are_codes(texts: Sequence[str]) -> bool:
         return False
     if all(map(_BRITISH.fullmatch, texts)):
         return True
-    patterns = set(map(_pattern, texts))
+    patterns = set(map(_code_pattern, texts))
     longest = max(patterns, key=len)
     return all("9" in each and longest.startswith(each) and _may_end(longest, len(each)) for each in patterns)
 
 
-def _pattern(text: str) -> str:
+def _code_pattern(text: str) -> str:
     for signs, kind in _KINDS:
         text = re.sub(signs, kind, text)
     return text
@@ -66,7 +66,7 @@ class CodeGrid:
     keeps_labels: bool = False
 
     @classmethod
-    def of(cls, texts: Sequence[str], lengths: Sequence[int] | None = None) -> CodeGrid:
+    def from_texts(cls, texts: Sequence[str], lengths: Sequence[int] | None = None) -> CodeGrid:
         """Lay out ascending codes; with the prefixes of a hierarchy, falling, or with all that there are."""
         whole = max(map(len, texts))
         asked = lengths or [whole, *(length for length in range(whole - 1, 0, -1) if _ends_well(texts, length))]
@@ -87,13 +87,13 @@ class CodeGrid:
             kept.append(length)
             starts.append(first[unit])
             ends.append(np.maximum(np.append(first[1:], len(texts))[unit], reach))
-            fits = 2 if len(kept) == 2 else ceil(_FITS * len(texts) / len(first))
+            fits = 2 if len(kept) == 2 else ceil(_MIN_UNITS_PER_RANGE * len(texts) / len(first))
             least.append(max(fits, least[-1] + 1))
         prefixes = tuple(lengths or range(max(1, whole - 1), 0, -1))
         arrays = np.array(kept), np.array(starts), np.array(ends), np.array(least)
         return cls(tuple(texts), *arrays, prefixes, lengths is not None)
 
-    def rounded(self, low: CodeArray, high: CodeArray) -> tuple[CountArray, CountArray]:
+    def round_outwards(self, low: CodeArray, high: CodeArray) -> tuple[CountArray, CountArray]:
         """Return the first value of the range over each run of values, and one after its last."""
         level = np.searchsorted(self.least, high - low + 1, side="right") - 1
         if self.keeps_labels:
@@ -101,10 +101,10 @@ class CodeGrid:
             level = np.where(shared.any(axis=0), shared.argmax(axis=0), level)
         return self.starts[level, low], self.ends[level, high]
 
-    def text(self, begin: int, end: int) -> str:
+    def format_range(self, begin: int, end: int) -> str:
         """Write a range of values: one prefix, or the two that it begins and ends with."""
         if end - begin == 1:
-            return cells.value(self.texts[begin])
+            return cells.format_value(self.texts[begin])
         if end - begin == len(self.texts):
             return cells.SUPPRESSED
         fits = (self.starts[:, begin] == begin) & (self.ends[:, end - 1] == end)
@@ -112,9 +112,9 @@ class CodeGrid:
         length = int(self.lengths[level])
         if self.starts[level, end - 1] == begin:
             return f"{self.texts[begin][:length]}*"
-        return cells.from_to(*(_end(self.texts[code], length) for code in (begin, end - 1)))
+        return cells.format_interval(*(_format_end(self.texts[code], length) for code in (begin, end - 1)))
 
-    def edge(self, low: int, high: int) -> str:
+    def format_edge(self, low: int, high: int) -> str:
         """Write the shortest begin of a code that lies behind one value and not behind a later one."""
         before, after = self.texts[low], self.texts[high]
         return next(after[:length] for length in range(1, len(after) + 1) if after[:length] > before)
@@ -127,7 +127,7 @@ def _ends_well(texts: Sequence[str], length: int) -> bool:
     )
 
 
-def _end(text: str, length: int) -> str:
+def _format_end(text: str, length: int) -> str:
     """Write one end of a range: a mark, or nothing, behind it needs no star."""
     # E1 would hide that those of E10 begin with it too.
     is_whole = len(text) <= length or not (text[length].isalnum() or _BRITISH.fullmatch(text))

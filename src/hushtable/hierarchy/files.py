@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from hushtable import io
-from hushtable.columns import SUPPRESSED, value
+from hushtable.columns import SUPPRESSED, format_value
 from hushtable.errors import HierarchyError
-from hushtable.hierarchy.ladder import Level, by_label
+from hushtable.hierarchy.ladder import Level, level_of_labels
 
-_LEVEL: Final = re.compile(
+_LEVEL_HEADER: Final = re.compile(
     r"(level|ebene|stufe|niveau|nivel|livello|value|values|wert|code|group|gruppe|top|all)([ _-]?\d+)?", re.IGNORECASE
 )
 """What headers call the values and the levels above them."""
@@ -30,14 +30,14 @@ class LadderLines(NamedTuple):
     rows: list[list[str]]
     places: list[str]
 
-    def levels(self) -> tuple[tuple[str, ...], list[Level]]:
+    def build_levels(self) -> tuple[tuple[str, ...], list[Level]]:
         """Return the values and the levels between them and ``*``; raise where they make no ladder."""
         self._check_values()
         columns = list(zip(*self.rows, strict=True))
         # The top level is the hierarchy's own; a file may name it or not.
         if len(columns) > 1 and set(columns[-1]) == {SUPPRESSED}:
             columns.pop()
-        levels = [by_label(column) for column in columns[1:]]
+        levels = [level_of_labels(column) for column in columns[1:]]
         self._check_nested(levels)
         return columns[0], levels
 
@@ -125,7 +125,7 @@ def _has_header(rows: Sequence[Sequence[str]], column: str) -> bool:
     is_label = any(name in cells for name, cells in zip(first, zip(*others, strict=True), strict=True))
     if is_label or len({*first}) < len(first):
         return False
-    names_levels = len(first) > 1 and all(_LEVEL.fullmatch(cell.strip()) for cell in first)
+    names_levels = len(first) > 1 and all(_LEVEL_HEADER.fullmatch(cell.strip()) for cell in first)
     return names_levels or first[0].strip().casefold() == column.strip().casefold()
 
 
@@ -161,7 +161,7 @@ def parse_domains(text: str) -> dict[str, LadderLines]:
                 f"line {number}: not of the form `Column/node: value, value`.", hint="fill in what is missing."
             )
         paths.setdefault(column, []).extend(([*nodes, leaf], f"line {number}") for leaf in leaves)
-    return {column: _padded(each) for column, each in paths.items()}
+    return {column: _pad_paths(each) for column, each in paths.items()}
 
 
 def parse_tree(tree: Any) -> LadderLines:
@@ -171,18 +171,18 @@ def parse_tree(tree: Any) -> LadderLines:
     def walk(node: Any, path: list[str]) -> None:
         if isinstance(node, Mapping):
             for label, child in node.items():
-                walk(child, [*path, _text(label)])
+                walk(child, [*path, _text_of_leaf(label)])
         elif isinstance(node, (list, tuple)):
             first = len(paths) + 1
-            paths.extend(([*path, _text(leaf)], f"value {place}") for place, leaf in enumerate(node, first))
+            paths.extend(([*path, _text_of_leaf(leaf)], f"value {place}") for place, leaf in enumerate(node, first))
         else:
             raise HierarchyError("tree: a label without a list of values.", hint="write `label: [value, value]`.")
 
     walk(tree, [])
-    return _padded(paths)
+    return _pad_paths(paths)
 
 
-def _text(given: Any) -> str:
+def _text_of_leaf(given: Any) -> str:
     if given is None or isinstance(given, (bool, list, tuple, Mapping)):
         raise HierarchyError(
             "tree: a label or value that is no text.", hint="quote it: YAML reads a bare no, yes or ~ otherwise."
@@ -190,11 +190,11 @@ def _text(given: Any) -> str:
     return str(given)
 
 
-def _padded(paths: Sequence[tuple[list[str], str]]) -> LadderLines:
+def _pad_paths(paths: Sequence[tuple[list[str], str]]) -> LadderLines:
     """Turn paths from the top into rows of one length: a shallow value stays itself until its branch begins."""
     depth = max((len(path) for path, _ in paths), default=0)
     rows = []
     for path, _ in paths:
         *nodes, leaf = path
-        rows.append([leaf, *[value(leaf)] * (depth - len(path)), *reversed(nodes)])
+        rows.append([leaf, *[format_value(leaf)] * (depth - len(path)), *reversed(nodes)])
     return LadderLines(rows, [place for _, place in paths])

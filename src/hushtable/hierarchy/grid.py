@@ -13,8 +13,8 @@ import numpy as np
 
 from hushtable._types import BoolArray, CountArray, ValueArray
 from hushtable.columns import Column, cells, value_text
-from hushtable.errors import HierarchyError, listed
-from hushtable.hierarchy.ladder import Ladder, Level, as_tuple, empty, unfit
+from hushtable.errors import HierarchyError, quote_names
+from hushtable.hierarchy.ladder import Ladder, Level, as_tuple, empty_level, unfit_kind_error
 
 Number = int | float | str | Decimal
 Exact = int | Fraction  # a number without rounding: integers and decimals of any size
@@ -48,7 +48,7 @@ class Intervals:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "width", as_tuple(self.width))
-        widths = [_exact(width, "width") for width in self.width]
+        widths = [_parse_exact(width, "width") for width in self.width]
         if not widths or widths[0] <= 0:
             raise HierarchyError(f"intervals: width = {list(self.width)}.", hint="give at least one width, above 0.")
         for small, large in itertools.pairwise(widths):
@@ -57,22 +57,22 @@ class Intervals:
                     f"intervals: width {large} is no multiple of {small}, so the cells would not nest.",
                     hint="make each width a multiple of the one before, for instance 5, 10, 20.",
                 )
-        ends = [_exact(end, name) for name, end in (("low", self.low), ("high", self.high)) if end is not None]
+        ends = [_parse_exact(end, name) for name, end in (("low", self.low), ("high", self.high)) if end is not None]
         if len(ends) == 2 and ends[0] >= ends[1]:
             raise HierarchyError(f"intervals: low = {self.low} is not below high = {self.high}.", hint="swap them.")
 
     def ladder(self, column: Column, counts: CountArray | None = None) -> Ladder:
         """Return the grid's cells for the values of a number column."""
         if column.kind not in ("integer", "decimal"):
-            raise unfit(self.name, column, "numbers", "`dates` makes levels of dates, `prefix` of codes")
+            raise unfit_kind_error(self.name, column, "numbers", "`dates` makes levels of dates, `prefix` of codes")
         if not column.n_values:
-            return Ladder([empty() for _ in self.width])
+            return Ladder([empty_level() for _ in self.width])
         numbers = exact_numbers(column)
-        widths = [_exact(width, "width") for width in self.width]
-        low = None if self.low is None else _exact(self.low, "low")
-        high = None if self.high is None else _exact(self.high, "high")
+        widths = [_parse_exact(width, "width") for width in self.width]
+        low = None if self.low is None else _parse_exact(self.low, "low")
+        high = None if self.high is None else _parse_exact(self.high, "high")
         grid = _NumberGrid(numbers, widths[0], low, high, column.kind == "integer")
-        return Ladder([grid.level(width) for width in widths], grid.leaf_share)
+        return Ladder([grid.build_level(width) for width in widths], grid.leaf_share)
 
     def titles(self, n_levels: int) -> list[str]:
         """Return ``width 5`` and so on."""
@@ -93,20 +93,20 @@ class _NumberGrid:
         self.index = (numbers - self.anchor) // finest
         first, last = numbers.min(), numbers.max()
         # The domain ends with a whole cell: a cell has a width even where only its first value is seen.
-        self.begin: Exact = first if self.below.any() else self._edge(self.index.min()) if low is None else low
+        self.begin: Exact = first if self.below.any() else self._edge_of_cell(self.index.min()) if low is None else low
         if self.above.any():
             self.end: Exact = last + finest
         else:
-            self.end = self._edge(self.index.max() + 1) if high is None else high
+            self.end = self._edge_of_cell(self.index.max() + 1) if high is None else high
         self.leaf_share = float(Fraction(1) / (self.end - self.begin)) if are_integers else 0.0
         # A grid finer than the integers cannot make a cell smaller than one of them.
         self.leaf_share = min(1.0, self.leaf_share)
 
-    def _edge(self, index: Any) -> Exact:
+    def _edge_of_cell(self, index: Any) -> Exact:
         edge: Exact = self.anchor + index * self.finest
         return edge
 
-    def level(self, width: Exact) -> Level:
+    def build_level(self, width: Exact) -> Level:
         """Return the cells of one width."""
         inside = ~(self.below | self.above)
         distinct, inverse = np.unique(self.index[inside] // (width // self.finest), return_inverse=True)
@@ -119,18 +119,26 @@ class _NumberGrid:
         if self.above.any():
             codes[self.above] = len(edges)
             edges.append((self.high, None))
-        return Level(codes, tuple(_label(*edge) for edge in edges), np.array([self._share(*edge) for edge in edges]))
+        return Level(
+            codes,
+            tuple(_format_cell(*edge) for edge in edges),
+            np.array([self._share_of_cell(*edge) for edge in edges]),
+        )
 
-    def _share(self, begin: Exact | None, end: Exact | None) -> float:
+    def _share_of_cell(self, begin: Exact | None, end: Exact | None) -> float:
         begin = self.begin if begin is None else max(begin, self.begin)
         end = self.end if end is None else min(end, self.end)
         return max(self.leaf_share, float(Fraction(end - begin) / Fraction(self.end - self.begin)))
 
 
-def _label(begin: Exact | None, end: Exact | None) -> str:
+def _format_cell(begin: Exact | None, end: Exact | None) -> str:
     if begin is None:
-        return cells.below(plain(end or 0))
-    return cells.at_least(plain(begin)) if end is None else cells.between(plain(begin), plain(end))
+        return cells.format_below(format_exact(end or 0))
+    return (
+        cells.format_at_least(format_exact(begin))
+        if end is None
+        else cells.format_half_open(format_exact(begin), format_exact(end))
+    )
 
 
 def exact_numbers(column: Column) -> ValueArray:
@@ -144,7 +152,7 @@ def exact_numbers(column: Column) -> ValueArray:
     return numbers
 
 
-def plain(number: Exact) -> str:
+def format_exact(number: Exact) -> str:
     """Write an exact number without exponent and trailing zeros."""
     exact = Fraction(number)
     if exact.denominator == 1:
@@ -163,7 +171,7 @@ def to_exact(number: Any) -> Exact:
     return fraction.numerator if fraction.denominator == 1 else fraction
 
 
-def _exact(number: Any, what: str) -> Exact:
+def _parse_exact(number: Any, what: str) -> Exact:
     try:
         return to_exact(number)
     except (ValueError, ArithmeticError):
@@ -196,15 +204,15 @@ class Dates:
         places = [list(UNITS).index(unit) if unit in UNITS else -1 for unit in self.levels]
         if not places or -1 in places or places != sorted(set(places)):
             raise HierarchyError(
-                f"dates: levels = {list(self.levels)}.", hint=f"choose among {listed(UNITS)}, in this order."
+                f"dates: levels = {list(self.levels)}.", hint=f"choose among {quote_names(UNITS)}, in this order."
             )
 
     def ladder(self, column: Column, counts: CountArray | None = None) -> Ladder:
         """Return the calendar units of a date or datetime column."""
         if column.kind not in ("date", "datetime"):
-            raise unfit(self.name, column, "dates", "declare its kind as date if its texts are ISO dates")
+            raise unfit_kind_error(self.name, column, "dates", "declare its kind as date if its texts are ISO dates")
         if not column.n_values:
-            return Ladder([empty() for _ in self.levels])
+            return Ladder([empty_level() for _ in self.levels])
         finest = column.precision
         days = column.values.astype("datetime64[D]")
         places = unit_of(days, finest)
@@ -243,7 +251,7 @@ class Times:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "minutes", as_tuple(self.minutes))
-        chain = (*self.minutes, _DAY)
+        chain = (*self.minutes, _MINUTES_PER_DAY)
         are_whole = all(type(each) is int and each > 0 for each in chain) and len(chain) > 1
         if not are_whole or any(large % small or large == small for small, large in itertools.pairwise(chain)):
             hint = "give whole minutes, each a multiple of the one before, that go into a day: [15, 60, 360]."
@@ -252,33 +260,37 @@ class Times:
     def ladder(self, column: Column, counts: CountArray | None = None) -> Ladder:
         """Return the intervals of a column of times."""
         if column.kind != "time":
-            raise unfit(self.name, column, "times of a day", "declare its kind as time if its texts are like 08:15")
+            raise unfit_kind_error(
+                self.name, column, "times of a day", "declare its kind as time if its texts are like 08:15"
+            )
         if not column.n_values:
-            return Ladder([empty() for _ in self.minutes])
+            return Ladder([empty_level() for _ in self.minutes])
         minute = column.values.astype("datetime64[m]").astype(np.int64)
         are_whole = bool((column.values == column.values.astype("datetime64[m]")).all())
         levels = []
         for width in self.minutes:
             found, codes = np.unique(minute // width, return_inverse=True)
             labels = tuple(_times_label(cell * width, width) for cell in found.tolist())
-            levels.append(Level(codes.astype(np.int32), labels, np.full(len(found), width / _DAY)))
-        return Ladder(levels, 1 / _DAY if are_whole else 0.0)
+            levels.append(Level(codes.astype(np.int32), labels, np.full(len(found), width / _MINUTES_PER_DAY)))
+        return Ladder(levels, 1 / _MINUTES_PER_DAY if are_whole else 0.0)
 
     def titles(self, n_levels: int) -> list[str]:
         """Return ``15 minutes`` and so on."""
         return [f"{width} minutes" for width in self.minutes]
 
 
-_DAY: Final = 24 * 60
+_MINUTES_PER_DAY: Final = 24 * 60
 
 
 def _times_label(begin: int, width: int) -> str:
-    low, end = clock(60 * begin), begin + width
+    low, end = format_clock(60 * begin), begin + width
     # Midnight is no end that a time may have.
-    return cells.at_least(low) if end == _DAY else cells.between(low, clock(60 * end))
+    return (
+        cells.format_at_least(low) if end == _MINUTES_PER_DAY else cells.format_half_open(low, format_clock(60 * end))
+    )
 
 
-def clock(second: int) -> str:
+def format_clock(second: int) -> str:
     """Write a second of the day, ``08:00`` or ``08:00:05``."""
     return value_text("time", np.datetime64(second, "s"))
 

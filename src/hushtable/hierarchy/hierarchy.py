@@ -13,14 +13,24 @@ from typing import Any, Final, Literal
 
 import numpy as np
 
-from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray, frozen, remade
-from hushtable.columns import ENGLISH, CellWords, Column, Kind, cells, from_texts, value, words_of
+from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray, freeze_array, reduce_to_fields
+from hushtable.columns import ENGLISH, CellWords, Column, Kind, cells, format_value, from_texts, words_of
 from hushtable.errors import HierarchyError
 from hushtable.hierarchy import files, rules
-from hushtable.hierarchy.grid import Intervals, Number, plain, to_exact
+from hushtable.hierarchy.grid import Intervals, Number, format_exact, to_exact
 from hushtable.hierarchy.ladder import Ladder, Level, Rule
 from hushtable.hierarchy.proposal import propose
-from hushtable.hierarchy.rules import LEAST, Dates, Dictionary, Frequency, Prefix, Runs, Suppression, Tails, Times
+from hushtable.hierarchy.rules import (
+    MIN_TAIL_RECORDS,
+    Dates,
+    Dictionary,
+    Frequency,
+    Prefix,
+    Runs,
+    Suppression,
+    Tails,
+    Times,
+)
 
 
 def check_labels(
@@ -50,8 +60,8 @@ def check_labels(
                         f"{where} is also a {what} of another branch, that of value {code}.",
                         hint="give it another name: a published cell could mean either.",
                     )
-            if are_forms and cells.read(label).form != "value":
-                read = reader.codes(label)
+            if are_forms and cells.parse_cell(label).form != "value":
+                read = reader.codes_of_label(label)
                 if len(read) != sizes[node] or (codes[read] != node).any():
                     raise HierarchyError(
                         f"{where} reads as an interval or a set, but not of the {sizes[node]} values that it holds.",
@@ -67,42 +77,42 @@ class _Reader:
         self.code_of = {text: code for code, text in enumerate(values)}
         self.sorted: dict[type, tuple[list[Any], CodeArray]] | None = None
 
-    def codes(self, label: str) -> CodeArray:
+    def codes_of_label(self, label: str) -> CodeArray:
         """Return the values that a set or interval covers; nothing where it is neither."""
-        cell = cells.read(label)
+        cell = cells.parse_cell(label)
         if cell.form != "set":
-            return self._inside(label)
+            return self._codes_in_interval(label)
         if None in cell.members:
             # A missing value is under no node but the top.
             return np.empty(0, dtype=np.int32)
         texts = map(str, cell.members)
-        members = [[self.code_of[text]] if text in self.code_of else self._inside(text) for text in texts]
+        members = [[self.code_of[text]] if text in self.code_of else self._codes_in_interval(text) for text in texts]
         return np.unique(np.concatenate([np.empty(0, dtype=np.int32), *members])).astype(np.int32)
 
-    def _inside(self, text: str) -> CodeArray:
-        bounds = cells.read(text).ends
-        keys = [] if bounds is None else [_key(end) for end in (bounds.low, bounds.high) if end is not None]
+    def _codes_in_interval(self, text: str) -> CodeArray:
+        bounds = cells.parse_cell(text).ends
+        keys = [] if bounds is None else [_parse_key(end) for end in (bounds.low, bounds.high) if end is not None]
         if bounds is not None and None not in bounds and None in keys:
-            return self._between(str(bounds.low), str(bounds.high))
+            return self._codes_in_range(str(bounds.low), str(bounds.high))
         if bounds is None or len({type(key) for key in keys}) != 1 or keys[0] is None:
             return np.empty(0, dtype=np.int32)
-        ranked, codes = self._ranked(type(keys[0]))
+        ranked, codes = self._sort_keys(type(keys[0]))
         begin = 0 if bounds.low is None else bisect_left(ranked, keys[0])
         find = bisect_right if bounds.is_closed else bisect_left
         return codes[begin : len(ranked) if bounds.high is None else find(ranked, keys[-1])]
 
-    def _between(self, low: str, high: str) -> CodeArray:
+    def _codes_in_range(self, low: str, high: str) -> CodeArray:
         """Return the values in a range of codes, whose ends stand for all that begin with them."""
         low, high = low.removesuffix("*"), high.removesuffix("*")
         held = [code for code, text in enumerate(self.values) if low <= text and text[: len(high)] <= high]
         return np.array(held, dtype=np.int32)
 
-    def _ranked(self, kind: type) -> tuple[list[Any], CodeArray]:
+    def _sort_keys(self, kind: type) -> tuple[list[Any], CodeArray]:
         """Return the keys of one type in their order, and their values."""
         if self.sorted is None:
             by_type: dict[type, list[tuple[Any, int]]] = {}
             for code, text in enumerate(self.values):
-                key = _key(text)
+                key = _parse_key(text)
                 by_type.setdefault(type(key), []).append((key, code))
             by_type.pop(type(None), None)
             self.sorted = {
@@ -112,7 +122,7 @@ class _Reader:
         return self.sorted.get(kind, ([], np.empty(0, dtype=np.int32)))
 
 
-def _key(text: str) -> Any:
+def _parse_key(text: str) -> Any:
     """Return the number (exact), the moment or the time of a day that a text is; None where it is none."""
     try:
         return Fraction(to_exact(text.strip()))
@@ -188,16 +198,16 @@ class Hierarchy:
     lowest: CodeArray | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
-        frozen(self.level_codes)
+        freeze_array(self.level_codes)
         for array in (*self.shares, *self.siblings):
-            frozen(array)
+            freeze_array(array)
         if self.lowest is not None:
-            frozen(self.lowest)
-        for what, hint in self._faults():
+            freeze_array(self.lowest)
+        for what, hint in self._list_faults():
             raise HierarchyError(f"hierarchy of {self.column!r}: {what}", hint=hint)
         check_labels(self.column, self.values, self.level_codes, self.labels, are_forms=self.rule is None)
 
-    __reduce__ = remade
+    __reduce__ = reduce_to_fields
 
     def __repr__(self) -> str:
         return f"Hierarchy({self.column!r}: {self.n_values} values, {self.n_levels} levels)"
@@ -274,14 +284,14 @@ class Hierarchy:
         texts = tuple(column.texts())
         if texts == self.values and column.name == self.column:
             return self
-        places = self._places(column)
+        places = self._places_of_values(column)
         places_of_texts = np.fromiter((places.get(text, -1) for text in texts), dtype=np.int64, count=len(texts))
         missed = np.flatnonzero(places_of_texts < 0)
         if len(missed) and unknown != "suppress":
-            raise self._unlisted(column, missed)
-        levels = [self._aligned(level, places_of_texts) for level in range(1, self.n_levels - 1)]
+            raise self._missing_values_error(column, missed)
+        levels = [self._align_level(level, places_of_texts) for level in range(1, self.n_levels - 1)]
         lowest = None if self.lowest is None else np.append(self.lowest, np.int32(0))[places_of_texts]
-        aligned = _of(column.name, texts, Ladder(levels, self.leaf_share, lowest), self.rule)
+        aligned = _build_hierarchy(column.name, texts, Ladder(levels, self.leaf_share, lowest), self.rule)
         return replace(aligned, whole=self.whole or self)
 
     def to_dict(self) -> dict[str, Any]:
@@ -339,7 +349,7 @@ class Hierarchy:
                 f"column {column.name!r} was given a {type(given).__name__} as its hierarchy.",
                 hint="give a Hierarchy, a rule, a mapping of one, a path or 'auto'.",
             )
-        return _of(column.name, tuple(column.texts()), given.ladder(column, counts), given)
+        return _build_hierarchy(column.name, tuple(column.texts()), given.ladder(column, counts), given)
 
     @classmethod
     def auto(cls, column: Column, counts: CountArray | None = None) -> Hierarchy:
@@ -366,7 +376,7 @@ class Hierarchy:
         if set(entry) != {"tree"}:
             return rules.from_dict(entry)
         with files.name_source(f"hierarchy of {column!r}"):
-            return _of_rows(column, files.parse_tree(entry["tree"]))
+            return _build_from_lines(column, files.parse_tree(entry["tree"]))
 
     @classmethod
     def from_csv(
@@ -400,7 +410,7 @@ class Hierarchy:
         text = files.read_text(path, encoding)
         name = path.stem.rpartition("hierarchy_")[2] if column is None else column
         with files.name_source(str(path)):
-            return _of_rows(name, files.parse_csv(text, delimiter, name))
+            return _build_from_lines(name, files.parse_csv(text, delimiter, name))
 
     @classmethod
     def from_domains(cls, path_or_text: str | os.PathLike[str]) -> dict[str, Hierarchy]:
@@ -425,7 +435,7 @@ class Hierarchy:
         is_text = "\n" in given or (":" in given and not Path(given).exists())
         text = given if is_text else files.read_text(given)
         with files.name_source("domains" if is_text else given):
-            return {column: _of_rows(column, rows) for column, rows in files.parse_domains(text).items()}
+            return {column: _build_from_lines(column, rows) for column, rows in files.parse_domains(text).items()}
 
     @staticmethod
     def intervals(width: Number | Sequence[Number], low: Number | None = None, high: Number | None = None) -> Intervals:
@@ -433,7 +443,9 @@ class Hierarchy:
         return Intervals(width, low, high)  # type: ignore[arg-type]  # made a tuple there
 
     @staticmethod
-    def tails(low: Number | dt.date | None = None, high: Number | dt.date | None = None, least: int = LEAST) -> Tails:
+    def tails(
+        low: Number | dt.date | None = None, high: Number | dt.date | None = None, least: int = MIN_TAIL_RECORDS
+    ) -> Tails:
         """Return the rule of top and bottom coding; see `hushtable.hierarchy.rules.Tails`."""
         return Tails(low, high, least)
 
@@ -472,7 +484,7 @@ class Hierarchy:
         """Return the rule of the value or ``*``."""
         return Suppression()
 
-    def _faults(self) -> Iterator[tuple[str, str]]:
+    def _list_faults(self) -> Iterator[tuple[str, str]]:
         """Yield what is wrong with its shape, and what to do."""
         if self.level_codes.shape != (self.n_levels, self.n_values) or len(self.shares) != self.n_levels:
             what = f"{self.n_levels} levels of labels, but codes {self.level_codes.shape}."
@@ -498,14 +510,14 @@ class Hierarchy:
                 )
                 yield what, "values that are equal at a level must be equal at every level above."
 
-    def _places(self, column: Column) -> dict[str, int]:
+    def _places_of_values(self, column: Column) -> dict[str, int]:
         """Return where each value is listed; an exact text goes before an equal number or date."""
         exact = {text: place for place, text in enumerate(self.values)}
         if not column.is_measured:
             return exact
-        return {_canonical(text, column.kind): place for text, place in exact.items()} | exact
+        return {_canonical_text(text, column.kind): place for text, place in exact.items()} | exact
 
-    def _unlisted(self, column: Column, missed: CountArray) -> HierarchyError:
+    def _missing_values_error(self, column: Column, missed: CountArray) -> HierarchyError:
         shown = ", ".join(map(str, missed[:5].tolist())) + (" ..." if len(missed) > 5 else "")
         return HierarchyError(
             f"the hierarchy of {column.name!r} lists {self.n_values} values, but not {len(missed)} of the "
@@ -513,7 +525,7 @@ class Hierarchy:
             hint="add them, use unknown='suppress' to publish them as `*`, or a rule, which is never incomplete.",
         )
 
-    def _aligned(self, level: int, found: CountArray) -> Level:
+    def _align_level(self, level: int, found: CountArray) -> Level:
         labels, shares = (*self.labels[level], cells.SUPPRESSED), np.append(self.shares[level], 1.0)
         star = labels.index(cells.SUPPRESSED)
         nodes = np.where(found < 0, star, np.append(self.level_codes[level], star)[found])
@@ -522,17 +534,17 @@ class Hierarchy:
         return Level(codes.astype(np.int32), tuple(labels[node] for node in kept.tolist()), shares[kept], siblings)
 
 
-def _canonical(text: str, kind: Kind) -> str:
+def _canonical_text(text: str, kind: Kind) -> str:
     """Return the canonical text of a listed value; one of another kind stays as it is."""
     try:
         if kind in ("integer", "decimal"):
-            return plain(to_exact(text.strip()))
+            return format_exact(to_exact(text.strip()))
         return from_texts("", [text], kind)[0].text(0)
     except (ValueError, ArithmeticError, IndexError):
         return text
 
 
-def _of(column: str, values: tuple[str, ...], ladder: Ladder, rule: Rule | None = None) -> Hierarchy:
+def _build_hierarchy(column: str, values: tuple[str, ...], ladder: Ladder, rule: Rule | None = None) -> Hierarchy:
     """Put the values below a ladder and ``*`` on top of it."""
     n_values = len(values)
     codes = np.zeros((len(ladder.levels) + 2, n_values), dtype=np.int32)
@@ -546,39 +558,39 @@ def _of(column: str, values: tuple[str, ...], ladder: Ladder, rule: Rule | None 
         stars = np.array([label == cells.SUPPRESSED for label in level.labels], dtype=bool)
         shares.append(np.where(stars, 1.0, share))
     labels = (
-        tuple(cells.value(text) for text in values),
+        tuple(cells.format_value(text) for text in values),
         *(level.labels for level in ladder.levels),
         (cells.SUPPRESSED,),
     )
     nothing = np.empty(0, dtype=np.int64)
     between = (
-        _siblings(codes, place) if level.siblings is None else level.siblings
+        _count_siblings(codes, place) if level.siblings is None else level.siblings
         for place, level in enumerate(ladder.levels, start=1)
     )
     siblings = (nothing, *between, nothing)
     return Hierarchy(column, values, codes, labels, (*shares, np.ones(1)), rule, siblings, lowest=ladder.lowest)
 
 
-def _siblings(level_codes: CodeArray, level: int) -> CountArray:
+def _count_siblings(level_codes: CodeArray, level: int) -> CountArray:
     """Count, for every node of a level, the nodes that its parent has under it."""
     nodes, first = np.unique(level_codes[level], return_index=True)
     parents = level_codes[level + 1, first] if len(nodes) else nodes
     return np.asarray(np.bincount(parents, minlength=1)[parents], dtype=np.int64)
 
 
-def _of_rows(column: str, rows: files.LadderLines) -> Hierarchy:
-    values, levels = rows.levels()
-    return _of(column, values, Ladder(levels))
+def _build_from_lines(column: str, rows: files.LadderLines) -> Hierarchy:
+    values, levels = rows.build_levels()
+    return _build_hierarchy(column, values, Ladder(levels))
 
 
 def check_lines(source: str, rows: list[list[str]], numbers: list[int]) -> None:
     """Raise HierarchyError where rows from value to top make no hierarchy, by the lines that they come from."""
     with files.name_source(source):
-        _of_rows("codes", files.LadderLines(rows, [f"line {number}" for number in numbers]))
+        _build_from_lines("codes", files.LadderLines(rows, [f"line {number}" for number in numbers]))
 
 
-_SMALLEST: Final = 5  # values of the smallest groups; fewer are mostly listed
-_MAX_LENGTH: Final = 40
+_MIN_VALUES_PER_GROUP: Final = 5  # values of the smallest groups; fewer are mostly listed
+_MAX_CHARACTERS_PER_LABEL: Final = 40
 
 
 def groups_of(
@@ -587,7 +599,7 @@ def groups_of(
     may_name: BoolArray | None = None,
     *,
     language: str = ENGLISH,
-    max_length: int = _MAX_LENGTH,
+    max_length: int = _MAX_CHARACTERS_PER_LABEL,
 ) -> Hierarchy:
     """Return groups of 5, 10, 20 ... values of similar frequency, from the rarest; if ordered, runs of neighbours.
 
@@ -600,17 +612,17 @@ def groups_of(
     rank = np.empty(n_values, dtype=np.int32)
     rank[order] = np.arange(n_values)
     weights = np.where(True if may_name is None else may_name, counts + 1, 0)[order]
-    ladder, size = Ladder([]), _SMALLEST
+    ladder, size = Ladder([]), _MIN_VALUES_PER_GROUP
     while size < n_values:
         # The first group has what is left over: the most frequent values, or the only one that nearly all have.
         codes = ((rank + size - 1 - (n_values - 1) % size) // size).astype(np.int32)
-        labels = _labels([texts[i] for i in order], weights, np.bincount(codes), words_of(language), max_length)
+        labels = _name_groups([texts[i] for i in order], weights, np.bincount(codes), words_of(language), max_length)
         ladder.levels.append(Level(codes, labels))
         size *= 2
-    return _of(column.name, tuple(texts), ladder)
+    return _build_hierarchy(column.name, tuple(texts), ladder)
 
 
-def _labels(
+def _name_groups(
     texts: list[str], weights: CountArray, sizes: CountArray, words: CellWords, max_length: int
 ) -> tuple[str, ...]:
     """Name the groups of one level, runs of texts: a single value by itself, else by its most frequent one."""
@@ -621,22 +633,24 @@ def _labels(
         most = last - size + int(weights[run].argmax())
         name = name_of(texts[most], size, words, max_length) if weights[most] else None
         # What is cut may be the name of two groups.
-        found.append(value(texts[most]) if size == 1 else None if name in found else name)
+        found.append(format_value(texts[most]) if size == 1 else None if name in found else name)
     unnamed = [place for place, name in enumerate(found) if name is None]
     for number, place in enumerate(unnamed):
-        found[place] = words.unnamed(number if len(unnamed) > 1 else None, int(sizes[place]))
-    return tuple(_unlike(str(name), texts) if size > 1 else str(name) for name, size in zip(found, sizes, strict=True))
+        found[place] = words.name_other_group(number if len(unnamed) > 1 else None, int(sizes[place]))
+    return tuple(
+        _find_free_label(str(name), texts) if size > 1 else str(name) for name, size in zip(found, sizes, strict=True)
+    )
 
 
 def name_of(text: str, size: int, words: CellWords, max_length: int) -> str | None:
     """Name a group by one of its values, cut to fit: ``nu… and 4 more``; None where it reads as something else."""
-    name = words.group(text, size)
+    name = words.name_group(text, size)
     if len(name) > max_length:
-        name = words.group(f"{text[: max(1, max_length - (len(name) - len(text)) - 1)].rstrip()}…", size)
-    return name if cells.read(name).form == "value" else None
+        name = words.name_group(f"{text[: max(1, max_length - (len(name) - len(text)) - 1)].rstrip()}…", size)
+    return name if cells.parse_cell(name).form == "value" else None
 
 
-def _unlike(label: str, texts: Collection[str]) -> str:
+def _find_free_label(label: str, texts: Collection[str]) -> str:
     """Return a label that is no text of a value."""
     while label in texts:
         label = f"{label} …"

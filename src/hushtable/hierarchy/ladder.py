@@ -66,7 +66,7 @@ class NamedSets(NoLevels):
     name: ClassVar[str] = "named sets"
 
 
-def by_label(labels: Sequence[str]) -> Level:
+def level_of_labels(labels: Sequence[str]) -> Level:
     """Return a level whose nodes are the distinct labels, in order of first appearance."""
     seen: dict[str, int] = {}
     codes = np.fromiter((seen.setdefault(label, len(seen)) for label in labels), dtype=np.int32, count=len(labels))
@@ -78,12 +78,12 @@ def as_tuple(given: Any) -> tuple[Any, ...]:
     return tuple(given) if isinstance(given, (list, tuple, np.ndarray, range)) else (given,)
 
 
-def empty() -> Level:
+def empty_level() -> Level:
     """Return the level of a column without values."""
     return Level(np.empty(0, dtype=np.int32), (), np.empty(0))
 
 
-def unfit(name: str, column: Column, wanted: str, hint: str) -> HierarchyError:
+def unfit_kind_error(name: str, column: Column, wanted: str, hint: str) -> HierarchyError:
     """Return the error of a rule that meets a column of another kind."""
     message = f"{name} are made for {wanted}, but column {column.name!r} is of the kind {column.kind}."
     return HierarchyError(message, hint=f"{hint}.")

@@ -18,18 +18,18 @@ from hushtable.hierarchy.grid import (
     Exact,
     Intervals,
     Number,
-    clock,
     exact_numbers,
     first_day,
     first_place,
-    plain,
+    format_clock,
+    format_exact,
     to_exact,
     unit_label,
     unit_of,
 )
 from hushtable.hierarchy.ladder import Rule
 from hushtable.hierarchy.rules import (
-    LEAST,
+    MIN_TAIL_RECORDS,
     Dates,
     Frequency,
     Prefix,
@@ -42,13 +42,19 @@ from hushtable.hierarchy.rules import (
 )
 
 _MOST_CELLS: Final = 200
-_ANSWERS: Final = 3  # values of a column of answers
-_FITS: Final = 3  # times that a step goes into the intervals that are rounded to it
+_MAX_ANSWERS: Final = 3  # values of a column of answers
+_MIN_STEPS_PER_INTERVAL: Final = 3  # times that a step goes into the intervals that are rounded to it
 _MOST_DECIMALS: Final = 9
-_DAYS: Final = {"day": 1, "month": 30, "quarter": 91, "year": 365, "decade": 3_652}  # about as many as a unit has
-_CLOCK: Final = (5, 15, 60, 300, 900, 3_600, 21_600)  # seconds of the units of a day
-_LONG: Final = 7_200  # seconds; of times further apart, minutes are enough
-_UNEVEN: Final = 2  # days by which a unit differs from that at most
+_DAYS_PER_UNIT: Final = {
+    "day": 1,
+    "month": 30,
+    "quarter": 91,
+    "year": 365,
+    "decade": 3_652,
+}  # about as many as a unit has
+_SECONDS_PER_UNIT: Final = (5, 15, 60, 300, 900, 3_600, 21_600)  # seconds of the units of a day
+_MAX_SECONDS_OF_SPAN: Final = 7_200  # seconds; of times further apart, minutes are enough
+_MAX_DAYS_OFF: Final = 2  # days by which a unit differs from that at most
 
 _Units = Callable[[CountArray, int, Exact], tuple[CountArray, CountArray, CountArray]]
 
@@ -74,7 +80,7 @@ class Rounding:
     unit: str = "day"  # of dates, what a cell is: a day, or the month, quarter or year that all of them are given as
 
     @classmethod
-    def of(cls, column: Column, grid: Exact | None = None) -> Rounding:
+    def from_column(cls, column: Column, grid: Exact | None = None) -> Rounding:
         """Lay a column of at least two numbers or dates on a grid; its own where none is given.
 
         Dates have a grid of days, or of the months, quarters or years that they are given as; times of a day have one
@@ -84,19 +90,19 @@ class Rounding:
         """
         if column.kind in ("date", "datetime"):
             index = unit_of(column.values.astype("datetime64[D]"), column.precision)
-            calendar = partial(_calendar, unit=column.precision)
-            laid = cls._of(column, 1, index, 1.0 if column.kind == "date" else 0.0, calendar)
+            calendar = partial(_calendar_units, unit=column.precision)
+            laid = cls._from_cells(column, 1, index, 1.0 if column.kind == "date" else 0.0, calendar)
             return replace(laid, unit=column.precision)
         if column.kind == "time":
-            return cls._of(column, *_of_clock(column), _clock_steps)
-        low, high = (_exact(column.values[end]) for end in (0, -1))
-        finest = _resolution(column)
+            return cls._from_cells(column, *_clock_cells(column), _clock_units)
+        low, high = (_exact_value(column.values[end]) for end in (0, -1))
+        finest = _find_resolution(column)
         width = grid or max(finest, finest_grid(low, high))
-        index = _cells(column, width)
-        return cls._of(column, width, index, min(1.0, float(Fraction(finest) / width)), _round_numbers)
+        index = _number_cells(column, width)
+        return cls._from_cells(column, width, index, min(1.0, float(Fraction(finest) / width)), _number_units)
 
     @classmethod
-    def _of(cls, column: Column, grid: Exact, index: CountArray, value_width: float, units: _Units) -> Rounding:
+    def _from_cells(cls, column: Column, grid: Exact, index: CountArray, value_width: float, units: _Units) -> Rounding:
         first = int(index[0])
         found, place = np.unique(index - first, return_inverse=True)
         steps, starts, ends = units(found, first, grid)
@@ -123,9 +129,9 @@ class Rounding:
     @property
     def least(self) -> CountArray:
         """How many cells an interval has at least that is rounded to each level, shape (n_levels,)."""
-        return np.asarray(_FITS * self.steps)
+        return np.asarray(_MIN_STEPS_PER_INTERVAL * self.steps)
 
-    def rounded(self, low: CodeArray, high: CodeArray) -> tuple[CountArray, CountArray]:
+    def round_outwards(self, low: CodeArray, high: CodeArray) -> tuple[CountArray, CountArray]:
         """Return the cell that the round interval over each run of places begins with, and the one after its last."""
         level = np.searchsorted(self.least, self.cells[high] - self.cells[low] + 1, side="right") - 1
         level = np.maximum(level, 0)
@@ -137,53 +143,53 @@ class Rounding:
 
     def shares(self, low: CodeArray, high: CodeArray) -> FloatArray:
         """Return what the round interval over each run of places covers of the column."""
-        begin, end = self.rounded(low, high)
+        begin, end = self.round_outwards(low, high)
         return np.asarray((end - begin - self.value_width) / self.width)
 
-    def text(self, begin: int, end: int) -> str:
+    def format_interval(self, begin: int, end: int) -> str:
         """Write a round interval; the outermost ones are open, and one value or calendar unit is written as such."""
         if self._are_answers and end - begin < self.n_cells:
-            inside = [self._edge(cell) for cell in self.cells.tolist() if begin <= cell < end]
-            return cells.value(inside[0]) if len(inside) == 1 else cells.one_of(inside, between=",")
+            inside = [self._format_edge(cell) for cell in self.cells.tolist() if begin <= cell < end]
+            return cells.format_value(inside[0]) if len(inside) == 1 else cells.format_set(inside, between=",")
         if end - begin == 1 and self.value_width == 1:
-            return cells.value(self._edge(begin))
+            return cells.format_value(self._format_edge(begin))
         if begin == 0:
-            return cells.SUPPRESSED if end == self.n_cells else cells.below(*self._ends(end))
+            return cells.SUPPRESSED if end == self.n_cells else cells.format_below(*self._format_ends(end))
         if end == self.n_cells:
-            return cells.at_least(*self._ends(begin))
-        return self._unit(begin, end) or cells.between(*self._ends(begin, end))
+            return cells.format_at_least(*self._format_ends(begin))
+        return self._format_unit(begin, end) or cells.format_half_open(*self._format_ends(begin, end))
 
     @property
     def _are_answers(self) -> bool:
         """Whether the values are a few numbers of one digit, as 0 for no and 1 for yes, which are no range."""
         is_whole = self.kind != "time" and not self.is_calendar and self.grid == 1 and self.value_width == 1
-        return is_whole and len(self.cells) <= _ANSWERS and self.first > -10 and self.first + self.n_cells <= 10
+        return is_whole and len(self.cells) <= _MAX_ANSWERS and self.first > -10 and self.first + self.n_cells <= 10
 
-    def _edge(self, cell: int) -> str:
+    def _format_edge(self, cell: int) -> str:
         if self.is_calendar:
             return unit_label(self.first + cell, self.unit)
         if self.kind == "time":
-            return clock((self.first + cell) * int(self.grid))
-        return plain((self.first + cell) * self.grid)
+            return format_clock((self.first + cell) * int(self.grid))
+        return format_exact((self.first + cell) * self.grid)
 
-    def _ends(self, *at: int) -> list[str]:
+    def _format_ends(self, *at: int) -> list[str]:
         """Write the ends of an interval: of dates as years or months, where all of them are first days of such."""
         if not self.is_calendar:
-            return [self._edge(cell) for cell in at]
+            return [self._format_edge(cell) for cell in at]
         return cells.without_first_days([str(self.first_day(cell)) for cell in at])
 
     def first_day(self, cell: int) -> np.datetime64:
         """Return the day that a cell of dates begins with."""
         return np.datetime64(int(first_day(np.array(self.first + cell), self.unit)), "D")
 
-    def _unit(self, begin: int, end: int) -> str | None:
+    def _format_unit(self, begin: int, end: int) -> str | None:
         """Return the label of the calendar unit that an interval is, if it is one."""
         if not self.is_calendar:
             return None
         days = np.array([self.first_day(begin), self.first_day(end)])
         for name, about in zip(_units_from(self.unit), self.steps.tolist(), strict=True):
             # Most intervals are no unit, which their length tells at once.
-            if abs(end - begin - about) > _UNEVEN:
+            if abs(end - begin - about) > _MAX_DAYS_OFF:
                 continue
             unit, after = unit_of(days, name)
             if after == unit + 1 and (first_day(np.array([unit, after]), name) == days.astype(np.int64)).all():
@@ -200,11 +206,11 @@ def finest_grid(low: Exact, high: Exact, most_cells: int = _MOST_CELLS) -> Exact
     return found.numerator if found.denominator == 1 else found
 
 
-def _exact(value: Any) -> Exact:
+def _exact_value(value: Any) -> Exact:
     return int(value) if isinstance(value, np.integer) else to_exact(value_text("decimal", value))
 
 
-def _resolution(column: Column) -> Exact:
+def _find_resolution(column: Column) -> Exact:
     """Return the power of ten that all values are multiples of, at most 1; 0 where they have too many decimals."""
     values = column.values
     if column.kind == "integer":
@@ -216,7 +222,7 @@ def _resolution(column: Column) -> Exact:
     return 0 if n_decimals is None else Fraction(1, 10**n_decimals)
 
 
-def _cells(column: Column, width: Exact) -> CountArray:
+def _number_cells(column: Column, width: Exact) -> CountArray:
     """Number the cells of all values: exactly, where rounding could put one on the wrong side of an edge."""
     if column.kind == "integer" and isinstance(width, int) and width < 2**62:
         return np.asarray(column.values.astype(np.int64) // width)
@@ -224,11 +230,11 @@ def _cells(column: Column, width: Exact) -> CountArray:
     cells_ = np.floor(about).astype(np.int64)
     is_near = np.abs(about - np.round(about)) <= np.maximum(1.0, np.abs(about)) * 1e-9
     for code in np.flatnonzero(is_near).tolist():
-        cells_[code] = _exact(column.values[code]) // width
+        cells_[code] = _exact_value(column.values[code]) // width
     return cells_
 
 
-def _round_numbers(found: CountArray, first: int, grid: Exact) -> tuple[CountArray, CountArray, CountArray]:
+def _number_units(found: CountArray, first: int, grid: Exact) -> tuple[CountArray, CountArray, CountArray]:
     """Return the units of 5, 10, 50 ... times a power of ten that hold whole cells."""
     steps = [1]
     power = len(str(Fraction(grid).numerator)) - len(str(Fraction(grid).denominator)) - 1
@@ -245,29 +251,35 @@ def _round_numbers(found: CountArray, first: int, grid: Exact) -> tuple[CountArr
     return np.array(steps), starts, starts + np.array(steps)[:, None]
 
 
-def _of_clock(column: Column) -> tuple[int, CountArray, float]:
+def _clock_cells(column: Column) -> tuple[int, CountArray, float]:
     """Return the seconds of a cell of times of a day, every value's cell, and what a value covers of one."""
     seconds = column.values.astype("datetime64[s]").astype(np.int64)
-    width = 60 if (seconds % 60 == 0).all() or seconds[-1] - seconds[0] > _LONG else 1
+    width = 60 if (seconds % 60 == 0).all() or seconds[-1] - seconds[0] > _MAX_SECONDS_OF_SPAN else 1
     is_as_fine = bool((column.values == (seconds // width * width).astype("datetime64[s]")).all())
     return width, seconds // width, 1.0 if is_as_fine else 0.0
 
 
-def _clock_steps(found: CountArray, first: int, grid: Exact) -> tuple[CountArray, CountArray, CountArray]:
+def _clock_units(found: CountArray, first: int, grid: Exact) -> tuple[CountArray, CountArray, CountArray]:
     """Return the units of minutes, quarter hours, hours and six hours that hold whole cells."""
-    steps = np.array([1, *(step // int(grid) for step in _CLOCK if step > grid)])[:, None]
+    steps = np.array([1, *(step // int(grid) for step in _SECONDS_PER_UNIT if step > grid)])[:, None]
     starts = (first + found) // steps * steps - first
     return steps.ravel(), starts, starts + steps
 
 
-def _calendar(found: CountArray, first: int, grid: Exact, *, unit: str) -> tuple[CountArray, CountArray, CountArray]:
+def _calendar_units(
+    found: CountArray, first: int, grid: Exact, *, unit: str
+) -> tuple[CountArray, CountArray, CountArray]:
     """Return the calendar units of days, months, quarters or years."""
     names = _units_from(unit)
     days = first_day(found + first, unit).astype("datetime64[D]")
     starts, ends = (
         np.stack([first_place(unit_of(days, name) + after, name, unit) - first for name in names]) for after in (0, 1)
     )
-    return np.array([_DAYS[name] if unit == "day" else UNITS[name] // UNITS[unit] for name in names]), starts, ends
+    return (
+        np.array([_DAYS_PER_UNIT[name] if unit == "day" else UNITS[name] // UNITS[unit] for name in names]),
+        starts,
+        ends,
+    )
 
 
 def _units_from(unit: str) -> list[str]:
@@ -276,10 +288,10 @@ def _units_from(unit: str) -> list[str]:
 
 
 _MOST_LISTED: Final = 256  # beyond it, a label that lists its values is no longer read by anyone
-_TAIL: Final = 0.01
+_SHARE_OF_TAIL: Final = 0.01
 _FINEST_CELLS: Final = 16
 _N_WIDTHS: Final = 4
-_NEARLY_ALL: Final = 0.95  # of the values of a column of codes
+_SHARE_OF_CODES: Final = 0.95  # of the values of a column of codes
 _END_CELLS: Final = 50  # of the grid that ends of tails lie on, about so many lie between the ends
 
 
@@ -319,7 +331,9 @@ def propose(column: Column, counts: CountArray | None = None) -> Rule:
     return Frequency(max(2, int(np.ceil(column.n_values ** (1 / 3))))) if column.n_values > 2 else Suppression()
 
 
-def propose_tails(column: Column, counts: CountArray, n_low: int, n_high: int, least: int = LEAST) -> Tails | None:
+def propose_tails(
+    column: Column, counts: CountArray, n_low: int, n_high: int, least: int = MIN_TAIL_RECORDS
+) -> Tails | None:
     """Propose ends for numbers or dates, with so many records beyond each; None where too few lie between.
 
     Ends are multiples of 1, 2 or 5 times a power of ten, or first days of calendar units, on a grid of about 50 cells
@@ -332,7 +346,7 @@ def propose_tails(column: Column, counts: CountArray, n_low: int, n_high: int, l
     after = int(np.searchsorted(reached, reached[-1] - n_high, side="right")) if n_high else column.n_values
     if first >= after:
         return None
-    floor = _floor(column, places[first], places[after - 1])
+    floor = _build_grid_floor(column, places[first], places[after - 1])
     low = high = None
     if n_low:
         low = floor(places[first], 0)
@@ -345,22 +359,22 @@ def propose_tails(column: Column, counts: CountArray, n_low: int, n_high: int, l
     is_between &= True if high is None else (places < high).astype(bool)
     if counts[is_between].sum() < least:
         return None
-    low_end, high_end = (None if end is None else _end(column, end) for end in (low, high))
+    low_end, high_end = (None if end is None else _format_end(column, end) for end in (low, high))
     return Tails(low_end, high_end, least)
 
 
-def _floor(column: Column, low: Exact, high: Exact) -> Callable[[Exact, int], Exact]:
+def _build_grid_floor(column: Column, low: Exact, high: Exact) -> Callable[[Exact, int], Exact]:
     """Return what finds the last point of a grid up to a place, or one some cells further."""
     if is_calendar(column):
-        unit = next((unit for unit, days in _DAYS.items() if days * _END_CELLS >= high - low), "decade")
+        unit = next((unit for unit, days in _DAYS_PER_UNIT.items() if days * _END_CELLS >= high - low), "decade")
         return lambda day, more: int(first_day(unit_of(np.array([day], dtype="datetime64[D]"), unit) + more, unit)[0])
     grid = finest_grid(low, high, _END_CELLS)
     grid = max(grid, 1) if column.kind == "integer" else grid
     return lambda place, more: (place // grid + more) * grid
 
 
-def _end(column: Column, place: Exact) -> Number:
-    return str(np.datetime64(int(place), "D")) if is_calendar(column) else _number(place)
+def _format_end(column: Column, place: Exact) -> Number:
+    return str(np.datetime64(int(place), "D")) if is_calendar(column) else _to_number(place)
 
 
 def code_lengths(column: Column) -> tuple[int, ...]:
@@ -368,13 +382,13 @@ def code_lengths(column: Column) -> tuple[int, ...]:
     texts = column.texts()
     length = length_of_codes(texts)
     n_codes = sum(len(text) == length and text.isascii() and text.isdigit() for text in texts)
-    return prefix_lengths(length) if length > 2 and n_codes >= _NEARLY_ALL * len(texts) else ()
+    return prefix_lengths(length) if length > 2 and n_codes >= _SHARE_OF_CODES * len(texts) else ()
 
 
 def length_of_codes(texts: list[str]) -> int:
     """Return the length that nearly all codes reach at most; words among them, which hold no digit, have no say."""
     lengths = sorted(len(text) for text in texts if any(map(str.isdigit, text))) or sorted(map(len, texts))
-    return lengths[math.ceil(_NEARLY_ALL * (len(lengths) - 1))]
+    return lengths[math.ceil(_SHARE_OF_CODES * (len(lengths) - 1))]
 
 
 def prefix_lengths_of(column: Column) -> tuple[int, ...]:
@@ -399,7 +413,7 @@ def _round_intervals(column: Column, counts: CountArray | None) -> Rule:
     reached = np.cumsum(weights)
     first, last = (
         numbers[min(int(np.searchsorted(reached, share * reached[-1])), len(numbers) - 1)]
-        for share in (_TAIL, 1 - _TAIL)
+        for share in (_SHARE_OF_TAIL, 1 - _SHARE_OF_TAIL)
     )
     if first == last:
         # Nearly everyone has one value: only the tails are left to generalize.
@@ -412,7 +426,7 @@ def _round_intervals(column: Column, counts: CountArray | None) -> Rule:
     if not widths:
         return Suppression()
     low, high = first // widths[-1] * widths[-1], (last // widths[-1] + 1) * widths[-1]
-    return Intervals(tuple(map(_number, widths)), _number(low), _number(high))
+    return Intervals(tuple(map(_to_number, widths)), _to_number(low), _to_number(high))
 
 
 def _round_down(number: Fraction) -> Fraction:
@@ -422,9 +436,9 @@ def _round_down(number: Fraction) -> Fraction:
     return next(candidate for candidate in candidates if candidate <= number)
 
 
-def _number(exact: Exact) -> Number:
+def _to_number(exact: Exact) -> Number:
     """Return a number as YAML writes it best: an integer, else a float where that is exact, else its text."""
-    text = plain(exact)
+    text = format_exact(exact)
     if "." not in text:
         return int(text)
     return float(text) if Fraction(repr(float(text))) == exact else text

@@ -20,7 +20,7 @@ from typing import Any, ClassVar, Final
 import numpy as np
 
 from hushtable._types import CountArray, ValueArray
-from hushtable.columns import ENGLISH, LANGUAGES, Column, cells, check_language, fold
+from hushtable.columns import ENGLISH, LANGUAGES, Column, cells, check_language, fold_text
 from hushtable.errors import HierarchyError
 from hushtable.hierarchy.grid import (
     UNITS,
@@ -31,17 +31,26 @@ from hushtable.hierarchy.grid import (
     Times as Times,
     exact_numbers,
     first_day,
-    plain,
+    format_exact,
     to_exact,
     unit_label,
     unit_of,
 )
-from hushtable.hierarchy.ladder import Ladder, Level, NoLevels, Rule, as_tuple, by_label, empty, unfit
+from hushtable.hierarchy.ladder import (
+    Ladder,
+    Level,
+    NoLevels,
+    Rule,
+    as_tuple,
+    empty_level,
+    level_of_labels,
+    unfit_kind_error,
+)
 from hushtable.models import entries
 
-LEAST: Final = 5  # records that a tail holds at least where nobody says how many
-_FINEST: Final = 100  # of the finest intervals, about so many lie between the ends
-_DECADE: Final = 3_652  # days
+MIN_TAIL_RECORDS: Final = 5  # records that a tail holds at least where nobody says how many
+_MAX_CELLS_BETWEEN_ENDS: Final = 100  # of the finest intervals, about so many lie between the ends
+_DAYS_PER_DECADE: Final = 3_652  # days
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +92,7 @@ class Tails:
 
     low: Number | dt.date | None = None
     high: Number | dt.date | None = None
-    least: int = LEAST
+    least: int = MIN_TAIL_RECORDS
     name: ClassVar[str] = "tails"
 
     def __post_init__(self) -> None:
@@ -91,7 +100,7 @@ class Tails:
             if isinstance(getattr(self, end), dt.date):
                 # As a policy without quotes has it; a manifest has texts only.
                 object.__setattr__(self, end, getattr(self, end).isoformat())
-        ends = [_end(end, given) for end, given in (("low", self.low), ("high", self.high)) if given is not None]
+        ends = [_parse_end(end, given) for end, given in (("low", self.low), ("high", self.high)) if given is not None]
         if not ends:
             raise HierarchyError(
                 "tails: neither low nor high is given.", hint="give the end that values lie beyond, or both."
@@ -110,32 +119,34 @@ class Tails:
 
     def ladder(self, column: Column, counts: CountArray | None = None) -> Ladder:
         """Return the tails, and values and intervals between them; raise where a tail holds too few records."""
-        low, high = self._ends(column)
+        low, high = self._parse_ends(column)
         if not column.n_values:
-            return Ladder([empty(), empty()])
+            return Ladder([empty_level(), empty_level()])
         places = places_of(column)
         first = 0 if low is None else bisect_left(places, low)
         after = column.n_values if high is None else bisect_left(places, high)
         if counts is not None:
-            self._check(column.name, "low", int(counts[:first].sum()))
-            self._check(column.name, "high", int(counts[after:].sum()))
+            self._check_tail(column.name, "low", int(counts[:first].sum()))
+            self._check_tail(column.name, "high", int(counts[after:].sum()))
         centre = _Centre(column, places, (low, high), (first, after))
         lowest = np.ones(column.n_values, dtype=np.int32)
         lowest[first:after] = 0
-        return Ladder([centre.values(), *centre.steps(), centre.whole()], centre.leaf_share, lowest)
+        return Ladder(
+            [centre.value_level(), *centre.step_levels(), centre.single_cell_level()], centre.leaf_share, lowest
+        )
 
     def titles(self, n_levels: int) -> list[str]:
         """Return ``ends coded``, ``steps`` and ``ends``."""
         return ["ends coded", *["steps"] * (n_levels - 2), "ends"]
 
-    def _ends(self, column: Column) -> tuple[Exact | None, Exact | None]:
+    def _parse_ends(self, column: Column) -> tuple[Exact | None, Exact | None]:
         """Return both ends as numbers, or as days from 1970 on."""
         if not column.is_measured or column.kind == "time":
             hint = "`runs` makes levels of ordered categories, `frequency` of others"
-            raise unfit(self.name, column, "numbers and dates", hint)
+            raise unfit_kind_error(self.name, column, "numbers and dates", hint)
         found: list[Exact | None] = []
         for name, given in (("low", self.low), ("high", self.high)):
-            end, is_date = (None, is_calendar(column)) if given is None else _end(name, given)
+            end, is_date = (None, is_calendar(column)) if given is None else _parse_end(name, given)
             if is_date != is_calendar(column):
                 what, wanted = ("a date", "a number") if is_date else ("a number", "a date as '2024-05-31'")
                 raise HierarchyError(
@@ -145,7 +156,7 @@ class Tails:
             found.append(end)
         return found[0], found[1]
 
-    def _check(self, name: str, end: str, n_records: int) -> None:
+    def _check_tail(self, name: str, end: str, n_records: int) -> None:
         if 0 < n_records < self.least:
             where = f"below low = {self.low}" if end == "low" else f"at high = {self.high} or above"
             msg = f"tails: fewer than least = {self.least} records of column {name!r} lie {where}."
@@ -162,38 +173,40 @@ class _Centre:
         self.column, self.places, self.ends = column, places[slice(*run)], ends
         self.n_below, self.n_above = run[0], column.n_values - run[1]
         resolution = int(column.kind in ("integer", "date"))
-        self.span = _span(places, ends, resolution)
-        self.widths = [] if is_calendar(column) else _widths(self.span, resolution)
-        widest = _DECADE if is_calendar(column) else self.widths[-1] if self.widths else self.span
+        self.span = _distance_between_ends(places, ends, resolution)
+        self.widths = [] if is_calendar(column) else _list_round_widths(self.span, resolution)
+        widest = _DAYS_PER_DECADE if is_calendar(column) else self.widths[-1] if self.widths else self.span
         self.tail = min(self.span, widest)
         self.domain = self.span + self.tail * sum(end is not None for end in ends)
-        self.leaf_share = self._share(resolution)
+        self.leaf_share = self._share_of_width(resolution)
 
-    def values(self) -> Level:
+    def value_level(self) -> Level:
         """Return the level of the values."""
         n_values = len(self.places)
-        labels = [cells.value(self.column.text(self.n_below + i)) for i in range(n_values)]
-        return self._beside_tails(np.arange(n_values), labels, [self.leaf_share] * n_values)
+        labels = [cells.format_value(self.column.text(self.n_below + i)) for i in range(n_values)]
+        return self._add_tails(np.arange(n_values), labels, [self.leaf_share] * n_values)
 
-    def steps(self) -> list[Level]:
+    def step_levels(self) -> list[Level]:
         """Return the levels of round intervals or calendar units."""
         if is_calendar(self.column):
             days = self.places.astype("datetime64[D]")
             # A day is a value already in a column of dates, and so is a month in one of months.
             units = list(UNITS)[list(UNITS).index(self.column.precision) + (self.column.kind == "date") :]
             return [
-                self._cells(unit_of(days, unit), partial(first_day, unit=unit), partial(unit_label, unit=unit))
+                self._cell_level(unit_of(days, unit), partial(first_day, unit=unit), partial(unit_label, unit=unit))
                 for unit in units
             ]
-        return [self._cells(self.places // width, partial(np.multiply, width)) for width in self.widths]
+        return [self._cell_level(self.places // width, partial(np.multiply, width)) for width in self.widths]
 
-    def whole(self) -> Level:
+    def single_cell_level(self) -> Level:
         """Return the level of one cell between the ends."""
         n_cells = min(1, len(self.places))
         codes = np.zeros(len(self.places), dtype=np.int64)
-        return self._beside_tails(codes, [self._text(*self.ends)] * n_cells, [self._share(self.span)] * n_cells)
+        return self._add_tails(
+            codes, [self._format_cell(*self.ends)] * n_cells, [self._share_of_width(self.span)] * n_cells
+        )
 
-    def _cells(
+    def _cell_level(
         self, keys: ValueArray, begin_of: Callable[[Any], Any], name_of: Callable[[int], str] | None = None
     ) -> Level:
         """Return the level of cells by number, from where each begins; a cell across an end stops there."""
@@ -203,35 +216,39 @@ class _Centre:
         for key, begin, end in zip(distinct.tolist(), begin_of(distinct), begin_of(distinct + 1), strict=True):
             is_cut = (low is not None and begin < low) or (high is not None and end > high)
             begin, end = begin if low is None else max(begin, low), end if high is None else min(end, high)
-            labels.append(self._text(begin, end) if name_of is None or is_cut else name_of(key))
+            labels.append(self._format_cell(begin, end) if name_of is None or is_cut else name_of(key))
             # What an end leaves of a cell may be narrower than the one integer in it.
-            shares.append(max(self.leaf_share, self._share(end - begin)))
-        return self._beside_tails(codes, labels, shares)
+            shares.append(max(self.leaf_share, self._share_of_width(end - begin)))
+        return self._add_tails(codes, labels, shares)
 
-    def _beside_tails(self, codes: ValueArray, labels: list[str], shares: list[float]) -> Level:
+    def _add_tails(self, codes: ValueArray, labels: list[str], shares: list[float]) -> Level:
         low, high = self.ends
-        below = [self._text(None, low)] if self.n_below else []
-        above = [self._text(high, None)] if self.n_above else []
+        below = [self._format_cell(None, low)] if self.n_below else []
+        above = [self._format_cell(high, None)] if self.n_above else []
         first, last = np.zeros(self.n_below), np.full(self.n_above, len(below) + len(labels))
-        tail = [self._share(self.tail)]
+        tail = [self._share_of_width(self.tail)]
         return Level(
             np.concatenate([first, codes + len(below), last]).astype(np.int32),
             (*below, *labels, *above),
             np.array([*tail * len(below), *shares, *tail * len(above)]),
         )
 
-    def _share(self, width: Exact) -> float:
+    def _share_of_width(self, width: Exact) -> float:
         return float(Fraction(min(width, self.span)) / self.domain)
 
-    def _text(self, begin: Exact | None, end: Exact | None) -> str:
+    def _format_cell(self, begin: Exact | None, end: Exact | None) -> str:
         """Write a cell; without a beginning or an end it is open there."""
         if begin is not None and end is not None:
-            return cells.between(self._end(begin), self._end(end))
-        return cells.at_least(self._end(begin)) if begin is not None else cells.below(self._end(end))
+            return cells.format_half_open(self._format_end(begin), self._format_end(end))
+        return (
+            cells.format_at_least(self._format_end(begin))
+            if begin is not None
+            else cells.format_below(self._format_end(end))
+        )
 
-    def _end(self, place: Exact | None) -> str:
+    def _format_end(self, place: Exact | None) -> str:
         assert place is not None
-        return str(np.datetime64(int(place), "D")) if is_calendar(self.column) else plain(place)
+        return str(np.datetime64(int(place), "D")) if is_calendar(self.column) else format_exact(place)
 
 
 def is_calendar(column: Column) -> bool:
@@ -244,7 +261,7 @@ def places_of(column: Column) -> ValueArray:
     return column.values.astype("datetime64[D]").astype(np.int64) if is_calendar(column) else exact_numbers(column)
 
 
-def _end(name: str, given: Any) -> tuple[Exact, bool]:
+def _parse_end(name: str, given: Any) -> tuple[Exact, bool]:
     """Return a number, or a date in days from 1970 on, and whether it is a date."""
     try:
         return to_exact(given), False
@@ -257,7 +274,7 @@ def _end(name: str, given: Any) -> tuple[Exact, bool]:
     return int(np.datetime64(day, "D").astype(np.int64)), True
 
 
-def _span(places: ValueArray, ends: tuple[Exact | None, Exact | None], resolution: int) -> Exact:
+def _distance_between_ends(places: ValueArray, ends: tuple[Exact | None, Exact | None], resolution: int) -> Exact:
     """Return how far it is from end to end; without an end, as far as values reach on that side."""
     low, high = ends
     begin = places[0] if low is None else low
@@ -266,12 +283,12 @@ def _span(places: ValueArray, ends: tuple[Exact | None, Exact | None], resolutio
     return end - begin if end > begin else 1
 
 
-def _widths(span: Exact, resolution: int) -> list[Exact]:
+def _list_round_widths(span: Exact, resolution: int) -> list[Exact]:
     """Return the round widths from a 100th to a half of a span: 1, 5, 10, 50 ... times a power of ten."""
     share = Fraction(span)
     power = len(str(share.numerator)) - len(str(share.denominator)) - 3
     rounds = [digit * Fraction(10) ** (power + shift) for shift in range(4) for digit in (1, 5)]
-    return [width for width in rounds if width > resolution and share / _FINEST <= width <= share / 2]
+    return [width for width in rounds if width > resolution and share / _MAX_CELLS_BETWEEN_ENDS <= width <= share / 2]
 
 
 DICTIONARIES: Final = MappingProxyType(
@@ -316,49 +333,49 @@ class Dictionary:
 
     def ladder(self, column: Column, counts: CountArray | None = None) -> Ladder:
         """Return the labels of the canonical texts."""
-        known, unknown = _paths(self.of), (OTHER,) * len(DICTIONARIES[self.of])
-        paths = [known.get(fold(text), unknown) for text in column.texts()]
-        levels = ([translated(path[level], self.language) for path in paths] for level in range(len(unknown)))
-        return Ladder([by_label(labels) for labels in levels])
+        known, unknown = _read_paths(self.of), (OTHER,) * len(DICTIONARIES[self.of])
+        paths = [known.get(fold_text(text), unknown) for text in column.texts()]
+        levels = ([translate_label(path[level], self.language) for path in paths] for level in range(len(unknown)))
+        return Ladder([level_of_labels(labels) for labels in levels])
 
     def titles(self, n_levels: int) -> list[str]:
         """Return what the levels are."""
         return list(DICTIONARIES[self.of])
 
 
-def known_rate(of: str, column: Column) -> float:
+def share_in_dictionary(of: str, column: Column) -> float:
     """Return the share of a column's values that a dictionary knows; 0 without values."""
-    known = _paths(of)
-    return sum(fold(text) in known for text in column.texts()) / max(1, column.n_values)
+    known = _read_paths(of)
+    return sum(fold_text(text) in known for text in column.texts()) / max(1, column.n_values)
 
 
-def translated(label: str, language: str) -> str:
+def translate_label(label: str, language: str) -> str:
     """Return a label of a dictionary, such as a region, in a language."""
-    return label if language == ENGLISH else _translations()[label][LANGUAGES.index(language)]
+    return label if language == ENGLISH else _read_translations()[label][LANGUAGES.index(language)]
 
 
 @cache
-def _translations() -> Mapping[str, tuple[str, ...]]:
-    return MappingProxyType({line[0]: tuple(line) for line in _lines("words")})
+def _read_translations() -> Mapping[str, tuple[str, ...]]:
+    return MappingProxyType({line[0]: tuple(line) for line in _read_lines("words")})
 
 
 @cache
-def _paths(of: str) -> Mapping[str, tuple[str, ...]]:
+def _read_paths(of: str) -> Mapping[str, tuple[str, ...]]:
     """Return the labels of every folded value, and of every label: where a value is one, it is in its own branch."""
-    rows = _rows(of)
-    found = {fold(value): labels for values, labels in rows for value in values}
+    rows = _read_rows(of)
+    found = {fold_text(value): labels for values, labels in rows for value in values}
     for _, labels in rows:
         for level, label in enumerate(labels):
             for language in LANGUAGES:
-                found.setdefault(fold(translated(label, language)), (label,) * level + labels[level:])
+                found.setdefault(fold_text(translate_label(label, language)), (label,) * level + labels[level:])
     return MappingProxyType(found)
 
 
-def _rows(of: str) -> list[tuple[list[str], tuple[str, ...]]]:
-    return [([value.strip() for value in values.split(",")], tuple(labels)) for values, *labels in _lines(of)]
+def _read_rows(of: str) -> list[tuple[list[str], tuple[str, ...]]]:
+    return [([value.strip() for value in values.split(",")], tuple(labels)) for values, *labels in _read_lines(of)]
 
 
-def _lines(name: str) -> list[list[str]]:
+def _read_lines(name: str) -> list[list[str]]:
     text = resources.files(__package__).joinpath("data", f"{name}.tsv").read_text(encoding="utf-8")
     return [line.split("\t") for line in text.splitlines() if not line.startswith("#")]
 
@@ -389,7 +406,7 @@ class Prefix:
     def ladder(self, column: Column, counts: CountArray | None = None) -> Ladder:
         """Return the prefixes of the canonical texts; a code that longer ones begin with is under its own prefix."""
         texts = column.texts()
-        return Ladder([by_label(_begins(texts, length)) for length in self.lengths])
+        return Ladder([level_of_labels(_prefix_labels(texts, length)) for length in self.lengths])
 
     def titles(self, n_levels: int) -> list[str]:
         """Return ``first 4`` and so on."""
@@ -407,9 +424,9 @@ class Codes(Prefix):
     name: ClassVar[str] = "codes"
 
 
-def _begins(texts: list[str], length: int) -> list[str]:
+def _prefix_labels(texts: list[str], length: int) -> list[str]:
     longer = {text[:length] for text in texts if len(text) > length}
-    return [f"{text[:length]}*" if text[:length] in longer else cells.value(text) for text in texts]
+    return [f"{text[:length]}*" if text[:length] in longer else cells.format_value(text) for text in texts]
 
 
 @dataclass(frozen=True, slots=True)
@@ -431,7 +448,7 @@ class Runs:
 
     def ladder(self, column: Column, counts: CountArray | None = None) -> Ladder:
         """Return the runs."""
-        return _grouped(column, np.arange(column.n_values), self.fanout)
+        return _group_by_rank(column, np.arange(column.n_values), self.fanout)
 
     def titles(self, n_levels: int) -> list[str]:
         """Return ``runs of 2`` and so on."""
@@ -458,7 +475,7 @@ class Frequency(Runs):
         order = np.arange(column.n_values) if counts is None else np.argsort(-counts, kind="stable")
         rank = np.empty(column.n_values, dtype=np.int64)
         rank[order] = np.arange(column.n_values)
-        return _grouped(column, rank, self.fanout)
+        return _group_by_rank(column, rank, self.fanout)
 
     def titles(self, n_levels: int) -> list[str]:
         """Return ``groups of 4`` and so on."""
@@ -472,7 +489,7 @@ class Suppression(NoLevels):
     name: ClassVar[str] = "suppression"
 
 
-def _grouped(column: Column, rank: CountArray, fanout: int) -> Ladder:
+def _group_by_rank(column: Column, rank: CountArray, fanout: int) -> Ladder:
     texts = column.texts()
     levels = []
     size = fanout
@@ -481,7 +498,9 @@ def _grouped(column: Column, rank: CountArray, fanout: int) -> Ladder:
         members: list[list[str]] = [[] for _ in range(int(codes.max()) + 1)]
         for text, code in zip(texts, codes.tolist(), strict=True):
             members[code].append(text)
-        labels = tuple(cells.value(group[0]) if len(group) == 1 else cells.one_of(group) for group in members)
+        labels = tuple(
+            cells.format_value(group[0]) if len(group) == 1 else cells.format_set(group) for group in members
+        )
         levels.append(Level(codes, labels))
         size *= fanout
     return Ladder(levels)
@@ -515,7 +534,7 @@ def from_dict(entry: Mapping[str, Any]) -> Rule:
 
 def to_dict(rule: Rule) -> dict[str, Any]:
     """Return a rule as plain values, the way a policy writes it."""
-    return entries.write(rule, sparse=False)
+    return entries.to_entry(rule, sparse=False)
 
 
 def _is_count(given: Any, least: int) -> bool:

@@ -3,8 +3,8 @@ from .batches import (
     NO_KEY as NO_KEY,
     Parts as Parts,
     Scan as Scan,
-    ahead as ahead,
     as_declared as as_declared,
+    prefetch_items as prefetch_items,
     scan as scan,
     to_arrow as to_arrow,
 )
@@ -16,19 +16,19 @@ from .csv import (
     header_line as header_line,
 )
 from .databases import connect as connect
-from .distinct_rows import RowKeys as RowKeys, Values as Values, changed as changed, collapse as collapse
+from .distinct_rows import RowKeys as RowKeys, Values as Values, change_error as change_error, collapse as collapse
 from .drafts import is_full as is_full
 from .encoding import decode_text as decode_text, read_text as read_text
 from .files import (
     FILE_KINDS as FILE_KINDS,
     MANIFEST as MANIFEST,
     Snapshot as Snapshot,
+    count_gzip_bytes as count_gzip_bytes,
     file_kind as file_kind,
     is_many as is_many,
-    unpacked_size as unpacked_size,
 )
 from .frames import Frame as Frame
-from .hive import parquet_writer as parquet_writer, plain_schema as plain_schema
+from .hive import parquet_writer as parquet_writer, strip_schema as strip_schema
 from .latex import latex_of as latex_of
 from .meeting import read_alike as read_alike, spell_as as spell_as
 from .object_stores import lazy_objects as lazy_objects
@@ -40,14 +40,14 @@ from .row_codes import (
     SeenCells as SeenCells,
     add_up_cells as add_up_cells,
     count_cells as count_cells,
-    smallest as smallest,
-    sorted_apart as sorted_apart,
+    smallest_code_type as smallest_code_type,
+    sort_columns_separately as sort_columns_separately,
 )
-from .sources import Source as Source, check_secrets as check_secrets, located as located
+from .sources import Source as Source, check_secrets as check_secrets, parse_location as parse_location
 from .stale_values import without_remnants as without_remnants
 from .statistics_files import (
     Variable as Variable,
-    measures as measures,
+    infer_measures as infer_measures,
     program_of as program_of,
-    published as published,
+    publish_variables as publish_variables,
 )

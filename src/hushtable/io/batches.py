@@ -17,14 +17,14 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from hushtable.columns import ColumnSpec, canonical, no_sets, without_declared
-from hushtable.errors import ColumnError, InputError, listed
+from hushtable.columns import ColumnSpec, separator_error, to_canonical_texts, without_declared
+from hushtable.errors import ColumnError, InputError, quote_names
 from hushtable.io.csv import Dialect, scan_csv
 from hushtable.io.databases import Database, connect
 from hushtable.io.files import FILE_KINDS, Snapshot
-from hushtable.io.sources import Source, located
+from hushtable.io.sources import Source, parse_location
 
-_BATCH: Final = 2**20  # rows
+_ROWS_PER_BATCH: Final = 2**20  # rows
 NO_KEY: Final = "__HIVE_DEFAULT_PARTITION__"
 """What stands for a missing cell in the name of a folder."""
 _END: Final = object()
@@ -56,25 +56,27 @@ class Parts:
 
     def batches(self, names: Sequence[str], coded: Sequence[str] = ()) -> Iterator[pa.Table]:
         """Yield the cells of some columns, one table at least; texts among the coded ones as dictionaries."""
-        return _read_tables(self._batches(names, coded), self.declared)
+        return _read_tables(self._read_files(names, coded), self.declared)
 
-    def _batches(self, names: Sequence[str], coded: Sequence[str]) -> Iterator[pa.Table]:
+    def _read_files(self, names: Sequence[str], coded: Sequence[str]) -> Iterator[pa.Table]:
         of_files = [name for name in names if name not in self.keys.columns]
         for place, path in enumerate(self.inputs):
             self.snapshot.check(path)
-            with _open(path, [name for name in coded if name in of_files and _is_text(self.schema[name])]) as file:
+            with _open_parquet(
+                path, [name for name in coded if name in of_files and _is_text(self.schema[name])]
+            ) as file:
                 fields = [_as_polars(file.schema_arrow.field(name), self.schema[name]) for name in of_files]
                 schema = pa.schema(fields)
                 yield self._with_keys(schema.empty_table(), names, coded, place)
                 try:
-                    for batch in file.iter_batches(_BATCH, columns=of_files):
+                    for batch in file.iter_batches(_ROWS_PER_BATCH, columns=of_files):
                         # By place: a column `a` is also what `a.b` is nested in.
                         places = [batch.schema.get_field_index(name) for name in of_files]
                         table = pa.Table.from_batches([batch.select(places)]).cast(schema)
                         yield self._with_keys(table, names, coded, place, batch.num_rows)
                 except (pa.ArrowException, OSError):
                     self.snapshot.check(path)
-                    raise _damaged(path) from None
+                    raise _damage_error(path) from None
             self.snapshot.check(path)
 
     def _with_keys(
@@ -95,7 +97,7 @@ class Parts:
         """How many records the files say they hold."""
         n_records = 0
         for path in self.inputs:
-            with _open(path, ()) as file:
+            with _open_parquet(path, ()) as file:
                 n_records += file.metadata.num_rows
         return n_records
 
@@ -145,19 +147,19 @@ class Lines:
     def batches(self, names: Sequence[str], coded: Sequence[str] = ()) -> Iterator[pa.Table]:
         """Yield the cells of some columns, in the order of the names; coded ones are coded by whoever codes them."""
         places = [self.columns.index(name) for name in names]
-        made = (pa.table([to_arrow(piece[:, j]) for j in places], names=list(names)) for piece in self._pieces())
+        made = (pa.table([to_arrow(piece[:, j]) for j in places], names=list(names)) for piece in self._read_pieces())
         return _read_tables(made, self.declared)
 
     def head(self, n_rows: int) -> pl.DataFrame:
         """Return the first rows."""
-        piece = next(self._pieces(), pl.DataFrame(schema=self.schema))
+        piece = next(self._read_pieces(), pl.DataFrame(schema=self.schema))
         return _read_head(piece.head(n_rows), self.declared)
 
     def check_unchanged(self) -> None:
         """Raise InputError where the file changed since it was opened."""
         self.snapshot.check()
 
-    def _pieces(self) -> Iterator[pl.DataFrame]:
+    def _read_pieces(self) -> Iterator[pl.DataFrame]:
         self.snapshot.check()
         yield from scan_csv(self.inputs[0], self.dialect)[2]
         self.snapshot.check()
@@ -197,13 +199,13 @@ class Queried:
 
     def batches(self, names: Sequence[str], coded: Sequence[str] = ()) -> Iterator[pa.Table]:
         """Yield the cells of some columns, in the order of the names; coded ones are coded by whoever codes them."""
-        pieces = self.database.pieces(names)
+        pieces = self.database.read_pieces(names)
         made = (pa.table([to_arrow(column) for column in piece], names=list(names)) for piece in pieces)
         return _read_tables(made, self.declared)
 
     def head(self, n_rows: int) -> pl.DataFrame:
         """Return the first rows."""
-        return _read_head(pl.concat(list(self.database.pieces(self.columns, n_rows))), self.declared)
+        return _read_head(pl.concat(list(self.database.read_pieces(self.columns, n_rows))), self.declared)
 
     def check_unchanged(self) -> None:
         """Do nothing: the database keeps what it was asked for as it was."""
@@ -214,13 +216,13 @@ Scan = Parts | Lines | Queried
 
 def scan(data: Any, dialect: Dialect | None = None) -> Scan:
     """Open Parquet (a folder, a pattern or a file), a CSV, or a URL of a database, without reading its rows."""
-    dialect, path = dialect or Dialect(), located(data)
+    dialect, path = dialect or Dialect(), parse_location(data)
     if isinstance(path, Source):
         return Queried(connect(path), dialect.marks)
     try:
         inputs = _files_of(path)
         kinds = {FILE_KINDS.get(Path(each.name.lower().removesuffix(".gz")).suffix) for each in inputs}
-        snapshot = Snapshot.of(inputs)
+        snapshot = Snapshot.from_paths(inputs)
         n_bytes = sum(each.stat().st_size for each in inputs)
         if kinds == {"csv"} and len(inputs) == 1:
             columns, found, _ = scan_csv(inputs[0], dialect)
@@ -231,33 +233,33 @@ def scan(data: Any, dialect: Dialect | None = None) -> Scan:
     if kinds != {"parquet"}:
         others = [each.name for each in inputs if FILE_KINDS.get(each.suffix.lower()) != "parquet"]
         raise InputError(
-            f"{str(path)!r} holds files that are not Parquet: {listed(others)}.",
+            f"{str(path)!r} holds files that are not Parquet: {quote_names(others)}.",
             hint="pass a folder or a pattern of Parquet files (.parquet, .pq), or one CSV.",
         )
-    schema = _schema(inputs[0])
+    schema = _read_schema(inputs[0])
     for each in inputs[1:]:
-        _check_alike(schema, _schema(each), each, inputs[0])
+        _check_alike(schema, _read_schema(each), each, inputs[0])
     keys = _keys_of(path, inputs)
     doubled = [name for name in keys.columns if name in schema]
     if doubled:
         raise ColumnError(
-            f"the folders of {str(path)!r} name columns that the files have too: {listed(doubled)}.",
+            f"the folders of {str(path)!r} name columns that the files have too: {quote_names(doubled)}.",
             hint="keep each in one of the two places.",
         )
     schema = pl.Schema({**schema, **keys.schema})
     folder = path if path.is_dir() else None
-    passed_over = () if folder is None else tuple(map(os.fspath, sorted(_hidden_within(folder))))
+    passed_over = () if folder is None else tuple(map(os.fspath, sorted(_list_hidden(folder))))
     return Parts(inputs, schema, n_bytes, dialect.marks, folder, snapshot, passed_over, keys)
 
 
 def as_declared(source: Scan, specs: Mapping[str, ColumnSpec]) -> Scan:
     """Return files whose cells are read as was said: missing where they mean that, every set in its one text."""
-    said = {name: specs.get(name, ColumnSpec()).completed(source.dialect.spec) for name in source.schema}
+    said = {name: specs.get(name, ColumnSpec()).with_defaults_from(source.dialect.spec) for name in source.schema}
     said = {name: spec for name, spec in said.items() if spec.separator is not None or spec.missing_values}
     said = {name: spec for name, spec in said.items() if not isinstance(source.schema[name], pl.Null)}
     for name, spec in said.items():
         if spec.separator is not None and not _is_text(source.schema[name]):
-            raise no_sets(name, source.schema[name])
+            raise separator_error(name, source.schema[name])
     return replace(source, declared={**source.declared, **said}) if said else source
 
 
@@ -280,10 +282,14 @@ def _read_head(rows: pl.DataFrame, declared: Mapping[str, ColumnSpec]) -> pl.Dat
 
 def _read_cells(cells: pl.Series, spec: ColumnSpec) -> pl.Series:
     cells = cells.cast(pl.String) if _is_text(cells.dtype) else cells
-    return without_declared(cells, spec.missing_values or ()) if spec.separator is None else canonical(cells, spec)
+    return (
+        without_declared(cells, spec.missing_values or ())
+        if spec.separator is None
+        else to_canonical_texts(cells, spec)
+    )
 
 
-def ahead(items: Iterable[Item], depth: int = 2) -> Generator[Item]:
+def prefetch_items(items: Iterable[Item], depth: int = 2) -> Generator[Item]:
     """Yield items in order while a thread makes those that come next; once this is closed, it makes nothing more."""
     source = iter(items)
     # One thread, so that one item is made after the other.
@@ -305,11 +311,11 @@ def to_arrow(column: pl.Series) -> pa.Array:
 def _files_of(path: Path) -> tuple[Path, ...]:
     if path.is_file():
         return (path,)
-    found = _within(path) if path.is_dir() else sorted(Path(each) for each in glob.glob(os.fspath(path)))
+    found = _list_parts(path) if path.is_dir() else sorted(Path(each) for each in glob.glob(os.fspath(path)))
     folders = [each.name for each in found if each.is_dir()]
     if folders:
         raise InputError(
-            f"{str(path)!r} holds folders: {listed(folders)}.",
+            f"{str(path)!r} holds folders: {quote_names(folders)}.",
             hint="pass a pattern of files, such as data/*/*.parquet.",
         )
     if not found:
@@ -318,24 +324,24 @@ def _files_of(path: Path) -> tuple[Path, ...]:
     return tuple(found)
 
 
-def _within(folder: Path) -> list[Path]:
+def _list_parts(folder: Path) -> list[Path]:
     """Return what a folder holds, and what the folders of a Hive data set hold in it."""
     found: list[Path] = []
     for each in sorted(folder.iterdir()):
         if _is_passed_over(each):
             continue
-        found += _within(each) if each.is_dir() and "=" in each.name else [each]
+        found += _list_parts(each) if each.is_dir() and "=" in each.name else [each]
     return found
 
 
-def _hidden_within(folder: Path, below: Path = Path()) -> list[Path]:
+def _list_hidden(folder: Path, below: Path = Path()) -> list[Path]:
     """Return what is passed over in a folder and in those of a Hive data set, by its place in it."""
     found: list[Path] = []
     for each in (folder / below).iterdir():
         if _is_passed_over(each):
             found.append(below / each.name)
         elif each.is_dir() and "=" in each.name:
-            found += _hidden_within(folder, below / each.name)
+            found += _list_hidden(folder, below / each.name)
     return found
 
 
@@ -352,10 +358,10 @@ def _keys_of(path: Path, inputs: Sequence[Path]) -> pl.DataFrame:
             hint="put each file under folders of the same keys, in one order: year=2024/region=N.",
         )
     texts = {name: [each[2 * place + 1] for each in pairs] for place, name in enumerate(names)}
-    return pl.DataFrame({name: _typed_keys(cells) for name, cells in texts.items()})
+    return pl.DataFrame({name: _parse_keys(cells) for name, cells in texts.items()})
 
 
-def _typed_keys(cells: Sequence[str]) -> pl.Series:
+def _parse_keys(cells: Sequence[str]) -> pl.Series:
     texts = pl.Series([None if cell == NO_KEY else cell for cell in cells], dtype=pl.String)
     known = texts.drop_nulls()
     if len(known) and known.str.contains(r"^(0|-?[1-9][0-9]{0,17})$").all():
@@ -370,7 +376,7 @@ def _is_passed_over(path: Path) -> bool:
     return path.name.startswith(("_", "."))
 
 
-def _schema(path: Path) -> pl.Schema:
+def _read_schema(path: Path) -> pl.Schema:
     """Return the types of a file as polars reads them; no value is read."""
     try:
         with path.open("rb") as file:
@@ -382,14 +388,15 @@ def _schema(path: Path) -> pl.Schema:
             file.seek(0)
             return pl.read_parquet(file, n_rows=0).schema
     except (pa.ArrowException, pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError):
-        raise _damaged(path) from None
+        raise _damage_error(path) from None
 
 
 def _check_alike(first: pl.Schema, other: pl.Schema, path: Path, known: Path) -> None:
     differing = [name for name in {**first, **other} if first.get(name) != other.get(name)]
     if differing:
         raise ColumnError(
-            f"{str(path)!r} has other columns, or other types of columns, than {str(known)!r}: {listed(differing)}.",
+            f"{str(path)!r} has other columns, or other types of columns, than {str(known)!r}: "
+            f"{quote_names(differing)}.",
             hint="write all files with one schema.",
         )
 
@@ -405,13 +412,13 @@ def _is_text(dtype: pl.DataType) -> bool:
     return isinstance(dtype, (pl.String, pl.Categorical, pl.Enum))
 
 
-def _open(path: Path, coded: Sequence[str]) -> Any:
+def _open_parquet(path: Path, coded: Sequence[str]) -> Any:
     try:
         # What is buffered before would stay in memory until the file is closed.
         return pq.ParquetFile(path, read_dictionary=list(coded), pre_buffer=False)
     except (pa.ArrowException, OSError):
-        raise _damaged(path) from None
+        raise _damage_error(path) from None
 
 
-def _damaged(path: Path) -> InputError:
+def _damage_error(path: Path) -> InputError:
     return InputError(f"{str(path)!r} is not a Parquet file, or damaged.", hint="write it anew.")

@@ -18,8 +18,8 @@ import polars as pl
 
 from hushtable._types import BoolArray, CountArray
 from hushtable.columns import ENGLISH, ColumnSpec, check_language, check_marks
-from hushtable.errors import ColumnError, InputError, listed
-from hushtable.io.encoding import as_utf8, decoded, encoding_of
+from hushtable.errors import ColumnError, InputError, quote_names
+from hushtable.io.encoding import as_utf8, decode_pieces, encoding_of
 from hushtable.search import check_memory
 
 Formulas = Literal["keep", "escape", "refuse"]
@@ -95,7 +95,7 @@ class Writing:
         return (self.encoding, self.decimal, self.formulas) == ("utf-8", ".", "keep")
 
 
-_TEXTS: Final = (pl.String, pl.Categorical, pl.Enum)
+_TEXT_TYPES: Final = (pl.String, pl.Categorical, pl.Enum)
 
 # What a spreadsheet may pass over; control characters are no blanks to everyone.
 _BLANK: Final = r"[\s\x00-\x1f]"
@@ -113,11 +113,11 @@ def are_formulas(texts: pl.Series) -> pl.Series:
     return signed & ~(texts.str.contains(_NUMBER) | texts.str.contains(_SIGNS)).fill_null(True)
 
 
-def count(columns: Mapping[str, pl.Series], counts: CountArray | None = None) -> dict[str, int]:
+def count_formulas(columns: Mapping[str, pl.Series], counts: CountArray | None = None) -> dict[str, int]:
     """Count by column the cells that a spreadsheet would run, its name among them; columns without one are left out."""
     names = are_formulas(pl.Series(list(columns), dtype=pl.String)).to_list()
     found = {
-        name: is_one + (_n_formulas(each.cast(pl.String), counts) if isinstance(each.dtype, _TEXTS) else 0)
+        name: is_one + (_n_formulas(each.cast(pl.String), counts) if isinstance(each.dtype, _TEXT_TYPES) else 0)
         for (name, each), is_one in zip(columns.items(), names, strict=True)
     }
     return {name: n for name, n in found.items() if n}
@@ -128,16 +128,16 @@ def _n_formulas(texts: pl.Series, counts: CountArray | None) -> int:
     return int(is_formula.sum() if counts is None else counts[is_formula.to_numpy()].sum())
 
 
-def hidden(texts: pl.Series) -> pl.Series:
+def escape_formulas(texts: pl.Series) -> pl.Series:
     """Put an apostrophe before formulas, and before those behind apostrophes; what is no text stays as it is."""
-    if not isinstance(texts.dtype, _TEXTS):
+    if not isinstance(texts.dtype, _TEXT_TYPES):
         return texts
     texts = texts.cast(pl.String)
     return texts.zip_with(~_stand_behind_apostrophes(texts), "'" + texts)
 
 
-def shown(texts: pl.Series) -> pl.Series:
-    """Take away the apostrophes that `hidden` put there."""
+def unescape_formulas(texts: pl.Series) -> pl.Series:
+    """Take away the apostrophes that `escape_formulas` put there."""
     is_hidden = texts.str.starts_with("'").fill_null(False) & _stand_behind_apostrophes(texts)
     return texts.zip_with(~is_hidden, texts.str.slice(1))
 
@@ -146,19 +146,21 @@ def _stand_behind_apostrophes(texts: pl.Series) -> pl.Series:
     return are_formulas(texts.str.strip_chars_start("'"))
 
 
-ROOM: Final = "anonymize takes engine='stream' (--engine stream); else give it fewer rows or columns, or more memory."
+MEMORY_HINT: Final = (
+    "anonymize takes engine='stream' (--engine stream); else give it fewer rows or columns, or more memory."
+)
 """What to do where a table does not fit into memory."""
 
-PER_LINE: Final = 24.0
+BYTES_PER_LINE: Final = 24.0
 """Bytes that each line of a text takes, until it is a table."""
 
-_PER_BYTE: Final = 1.5  # bytes that a table of text takes beside each of the text, and for each cell of it
-_PER_CELL: Final = 16.0
+_BYTES_PER_TEXT_BYTE: Final = 1.5  # bytes that a table of text takes beside each of the text, and for each cell of it
+_BYTES_PER_CELL: Final = 16.0
 
 DELIMITERS: Final = ",;\t|"
 _SNIFFED_RECORDS: Final = 50
-_HEAD: Final = 1_000_000  # bytes looked at for the delimiter
-_PIECE: Final = 1 << 18  # bytes that are laid out at a time: what is known of them stays in the cache
+_HEAD_BYTES: Final = 1_000_000  # bytes looked at for the delimiter
+_PIECE_BYTES: Final = 1 << 18  # bytes that are laid out at a time: what is known of them stays in the cache
 _CONTROL: Final = re.compile(r"[\x00-\x08\x0e-\x1f\x7f]")
 _VALUE: Final = re.compile(r"[+-]?[0-9][0-9.,:/ -]*")
 """Numbers and dates, which are seldom names."""
@@ -171,10 +173,10 @@ _SEPARATOR: Final = re.compile(r'"?sep=([^"\r\n])"?\r?\n')
 def read_csv(path: Path, raw: bytes, dialect: Dialect) -> tuple[pl.DataFrame, Dialect]:
     """Read a CSV as text, an empty cell as missing; return it and its dialect, as far as that was looked for."""
     raw, encoding = as_utf8(path, raw, dialect.encoding)
-    raw, dialect, first_line = _began(path, raw, replace(dialect, encoding=encoding))
+    raw, dialect, first_line = _read_first_piece(path, raw, replace(dialect, encoding=encoding))
     raw = raw if raw.endswith(b"\n") else raw + b"\n"
-    data = _records_of(path, raw, dialect, first_line=first_line)
-    return _named(path, data, dialect)
+    data = _read_records(path, raw, dialect, first_line=first_line)
+    return _take_header(path, data, dialect)
 
 
 def scan_csv(path: Path, dialect: Dialect) -> tuple[tuple[str, ...], Dialect, Iterator[pl.DataFrame]]:
@@ -183,14 +185,14 @@ def scan_csv(path: Path, dialect: Dialect) -> tuple[tuple[str, ...], Dialect, It
     Whether the first line is a record is judged by the first piece. What is wrong further on is told when that is read.
     """
     dialect = replace(dialect, encoding=dialect.encoding or encoding_of(path))
-    pieces = _pieces(path, dialect)
-    first, dialect, line = _began(path, next(pieces, b""), dialect)
-    head, dialect = _named(path, _records_of(path, first, dialect, first_line=line), dialect)
+    pieces = _read_text_pieces(path, dialect)
+    first, dialect, line = _read_first_piece(path, next(pieces, b""), dialect)
+    head, dialect = _take_header(path, _read_records(path, first, dialect, first_line=line), dialect)
     # Made of what is published of the first piece only: names that were escaped are read alike in all.
-    return tuple(head.columns), dialect, _further(path, head, pieces, dialect, line + first.count(b"\n"))
+    return tuple(head.columns), dialect, _read_next_pieces(path, head, pieces, dialect, line + first.count(b"\n"))
 
 
-def _further(
+def _read_next_pieces(
     path: Path, head: pl.DataFrame, pieces: Iterator[bytes], dialect: Dialect, line: int
 ) -> Iterator[pl.DataFrame]:
     """Yield the records of the first piece and those of the others."""
@@ -199,15 +201,15 @@ def _further(
     del head
     width = len(names) + bool(dialect.index)
     for raw in pieces:
-        data = _records_of(path, raw, dialect, first_line=line, width=width)
-        yield _cells(data, names, dialect)
+        data = _read_records(path, raw, dialect, first_line=line, width=width)
+        yield _name_columns(data, names, dialect)
         line += raw.count(b"\n")
 
 
-def _pieces(path: Path, dialect: Dialect) -> Iterator[bytes]:
+def _read_text_pieces(path: Path, dialect: Dialect) -> Iterator[bytes]:
     """Yield the text of a file in UTF-8, cut where a line ends outside quotes; the last piece ends in a newline."""
     left = b""
-    for text in decoded(path, dialect.encoding or "utf-8"):
+    for text in decode_pieces(path, dialect.encoding or "utf-8"):
         left += text.encode()
         end = _last_end(left)
         if end >= 0:
@@ -232,10 +234,10 @@ def _last_end(raw: bytes) -> int:
     return int(ends[-1]) if len(ends) else -1
 
 
-def _began(path: Path, raw: bytes, dialect: Dialect) -> tuple[bytes, Dialect, int]:
+def _read_first_piece(path: Path, raw: bytes, dialect: Dialect) -> tuple[bytes, Dialect, int]:
     """Return a text in UTF-8 from its header on, with the delimiter in its dialect, and the line that the header is."""
     # At least its first line; a character may be cut where it ends.
-    text = raw[: max(_HEAD, raw.find(b"\n") + 1)].decode(errors="ignore")
+    text = raw[: max(_HEAD_BYTES, raw.find(b"\n") + 1)].decode(errors="ignore")
     separator = _SEPARATOR.match(text)
     if separator:
         text = text[separator.end() :]
@@ -246,11 +248,13 @@ def _began(path: Path, raw: bytes, dialect: Dialect) -> tuple[bytes, Dialect, in
     return raw, dialect, 2 if separator else 1
 
 
-def _records_of(path: Path, raw: bytes, dialect: Dialect, *, first_line: int, width: int | None = None) -> pl.DataFrame:
+def _read_records(
+    path: Path, raw: bytes, dialect: Dialect, *, first_line: int, width: int | None = None
+) -> pl.DataFrame:
     """Read records, all checked, of as many fields as the first one where no width is known."""
     delimiter = dialect.delimiter or ","
     _check_room(path, raw, delimiter)
-    layout = _lay_out(raw, delimiter, width)
+    layout = _find_lines(raw, delimiter, width)
     _check_layout(path, raw, layout, delimiter, first_line=first_line, has_header=width is None)
     data = _parse(_without_blank_lines(raw, layout), delimiter, layout.width)
     if data is None or len(data) != layout.n_records:
@@ -262,25 +266,25 @@ def _records_of(path: Path, raw: bytes, dialect: Dialect, *, first_line: int, wi
     return data
 
 
-def _named(path: Path, data: pl.DataFrame, dialect: Dialect) -> tuple[pl.DataFrame, Dialect]:
+def _take_header(path: Path, data: pl.DataFrame, dialect: Dialect) -> tuple[pl.DataFrame, Dialect]:
     """Take the first record as the names of the columns; return the others, and the dialect."""
     header = [name or "" for name in data.row(0)]
     has_index = _has_index(path, header, dialect.index)
     header = header[1:] if has_index else header
     check_header(path, header)
     dialect = replace(dialect, index=has_index)
-    data = _cells(data[1:], header, dialect)
+    data = _name_columns(data[1:], header, dialect)
     if dialect.formulas == "escape":
-        data.columns = shown(pl.Series(header, dtype=pl.String)).to_list()
+        data.columns = unescape_formulas(pl.Series(header, dtype=pl.String)).to_list()
     _check_not_a_record(path, data)
     return data, dialect
 
 
-def _cells(data: pl.DataFrame, names: Sequence[str], dialect: Dialect) -> pl.DataFrame:
+def _name_columns(data: pl.DataFrame, names: Sequence[str], dialect: Dialect) -> pl.DataFrame:
     """Return records without their index, under the names of the columns, with their own cells."""
     data = data[:, 1:] if dialect.index else data
     data.columns = list(names)
-    return data.select(shown(column) for column in data) if dialect.formulas == "escape" else data
+    return data.select(unescape_formulas(column) for column in data) if dialect.formulas == "escape" else data
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -300,11 +304,11 @@ class _Layout:
         return len(self.starts) - int(self.is_blank.sum())
 
 
-def _lay_out(raw: bytes, delimiter: str, width: int | None) -> _Layout:
+def _find_lines(raw: bytes, delimiter: str, width: int | None) -> _Layout:
     """Find the lines of a CSV, up to the first stray byte; behind an odd number of quotes a byte is quoted."""
     letters = np.frombuffer(raw, dtype=np.uint8)
     found: list[tuple[CountArray, ...]] = []
-    begin, size, stray = 0, _PIECE, None
+    begin, size, stray = 0, _PIECE_BYTES, None
     while begin < len(letters) and stray is None:
         piece = letters[begin : begin + size]
         is_quote = piece == ord('"')
@@ -325,7 +329,7 @@ def _lay_out(raw: bytes, delimiter: str, width: int | None) -> _Layout:
         found.append((starts + begin, ends + begin, np.diff(np.flatnonzero(is_end[is_mark]), prepend=-1), is_empty))
         stray = _first_stray(is_mark, is_quote, is_return, is_end, quoted)
         stray = None if stray is None else stray + begin
-        begin, size = begin + whole.stop, _PIECE
+        begin, size = begin + whole.stop, _PIECE_BYTES
     starts, ends, n_fields, is_empty = (np.concatenate(each) for each in zip(*found, strict=True))
     width = int(n_fields[0]) if width is None else width
     return _Layout(starts, ends, n_fields, is_empty.astype(bool) & (width > 1), stray, width)
@@ -364,11 +368,11 @@ def _check_layout(
         line = raw.count(b"\n", 0, int(layout.starts[ragged[0]])) + first_line
         raise InputError(
             f"line {line} of {str(path)!r} has {layout.n_fields[ragged[0]]} fields, expected {layout.width}.",
-            hint=_explain_ragged(raw, layout, ragged, delimiter, has_header=has_header),
+            hint=_explain_field_counts(raw, layout, ragged, delimiter, has_header=has_header),
         )
 
 
-def _explain_ragged(raw: bytes, layout: _Layout, ragged: CountArray, delimiter: str, *, has_header: bool) -> str:
+def _explain_field_counts(raw: bytes, layout: _Layout, ragged: CountArray, delimiter: str, *, has_header: bool) -> str:
     """Return a hint on records that have more or fewer fields than the header."""
     is_every_record = has_header and len(ragged) == layout.n_records - 1
     if not is_every_record or (layout.n_fields[ragged] != layout.width + 1).any():
@@ -388,8 +392,8 @@ def _check_room(path: Path, raw: bytes, delimiter: str) -> None:
     """Raise InputError where a text does not fit as a table: where polars finds no memory, it ends the process."""
     n_lines = raw.count(b"\n")
     n_cells = n_lines + raw.count(delimiter.encode())
-    needed = _PER_BYTE * len(raw) + _PER_CELL * n_cells + PER_LINE * n_lines
-    check_memory(needed, f"reading the {n_lines:,} lines of {str(path)!r}", ROOM)
+    needed = _BYTES_PER_TEXT_BYTE * len(raw) + _BYTES_PER_CELL * n_cells + BYTES_PER_LINE * n_lines
+    check_memory(needed, f"reading the {n_lines:,} lines of {str(path)!r}", MEMORY_HINT)
 
 
 def _without_blank_lines(raw: bytes, layout: _Layout) -> bytes:
@@ -428,7 +432,7 @@ def _find_delimiter(path: Path, text: str) -> str:
         return "\t"
     even: dict[str, int] = {}
     for candidate in DELIMITERS:
-        with _records(text, candidate) as records:
+        with _parse_records(text, candidate) as records:
             widths = {len(record) for record in itertools.islice(records, _SNIFFED_RECORDS) if record}
         if len(widths) == 1 and (width := widths.pop()) > 1:
             even[candidate] = width
@@ -440,7 +444,7 @@ def _find_delimiter(path: Path, text: str) -> str:
         return next(iter(even))
     # What is no delimiter of this file leaves quotes within cells.
     raw = f"{text}\n".encode()
-    return max(even, key=lambda each: (_lay_out(raw, each, even[each]).stray is None, even[each]))
+    return max(even, key=lambda each: (_find_lines(raw, each, even[each]).stray is None, even[each]))
 
 
 def _check_first_line(path: Path, text: str) -> None:
@@ -490,12 +494,12 @@ def check_header(path: Path, header: Sequence[str], *, hint: str = "name every c
     doubled = sorted({name for name in header if header.count(name) > 1})
     if doubled:
         raise ColumnError(
-            f"{str(path)!r} has more than one column {listed(doubled)}.", hint="give every column its own name."
+            f"{str(path)!r} has more than one column {quote_names(doubled)}.", hint="give every column its own name."
         )
 
 
 @contextlib.contextmanager
-def _records(text: str, delimiter: str) -> Iterator[Iterator[list[str]]]:
+def _parse_records(text: str, delimiter: str) -> Iterator[Iterator[list[str]]]:
     """Parse a CSV with the standard library, which takes any text; slow."""
     limit = csv.field_size_limit(len(text) + 1)
     try:

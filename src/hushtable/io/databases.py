@@ -15,26 +15,26 @@ from urllib.parse import quote
 
 import polars as pl
 
-from hushtable.errors import ColumnError, HushError, InputError, listed
-from hushtable.io.sources import Source, quoted
+from hushtable.errors import ColumnError, HushError, InputError, quote_names
+from hushtable.io.sources import Source, quote_name
 from hushtable.search import check_memory
 
-_ROWS: Final = 100_000  # that are fetched at once
-_EXACT: Final = 2**53  # whole numbers up to here are exact as decimals
-_DIGITS: Final = 38  # of a decimal number
-_AT_ONCE: Final = 100  # columns that SQLite is asked of in one query
+_ROWS_PER_FETCH: Final = 100_000  # that are fetched at once
+_MAX_EXACT_INTEGER: Final = 2**53  # whole numbers up to here are exact as decimals
+_MAX_DIGITS: Final = 38  # of a decimal number
+_MAX_COLUMNS_PER_QUERY: Final = 100  # columns that SQLite is asked of in one query
 
-_POSTGRESQL: Final = {
+_POSTGRESQL_TYPES: Final = {
     *("bool", "int2", "int4", "int8", "float4", "float8", "text", "varchar", "name", "bytea"),
     *("date", "time", "timestamp", "timestamptz", "_bool", "_int2", "_int4", "_int8", "_float4", "_float8", "_text"),
 }
-_DUCKDB: Final = re.compile(
+_DUCKDB_TYPES: Final = re.compile(
     r"(BOOLEAN|U?TINYINT|U?SMALLINT|U?INTEGER|U?BIGINT|FLOAT|DOUBLE|DECIMAL\(\d+,\s*\d+\)|VARCHAR|BLOB|DATE|TIME"
     r"|TIMESTAMP(_S|_MS|_NS)?|TIMESTAMP WITH TIME ZONE)(\[\])*"
 )
-_ENDLESS: Final = re.compile(r"date|timestamp", re.IGNORECASE)  # types of days that may be infinite
+_TYPES_WITH_INFINITY: Final = re.compile(r"date|timestamp", re.IGNORECASE)  # types of days that may be infinite
 
-_CODES: Final = {
+_REASON_BY_SQLSTATE: Final = {
     "42P01": "there is no such table",
     "3F000": "there is no such schema",
     "42703": "the query names a column that is not there",
@@ -60,15 +60,15 @@ class Database:
     @property
     def n_bytes(self) -> float:
         """How many bytes the cells take in memory at the least."""
-        return float(self.n_rows * sum(map(_width, self.schema.values())))
+        return float(self.n_rows * sum(map(_bytes_per_cell, self.schema.values())))
 
-    def pieces(self, names: Sequence[str], most: int | None = None) -> Iterator[pl.DataFrame]:
+    def read_pieces(self, names: Sequence[str], most: int | None = None) -> Iterator[pl.DataFrame]:
         """Yield some columns, in the order of the names, piece by piece; the first piece may have no rows."""
         schema = {name: self.schema[name] for name in names}
         yield pl.DataFrame(schema=schema)
-        with _telling(self.source):
+        with _translate_errors(self.source):
             for piece in self.fetch(names, most):
-                yield pl.DataFrame([_cast(name, piece[name], dtype) for name, dtype in schema.items()])
+                yield pl.DataFrame([_cast_cells(name, piece[name], dtype) for name, dtype in schema.items()])
 
 
 def connect(source: Source) -> Database:
@@ -78,13 +78,13 @@ def connect(source: Source) -> Database:
     assert source.program is not None
     if source.file is not None and not source.file.is_file():
         raise InputError(f"{source}: there is no such file.", hint="check the name; nothing was made.")
-    with _telling(source), contextlib.ExitStack() as unfinished:
+    with _translate_errors(source), contextlib.ExitStack() as unfinished:
         _check_mark(source)
         connection = _connect(source)
-        unfinished.callback(_close, connection)
-        database = Database(source, *_LOOKS[source.program](connection, source, query))
+        unfinished.callback(_close_quietly, connection)
+        database = Database(source, *_COUNTS_OF_TYPES[source.program](connection, source, query))
         unfinished.pop_all()
-    weakref.finalize(database, _close, connection)
+    weakref.finalize(database, _close_quietly, connection)
     return database
 
 
@@ -121,19 +121,19 @@ def read_database(source: Source, room: str) -> pl.DataFrame:
     """Read all rows into memory; ``room`` says what to do where they do not fit."""
     database = connect(source)
     check_memory(database.n_bytes, f"reading the {database.n_rows:,} rows of {source}", room)
-    return pl.concat(list(database.pieces(list(database.schema)))).rechunk()
+    return pl.concat(list(database.read_pieces(list(database.schema)))).rechunk()
 
 
-def _close(connection: Connection) -> None:
+def _close_quietly(connection: Connection) -> None:
     with contextlib.suppress(Exception):
         connection.close()
 
 
-def _width(dtype: pl.DataType) -> float:
+def _bytes_per_cell(dtype: pl.DataType) -> float:
     return 16.0 if dtype.is_nested() or isinstance(dtype, (pl.String, pl.Binary)) else 8.0
 
 
-def _cast(name: str, cells: pl.Series, dtype: pl.DataType) -> pl.Series:
+def _cast_cells(name: str, cells: pl.Series, dtype: pl.DataType) -> pl.Series:
     """Return cells in the type of their column."""
     if isinstance(dtype, pl.Decimal) and isinstance(cells.dtype, pl.String):
         # What is no number is no cell either.
@@ -151,7 +151,7 @@ def _cast(name: str, cells: pl.Series, dtype: pl.DataType) -> pl.Series:
 
 
 @contextlib.contextmanager
-def _telling(source: Source) -> Iterator[None]:
+def _translate_errors(source: Source) -> Iterator[None]:
     """Turn whatever a database or its library raises into what may be told."""
     try:
         yield
@@ -163,15 +163,15 @@ def _telling(source: Source) -> Iterator[None]:
         raise
     except Exception as error:
         raise InputError(
-            f"{source} cannot be read: {_reason(error)}.",
+            f"{source} cannot be read: {_explain_error(error)}.",
             hint="ask the database itself: what it says is not repeated here, because it may quote cells.",
         ) from None
 
 
-def _reason(error: Exception) -> str:
+def _explain_error(error: Exception) -> str:
     code, text = getattr(error, "sqlstate", None), str(error)
     if code:
-        return _CODES.get(code, f"the query failed (SQLSTATE {code})")
+        return _REASON_BY_SQLSTATE.get(code, f"the query failed (SQLSTATE {code})")
     known = {
         "password": "the server refused the password, or was given none",
         "Failed to connect": "no connection to the server, or no such database or user",
@@ -187,13 +187,13 @@ def _reason(error: Exception) -> str:
 def _check_names(source: Source, names: Sequence[str]) -> None:
     doubled = sorted({name for name in names if names.count(name) > 1})
     if doubled or "" in names:
-        what = f"has several columns {listed(doubled)}" if doubled else "has a column without a name"
+        what = f"has several columns {quote_names(doubled)}" if doubled else "has a column without a name"
         raise ColumnError(f"{source} {what}.", hint="name them in the query: SELECT a.id AS first, ...")
 
 
-def _selected(names: Sequence[str], told: Mapping[str, str], query: str, most: int | None) -> str:
+def _select_columns(names: Sequence[str], told: Mapping[str, str], query: str, most: int | None) -> str:
     """Return a query of some columns of another."""
-    columns = ", ".join(f"{told[name]} AS {quoted(name)}" for name in names)
+    columns = ", ".join(f"{told[name]} AS {quote_name(name)}" for name in names)
     # On a line of its own: a query may end in a comment.
     return f"SELECT {columns} FROM (\n{query}\n) AS q{'' if most is None else f' LIMIT {most}'}"
 
@@ -217,32 +217,34 @@ def _look_postgresql(connection: Connection, source: Source, query: str) -> Made
     names = [each.name for each in fields]
     _check_names(source, names)
     types = {each.name: (each.metadata or {}).get(b"POSTGRESQL:type", b"").decode() for each in fields}
-    told = {name: quoted(name) if types[name] in _POSTGRESQL else f"{quoted(name)}::text" for name in names}
-    numerics = {name: _precision(each) for name, each in zip(names, fields, strict=True) if types[name] == "numeric"}
+    told = {
+        name: quote_name(name) if types[name] in _POSTGRESQL_TYPES else f"{quote_name(name)}::text" for name in names
+    }
+    numerics = {name: _decimal_type(each) for name, each in zip(names, fields, strict=True) if types[name] == "numeric"}
     loose = [name for name, known in numerics.items() if known is None]
     figures = [
         figure
         for name in loose
-        for figure in (f"max(scale({quoted(name)}))", f"max(length(trunc(abs({quoted(name)}))::text))")
+        for figure in (f"max(scale({quote_name(name)}))", f"max(length(trunc(abs({quote_name(name)}))::text))")
     ]
-    days = [name for name in names if _ENDLESS.match(types[name])]
-    figures += [f"count(*) FILTER (WHERE NOT isfinite({quoted(name)}))" for name in days]
+    days = [name for name in names if _TYPES_WITH_INFINITY.match(types[name])]
+    figures += [f"count(*) FILTER (WHERE NOT isfinite({quote_name(name)}))" for name in days]
     counted = ", ".join(f"{figure} AS f{place}" for place, figure in enumerate(["count(*)", *figures]))
     (row,) = pl.concat(asked(f"SELECT {counted} FROM (\n{query}\n) AS q")).rows()
     _check_finite(days, row[1 + 2 * len(loose) :])
     for name, scale, digits in zip(loose, row[1::2], row[2::2], strict=False):
-        fits = (scale or 0) + (digits or 0) <= _DIGITS
-        numerics[name] = pl.Decimal(_DIGITS, scale or 0) if fits else pl.String()
-    plain = pl.concat(asked(_selected(names, told, query, 0))) if names else pl.DataFrame()
+        fits = (scale or 0) + (digits or 0) <= _MAX_DIGITS
+        numerics[name] = pl.Decimal(_MAX_DIGITS, scale or 0) if fits else pl.String()
+    plain = pl.concat(asked(_select_columns(names, told, query, 0))) if names else pl.DataFrame()
     schema = pl.Schema({name: numerics.get(name) or dtype for name, dtype in plain.schema.items()})
-    return schema, row[0], lambda chosen, most: asked(_selected(chosen, told, query, most))
+    return schema, row[0], lambda chosen, most: asked(_select_columns(chosen, told, query, most))
 
 
-def _precision(column: Any) -> pl.DataType | None:
+def _decimal_type(column: Any) -> pl.DataType | None:
     """Return the type of decimals that a column of PostgreSQL was declared with."""
     modifier = int((column.metadata or {}).get(b"POSTGRESQL:typmod", b"-1")) - 4
     precision, scale = modifier >> 16, modifier & 0x7FF
-    return pl.Decimal(precision, scale) if 0 <= scale <= precision <= _DIGITS and modifier > 0 else None
+    return pl.Decimal(precision, scale) if 0 <= scale <= precision <= _MAX_DIGITS and modifier > 0 else None
 
 
 def _check_finite(names: Sequence[str], counts: Sequence[int]) -> None:
@@ -257,7 +259,7 @@ def _look_duckdb(connection: Connection, source: Source, query: str) -> Made:
     import duckdb
 
     def asked(text: str) -> Iterator[pl.DataFrame]:
-        with connection.sql(text).to_arrow_reader(_ROWS) as reader:
+        with connection.sql(text).to_arrow_reader(_ROWS_PER_FETCH) as reader:
             for batch in reader:
                 frame = pl.DataFrame(pl.from_arrow(batch))
                 zoned = [name for name, dtype in frame.schema.items() if getattr(dtype, "time_zone", None)]
@@ -268,30 +270,32 @@ def _look_duckdb(connection: Connection, source: Source, query: str) -> Made:
     relation = connection.sql(query)
     names, types = list(relation.columns), dict(zip(relation.columns, map(str, relation.types), strict=True))
     _check_names(source, names)
-    told = {name: _told_by_duckdb(name, types[name]) for name in names}
-    days = [name for name in names if _ENDLESS.match(types[name]) and "[" not in types[name]]
-    figures = ["count(*)", *(f"count(*) FILTER (WHERE NOT isfinite({quoted(name)}))" for name in days)]
+    told = {name: _duckdb_expression(name, types[name]) for name in names}
+    days = [name for name in names if _TYPES_WITH_INFINITY.match(types[name]) and "[" not in types[name]]
+    figures = ["count(*)", *(f"count(*) FILTER (WHERE NOT isfinite({quote_name(name)}))" for name in days)]
     (row,) = connection.execute(f"SELECT {', '.join(figures)} FROM (\n{query}\n) AS q").fetchall()
     _check_finite(days, row[1:])
-    plain = pl.DataFrame(connection.sql(_selected(names, told, query, 0)).pl())
+    plain = pl.DataFrame(connection.sql(_select_columns(names, told, query, 0)).pl())
     zoned = {name: pl.Datetime("us", "UTC") for name, type_ in types.items() if type_ == "TIMESTAMP WITH TIME ZONE"}
     schema = pl.Schema({name: zoned.get(name, dtype) for name, dtype in plain.schema.items()})
-    return schema, row[0], lambda chosen, most: asked(_selected(chosen, told, query, most))
+    return schema, row[0], lambda chosen, most: asked(_select_columns(chosen, told, query, most))
 
 
-def _told_by_duckdb(name: str, type_: str) -> str:
+def _duckdb_expression(name: str, type_: str) -> str:
     if type_ in ("HUGEINT", "UHUGEINT"):
-        return f"CAST({quoted(name)} AS DECIMAL({_DIGITS}, 0))"
+        return f"CAST({quote_name(name)} AS DECIMAL({_MAX_DIGITS}, 0))"
     # Nested types come as they are; a type of categories would bring those that nobody has.
     return (
-        quoted(name) if _DUCKDB.fullmatch(type_) or type_.startswith("STRUCT") else f"CAST({quoted(name)} AS VARCHAR)"
+        quote_name(name)
+        if _DUCKDB_TYPES.fullmatch(type_) or type_.startswith("STRUCT")
+        else f"CAST({quote_name(name)} AS VARCHAR)"
     )
 
 
 def _look_sqlite(connection: Connection, source: Source, query: str) -> Made:
     def asked(text: str, schema: Mapping[str, pl.DataType]) -> Iterator[pl.DataFrame]:
         with contextlib.closing(connection.execute(text)) as cursor:
-            while rows := cursor.fetchmany(_ROWS):
+            while rows := cursor.fetchmany(_ROWS_PER_FETCH):
                 columns = zip(schema.items(), zip(*rows, strict=True), strict=True)
                 yield pl.DataFrame([pl.Series(name, cells, dtype=dtype) for (name, dtype), cells in columns])
 
@@ -306,19 +310,19 @@ def _look_sqlite(connection: Connection, source: Source, query: str) -> Made:
     _check_names(source, names)
     ((n_rows,),) = connection.execute("SELECT count(*) FROM temp.q")
     schema = {}
-    for begin in range(0, len(names), _AT_ONCE):
-        some = names[begin : begin + _AT_ONCE]
+    for begin in range(0, len(names), _MAX_COLUMNS_PER_QUERY):
+        some = names[begin : begin + _MAX_COLUMNS_PER_QUERY]
         text = f"SELECT {', '.join(_counts_of(name, declared[name]) for name in some)} FROM temp.q"
         figures = connection.execute(text).fetchone()
         for place, name in enumerate(some):
             of_column = [each or 0 for each in figures[place * _N_COUNTS : (place + 1) * _N_COUNTS]]
             schema[name] = _sqlite_type(name, declared[name], of_column)
-    told = {name: _told_by_sqlite(name, dtype) for name, dtype in schema.items()}
+    told = {name: _sqlite_expression(name, dtype) for name, dtype in schema.items()}
     # As SQLite has them; `Database.pieces` makes days of texts, and truths of numbers.
-    fetched = {name: _stored(dtype) for name, dtype in schema.items()}
+    fetched = {name: _sqlite_storage_type(dtype) for name, dtype in schema.items()}
 
     def fetch(chosen: Sequence[str], most: int | None) -> Iterator[pl.DataFrame]:
-        text = _selected(chosen, told, "SELECT * FROM temp.q", most)
+        text = _select_columns(chosen, told, "SELECT * FROM temp.q", most)
         return asked(text, {name: fetched[name] for name in chosen})
 
     return pl.Schema(schema), n_rows, fetch
@@ -329,7 +333,7 @@ _COUNTS: Final = (
     "sum(typeof({0}) = 'real')",
     "sum(typeof({0}) = 'text')",
     "sum(typeof({0}) = 'blob')",
-    f"sum(typeof({{0}}) = 'integer' AND abs({{0}} / 2) > {_EXACT // 2})",
+    f"sum(typeof({{0}}) = 'integer' AND abs({{0}} / 2) > {_MAX_EXACT_INTEGER // 2})",
 )
 # Which cells are what was declared. Adding nothing to a day makes one of the calendar of it.
 _DAYS: Final = "{0} = date({0}, '+0 days')"
@@ -349,7 +353,7 @@ _N_COUNTS: Final = len(_COUNTS) + 1
 def _counts_of(name: str, base: str) -> str:
     """Return the query of how many cells of a column are what; of texts, days are asked of where they are declared."""
     fitting = f"sum({_DECLARED[base][0]})" if base in _DECLARED else "0"
-    return ", ".join(each.format(quoted(name)) for each in (*_COUNTS, fitting))
+    return ", ".join(each.format(quote_name(name)) for each in (*_COUNTS, fitting))
 
 
 def _sqlite_type(name: str, base: str, figures: Sequence[int]) -> pl.DataType:
@@ -359,7 +363,7 @@ def _sqlite_type(name: str, base: str, figures: Sequence[int]) -> pl.DataType:
     if n_bytes and n_bytes < n_cells:
         raise ColumnError(f"column {name!r} has bytes beside other cells.", hint="turn it into text in a query.")
     if not n_cells:
-        return _EMPTY.get(base, pl.String())
+        return _TYPES_WITHOUT_CELLS.get(base, pl.String())
     if base in _DECLARED and n_fitting == n_cells and (n_whole if base.startswith("BOOL") else n_texts) == n_cells:
         return _DECLARED[base][1]
     if n_bytes:
@@ -369,26 +373,26 @@ def _sqlite_type(name: str, base: str, figures: Sequence[int]) -> pl.DataType:
     return pl.Float64() if n_broken else pl.Int64()
 
 
-_EMPTY: Final[Mapping[str, pl.DataType]] = {
+_TYPES_WITHOUT_CELLS: Final[Mapping[str, pl.DataType]] = {
     **dict.fromkeys(("INT", "INTEGER", "BIGINT", "SMALLINT"), pl.Int64()),
     **dict.fromkeys(("REAL", "DOUBLE", "FLOAT", "NUMERIC", "DECIMAL"), pl.Float64()),
     **{base: dtype for base, (_, dtype) in _DECLARED.items()},
 }
 
 
-def _told_by_sqlite(name: str, dtype: pl.DataType) -> str:
+def _sqlite_expression(name: str, dtype: pl.DataType) -> str:
     if isinstance(dtype, pl.String):
-        return f"CAST({quoted(name)} AS TEXT)"
-    return f"CAST({quoted(name)} AS REAL)" if isinstance(dtype, pl.Float64) else quoted(name)
+        return f"CAST({quote_name(name)} AS TEXT)"
+    return f"CAST({quote_name(name)} AS REAL)" if isinstance(dtype, pl.Float64) else quote_name(name)
 
 
-def _stored(dtype: pl.DataType) -> pl.DataType:
+def _sqlite_storage_type(dtype: pl.DataType) -> pl.DataType:
     if isinstance(dtype, pl.Boolean):
         return pl.Int64()
     return pl.String() if isinstance(dtype, (pl.Date, pl.Datetime, pl.Time)) else dtype
 
 
-_LOOKS: Final[Mapping[str, Callable[[Connection, Source, str], Made]]] = {
+_COUNTS_OF_TYPES: Final[Mapping[str, Callable[[Connection, Source, str], Made]]] = {
     "PostgreSQL": _look_postgresql,
     "DuckDB": _look_duckdb,
     "SQLite": _look_sqlite,

@@ -16,25 +16,25 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from hushtable._types import BoolArray, CountArray
-from hushtable.columns import enumerated, without_categories
+from hushtable.columns import to_enumeration, without_categories
 from hushtable.errors import ColumnError, InputError, TooManyRowsError, check_columns, names_in
 from hushtable.io import frames
-from hushtable.io.batches import Scan, ahead, to_arrow
+from hushtable.io.batches import Scan, prefetch_items, to_arrow
 from hushtable.io.frames import Frame
 from hushtable.search import check_memory
 
 MOST_ROWS: Final = 20_000_000
 """Distinct rows that are held at most: beyond, no search on one machine ends in reasonable time."""
 
-_PER_ROW: Final = 40  # bytes that sorting a row takes, beside those of its cells
-_PER_CELL: Final = 20
-_PER_CODE: Final = 8  # of a cell of an enumeration
-_FEW: Final = 2**22  # rows that are sorted at once, where fewer are known
-_WORD: Final = 63  # bits of a key
-_NUMBER: Final = 31  # bits of the number of a row so far, in keys of several words
-_FACTOR: Final = np.uint64(0x9E3779B97F4A7C15)  # odd, with bits everywhere
-_HALF: Final = np.uint64(32)
-_EDGES: Final = np.arange(-7, 8) << 60  # where buckets of rows begin, but the first one
+_SORT_BYTES_PER_ROW: Final = 40  # bytes that sorting a row takes, beside those of its cells
+_BYTES_PER_CELL: Final = 20
+_BYTES_PER_CODE: Final = 8  # of a cell of an enumeration
+_MIN_ROWS_PER_MERGE: Final = 2**22  # rows that are sorted at once, where fewer are known
+_BITS_PER_WORD: Final = 63  # bits of a key
+_BITS_PER_NUMBER: Final = 31  # bits of the number of a row so far, in keys of several words
+_HASH_FACTOR: Final = np.uint64(0x9E3779B97F4A7C15)  # odd, with bits everywhere
+_HASH_SHIFT: Final = np.uint64(32)
+_BUCKET_EDGES: Final = np.arange(-7, 8) << 60  # where buckets of rows begin, but the first one
 
 
 def collapse(
@@ -56,9 +56,9 @@ def collapse(
     check_columns(names, source.columns, "columns")
     schema = {name: source.schema[name] for name in names}
     collapser = Collapser(schema, most_rows, coded=coded, as_written=as_written)
-    for batch in ahead(source.batches(names, coded=names)):
-        collapser.add(batch)
-    rows, counts = collapser.rows()
+    for batch in prefetch_items(source.batches(names, coded=names)):
+        collapser.add_batch(batch)
+    rows, counts = collapser.sort_rows()
     return replace(frames.read(rows), is_text=source.is_text, dialect=source.dialect, counts=counts)
 
 
@@ -73,7 +73,7 @@ class Values:
             )
         self._is_text = as_written and dtype.is_float()
         self.name, self.dtype = name, pl.String() if self._is_text else dtype
-        none = _plain(pl.Series(dtype=self.dtype))
+        none = _to_comparable(pl.Series(dtype=self.dtype))
         self._plain_dtype, self.known = none.dtype, to_arrow(none)
 
     @property
@@ -81,7 +81,7 @@ class Values:
         """How many codes there are."""
         return len(self.known) + 1
 
-    def code(self, column: pa.ChunkedArray, *, grow: bool) -> tuple[CountArray, CountArray]:
+    def encode_cells(self, column: pa.ChunkedArray, *, grow: bool) -> tuple[CountArray, CountArray]:
         """Return the codes of the cells' dictionary, missing last, and each cell's place in it; a new one may raise."""
         if self._is_text:
             column = pa.chunked_array([to_arrow(pl.Series("", pl.from_arrow(column)).cast(pl.String))])
@@ -90,21 +90,21 @@ class Values:
         places = coded.indices
         if places.null_count:
             places = places.fill_null(len(coded.dictionary))
-        return np.append(self._codes(coded.dictionary, grow), 0), places.to_numpy()
+        return np.append(self._encode_dictionary(coded.dictionary, grow), 0), places.to_numpy()
 
-    def _codes(self, dictionary: pa.Array, grow: bool) -> CountArray:
+    def _encode_dictionary(self, dictionary: pa.Array, grow: bool) -> CountArray:
         # As polars reads them, and without a name, which may be a pattern.
-        cells = to_arrow(_plain(pl.Series("", pl.from_arrow(dictionary))).cast(self._plain_dtype))
+        cells = to_arrow(_to_comparable(pl.Series("", pl.from_arrow(dictionary))).cast(self._plain_dtype))
         found = pc.index_in(cells, value_set=self.known)
         is_new = pc.and_(pc.is_null(found), pc.is_valid(cells))
         if pc.any(is_new).as_py():
             if not grow:
-                raise changed()
+                raise change_error()
             self.known = pa.concat_arrays([self.known, pc.unique(cells.filter(is_new))])
             found = pc.index_in(cells, value_set=self.known)
         return np.asarray(pc.fill_null(found, -1).to_numpy()).astype(np.int64) + 1
 
-    def sorted(self) -> tuple[pl.Series, CountArray]:
+    def sort_cells(self) -> tuple[pl.Series, CountArray]:
         """Return the cells in order, the missing one first, and the place of every code among them."""
         values = pl.Series("", self.known)
         order = values.arg_sort().to_numpy()
@@ -122,44 +122,44 @@ class RowWords:
 
     def __init__(self, widths: Sequence[int], *, has_room: bool, n_reserved: int = 0) -> None:
         exact = [width.bit_length() for width in widths]
-        self.bits, self.words = exact, _dealt(exact, n_reserved)
+        self.bits, self.words = exact, _split_words(exact, n_reserved)
         if has_room:
             roomy = [(2 * width).bit_length() for width in widths]
-            words = _dealt(roomy, n_reserved)
+            words = _split_words(roomy, n_reserved)
             if len(words) == len(self.words):
                 self.bits, self.words = roomy, words
 
-    def fit(self, widths: Sequence[int]) -> bool:
+    def has_room_for(self, widths: Sequence[int]) -> bool:
         """Tell whether columns of so many codes have room."""
         return all(width <= 1 << bits for width, bits in zip(widths, self.bits, strict=True))
 
-    def of(self, codes: Iterable[tuple[CountArray, CountArray]], n_rows: int) -> list[CountArray]:
+    def pack_rows(self, codes: Iterable[tuple[CountArray, CountArray]], n_rows: int) -> list[CountArray]:
         """Return the words of rows, of what each column's dictionary and places say."""
         of_columns, words = iter(codes), []
         for columns in self.words:
             word = np.zeros(n_rows, dtype=np.int64)
             for j, (dictionary, places) in zip(columns, of_columns, strict=False):
-                word |= np.take(dictionary << self._shift(j), places)
+                word |= np.take(dictionary << self._shift_of(j), places)
             words.append(word)
         return words
 
-    def code(self, words: Sequence[CountArray], column: int) -> CountArray:
+    def codes_of_column(self, words: Sequence[CountArray], column: int) -> CountArray:
         """Return the codes of a column that words were made of."""
         word = next(place for place, columns in enumerate(self.words) if column in columns)
-        return (words[word] >> self._shift(column)) & ((1 << self.bits[column]) - 1)
+        return (words[word] >> self._shift_of(column)) & ((1 << self.bits[column]) - 1)
 
-    def _shift(self, column: int) -> int:
+    def _shift_of(self, column: int) -> int:
         columns = next(each for each in self.words if column in each)
         return sum(self.bits[j] for j in columns if j > column)
 
 
-def _dealt(bits: Sequence[int], n_reserved: int) -> list[range]:
+def _split_words(bits: Sequence[int], n_reserved: int) -> list[range]:
     """Return the columns of each word."""
-    ends, left = [], _WORD
+    ends, left = [], _BITS_PER_WORD
     for j, each in enumerate(bits):
         if each > left:
             ends.append(j)
-            left = _WORD - n_reserved
+            left = _BITS_PER_WORD - n_reserved
         left -= each
     return [range(begin, end) for begin, end in pairwise([0, *ends, len(bits)])]
 
@@ -168,14 +168,14 @@ class RowKeys(RowWords):
     """Rows of codes as single numbers: each later word begins with the number of the row so far."""
 
     def __init__(self, widths: Sequence[int]) -> None:
-        super().__init__(widths, has_room=False, n_reserved=_NUMBER)
+        super().__init__(widths, has_room=False, n_reserved=_BITS_PER_NUMBER)
         self.numbers = [_NumberedKeys() for _ in self.words[1:]]
 
-    def keys(self, codes: Iterable[tuple[CountArray, CountArray]], n_rows: int, *, grow: bool) -> CountArray:
+    def keys_of_rows(self, codes: Iterable[tuple[CountArray, CountArray]], n_rows: int, *, grow: bool) -> CountArray:
         """Return the key of every row; InputError where one cannot be among those known, and must not be added."""
-        keys, *others = self.of(codes, n_rows)
+        keys, *others = self.pack_rows(codes, n_rows)
         for word, numbers in zip(others, self.numbers, strict=True):
-            keys = (numbers.of(keys, grow=grow) << (_WORD - _NUMBER)) | word
+            keys = (numbers.number_keys(keys, grow=grow) << (_BITS_PER_WORD - _BITS_PER_NUMBER)) | word
         return keys
 
 
@@ -186,12 +186,12 @@ class _NumberedKeys:
         self.known = np.empty(0, dtype=np.int64)
         self.number = np.empty(0, dtype=np.int64)
 
-    def of(self, keys: CountArray, *, grow: bool) -> CountArray:
+    def number_keys(self, keys: CountArray, *, grow: bool) -> CountArray:
         distinct, inverse = np.unique(keys, return_inverse=True)
         new = distinct[~_is_in(distinct, self.known)]
         if len(new):
             if not grow:
-                raise changed()
+                raise change_error()
             numbers = np.concatenate([self.number, np.arange(len(self.known), len(self.known) + len(new))])
             known = np.concatenate([self.known, new])
             order = np.argsort(known, kind="stable")
@@ -215,72 +215,78 @@ class Collapser:
         self._layout = RowWords(self._widths, has_room=True)
         # In each bucket what is known of its rows, and what has come since: sorting one takes little memory.
         none = np.empty(0, dtype=np.int64)
-        self._buckets = [[each] for each in _CountedRows([none for _ in self._layout.words], none).dealt()]
+        self._buckets = [[each] for each in _CountedRows([none for _ in self._layout.words], none).bucket_rows()]
 
     @property
     def _widths(self) -> list[int]:
         return [column.width for column in self._columns]
 
-    def add(self, batch: pa.Table) -> None:
+    def add_batch(self, batch: pa.Table) -> None:
         """Count the records of a batch, which has the columns in order."""
         if not batch.num_rows:
             return
-        codes = [column.code(cells, grow=True) for column, cells in zip(self._columns, batch.columns, strict=True)]
-        if not self._layout.fit(self._widths):
+        codes = [
+            column.encode_cells(cells, grow=True) for column, cells in zip(self._columns, batch.columns, strict=True)
+        ]
+        if not self._layout.has_room_for(self._widths):
             self._make_room()
-        new = _CountedRows.of_records(self._layout.of(codes, batch.num_rows))
-        for bucket, part in zip(self._buckets, new.dealt(), strict=True):
+        new = _CountedRows.from_records(self._layout.pack_rows(codes, batch.num_rows))
+        for bucket, part in zip(self._buckets, new.bucket_rows(), strict=True):
             bucket.append(part)
         n_known = sum(len(bucket[0].counts) for bucket in self._buckets)
         n_new = sum(len(part.counts) for bucket in self._buckets for part in bucket[1:])
-        if n_new > max(n_known // 2, _FEW):
-            self._merge()
+        if n_new > max(n_known // 2, _MIN_ROWS_PER_MERGE):
+            self._merge_buckets()
 
-    def rows(self) -> tuple[pl.DataFrame, CountArray]:
+    def sort_rows(self) -> tuple[pl.DataFrame, CountArray]:
         """Return the distinct rows in the order of their cells, and how many records each stands for."""
-        known = self._known()
-        cells, places = zip(*(column.sorted() for column in self._columns), strict=True)
+        known = self._collect_rows()
+        cells, places = zip(*(column.sort_cells() for column in self._columns), strict=True)
         in_order = RowWords(self._widths, has_room=False)
-        words = in_order.of(self._codes(known, places), len(known.counts))
+        words = in_order.pack_rows(self._codes_by_column(known, places), len(known.counts))
         order = np.lexsort(words[::-1])
         series = []
         for j, column in enumerate(self._columns):
-            of_column = enumerated(cells[j]) if column.name in self._coded else cells[j]
-            series.append(of_column.gather(in_order.code(words, j)[order]).alias(column.name))
+            of_column = to_enumeration(cells[j]) if column.name in self._coded else cells[j]
+            series.append(of_column.gather(in_order.codes_of_column(words, j)[order]).alias(column.name))
         return pl.DataFrame(series), known.counts[order]
 
-    def _codes(self, rows: _CountedRows, dictionaries: Iterable[CountArray]) -> Iterator[tuple[CountArray, CountArray]]:
+    def _codes_by_column(
+        self, rows: _CountedRows, dictionaries: Iterable[CountArray]
+    ) -> Iterator[tuple[CountArray, CountArray]]:
         """Yield what each column's codes are in others, and those of some rows, when they are needed."""
         for j, dictionary in enumerate(dictionaries):
-            yield dictionary, self._layout.code(rows.words, j)
+            yield dictionary, self._layout.codes_of_column(rows.words, j)
 
-    def _known(self) -> _CountedRows:
+    def _collect_rows(self) -> _CountedRows:
         """Return all distinct rows so far."""
-        self._merge()
-        known = _CountedRows.joined([part for bucket in self._buckets for part in bucket])
+        self._merge_buckets()
+        known = _CountedRows.concatenate([part for bucket in self._buckets for part in bucket])
         # As parts of these, so that they are held once.
-        self._buckets = [[part] for part in known.dealt()]
+        self._buckets = [[part] for part in known.bucket_rows()]
         return known
 
-    def _merge(self) -> None:
+    def _merge_buckets(self) -> None:
         """Add what has come since to the rows that are known."""
         for place, bucket in enumerate(self._buckets):
             if len(bucket) > 1:
-                self._buckets[place] = [_CountedRows.joined(bucket).added_up()]
+                self._buckets[place] = [_CountedRows.concatenate(bucket).merge_equal_rows()]
         n_rows = sum(len(bucket[0].counts) for bucket in self._buckets)
         if n_rows > self._most_rows:
-            raise TooManyRowsError(f"the columns have more than {self._most_rows:,} distinct rows.", hint=self._hint())
-        per_cells = sum(_PER_CODE if column.name in self._coded else _PER_CELL for column in self._columns)
-        check_memory(n_rows * (_PER_ROW + per_cells), f"{n_rows:,} distinct rows", self._hint())
+            raise TooManyRowsError(
+                f"the columns have more than {self._most_rows:,} distinct rows.", hint=self._hint_at_column()
+            )
+        per_cells = sum(_BYTES_PER_CODE if column.name in self._coded else _BYTES_PER_CELL for column in self._columns)
+        check_memory(n_rows * (_SORT_BYTES_PER_ROW + per_cells), f"{n_rows:,} distinct rows", self._hint_at_column())
 
     def _make_room(self) -> None:
         """Lay the words out anew, because some column has more values than they have room for."""
-        known, layout = self._known(), RowWords(self._widths, has_room=True)
-        codes = self._codes(known, [np.arange(1 << bits) for bits in self._layout.bits])
-        laid_out = _CountedRows(layout.of(codes, len(known.counts)), known.counts).added_up()
-        self._layout, self._buckets = layout, [[part] for part in laid_out.dealt()]
+        known, layout = self._collect_rows(), RowWords(self._widths, has_room=True)
+        codes = self._codes_by_column(known, [np.arange(1 << bits) for bits in self._layout.bits])
+        laid_out = _CountedRows(layout.pack_rows(codes, len(known.counts)), known.counts).merge_equal_rows()
+        self._layout, self._buckets = layout, [[part] for part in laid_out.bucket_rows()]
 
-    def _hint(self) -> str:
+    def _hint_at_column(self) -> str:
         most = max(self._columns, key=lambda column: column.width)
         return (
             f"column {most.name!r} has the most different values ({most.width - 1:,}): generalize it first, by a "
@@ -295,38 +301,38 @@ class _CountedRows(NamedTuple):
     counts: CountArray
 
     @classmethod
-    def of_records(cls, words: list[CountArray]) -> _CountedRows:
+    def from_records(cls, words: list[CountArray]) -> _CountedRows:
         """Count records."""
         if len(words) == 1:
             # Sorting numbers is faster than sorting their places.
             keys, counts = np.unique(words[0], return_counts=True)
             return cls([keys], counts)
-        return cls(words, np.ones(len(words[0]), dtype=np.int64)).added_up()
+        return cls(words, np.ones(len(words[0]), dtype=np.int64)).merge_equal_rows()
 
     @classmethod
-    def joined(cls, parts: Sequence[_CountedRows]) -> _CountedRows:
+    def concatenate(cls, parts: Sequence[_CountedRows]) -> _CountedRows:
         """Put the rows of several behind each other, equal ones and all."""
         words = [np.concatenate(each) for each in zip(*(part.words for part in parts), strict=True)]
         return cls(words, np.concatenate([part.counts for part in parts]))
 
-    def dealt(self) -> list[_CountedRows]:
+    def bucket_rows(self) -> list[_CountedRows]:
         """Deal rows to buckets by their sorting keys."""
-        ends = np.searchsorted(_sorting_keys(self.words), _EDGES)
+        ends = np.searchsorted(_sorting_keys(self.words), _BUCKET_EDGES)
         runs = [slice(*each) for each in pairwise([0, *ends.tolist(), len(self.counts)])]
         return [_CountedRows([word[run] for word in self.words], self.counts[run]) for run in runs]
 
-    def added_up(self) -> _CountedRows:
+    def merge_equal_rows(self) -> _CountedRows:
         """Return rows that may be equal, and are in any order, as distinct ones."""
         words, counts = self
         keys = _sorting_keys(words)
         # Most are sorted in runs, which this sort merges.
         order = np.argsort(keys, kind="stable")
-        starts = _starts(words, order)
+        starts = _find_row_starts(words, order)
         keys = keys[order[starts]]
         if (keys[1:] == keys[:-1]).any():
             # Rows that differ have one key, and may stand in between such as do not.
             order = np.lexsort((*words, _sorting_keys(words)))
-            starts = _starts(words, order)
+            starts = _find_row_starts(words, order)
         first = order[starts]
         sums = np.add.reduceat(counts[order], starts) if len(starts) else counts
         return _CountedRows([word[first] for word in words], sums)
@@ -338,13 +344,13 @@ def _sorting_keys(words: Sequence[CountArray]) -> CountArray:
         return words[0]
     keys = np.zeros(len(words[0]), dtype=np.uint64)
     for word in words:
-        keys ^= keys >> _HALF
-        keys *= _FACTOR
+        keys ^= keys >> _HASH_SHIFT
+        keys *= _HASH_FACTOR
         keys += word.view(np.uint64)
     return keys.view(np.int64)
 
 
-def _starts(words: Sequence[CountArray], order: CountArray) -> CountArray:
+def _find_row_starts(words: Sequence[CountArray], order: CountArray) -> CountArray:
     """Return where, in an order in which equal rows stand side by side, another row begins."""
     is_other = np.ones(len(order), dtype=bool)
     is_other[1:] = False
@@ -354,7 +360,7 @@ def _starts(words: Sequence[CountArray], order: CountArray) -> CountArray:
     return np.flatnonzero(is_other)
 
 
-def changed() -> InputError:
+def change_error() -> InputError:
     """Return the error that a second reading found what the first one did not."""
     return InputError(
         "the input changed while it was read: it holds values or rows that it did not hold before.",
@@ -362,7 +368,7 @@ def changed() -> InputError:
     )
 
 
-def _plain(column: pl.Series) -> pl.Series:
+def _to_comparable(column: pl.Series) -> pl.Series:
     """Return cells in types that compare: categories as text, NaN as missing, -0 as 0."""
     if isinstance(column.dtype, (pl.Categorical, pl.Enum, pl.Null)):
         return column.cast(pl.String)

@@ -17,15 +17,15 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from hushtable.errors import InputError, ResourceError, listed
+from hushtable.errors import InputError, ResourceError, quote_names
 from hushtable.io.sources import check_secrets
 
 if sys.platform != "win32":
     import fcntl
 
-_EXCHANGE = 2  # of renameat2: two names change places, at no time is there only one of them
-_HERE = -100
-_FULL = (errno.ENOSPC, errno.EDQUOT)
+_RENAME_EXCHANGE = 2  # of renameat2: two names change places, at no time is there only one of them
+_WORKING_FOLDER = -100
+_FULL_DISK_ERRNOS = (errno.ENOSPC, errno.EDQUOT)
 
 
 def paths_among(*given: Any) -> tuple[Path, ...]:
@@ -86,10 +86,10 @@ def check_folder(folder: Path, inputs: Sequence[Path], mark: str, parts: str, *,
             )
     if os.path.isdir(folder) and not os.path.islink(folder):
         is_release = (folder / mark).is_file()
-        others = [os.fspath(each) for each in _others(folder, Path(), parts) if os.fspath(each) != mark]
+        others = [os.fspath(each) for each in _list_non_parts(folder, Path(), parts) if os.fspath(each) != mark]
         if overwrite and is_release and not others:
             return
-        more = f", and holds {listed(sorted(others))} besides a release." if others else "."
+        more = f", and holds {quote_names(sorted(others))} besides a release." if others else "."
         raise InputError(
             f"{str(folder)!r} exists" + (more if is_release else f" and has no {mark}: it is not a release."),
             hint="name another folder; a release is overwritten by --force on the command line, "
@@ -98,11 +98,11 @@ def check_folder(folder: Path, inputs: Sequence[Path], mark: str, parts: str, *,
     check_outputs((folder,), inputs, overwrite=False)
 
 
-def _others(folder: Path, below: Path, parts: str) -> Iterator[Path]:
+def _list_non_parts(folder: Path, below: Path, parts: str) -> Iterator[Path]:
     """Yield what is no part in a folder and in those of a Hive data set, by its place in it."""
     for each in (folder / below).iterdir():
         if each.is_dir() and "=" in each.name:
-            yield from _others(folder, below / each.name, parts)
+            yield from _list_non_parts(folder, below / each.name, parts)
         elif each.is_dir() or not each.match(parts):
             yield below / each.name
 
@@ -127,29 +127,29 @@ def check_inside(path: Path, folder: Path, what: str) -> None:
 
 
 @contextlib.contextmanager
-def replacing(*paths: Path, internal: Collection[Path] = (), overwrite: bool = True) -> Iterator[tuple[Path, ...]]:
+def replace_files(*paths: Path, internal: Collection[Path] = (), overwrite: bool = True) -> Iterator[tuple[Path, ...]]:
     """Write files whole and together, or not at all: yields drafts, which get their names at the end.
 
     A crash, a full disk or an exception leaves the old files, or none. A draft is its owner's alone until it has its
     name, and for good where it is internal; an abandoned one goes with the next write. Without `overwrite`, a file that
     another run wrote in the meantime is an error, and stays.
     """
-    drafts = tuple(_beside(path, "part") for path in paths)
+    drafts = tuple(_temporary_path(path, "part") for path in paths)
     try:
         with contextlib.ExitStack() as held:
             for path, draft in zip(paths, drafts, strict=True):
-                _remove_abandoned(path)
-                held.enter_context(_making(draft))
+                _remove_stale_drafts(path)
+                held.enter_context(_make_draft(draft))
             yield drafts
             for path, draft in zip(paths, drafts, strict=True):
-                _finish(draft, path)
+                _sync_draft(draft, path)
             if sys.platform == "win32":
                 # An open file cannot be renamed there. Elsewhere, another writer would take a closed one for abandoned.
                 held.close()
-            with _uninterrupted():
+            with _delay_signals():
                 _rename_all(drafts, paths, internal, overwrite=overwrite)
     except OSError as error:
-        raise _unwritable(paths[0], error) from None
+        raise _write_error(paths[0], error) from None
     finally:
         for draft in drafts:
             # Where it could not be made (no such folder, name too long) it cannot be removed either.
@@ -158,12 +158,12 @@ def replacing(*paths: Path, internal: Collection[Path] = (), overwrite: bool = T
 
 
 @contextlib.contextmanager
-def replacing_folder(
+def replace_folder(
     path: Path, internal: Collection[str] = (), *, overwrite: bool = True
 ) -> Iterator[tuple[Path, Path]]:
-    """Write a folder whole or not at all, see `replacing`: yields an empty draft, and room for a spill."""
+    """Write a folder whole or not at all, see `replace_files`: yields an empty draft, and room for a spill."""
     try:
-        with workplace(path) as place:
+        with temporary_folder(path) as place:
             draft = place / "draft"
             draft.mkdir(mode=0o700)
             yield draft, place / "spill"
@@ -182,29 +182,29 @@ def replacing_folder(
             _take_place(draft, path)
             path.chmod(mode_of(usual=0o777))
     except OSError as error:
-        raise _unwritable(path, error) from None
+        raise _write_error(path, error) from None
 
 
 @contextlib.contextmanager
-def workplace(path: Path) -> Iterator[Path]:
+def temporary_folder(path: Path) -> Iterator[Path]:
     """Yield a folder beside a file or folder that is to be written; it is its owner's alone, and gone at the end."""
-    place = _beside(path, "part")
+    place = _temporary_path(path, "part")
     try:
-        _remove_abandoned(path)
+        _remove_stale_drafts(path)
         is_there = False
         while not is_there:
             place.mkdir(mode=0o700)
-            with _held(place) as is_there:
+            with _lock_folder(place) as is_there:
                 if is_there:
                     yield place
     except OSError as error:
-        raise _unwritable(path, error) from None
+        raise _write_error(path, error) from None
     finally:
         shutil.rmtree(place, ignore_errors=True)
 
 
 @contextlib.contextmanager
-def _held(folder: Path) -> Iterator[bool]:
+def _lock_folder(folder: Path) -> Iterator[bool]:
     """Hold a folder open, and locked; False where it was taken for abandoned before that."""
     if sys.platform == "win32":
         yield True
@@ -236,7 +236,7 @@ def _take_place(draft: Path, path: Path) -> None:
     """Give a folder the name of another, which is left under the draft's own name, at once."""
     if not path.exists():
         draft.rename(path)
-    elif not _exchanged(draft, path):
+    elif not _exchange_names(draft, path):
         # Not at once: a kill in between leaves the old folder in the draft's, from which the next write restores it.
         old = draft.with_name("old")
         path.rename(old)
@@ -247,23 +247,23 @@ def _take_place(draft: Path, path: Path) -> None:
             raise
 
 
-def _exchanged(one: Path, other: Path) -> bool:
+def _exchange_names(one: Path, other: Path) -> bool:
     """Let two folders change names; False where the system cannot."""
     try:
         rename = ctypes.CDLL(None).renameat2
     except (AttributeError, OSError, TypeError):
         return False
-    return not rename(_HERE, os.fsencode(one), _HERE, os.fsencode(other), _EXCHANGE)
+    return not rename(_WORKING_FOLDER, os.fsencode(one), _WORKING_FOLDER, os.fsencode(other), _RENAME_EXCHANGE)
 
 
 def is_full(error: OSError) -> bool:
     """Tell whether the disk, or what somebody may take of it, came to its end."""
     # Other libraries' errors hold their number in the text alone.
     told = re.search(r"\(os error (\d+)\)", str(error))
-    return (int(told[1]) if error.errno is None and told else error.errno) in _FULL
+    return (int(told[1]) if error.errno is None and told else error.errno) in _FULL_DISK_ERRNOS
 
 
-def _unwritable(path: Path, error: OSError) -> InputError:
+def _write_error(path: Path, error: OSError) -> InputError:
     what = f"cannot write {str(path)!r}: "
     if is_full(error):
         return ResourceError(f"{what}no space is left on its disk.", hint="make room; nothing was changed.")
@@ -273,12 +273,12 @@ def _unwritable(path: Path, error: OSError) -> InputError:
     )
 
 
-def _beside(path: Path, word: str) -> Path:
+def _temporary_path(path: Path, word: str) -> Path:
     return path.with_name(f".{path.stem}.{secrets.token_hex(4)}.{word}{path.suffix}")
 
 
 @contextlib.contextmanager
-def _making(draft: Path) -> Iterator[None]:
+def _make_draft(draft: Path) -> Iterator[None]:
     """Hold open, and locked, an empty draft that none but its owner may read."""
     is_there = False
     while not is_there:
@@ -288,7 +288,7 @@ def _making(draft: Path) -> Iterator[None]:
                 yield
 
 
-def _remove_abandoned(path: Path) -> None:
+def _remove_stale_drafts(path: Path) -> None:
     """Remove the drafts of a file that no process holds any more."""
     pattern = re.compile(rf"\.{re.escape(path.stem)}\.[0-9a-f]{{8}}\.(part|old){re.escape(path.suffix)}")
     names: list[str] = []
@@ -296,7 +296,7 @@ def _remove_abandoned(path: Path) -> None:
         names = os.listdir(path.parent)
     for name in filter(pattern.fullmatch, names):
         # It may be another's, or just have gone.
-        with contextlib.suppress(OSError), _unheld(path.with_name(name)) as draft:
+        with contextlib.suppress(OSError), _lock_stale_draft(path.with_name(name)) as draft:
             if not draft.is_dir():
                 draft.unlink()
                 continue
@@ -306,7 +306,7 @@ def _remove_abandoned(path: Path) -> None:
 
 
 @contextlib.contextmanager
-def _unheld(draft: Path) -> Iterator[Path]:
+def _lock_stale_draft(draft: Path) -> Iterator[Path]:
     """Hold a draft that nobody holds, so that a writer who has just made it sees it go; OSError where one holds it."""
     if sys.platform == "win32":
         # An open file cannot be removed there.
@@ -320,7 +320,7 @@ def _unheld(draft: Path) -> Iterator[Path]:
         os.close(number)
 
 
-def _finish(draft: Path, path: Path) -> None:
+def _sync_draft(draft: Path, path: Path) -> None:
     """Bring a draft to the disk."""
     with draft.open("rb+") as file:
         if not os.fstat(file.fileno()).st_size:
@@ -332,7 +332,7 @@ def _finish(draft: Path, path: Path) -> None:
 
 def _rename_all(drafts: Sequence[Path], paths: Sequence[Path], internal: Collection[Path], *, overwrite: bool) -> None:
     """Give all drafts their names; when one cannot have its, give the old files theirs back."""
-    kept = {path: _beside(path, "old") for path in paths if overwrite and path.is_file()}
+    kept = {path: _temporary_path(path, "old") for path in paths if overwrite and path.is_file()}
     rename = Path.replace if overwrite else _rename_to_free_name
     try:
         for path, old in kept.items():
@@ -370,7 +370,7 @@ def _rename_to_free_name(draft: Path, path: Path) -> None:
 
 
 @contextlib.contextmanager
-def _uninterrupted() -> Iterator[None]:
+def _delay_signals() -> Iterator[None]:
     """Let a signal that ends the process wait: in between, old files lie there under other names."""
     if threading.current_thread() is not threading.main_thread():
         # Python tells signals to the main thread alone.

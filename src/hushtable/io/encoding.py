@@ -17,21 +17,23 @@ import numpy as np
 
 from hushtable.errors import InputError
 
-_HEAD: Final = 1_000_000  # bytes looked at for the encoding
-_PIECE: Final = 1 << 23  # bytes of a file that are read at a time: larger pieces leave the cache, and take longer
-_MARK: Final = 4  # bytes of the longest mark of an encoding, which is never cut
-_ENCODINGS: Final = ("cp1252", "gb18030", "big5", "cp932")
+_HEAD_BYTES: Final = 1_000_000  # bytes looked at for the encoding
+_PIECE_BYTES: Final = 1 << 23  # bytes of a file that are read at a time: larger pieces leave the cache, and take longer
+_MAX_MARK_BYTES: Final = 4  # bytes of the longest mark of an encoding, which is never cut
+_ENCODINGS_TO_GUESS: Final = ("cp1252", "gb18030", "big5", "cp932")
 """Tried where a text is not UTF-8. Others, which western letters would pass for, are to be named."""
 _MOST_WORDS: Final = 5_000
 _CLEAR_SHARE: Final = 0.95  # of the words; a text in a third encoding has some that mac-roman does not spell
 _RAW_WORD: Final = re.compile(rb"[A-Za-z\x80-\xff]+")
 _ASCII_LETTER: Final = re.compile(rb"[A-Za-z]")
 _CAPITALS: Final = "À-ÖØ-ÞŒŠŽŸ"
-_SMALL: Final = "ß-öø-ÿœšžªºµ"
-_LETTERS: Final = f"[A-Za-z{_CAPITALS}{_SMALL}]+"
+_SMALL_LETTERS: Final = "ß-öø-ÿœšžªºµ"
+_LETTERS: Final = f"[A-Za-z{_CAPITALS}{_SMALL_LETTERS}]+"
 _SIGNS: Final = r"(?:[^\w\ufffd]|[¹²³¼½¾])*"
 _WORD: Final = re.compile(f"{_SIGNS}{_LETTERS}(?:[’‘–—]{_LETTERS})*{_SIGNS}")
-_ODD_CASE: Final = re.compile(f"[a-z{_SMALL}][{_CAPITALS}]|[A-Z][{_CAPITALS}][a-z{_SMALL}]|[A-Z][{_SMALL}][A-Z]")
+_ODD_CASE: Final = re.compile(
+    f"[a-z{_SMALL_LETTERS}][{_CAPITALS}]|[A-Z][{_CAPITALS}][a-z{_SMALL_LETTERS}]|[A-Z][{_SMALL_LETTERS}][A-Z]"
+)
 
 
 def read_text(path: Path, encoding: str | None = None, most_bytes: int = -1) -> str:
@@ -54,7 +56,7 @@ def as_utf8(path: Path, raw: bytes, encoding: str | None) -> tuple[bytes, str]:
         while raw.startswith(codecs.BOM_UTF8):
             raw = raw[len(codecs.BOM_UTF8) :]
         return raw, encoding or "utf-8"
-    text, encoding = _decode(path, raw, encoding)
+    text, encoding = _decode_bytes(path, raw, encoding)
     return text.encode(), encoding
 
 
@@ -64,15 +66,15 @@ def _is_utf8(raw: bytes) -> bool:
         return True
     decoder = codecs.getincrementaldecoder("utf-8")()
     try:
-        for begin in range(0, len(raw), _PIECE):
-            decoder.decode(raw[begin : begin + _PIECE])
+        for begin in range(0, len(raw), _PIECE_BYTES):
+            decoder.decode(raw[begin : begin + _PIECE_BYTES])
         decoder.decode(b"", final=True)
     except UnicodeDecodeError:
         return False
     return True
 
 
-def _decode(path: Path, raw: bytes, encoding: str | None) -> tuple[str, str]:
+def _decode_bytes(path: Path, raw: bytes, encoding: str | None) -> tuple[str, str]:
     """Return the text of a file, and its encoding."""
     encoding = _find_encoding(raw) if encoding is None else encoding
     bom = codecs.BOM_UTF8 if raw.startswith(codecs.BOM_UTF8) else b""
@@ -108,7 +110,7 @@ def _find_encoding(raw: bytes) -> str:
     except UnicodeDecodeError as error:
         # Only what is not ASCII tells; it may begin late.
         start = raw.rfind(b"\n", 0, error.start) + 1
-        return _guess_encoding(raw[start : start + _HEAD])
+        return _guess_encoding(raw[start : start + _HEAD_BYTES])
     return "utf-8"
 
 
@@ -118,7 +120,7 @@ def _guess_encoding(raw: bytes) -> str:
     # The letters of western words stand alone between others; elsewhere they come in rows, of two bytes each.
     if 2 * is_alone.sum() > is_high.sum():
         return _guess_western(raw)
-    guess = charset_normalizer.from_bytes(raw, cp_isolation=list(_ENCODINGS)).best()
+    guess = charset_normalizer.from_bytes(raw, cp_isolation=list(_ENCODINGS_TO_GUESS)).best()
     return _guess_western(raw) if guess is None or guess.encoding == "cp1252" else guess.encoding
 
 
@@ -137,16 +139,16 @@ def _is_word(text: str) -> bool:
     return _WORD.fullmatch(text) is not None and _ODD_CASE.search(text) is None
 
 
-def decoded(path: Path, encoding: str) -> Iterator[str]:
+def decode_pieces(path: Path, encoding: str) -> Iterator[str]:
     """Decode a file piece by piece."""
     try:
         decoder = codecs.getincrementaldecoder(encoding)()
     except LookupError:
         raise _no_encoding(encoding) from None
     n_lines, is_first = 1, True
-    with _opened(path) as file:
+    with _open_or_unzip(path) as file:
         while True:
-            raw = file.read(max(_PIECE, _MARK))
+            raw = file.read(max(_PIECE_BYTES, _MAX_MARK_BYTES))
             start = len(codecs.BOM_UTF8) if is_first and raw.startswith(codecs.BOM_UTF8) else 0
             try:
                 text = decoder.decode(raw[start:], final=not raw)
@@ -169,9 +171,9 @@ def decoded(path: Path, encoding: str) -> Iterator[str]:
 def encoding_of(path: Path) -> str:
     """Say how a file is encoded, as `_find_encoding` does of its bytes."""
     decoder, is_first = codecs.getincrementaldecoder("utf-8")(), True
-    with _opened(path) as file:
+    with _open_or_unzip(path) as file:
         while True:
-            raw = file.read(max(_PIECE, _MARK))
+            raw = file.read(max(_PIECE_BYTES, _MAX_MARK_BYTES))
             if is_first and raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
                 return "utf-16"
             try:
@@ -185,16 +187,16 @@ def encoding_of(path: Path) -> str:
 
 
 @contextlib.contextmanager
-def _opened(path: Path) -> Iterator[IO[bytes]]:
+def _open_or_unzip(path: Path) -> Iterator[IO[bytes]]:
     with path.open("rb") as file:
         is_gzip = file.read(2) == b"\x1f\x8b"
         file.seek(0)
-        with unzipped(path, file) if is_gzip else contextlib.nullcontext(file) as text:
+        with open_gzip(path, file) if is_gzip else contextlib.nullcontext(file) as text:
             yield text
 
 
 @contextlib.contextmanager
-def unzipped(path: Path, raw: IO[bytes]) -> Iterator[IO[bytes]]:
+def open_gzip(path: Path, raw: IO[bytes]) -> Iterator[IO[bytes]]:
     """Open what is gzip; InputError, while it is read too, where it is none or damaged."""
     try:
         with gzip.open(raw) as text:

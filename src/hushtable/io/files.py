@@ -16,15 +16,15 @@ import polars as pl
 from polars import selectors as cs
 
 from hushtable.errors import InputError
-from hushtable.io.csv import PER_LINE, ROOM, Dialect, check_header, header_line, read_csv
+from hushtable.io.csv import BYTES_PER_LINE, MEMORY_HINT, Dialect, check_header, header_line, read_csv
 from hushtable.io.databases import read_database
-from hushtable.io.encoding import unzipped
+from hushtable.io.encoding import open_gzip
 from hushtable.io.object_stores import read_objects
 from hushtable.io.sources import Source, check_secrets
 from hushtable.io.statistics_files import READERS, Variable, read_statistics
 from hushtable.search import check_memory
 
-_WHOLE: Final[dict[str, Any]] = {
+_SHEET_OPTIONS: Final[dict[str, Any]] = {
     "engine": "calamine",
     "sheet_id": 1,
     "has_header": False,
@@ -45,7 +45,7 @@ def read_workbook(path: Path, raw: bytes) -> pl.DataFrame:
         ) from None
     try:
         shown = fastexcel.read_excel(raw).load_sheet(0, header_row=None, n_rows=1).visible
-        texts = pl.read_excel(raw, **_WHOLE, read_options={"skip_rows": 0, "dtypes": "string"})
+        texts = pl.read_excel(raw, **_SHEET_OPTIONS, read_options={"skip_rows": 0, "dtypes": "string"})
     except Exception:
         # Whatever the reader raises may quote cells.
         raise InputError(
@@ -65,12 +65,12 @@ def read_workbook(path: Path, raw: bytes) -> pl.DataFrame:
     header = [name or "" for name in texts.row(top)]
     check_header(path, header, hint="name every column in the first row, and merge no cells there.")
     below = is_filled.slice(top + 1)
-    data = _typed(raw, texts.slice(top + 1), top + 1).filter(below)
+    data = _read_typed_cells(raw, texts.slice(top + 1), top + 1).filter(below)
     data.columns = header
     return data
 
 
-def _typed(raw: bytes, texts: pl.DataFrame, n_above: int) -> pl.DataFrame:
+def _read_typed_cells(raw: bytes, texts: pl.DataFrame, n_above: int) -> pl.DataFrame:
     """Read the cells below the header with their types; a column that would lose some stays text."""
     if not texts.height:
         return texts
@@ -80,12 +80,14 @@ def _typed(raw: bytes, texts: pl.DataFrame, n_above: int) -> pl.DataFrame:
     # Whole numbers that no integer holds, which polars would make of them: their texts are typed as a CSV's are.
     are_huge = [(column.cast(pl.Float64, strict=False).abs() >= 2.0**63).any() for column in texts]
     dtypes |= {f"__UNNAMED__{place}": "string" for place, is_huge in enumerate(are_huge) if is_huge}
-    data = pl.read_excel(raw, **_WHOLE, read_options={"skip_rows": n_above, "dtypes": dtypes})
+    data = pl.read_excel(raw, **_SHEET_OPTIONS, read_options={"skip_rows": n_above, "dtypes": dtypes})
     pairs = zip(data, texts, strict=True)
-    return pl.DataFrame([_timed(typed) if typed.null_count() == text.null_count() else text for typed, text in pairs])
+    return pl.DataFrame(
+        [_to_times(typed) if typed.null_count() == text.null_count() else text for typed, text in pairs]
+    )
 
 
-def _timed(column: pl.Series) -> pl.Series:
+def _to_times(column: pl.Series) -> pl.Series:
     """Return times of a day as times: a sheet holds them as moments of its day zero."""
     if not isinstance(column.dtype, (pl.Date, pl.Datetime)) or not (column.cast(pl.Date) == _DAY_ZERO).all():
         return column
@@ -106,14 +108,14 @@ FILE_KINDS: Final = {
 MANIFEST: Final = "_manifest.json"
 """The manifest of a folder; readers of folders pass over names that begin so."""
 
-_AS_TABLE: Final = 2.8  # how many times its size a text takes at the least, until it is a table; measured
-_OF_TWO_BYTES: Final = 3.5  # where hardly a letter takes one byte, as in UTF-16
-_PIECE: Final = 2**23  # bytes that are unpacked at once
+_TABLE_BYTES_PER_BYTE: Final = 2.8  # how many times its size a text takes at the least, until it is a table; measured
+_TABLE_BYTES_PER_WIDE_BYTE: Final = 3.5  # where hardly a letter takes one byte, as in UTF-16
+_PIECE_BYTES: Final = 2**23  # bytes that are unpacked at once
 _DAY_ZERO: Final = dt.date(1899, 12, 31)
-_TIMES: Final = "%H:%M:%S%.f"  # of times of a day: decimals where there are any
-_SOME: Final = 1_000  # rows whose size is that of all
+_TIME_FORMAT: Final = "%H:%M:%S%.f"  # of times of a day: decimals where there are any
+_SAMPLE_ROWS: Final = 1_000  # rows whose size is that of all
 
-_OF_DATABASES: Final = (".db", ".sqlite", ".sqlite3", ".duckdb")
+_DATABASE_ENDINGS: Final = (".db", ".sqlite", ".sqlite3", ".duckdb")
 
 _MAGIC: Final = (
     *((b"PAR1", "parquet"), (b"\x1f\x8b", "gzip"), (b"PK\x03\x04", "workbook")),
@@ -131,31 +133,38 @@ class Snapshot:
     states: Mapping[Path, tuple[int, ...]] = field(default_factory=dict, repr=False)  # device, inode, bytes, time
 
     @classmethod
-    def of(cls, paths: Iterable[str | os.PathLike[str]]) -> Snapshot:
+    def from_paths(cls, paths: Iterable[str | os.PathLike[str]]) -> Snapshot:
         """Look at files; OSError where one cannot be looked at."""
-        return cls({Path(path): _state(path) for path in paths})
+        return cls({Path(path): _file_state(path) for path in paths})
 
     def check(self, *paths: Path) -> None:
         """Compare some files, or all of them, with what they were; InputError says which changed, and what of it."""
         for path in paths or self.states:
             try:
-                state = _state(path)
+                state = _file_state(path)
             except OSError:
-                raise _changed(path, "it is gone or cannot be read") from None
-            differing = [told for told, old, new in zip(_OF_STATE, self.states[path], state, strict=True) if old != new]
+                raise _change_error(path, "it is gone or cannot be read") from None
+            differing = [
+                told for told, old, new in zip(_CHANGES_OF_STATE, self.states[path], state, strict=True) if old != new
+            ]
             if differing:
-                raise _changed(path, differing[0])
+                raise _change_error(path, differing[0])
 
 
-_OF_STATE: Final = ("another file has its name", "another file has its name", "its size changed", "it was written to")
+_CHANGES_OF_STATE: Final = (
+    "another file has its name",
+    "another file has its name",
+    "its size changed",
+    "it was written to",
+)
 
 
-def _state(path: str | os.PathLike[str]) -> tuple[int, ...]:
+def _file_state(path: str | os.PathLike[str]) -> tuple[int, ...]:
     found = os.stat(path)
     return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
 
 
-def _changed(path: Path, what: str) -> InputError:
+def _change_error(path: Path, what: str) -> InputError:
     return InputError(f"{str(path)!r} changed while it was read: {what}.", hint="protect a copy that nobody writes to.")
 
 
@@ -163,7 +172,7 @@ def file_kind(path: Path) -> str:
     """Tell from a file's name as what it is written: ``"csv"``, ``"parquet"``, ``"workbook"`` or ``"statistics"``."""
     kind = FILE_KINDS.get(path.suffix.lower())
     if kind is None:
-        raise _unknown(path, f"use one of {' '.join(FILE_KINDS)}.")
+        raise _ending_error(path, f"use one of {' '.join(FILE_KINDS)}.")
     return kind
 
 
@@ -178,7 +187,7 @@ def read_file(path: Path | Source, dialect: Dialect) -> ReadFile:
     """Read a file by the ending of its name, or what has a URL."""
     if isinstance(path, Source):
         read = read_objects if path.program is None else read_database
-        return read(path, ROOM), False, dialect.marks, {}
+        return read(path, MEMORY_HINT), False, dialect.marks, {}
     if is_many(path):
         raise InputError(
             f"cannot read {str(path)!r} into memory: it is a folder or a pattern.",
@@ -193,21 +202,21 @@ def read_file(path: Path | Source, dialect: Dialect) -> ReadFile:
         kind = "gzip"
     elif path.suffix.lower() in READERS:
         kind = "statistics"
-    elif path.suffix.lower() in _OF_DATABASES:
+    elif path.suffix.lower() in _DATABASE_ENDINGS:
         hint = "name one of its tables: sqlite:///people.db?table=NAME, duckdb:///people.duckdb?table=NAME."
         raise InputError(f"{str(path)!r} is a database.", hint=hint)
     elif kind is None or name.endswith(".gz"):
-        raise _unknown(path, f"use one of {' '.join(FILE_KINDS)} .sas7bdat, or .csv.gz .tsv.gz .txt.gz.")
+        raise _ending_error(path, f"use one of {' '.join(FILE_KINDS)} .sas7bdat, or .csv.gz .tsv.gz .txt.gz.")
     try:
         if kind == "parquet":
             # Opened here: as a name it would be a pattern, or a folder of files.
             with path.open("rb") as file:
-                return _parquet(path, file, dialect)
+                return _read_parquet(path, file, dialect)
         if path.is_file():
             with path.open("rb") as file:
-                least = 1.0 if kind in ("workbook", "statistics") else _growth(file.read(4))
-            check_memory(least * path.stat().st_size, f"reading {str(path)!r}", ROOM)
-        return _read(path, path.read_bytes(), kind, dialect)
+                least = 1.0 if kind in ("workbook", "statistics") else _growth_in_memory(file.read(4))
+            check_memory(least * path.stat().st_size, f"reading {str(path)!r}", MEMORY_HINT)
+        return _read_raw(path, path.read_bytes(), kind, dialect)
     except OSError as error:
         message = f"cannot read {str(path)!r}: {error.strerror or type(error).__name__}."
         raise InputError(message, hint="check the name and that you may read the file.") from None
@@ -218,8 +227,8 @@ def read_bytes(raw: bytes, name: str, dialect: Dialect) -> ReadFile:
     kind = next((kind for magic, kind in _MAGIC if raw.startswith(magic)), "csv")
     path = Path(name)
     if kind in READERS:
-        return _read(path.with_suffix(kind), raw, "statistics", dialect)
-    return _parquet(path, io.BytesIO(raw), dialect) if kind == "parquet" else _read(path, raw, kind, dialect)
+        return _read_raw(path.with_suffix(kind), raw, "statistics", dialect)
+    return _read_parquet(path, io.BytesIO(raw), dialect) if kind == "parquet" else _read_raw(path, raw, kind, dialect)
 
 
 def write_csv(
@@ -229,20 +238,20 @@ def write_csv(
     if encoding == "utf-8":
         file.write(header_line(names, delimiter).encode())
         for part in parts:
-            part.write_csv(file, separator=delimiter, include_header=False, time_format=_TIMES)
+            part.write_csv(file, separator=delimiter, include_header=False, time_format=_TIME_FORMAT)
         return
     # One encoder for all of it, because an encoding may begin with a mark.
     encoder = codecs.getincrementalencoder(encoding)()
     file.write(encoder.encode(header_line(names, delimiter)))
     for part in parts:
-        file.write(encoder.encode(part.write_csv(separator=delimiter, include_header=False, time_format=_TIMES)))
+        file.write(encoder.encode(part.write_csv(separator=delimiter, include_header=False, time_format=_TIME_FORMAT)))
     file.write(encoder.encode("", final=True))
 
 
 _MOST_ROWS: Final = 1_048_575  # of a sheet, besides its header
 _MOST_COLUMNS: Final = 16_384
 _MOST_LETTERS: Final = 32_767  # of a cell
-_DAY: Final = "yyyy-mm-dd"
+_DAY_FORMAT: Final = "yyyy-mm-dd"
 
 
 def check_workbook(path: Path, n_records: int, n_columns: int) -> None:
@@ -280,8 +289,8 @@ def write_workbook(cells: pl.DataFrame, path: Path) -> None:
     with xlsxwriter.Workbook(str(path), {"constant_memory": True, "nan_inf_to_errors": True}) as book:
         sheet = book.add_worksheet()
         formats = {
-            pl.Date: book.add_format({"num_format": _DAY}),
-            pl.Datetime: book.add_format({"num_format": f"{_DAY} hh:mm:ss"}),
+            pl.Date: book.add_format({"num_format": _DAY_FORMAT}),
+            pl.Datetime: book.add_format({"num_format": f"{_DAY_FORMAT} hh:mm:ss"}),
             pl.Time: book.add_format({"num_format": "hh:mm:ss"}),
         }
         # A sheet has no time zones: moments are those of UTC.
@@ -303,17 +312,17 @@ def write_workbook(cells: pl.DataFrame, path: Path) -> None:
                     sheet.write_number(row, place, _ExactNumber(value))
 
 
-def _read(path: Path, raw: bytes, kind: str, dialect: Dialect) -> ReadFile:
+def _read_raw(path: Path, raw: bytes, kind: str, dialect: Dialect) -> ReadFile:
     if kind == "workbook":
         return read_workbook(path, raw), True, dialect, {}
     if kind == "statistics":
         cells, variables = read_statistics(path, raw)
         return cells, False, dialect.marks, variables
-    cells, dialect = read_csv(path, _unzipped(path, raw) if kind == "gzip" else raw, dialect)
+    cells, dialect = read_csv(path, _unzip_bytes(path, raw) if kind == "gzip" else raw, dialect)
     return cells, True, dialect, {}
 
 
-def _parquet(path: Path, file: Any, dialect: Dialect) -> ReadFile:
+def _read_parquet(path: Path, file: Any, dialect: Dialect) -> ReadFile:
     try:
         _check_parquet(path, file)
         return pl.read_parquet(file), False, dialect.marks, {}
@@ -327,52 +336,54 @@ def _parquet(path: Path, file: Any, dialect: Dialect) -> ReadFile:
 def _check_parquet(path: Path, file: Any) -> None:
     """Raise InputError where the cells of a file are certain not to fit, of texts their places alone."""
     # Before polars looks at it, which ends the process where it has no memory.
-    check_memory(float(file.seek(0, os.SEEK_END)), f"reading {str(path)!r}", ROOM)
+    check_memory(float(file.seek(0, os.SEEK_END)), f"reading {str(path)!r}", MEMORY_HINT)
     file.seek(0)
     n_rows = pl.scan_parquet(file).select(pl.len()).collect().item()
     file.seek(0)
     types = pl.read_parquet_schema(file).values()
     file.seek(0)
-    check_memory(n_rows * sum(map(_width, types)), f"reading the {n_rows:,} rows of {str(path)!r}", ROOM)
+    check_memory(
+        n_rows * sum(map(_bytes_per_cell, types)), f"reading the {n_rows:,} rows of {str(path)!r}", MEMORY_HINT
+    )
 
 
-def _width(dtype: pl.DataType) -> float:
+def _bytes_per_cell(dtype: pl.DataType) -> float:
     """Return the bytes that a cell takes at the least."""
     if isinstance(dtype, (pl.String, pl.Binary)):
         return 16.0
-    return pl.Series(dtype=dtype).clear(_SOME).estimated_size() / _SOME
+    return pl.Series(dtype=dtype).clear(_SAMPLE_ROWS).estimated_size() / _SAMPLE_ROWS
 
 
-def unpacked_size(path: Path, raw: IO[bytes], most: float) -> int:
+def count_gzip_bytes(path: Path, raw: IO[bytes], most: float) -> int:
     """Return how many bytes a file of gzip unpacks to; where they are more than the most, some number above it."""
     n_bytes = 0
-    for piece in _unpacked(path, raw):
+    for piece in _unzip_pieces(path, raw):
         n_bytes += len(piece)
         if n_bytes > most:
             break
     return n_bytes
 
 
-def _unzipped(path: Path, raw: bytes) -> bytes:
+def _unzip_bytes(path: Path, raw: bytes) -> bytes:
     # A few megabytes may unpack to more than any memory holds: nothing is kept before it is known to fit.
     n_bytes, needed = 0, 0.0
-    for piece in _unpacked(path, io.BytesIO(raw)):
+    for piece in _unzip_pieces(path, io.BytesIO(raw)):
         n_bytes += len(piece)
-        needed += _growth(piece) * len(piece) + PER_LINE * piece.count(b"\n")
-        check_memory(needed, f"reading {str(path)!r}, which unpacks to {n_bytes:,} bytes or more,", ROOM)
-    return b"".join(_unpacked(path, io.BytesIO(raw)))
+        needed += _growth_in_memory(piece) * len(piece) + BYTES_PER_LINE * piece.count(b"\n")
+        check_memory(needed, f"reading {str(path)!r}, which unpacks to {n_bytes:,} bytes or more,", MEMORY_HINT)
+    return b"".join(_unzip_pieces(path, io.BytesIO(raw)))
 
 
-def _unpacked(path: Path, raw: IO[bytes]) -> Iterator[bytes]:
-    with unzipped(path, raw) as text:
-        while piece := text.read(_PIECE):
+def _unzip_pieces(path: Path, raw: IO[bytes]) -> Iterator[bytes]:
+    with open_gzip(path, raw) as text:
+        while piece := text.read(_PIECE_BYTES):
             yield piece
 
 
-def _growth(head: bytes) -> float:
-    return _OF_TWO_BYTES if b"\0" in head[:4] else _AS_TABLE
+def _growth_in_memory(head: bytes) -> float:
+    return _TABLE_BYTES_PER_WIDE_BYTE if b"\0" in head[:4] else _TABLE_BYTES_PER_BYTE
 
 
-def _unknown(path: Path, hint: str) -> InputError:
+def _ending_error(path: Path, hint: str) -> InputError:
     check_secrets([str(path)])
     return InputError(f"cannot tell the format of {str(path)!r} from its ending {path.suffix!r}.", hint=hint)

@@ -14,30 +14,30 @@ import narwhals as nw
 import numpy as np
 import polars as pl
 
-from hushtable._types import CodeArray, CountArray, frozen
+from hushtable._types import CodeArray, CountArray, freeze_array
 from hushtable.columns import (
     ColumnSpec,
     OddCells,
-    canonical,
+    convert_texts,
     dates_as_text,
-    doubts,
+    find_ambiguities,
     find_odd_cells,
+    infer_spec,
     is_text_by_type,
-    no_sets,
-    settled,
+    separator_error,
+    to_canonical_texts,
     to_polars,
-    typed,
     without_categories,
     without_declared,
 )
-from hushtable.errors import ColumnError, InputError, check_columns, listed
+from hushtable.errors import ColumnError, InputError, check_columns, quote_names
 from hushtable.io.csv import Dialect
 from hushtable.io.files import check_workbook, file_kind as file_kind, read_bytes, read_file, write_csv, write_workbook
-from hushtable.io.sources import located
+from hushtable.io.sources import parse_location
 from hushtable.io.statistics_files import Variable, check_statistics, kind_of, missing_texts, write_statistics
 
-_AT_ONCE: Final = 2**20  # records that are written together
-_LINES_AT_ONCE: Final = 2**17  # the same of a CSV; sinks of Parquet hold more the more parts there are
+_ROWS_PER_PART: Final = 2**20  # records that are written together
+_CSV_ROWS_PER_PART: Final = 2**17  # the same of a CSV; sinks of Parquet hold more the more parts there are
 _MOST_RECORDS: Final = 2**53  # whole numbers that floats add up exactly
 
 
@@ -57,7 +57,7 @@ class Frame:
         if self.counts is not None:
             # Rows that are changed without their counts would be miscounted, and nobody would know.
             assert len(self.counts) == self.n_rows
-            frozen(self.counts)
+            freeze_array(self.counts)
 
     @property
     def delimiter(self) -> str:
@@ -108,17 +108,17 @@ class Frame:
 
     def spec(self, name: str) -> ColumnSpec:
         """Return what was said of how a column is read."""
-        return self.specs.get(name, ColumnSpec()).completed(self.dialect.spec)
+        return self.specs.get(name, ColumnSpec()).with_defaults_from(self.dialect.spec)
 
     def spelling(self, name: str, *, is_typed: bool | None = None) -> ColumnSpec:
         """Return how a column of text is spelled: as was said, and, if typed by its looks, as its cells tell."""
         column, looks = self._text_of_one_kind(name), self.is_text if is_typed is None else is_typed
-        return self.spec(name) if column is None else settled(column, self.spec(name), is_typed=looks)
+        return self.spec(name) if column is None else infer_spec(column, self.spec(name), is_typed=looks)
 
     def values(self, name: str) -> pl.Series:
         """Return one column with its text rewritten as values are written here; see `hushtable.columns.spellings`."""
         column = self._text_of_one_kind(name)
-        return self.column(name) if column is None else canonical(column, self.spelling(name))
+        return self.column(name) if column is None else to_canonical_texts(column, self.spelling(name))
 
     def doubts(self, name: str) -> tuple[tuple[str, ...], tuple[tuple[str, str | None], ...]]:
         """Return what the cells of a column could mean where nothing settles it; see `columns.spellings.doubts`."""
@@ -127,7 +127,7 @@ class Frame:
             return (), ()
         # Where semicolons part cells, a comma may be the decimal mark, and a point what groups digits.
         is_continental = self.is_text and self.dialect.delimiter == ";" and spec.decimal is None
-        return doubts(column, spec, points_may_group=is_continental)
+        return find_ambiguities(column, spec, points_may_group=is_continental)
 
     def text(self, name: str) -> pl.Series | None:
         """Return one column as text; None where it holds no texts, and no digits of dates whose format is declared."""
@@ -169,7 +169,7 @@ class Frame:
         text = None if odd is None else self._drop_odd_cells(name, odd)
         return self.text(name) if text is None else text
 
-    def learned(self) -> Frame:
+    def with_learned_specs(self) -> Frame:
         """Return a file's frame with all said of it that its cells leave no doubt of.
 
         A comma as decimal mark holds for the whole file: doubtful columns are read as their neighbours are.
@@ -185,7 +185,7 @@ class Frame:
         marks = {(spec.decimal, spec.thousands) for spec in spelled.values() if spec.decimal is not None}
         of_all = [each for each in marks if each[0] == ","] or list(marks)
         own = {name: ColumnSpec(format=spec.format) for name, spec in spelled.items() if spec.format is not None}
-        learned = self.told(own)
+        learned = self.with_specs(own)
         if not of_all:
             return learned
         thousands = {each for _, each in of_all if each is not None}
@@ -195,12 +195,12 @@ class Frame:
             is_settled = spec.format is None and self.doubts(name) == ((), ())
             if is_settled and not learned.values(name).equals(self.values(name)):
                 plain = ColumnSpec(decimal=spec.decimal or ".", thousands=spec.thousands)
-                learned = learned.told({name: plain})
+                learned = learned.with_specs({name: plain})
         return learned
 
-    def told(self, specs: Mapping[str, ColumnSpec]) -> Frame:
+    def with_specs(self, specs: Mapping[str, ColumnSpec]) -> Frame:
         """Return the frame with more said of how its columns are read."""
-        said = {name: spec.completed(self.specs.get(name, ColumnSpec())) for name, spec in specs.items()}
+        said = {name: spec.with_defaults_from(self.specs.get(name, ColumnSpec())) for name, spec in specs.items()}
         return replace(self, specs={**self.specs, **said})
 
     def with_sets(self) -> Frame:
@@ -210,8 +210,8 @@ class Frame:
         for name, text in texts.items():
             dtype = self.column(name).dtype
             if text is None and not isinstance(dtype, pl.Null):
-                raise no_sets(name, dtype)
-        sets = {name: canonical(text, self.spec(name)) for name, text in texts.items() if text is not None}
+                raise separator_error(name, dtype)
+        sets = {name: to_canonical_texts(text, self.spec(name)) for name, text in texts.items() if text is not None}
         return self.with_columns(sets) if sets else self
 
     def without_declared(self, program: str | None = "") -> Frame:
@@ -253,7 +253,7 @@ class Frame:
             # pyarrow cannot pick rows of every type it has.
             odd = [name for name in self.columns if not _has_rows_to_take(self.data.get_column(name))]
             raise ColumnError(
-                f"{library(self)} cannot pick rows of columns {listed(odd)}.", hint="cast them to another type."
+                f"{library_of(self)} cannot pick rows of columns {quote_names(odd)}.", hint="cast them to another type."
             ) from None
 
     def rows_of_records(self) -> CodeArray:
@@ -261,7 +261,7 @@ class Frame:
         rows = np.arange(self.n_rows, dtype=np.int32)
         return rows if self.counts is None else np.repeat(rows, self.counts)
 
-    def one_by_one(self) -> Frame:
+    def with_row_per_record(self) -> Frame:
         """Return the frame with a row for every record."""
         return self if self.counts is None else replace(self, counts=None).take(self.rows_of_records())
 
@@ -272,7 +272,7 @@ class Frame:
         counts = np.concatenate([each.records for each in (self, *others)]) if are_counted else None
         return replace(self, data=nw.maybe_reset_index(nw.concat(rows, how="vertical")), counts=counts)
 
-    def dealt(self, rows: Mapping[str, CountArray]) -> Frame:
+    def take_by_column(self, rows: Mapping[str, CountArray]) -> Frame:
         """Return a frame whose columns take the cells of rows of their own, equally many; each row is one record."""
         columns = [nw.maybe_reset_index(self.select([name]).take(rows[name]).data) for name in self.columns]
         return replace(self, data=nw.concat(columns, how="horizontal"), counts=None)
@@ -297,18 +297,20 @@ class Frame:
             new.append(column)
         return replace(self, data=self.data.with_columns(*new))
 
-    def typed(self, specs: Mapping[str, ColumnSpec | None], *, as_written: bool = False) -> Frame:
+    def with_types(self, specs: Mapping[str, ColumnSpec | None], *, as_written: bool = False) -> Frame:
         """Return the frame with text columns typed as `columns.typed` does; None asks for what was said of one."""
         texts = {name: self.column(name) for name in specs}
         texts = {name: each for name, each in texts.items() if isinstance(each.dtype, pl.String)}
         said = {name: specs[name] or self.spec(name) for name in texts}
-        return self.with_columns({name: typed(each, said[name], as_written=as_written) for name, each in texts.items()})
+        return self.with_columns(
+            {name: convert_texts(each, said[name], as_written=as_written) for name, each in texts.items()}
+        )
 
-    def typed_by_looks(self) -> Frame:
+    def with_types_by_looks(self) -> Frame:
         """Return the frame of a file of text with its columns typed where no cell would change, else as it is."""
-        return self.typed(dict.fromkeys(self.columns), as_written=True) if self.is_text else self
+        return self.with_types(dict.fromkeys(self.columns), as_written=True) if self.is_text else self
 
-    def alike(self, columns: Sequence[pl.Series]) -> Frame:
+    def build_alike(self, columns: Sequence[pl.Series]) -> Frame:
         """Return a new frame of the same library, with none of this one's rows, counts, index, types or labels."""
         backend = self.data.implementation
         if backend.is_polars():
@@ -325,7 +327,7 @@ def read(
         return data
     dialect = dialect or Dialect(encoding, delimiter)
     if isinstance(data, (str, os.PathLike)):
-        return _frame_of(*read_file(located(data), dialect))
+        return _frame_of(*read_file(parse_location(data), dialect))
     try:
         frame = Frame(nw.from_native(data, eager_only=True), dialect=dialect.marks)
         names = frame.columns
@@ -344,7 +346,7 @@ def read(
     return frame
 
 
-def counted(frame: Frame, name: str | None) -> Frame:
+def with_counts(frame: Frame, name: str | None) -> Frame:
     """Return the frame without a column of whole numbers, 1 or more each: how many records each row stands for."""
     if name is None:
         return frame
@@ -425,14 +427,14 @@ def _is_unicode(text: str) -> bool:
     return text.encode(errors="ignore").decode() == text
 
 
-def library(data: Any) -> str:
+def library_of(data: Any) -> str:
     """Return the name of the dataframe library that data come in: "pandas", "pyarrow"; "polars" for a file or Table."""
     known = nw.from_native(data.native if isinstance(data, Frame) else data, eager_only=True, pass_through=True)
     return str(known.implementation.value) if isinstance(known, nw.DataFrame) else "polars"
 
 
 def assemble(columns: Mapping[str, Sequence[Any]], source: str = "polars") -> Any:
-    """Make a dataframe of plain columns of one length, of a library as `library` names it."""
+    """Make a dataframe of plain columns of one length, of a library as `library_of` names it."""
     backend: Any = nw.Implementation.from_backend(source)  # type: ignore[arg-type]  # any name it knows
     return nw.from_dict(dict(columns), backend=backend).to_native()
 
@@ -453,17 +455,19 @@ def write(frame: Frame, path: Path, encoding: str = "utf-8", rows: CodeArray | N
     rows = frame.rows_of_records() if rows is None else rows
     kind = file_kind(path)
     if kind in ("workbook", "statistics"):
-        cells = _plain(frame)[pl.Series(rows)]
+        cells = _cells_without_categories(frame)[pl.Series(rows)]
         if kind == "workbook":
             write_workbook(cells, path)
         else:
             write_statistics(cells, path, frame.variables)
         return
     if kind == "parquet":
-        lazy = _plain(frame).lazy()
+        lazy = _cells_without_categories(frame).lazy()
         # Part by part: sinks take no more of them at a time than they need.
         try:
-            pl.concat([lazy.select(pl.all().gather(taken)) for taken in _parts(rows, _AT_ONCE)]).sink_parquet(path)
+            pl.concat(
+                [lazy.select(pl.all().gather(taken)) for taken in _split_rows(rows, _ROWS_PER_PART)]
+            ).sink_parquet(path)
         except pl.exceptions.ComputeError as error:
             # What the system refuses is told as it is of any other file.
             if "(os error " not in str(error):
@@ -471,7 +475,7 @@ def write(frame: Frame, path: Path, encoding: str = "utf-8", rows: CodeArray | N
             raise OSError(str(error)) from None
         return
     with path.open("wb") as file:
-        _write_csv(frame, file, written_delimiter(frame, path), encoding, rows)
+        _write_csv(frame, file, output_delimiter(frame, path), encoding, rows)
 
 
 def csv_size(frame: Frame, encoding: str = "utf-8") -> int:
@@ -483,24 +487,29 @@ def csv_size(frame: Frame, encoding: str = "utf-8") -> int:
 
 def _write_csv(frame: Frame, file: IO[bytes], delimiter: str, encoding: str, rows: CodeArray) -> None:
     # The few digits that single out a float32 read back as another number.
-    in_full = [each.cast(pl.Float64) if isinstance(each.dtype, pl.Float32) else each for each in _plain(frame)]
+    in_full = [
+        each.cast(pl.Float64) if isinstance(each.dtype, pl.Float32) else each
+        for each in _cells_without_categories(frame)
+    ]
     cells = pl.DataFrame(in_full)
-    write_csv((cells[taken] for taken in _parts(rows, _LINES_AT_ONCE)), frame.columns, file, delimiter, encoding)
+    write_csv(
+        (cells[taken] for taken in _split_rows(rows, _CSV_ROWS_PER_PART)), frame.columns, file, delimiter, encoding
+    )
 
 
-def _parts(rows: CodeArray, n_rows: int) -> Iterator[pl.Series]:
+def _split_rows(rows: CodeArray, n_rows: int) -> Iterator[pl.Series]:
     """Yield the rows that are written together."""
     for begin in range(0, max(1, len(rows)), n_rows):
         yield pl.Series(rows[begin : begin + n_rows])
 
 
-def _plain(frame: Frame) -> pl.DataFrame:
+def _cells_without_categories(frame: Frame) -> pl.DataFrame:
     # A categorical type would carry its categories into the file, those of removed cells too.
     columns = [(name, frame.column(name)) for name in frame.columns]
     return pl.DataFrame([each.cast(without_categories(each.dtype)).alias(name) for name, each in columns])
 
 
-def written_delimiter(frame: Frame, path: Path) -> str:
+def output_delimiter(frame: Frame, path: Path) -> str:
     """Return the delimiter of a CSV to be written: the one it was read with, a tab for .tsv."""
     return "\t" if path.suffix.lower() == ".tsv" else frame.delimiter
 
@@ -521,13 +530,14 @@ def check_writable(frame: Frame, path: Path, encoding: str = "utf-8") -> None:
     odd = [name for name, dtype in types.items() if dtype.is_nested() or isinstance(dtype, (pl.Binary, pl.Duration))]
     if odd:
         raise ColumnError(
-            f"{str(path)!r} has no cells for the types of columns {listed(odd)}, such as lists or structs.",
+            f"{str(path)!r} has no cells for the types of columns {quote_names(odd)}, such as lists or structs.",
             hint="write Parquet, or leave those columns out.",
         )
     lacking = [name for name, column in columns.items() if not _has_characters(name, column, encoding)]
     if lacking:
         raise InputError(
-            f"the encoding {encoding} has no characters for some of columns {listed(lacking)}.", hint="write utf-8."
+            f"the encoding {encoding} has no characters for some of columns {quote_names(lacking)}.",
+            hint="write utf-8.",
         )
 
 

@@ -25,12 +25,12 @@ from hushtable.errors import InputError
 from hushtable.io.batches import NO_KEY, scan, to_arrow
 from hushtable.io.frames import Frame, read
 
-_AT_ONCE: Final = 2**20  # rows
+_ROWS_PER_PIECE: Final = 2**20  # rows
 _MOST_FOLDERS: Final = 500  # of which each has an open file
-_LONGEST: Final = 255  # bytes of a file's name
+_MAX_NAME_BYTES: Final = 255  # bytes of a file's name
 
 
-def undictionaried(dtype: pa.DataType) -> pa.DataType:
+def strip_type(dtype: pa.DataType) -> pa.DataType:
     """Return a type without dictionaries and views, and without metadata of what is nested in it."""
     if pa.types.is_dictionary(dtype):
         return dtype.value_type
@@ -38,24 +38,24 @@ def undictionaried(dtype: pa.DataType) -> pa.DataType:
         # Arrow does not pick rows of them.
         return pa.large_string() if pa.types.is_string_view(dtype) else pa.large_binary()
     if pa.types.is_struct(dtype):
-        return pa.struct([_plain(dtype.field(place)) for place in range(dtype.num_fields)])
+        return pa.struct([_strip_field(dtype.field(place)) for place in range(dtype.num_fields)])
     if pa.types.is_map(dtype):
-        return pa.map_(_plain(dtype.key_field), _plain(dtype.item_field), dtype.keys_sorted)
+        return pa.map_(_strip_field(dtype.key_field), _strip_field(dtype.item_field), dtype.keys_sorted)
     if pa.types.is_fixed_size_list(dtype):
-        return pa.list_(_plain(dtype.value_field), dtype.list_size)
+        return pa.list_(_strip_field(dtype.value_field), dtype.list_size)
     for is_kind, kind in ((pa.types.is_list, pa.list_), (pa.types.is_large_list, pa.large_list)):
         if is_kind(dtype):
-            return kind(_plain(dtype.value_field))
+            return kind(_strip_field(dtype.value_field))
     return dtype
 
 
-def _plain(field: pa.Field) -> pa.Field:
-    return pa.field(field.name, undictionaried(field.type), field.nullable)
+def _strip_field(field: pa.Field) -> pa.Field:
+    return pa.field(field.name, strip_type(field.type), field.nullable)
 
 
-def plain_schema(schema: pa.Schema) -> pa.Schema:
+def strip_schema(schema: pa.Schema) -> pa.Schema:
     """Return a schema without dictionaries and metadata of fields, which may hold more than the cells."""
-    return pa.schema(list(map(_plain, schema)))
+    return pa.schema(list(map(_strip_field, schema)))
 
 
 def parquet_writer(file: IO[bytes], schema: pa.Schema) -> pq.ParquetWriter:
@@ -63,7 +63,7 @@ def parquet_writer(file: IO[bytes], schema: pa.Schema) -> pq.ParquetWriter:
     schema = schema.remove_metadata()
     writer = pq.ParquetWriter(file, schema, store_schema=False, write_statistics=False)
     # Types as they are without dictionaries, which Arrow would tell otherwise: Parquet itself knows no time zones.
-    plain = pa.schema([(field.name, undictionaried(field.type)) for field in schema])
+    plain = pa.schema([(field.name, strip_type(field.type)) for field in schema])
     writer.add_key_value_metadata({"ARROW:schema": base64.b64encode(plain.serialize())})
     return writer
 
@@ -78,7 +78,7 @@ def write(tables: Iterable[pa.Table], folder: Path, by: str) -> None:
     with ExitStack() as opened:
         writers: dict[str, Any] = {}
         for table in tables:
-            for name, rows in _dealt(table, by):
+            for name, rows in _split_by_folder(table, by):
                 if name not in writers:
                     if len(writers) == _MOST_FOLDERS:
                         raise InputError(
@@ -97,10 +97,12 @@ def write(tables: Iterable[pa.Table], folder: Path, by: str) -> None:
 def write_frame(frame: Frame, rows: CodeArray, folder: Path, by: str) -> CodeArray:
     """Write a frame's rows, in this order, as `write` does; return the row that each is of what `read_frame` reads."""
     table = pa.table({name: to_arrow(frame.column(name)) for name in frame.columns})
-    pieces = (table.take(rows[start : start + _AT_ONCE]) for start in range(0, max(1, len(rows)), _AT_ONCE))
+    pieces = (
+        table.take(rows[start : start + _ROWS_PER_PIECE]) for start in range(0, max(1, len(rows)), _ROWS_PER_PIECE)
+    )
     write(pieces, folder, by)
     # Folders are read in the order of their names.
-    names = [_named(by, cell) for cell in _texts(frame.column(by), by).to_list()]
+    names = [_folder_name(by, cell) for cell in _texts_of_cells(frame.column(by), by).to_list()]
     place = {name: i for i, name in enumerate(sorted({*names}))}
     of_row = np.array([place[name] for name in names], dtype=np.int64)
     return rows[np.argsort(of_row[rows], kind="stable")]
@@ -111,20 +113,20 @@ def read_frame(folder: Path, n_records: int, columns: Sequence[str]) -> Frame:
     return read(scan(folder).head(n_records + 1).select(columns))
 
 
-def _dealt(table: pa.Table, by: str) -> Iterator[tuple[str, pa.Table]]:
+def _split_by_folder(table: pa.Table, by: str) -> Iterator[tuple[str, pa.Table]]:
     """Yield the rows of each cell, and the name of its folder."""
     place = table.column_names.index(by)
     others = table.remove_column(place)
     # A dictionary holds cells of other folders, which may go to other people.
-    others = others.cast(plain_schema(others.schema))
+    others = others.cast(strip_schema(others.schema))
     if not others.num_columns:
         raise InputError(f"{by!r} is the only column, and its cells would be in no file.", hint="name another column.")
     cells = pl.Series("", pl.from_arrow(table.column(place)))
-    for cell, rows in _texts(cells, by).to_frame().with_row_index("row").group_by("").agg("row").iter_rows():
-        yield _named(by, cell), others.take(pa.array(rows))
+    for cell, rows in _texts_of_cells(cells, by).to_frame().with_row_index("row").group_by("").agg("row").iter_rows():
+        yield _folder_name(by, cell), others.take(pa.array(rows))
 
 
-def _texts(cells: pl.Series, by: str) -> pl.Series:
+def _texts_of_cells(cells: pl.Series, by: str) -> pl.Series:
     """Return the cells as a reader types them again."""
     dtype = cells.dtype
     if not (dtype.is_integer() or isinstance(dtype, (pl.String, pl.Categorical, pl.Enum, pl.Date, pl.Null))):
@@ -135,11 +137,11 @@ def _texts(cells: pl.Series, by: str) -> pl.Series:
     return cells.cast(pl.String)
 
 
-def _named(by: str, cell: str | None) -> str:
+def _folder_name(by: str, cell: str | None) -> str:
     """Return the name of a cell's folder; InputError where a reader would take it for another, or it is too long."""
     if cell in ("", NO_KEY):
         raise InputError(f"column {by!r} has cells that would be read as missing ones.", hint="name another column.")
     name = f"{quote(by, safe='')}={NO_KEY if cell is None else quote(cell, safe='')}"
-    if len(name.encode()) > _LONGEST:
+    if len(name.encode()) > _MAX_NAME_BYTES:
         raise InputError(f"column {by!r} has cells too long for the name of a folder.", hint="name another column.")
     return name

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from hushtable.columns import Column, ColumnSpec, encode, meet_columns, strings
+from hushtable.columns import Column, ColumnSpec, encode, meet_columns, text_series
 from hushtable.io.frames import Frame
 
 
@@ -22,7 +22,7 @@ def read_alike(tables: Sequence[Frame]) -> tuple[Frame, ...]:
             decimal = next((spec.decimal for spec in settled if spec.decimal in decimals), None)
             if dated.format is not None or decimal is not None:
                 spec = ColumnSpec(format=dated.format, decimal=decimal, latest_year=dated.latest_year)
-                told[place] = told[place].told({name: spec})
+                told[place] = told[place].with_specs({name: spec})
     return tuple(told)
 
 
@@ -47,7 +47,7 @@ def spell_as(frame: Frame, reference: Mapping[str, Column]) -> Frame:
         spelled = [texts[code] for code in met[1].codes.tolist()]
         if spelled == [*column.texts(), None] and met[1].column.kind == column.kind:
             continue
-        columns[name] = strings(name, spelled).gather(codes % len(spelled))
+        columns[name] = text_series(name, spelled).gather(codes % len(spelled))
         if known.is_ordered and known.kind != "ordered":
             # What the file says of its marks and dates is no longer so.
             kind = "datetime" if known.kind == "datetime" else met[1].column.kind

@@ -12,7 +12,7 @@ from hushtable.errors import HushError, InputError
 from hushtable.io.sources import Source
 from hushtable.search import check_memory
 
-_FOUND: Final = {
+_CREDENTIAL_NAMES: Final = {
     "s3": "AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_REGION",
     "gs": "GOOGLE_SERVICE_ACCOUNT, GOOGLE_APPLICATION_CREDENTIALS",
     "az": "AZURE_STORAGE_ACCOUNT_NAME, AZURE_STORAGE_ACCOUNT_KEY",
@@ -21,8 +21,8 @@ _FOUND: Final = {
 
 def lazy_objects(source: Source) -> tuple[pl.LazyFrame, float]:
     """Return a file, or all files of a folder or pattern, as a lazy frame, and the bytes of its cells at the least."""
-    with _telling(source):
-        frame = pl.scan_parquet(_known(source.url))
+    with _translate_errors(source):
+        frame = pl.scan_parquet(_to_polars_url(source.url))
         types = frame.collect_schema().values()
         n_rows = frame.select(pl.len()).collect().item()
     widths = [16.0 if dtype.is_nested() or isinstance(dtype, (pl.String, pl.Binary)) else 8.0 for dtype in types]
@@ -33,18 +33,18 @@ def read_objects(source: Source, room: str) -> pl.DataFrame:
     """Read a file into memory; ``room`` says what to do where it does not fit."""
     frame, n_bytes = lazy_objects(source)
     check_memory(n_bytes, f"reading {source}", room)
-    with _telling(source):
+    with _translate_errors(source):
         return frame.collect()
 
 
-def _known(url: str) -> str:
+def _to_polars_url(url: str) -> str:
     """Return a URL as polars knows it: of Google's two schemes one, and no capitals."""
     scheme, _, rest = url.partition(":")
     return f"{scheme.lower().replace('gcs', 'gs')}:{rest}"
 
 
 @contextlib.contextmanager
-def _telling(source: Source) -> Iterator[None]:
+def _translate_errors(source: Source) -> Iterator[None]:
     """Turn what polars raises into what may be told: a store's answer may quote a request with its credentials."""
     try:
         yield
@@ -56,5 +56,6 @@ def _telling(source: Source) -> Iterator[None]:
             f"{source} cannot be read: {type(error).__name__}.",
             hint="check that the file is there and is Parquet, and that polars finds credentials: "
             "environment variables "
-            f"such as {_FOUND.get(_known(source.url)[:2], _FOUND['az'])}, or the store's own files.",
+            f"such as {_CREDENTIAL_NAMES.get(_to_polars_url(source.url)[:2], _CREDENTIAL_NAMES['az'])}, or the "
+            "store's own files.",
         ) from None

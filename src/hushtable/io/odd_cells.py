@@ -6,14 +6,15 @@ import warnings
 from collections.abc import Mapping
 
 from hushtable.columns import OddCells
-from hushtable.errors import InputError, listed
+from hushtable.errors import InputError, quote_names
 
 
 def warn_of_odd_cells(undecided: Mapping[str, OddCells], stacklevel: int = 3) -> None:
     """Warn of odd cells of which nobody has decided, by their number and form."""
     for name, odd in undecided.items():
         warnings.warn(
-            f"column {listed([name])}: {odd.describe()}. Say what they are: odd_cells: missing or odd_cells: text.",
+            f"column {quote_names([name])}: {odd.describe()}. Say what they are: odd_cells: missing or odd_cells: "
+            "text.",
             stacklevel=stacklevel,
         )
 
@@ -22,7 +23,7 @@ def refuse_odd_cells(undecided: Mapping[str, OddCells]) -> None:
     """Raise InputError where nobody has decided what odd cells of a column that is published mean."""
     if not undecided:
         return
-    told = "; ".join(f"column {listed([name])}: {odd.describe()}" for name, odd in undecided.items())
+    told = "; ".join(f"column {quote_names([name])}: {odd.describe()}" for name, odd in undecided.items())
     first = next(iter(undecided))
     raise InputError(
         f"{told}.",

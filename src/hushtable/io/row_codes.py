@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from hushtable._types import CountArray
 from hushtable.errors import check_columns
 from hushtable.io import frames
-from hushtable.io.batches import Scan, ahead
+from hushtable.io.batches import Scan, prefetch_items
 from hushtable.io.csv import Dialect
-from hushtable.io.distinct_rows import Values, changed
+from hushtable.io.distinct_rows import Values, change_error
 from hushtable.io.frames import Frame
 
 SeenCells: TypeAlias = list[tuple[pa.Array, CountArray]]
@@ -40,14 +40,14 @@ class CellCodes:
     names: tuple[str, ...]
     cells: tuple[pl.Series, ...] = field(repr=False)  # of each column, the missing one, then others in order
     # by column, what codes further cells, and which of the column's cells each code is
-    known: tuple[tuple[Values, CountArray], ...] = field(repr=False)
+    coders: tuple[tuple[Values, CountArray], ...] = field(repr=False)
     is_text: bool
     dialect: Dialect = field(repr=False)
 
     @classmethod
-    def of(cls, source: Scan, columns: Sequence[Values]) -> CellCodes:
+    def from_values(cls, source: Scan, columns: Sequence[Values]) -> CellCodes:
         """Put in order what was seen of some columns."""
-        known = [column.sorted() for column in columns]
+        known = [column.sort_cells() for column in columns]
         return cls(
             tuple(column.name for column in columns),
             tuple(cells for cells, _ in known),
@@ -61,18 +61,18 @@ class CellCodes:
         """How many cells each column has, the missing one included."""
         return list(map(len, self.cells))
 
-    def places(self, batch: pa.Table) -> Iterator[CountArray]:
+    def encode_batch(self, batch: pa.Table) -> Iterator[CountArray]:
         """Yield which of its cells each column of a batch, in order, has; InputError where one was not seen."""
-        for (column, known), cells in zip(self.known, batch.columns, strict=True):
-            codes, places = column.code(cells, grow=False)
+        for (column, known), cells in zip(self.coders, batch.columns, strict=True):
+            codes, places = column.encode_cells(cells, grow=False)
             yield known[codes][places]
 
     def margins(self, counts: Sequence[CountArray]) -> Margins:
         """Return a few rows with counts in which every cell of every column is as frequent as it was counted."""
-        places, n_records = sorted_apart(counts)
-        return Margins(self.frame(places, n_records), places)
+        places, n_records = sort_columns_separately(counts)
+        return Margins(self.build_frame(places, n_records), places)
 
-    def frame(self, places: Iterable[NDArray[Any]], counts: CountArray) -> Frame:
+    def build_frame(self, places: Iterable[NDArray[Any]], counts: CountArray) -> Frame:
         """Return rows with counts, given as which of its cells each column has."""
         # Named behind: a name may be a pattern.
         of_columns = zip(self.names, self.cells, places, strict=True)
@@ -89,17 +89,19 @@ class RowCodes:
     codes: tuple[NDArray[Any], ...] = field(repr=False)  # (n_records,) each: which of its cells
 
     @classmethod
-    def of(cls, source: Scan, names: Sequence[str]) -> RowCodes:
+    def from_scan(cls, source: Scan, names: Sequence[str]) -> RowCodes:
         """Code some columns of a file or a folder, in one pass."""
         check_columns(names, source.columns, "columns")
         columns = [Values(name, source.schema[name]) for name in names]
         found: list[list[NDArray[Any]]] = [[] for _ in names]
-        for batch in ahead(source.batches(names, coded=names)):
+        for batch in prefetch_items(source.batches(names, coded=names)):
             for column, cells, of_column in zip(columns, batch.columns, found, strict=True):
-                code, places = column.code(cells, grow=True)
-                of_column.append(code.astype(smallest(column.width))[places])
-        cells_of = CellCodes.of(source, columns)
-        codes = tuple(_joined(of_column, places) for of_column, (_, places) in zip(found, cells_of.known, strict=True))
+                code, places = column.encode_cells(cells, grow=True)
+                of_column.append(code.astype(smallest_code_type(column.width))[places])
+        cells_of = CellCodes.from_values(source, columns)
+        codes = tuple(
+            _join_codes(of_column, places) for of_column, (_, places) in zip(found, cells_of.coders, strict=True)
+        )
         return cls(source, cells_of, codes)
 
     @property
@@ -113,17 +115,17 @@ class RowCodes:
         counted = [np.bincount(codes, minlength=width) for codes, width in zip(self.codes, widths, strict=True)]
         return self.cells.margins(counted)
 
-    def check(self, batch: pa.Table, begin: int) -> None:
+    def check_batch(self, batch: pa.Table, begin: int) -> None:
         """Raise InputError where a batch, which has the columns in order, is not the records from one on."""
         end = begin + batch.num_rows
         if end > self.n_records:
-            raise changed()
-        for places, ours in zip(self.cells.places(batch), self.codes, strict=True):
+            raise change_error()
+        for places, ours in zip(self.cells.encode_batch(batch), self.codes, strict=True):
             if not np.array_equal(places, ours[begin:end]):
-                raise changed()
+                raise change_error()
 
 
-def sorted_apart(counts: Sequence[CountArray]) -> tuple[tuple[CountArray, ...], CountArray]:
+def sort_columns_separately(counts: Sequence[CountArray]) -> tuple[tuple[CountArray, ...], CountArray]:
     """Return rows, and counts, in which every place of every column, sorted by itself, is as frequent as counted."""
     ends = [np.cumsum(of_column) for of_column in counts]
     until = np.unique(np.concatenate(ends))
@@ -138,8 +140,8 @@ def count_cells(source: Scan, names: Sequence[str]) -> SeenCells:
     counts = [np.zeros(1, dtype=np.int64) for _ in names]
     for batch in source.batches(names, coded=names):
         for j, (column, cells) in enumerate(zip(columns, batch.columns, strict=True)):
-            codes, places = column.code(cells, grow=True)
-            counts[j] = _widened(counts[j], column.width)
+            codes, places = column.encode_cells(cells, grow=True)
+            counts[j] = _widen_counts(counts[j], column.width)
             np.add.at(counts[j], codes, np.bincount(places, minlength=len(codes)))
     return [(column.known, of_column) for column, of_column in zip(columns, counts, strict=True)]
 
@@ -149,31 +151,31 @@ def add_up_cells(columns: Sequence[Values], seen: Iterable[SeenCells]) -> list[C
     counts = [np.zeros(column.width, dtype=np.int64) for column in columns]
     for part in seen:
         for j, (column, (values, n_records)) in enumerate(zip(columns, part, strict=True)):
-            codes, _ = column.code(pa.chunked_array([values]), grow=True)
-            counts[j] = _widened(counts[j], column.width)
+            codes, _ = column.encode_cells(pa.chunked_array([values]), grow=True)
+            counts[j] = _widen_counts(counts[j], column.width)
             np.add.at(counts[j], np.append(0, codes[:-1]), n_records)
     ordered = []
     for column, of_column in zip(columns, counts, strict=True):
         in_order = np.empty_like(of_column)
-        in_order[column.sorted()[1]] = of_column
+        in_order[column.sort_cells()[1]] = of_column
         ordered.append(in_order)
     return ordered
 
 
-def _widened(counts: CountArray, width: int) -> CountArray:
+def _widen_counts(counts: CountArray, width: int) -> CountArray:
     return np.append(counts, np.zeros(width - len(counts), dtype=np.int64))
 
 
-def smallest(width: int) -> type[np.unsignedinteger[Any]]:
+def smallest_code_type(width: int) -> type[np.unsignedinteger[Any]]:
     """Return the smallest type that holds so many codes."""
     if width <= 2**8:
         return np.uint8
     return np.uint16 if width <= 2**16 else np.uint32
 
 
-def _joined(parts: list[NDArray[Any]], places: CountArray) -> NDArray[Any]:
+def _join_codes(parts: list[NDArray[Any]], places: CountArray) -> NDArray[Any]:
     """Join the codes of batches, each as its place in order, and empty the list on the way: memory is short."""
-    order = places.astype(smallest(len(places)))
+    order = places.astype(smallest_code_type(len(places)))
     joined, begin = np.empty(sum(map(len, parts)), dtype=order.dtype), 0
     parts.reverse()
     while parts:

@@ -16,18 +16,23 @@ from urllib.parse import unquote
 
 from hushtable.errors import InputError
 
-_DATABASES: Final = {"postgresql": "PostgreSQL", "postgres": "PostgreSQL", "sqlite": "SQLite", "duckdb": "DuckDB"}
-_OBJECTS: Final = ("s3", "s3a", "gs", "gcs", "az", "azure", "abfs", "abfss", "adl")
-_SCHEME: Final = re.compile(rf"({'|'.join((*_DATABASES, *_OBJECTS))}):(/*)", re.IGNORECASE)
-_ANY: Final = re.compile(r"[a-z][a-z0-9+.-]*:/", re.IGNORECASE)
-_OURS: Final = re.compile(r"[?&](?:table|query)=", re.IGNORECASE)
+_PROGRAM_BY_SCHEME: Final = {
+    "postgresql": "PostgreSQL",
+    "postgres": "PostgreSQL",
+    "sqlite": "SQLite",
+    "duckdb": "DuckDB",
+}
+_OBJECT_SCHEMES: Final = ("s3", "s3a", "gs", "gcs", "az", "azure", "abfs", "abfss", "adl")
+_SCHEME: Final = re.compile(rf"({'|'.join((*_PROGRAM_BY_SCHEME, *_OBJECT_SCHEMES))}):(/*)", re.IGNORECASE)
+_ANY_URL: Final = re.compile(r"[a-z][a-z0-9+.-]*:/", re.IGNORECASE)
+_OUR_PARAMETERS: Final = re.compile(r"[?&](?:table|query)=", re.IGNORECASE)
 _SECRET: Final = re.compile(
     r"[?&;][^=&;?]*(?:password|passwd|pwd|secret|token|signature|credential|access_?key|sig)[^=&;?]*=", re.IGNORECASE
 )
 _HOST: Final = re.compile(r"[\w.,:\[\]-]*")
-_PART: Final = re.compile(r'"((?:[^"]|"")*)"|([^".]+)')
+_NAME_PART: Final = re.compile(r'"((?:[^"]|"")*)"|([^".]+)')
 
-_HOW: Final = {
+_URL_FORMS: Final = {
     "PostgreSQL": "postgresql://host/database?table=NAME, or ?query=SELECT ...",
     "SQLite": "sqlite:///file.db?table=NAME, or ?query=SELECT ... (four slashes before an absolute path)",
     "DuckDB": "duckdb:///file.duckdb?table=NAME, or ?query=SELECT ... (four slashes before an absolute path)",
@@ -61,7 +66,7 @@ class Source(os.PathLike[str]):
     @property
     def program(self) -> str | None:
         """The database; None for an object store."""
-        return _DATABASES.get(self.url.partition(":")[0].lower())
+        return _PROGRAM_BY_SCHEME.get(self.url.partition(":")[0].lower())
 
     @property
     def file(self) -> Path | None:
@@ -90,7 +95,7 @@ class Source(os.PathLike[str]):
             return ()
         if self.program == "SQLite":
             return (text,)
-        return tuple(inside.replace('""', '"') or plain for inside, plain in _PART.findall(text))
+        return tuple(inside.replace('""', '"') or plain for inside, plain in _NAME_PART.findall(text))
 
     @property
     def query(self) -> str:
@@ -98,12 +103,12 @@ class Source(os.PathLike[str]):
         kind, text = self._asked
         assert self.program is not None
         if self.file is not None and self._others:
-            raise InputError(f"{self} has parameters that mean nothing.", hint=f"write {_HOW[self.program]}.")
+            raise InputError(f"{self} has parameters that mean nothing.", hint=f"write {_URL_FORMS[self.program]}.")
         has_file = self.file is None or self._place.partition(":")[2].startswith("///")
         if not text.strip() or not has_file or (kind == "table" and not self.names):
-            raise InputError(f"{self} names no table of {self.program}.", hint=f"write {_HOW[self.program]}.")
+            raise InputError(f"{self} names no table of {self.program}.", hint=f"write {_URL_FORMS[self.program]}.")
         if kind == "table":
-            return f"SELECT * FROM {'.'.join(map(quoted, self.names))}"
+            return f"SELECT * FROM {'.'.join(map(quote_name, self.names))}"
         return text.strip().rstrip(";")
 
     @property
@@ -138,7 +143,7 @@ class Source(os.PathLike[str]):
 
         A query that holds a space was typed, and its percent signs are SQL's own.
         """
-        found = _OURS.search(self.url)
+        found = _OUR_PARAMETERS.search(self.url)
         if found is None:
             return "", ""
         kind, text = found.group()[1:-1].lower(), self.url[found.end() :]
@@ -148,14 +153,14 @@ class Source(os.PathLike[str]):
 
     @property
     def _others(self) -> tuple[str, ...]:
-        found = _OURS.search(self.url)
+        found = _OUR_PARAMETERS.search(self.url)
         before = (self.url if found is None else self.url[: found.start()]).partition("?")[2]
         is_table = found is not None and found.group()[1:-1].lower() == "table"
         after = self.url[found.end() :].partition("&")[2] if found is not None and is_table else ""
         return tuple(each for each in (*before.split("&"), *after.split("&")) if each)
 
 
-def located(given: str | os.PathLike[str]) -> Path | Source:
+def parse_location(given: str | os.PathLike[str]) -> Path | Source:
     """Return what a path or a URL names; InputError where a URL holds a password, or lost a slash to `pathlib`."""
     if isinstance(given, Source):
         given.check()
@@ -168,8 +173,8 @@ def located(given: str | os.PathLike[str]) -> Path | Source:
         return Path(text)
     if len(found[2]) < 2:
         how = (
-            _HOW[_DATABASES[found[1].lower()]]
-            if found[1].lower() in _DATABASES
+            _URL_FORMS[_PROGRAM_BY_SCHEME[found[1].lower()]]
+            if found[1].lower() in _PROGRAM_BY_SCHEME
             else f"{found[1]}://bucket/file.parquet"
         )
         raise InputError(
@@ -180,7 +185,7 @@ def located(given: str | os.PathLike[str]) -> Path | Source:
     return source
 
 
-def quoted(name: str) -> str:
+def quote_name(name: str) -> str:
     """Return a name as SQL has it, whatever it holds."""
     return '"' + name.replace('"', '""') + '"'
 
@@ -188,15 +193,17 @@ def quoted(name: str) -> str:
 def check_secrets(given: Iterable[Any]) -> None:
     """Raise InputError where a URL among texts holds a password, a key or a token; no part of it is told."""
     for text in given:
-        found = _ANY.search(text) if isinstance(text, str) else None
+        found = _ANY_URL.search(text) if isinstance(text, str) else None
         if found is None:
             continue
         # A query may hold anything: what is looked at ends where it begins.
-        asked = _OURS.search(text, found.end())
+        asked = _OUR_PARAMETERS.search(text, found.end())
         before = unquote(text[found.end() : None if asked is None else asked.start()])
         after = "" if asked is None or asked.group()[1:-1].lower() == "query" else unquote(text[asked.start() :])
         # An absolute path may hold both signs.
-        is_file = _DATABASES.get(found.group()[:-2].lower()) in ("SQLite", "DuckDB") and before.startswith("///")
+        is_file = _PROGRAM_BY_SCHEME.get(found.group()[:-2].lower()) in ("SQLite", "DuckDB") and before.startswith(
+            "///"
+        )
         has_user = re.search(r":[^@]*@", before) is not None and not is_file
         if has_user or _SECRET.search(before) or _SECRET.search(after):
             raise InputError(

@@ -21,16 +21,16 @@ def without_remnants(frame: Frame, *, rows_are_gone: bool) -> Frame:
     native: Any = frame.native
     backend = frame.data.implementation
     if backend.is_pyarrow():
-        native = _arrow(native, rows_are_gone)
+        native = _clean_arrow(native, rows_are_gone)
     elif backend.is_pandas_like():
-        native = _pandas(native, rows_are_gone)
+        native = _clean_pandas(native, rows_are_gone)
     elif rows_are_gone:
         # Without its name, which polars may take for a pattern.
-        native = pl.DataFrame([_polars_column(column.alias("")).alias(column.name) for column in native])
+        native = pl.DataFrame([_clean_polars_column(column.alias("")).alias(column.name) for column in native])
     return replace(frame, data=nw.from_native(native, eager_only=True))
 
 
-def _polars_column(column: pl.Series) -> pl.Series:
+def _clean_polars_column(column: pl.Series) -> pl.Series:
     dtype = column.dtype
     if isinstance(dtype, pl.Enum):
         used = set(column.drop_nulls().unique().to_list())
@@ -46,7 +46,7 @@ def _polars_column(column: pl.Series) -> pl.Series:
     return column
 
 
-def _pandas(native: Any, rows_are_gone: bool) -> Any:
+def _clean_pandas(native: Any, rows_are_gone: bool) -> Any:
     native = native.copy(deep=False)
     native.attrs = {}
     if not rows_are_gone:
@@ -57,27 +57,27 @@ def _pandas(native: Any, rows_are_gone: bool) -> Any:
             native[name] = column.cat.remove_unused_categories()
         elif "dictionary<" in str(column.dtype):
             native[name] = column.astype(object).astype(column.dtype)
-    native.index = _pandas_index(native.index)
+    native.index = _clean_pandas_index(native.index)
     return native
 
 
-def _pandas_index(index: Any) -> Any:
+def _clean_pandas_index(index: Any) -> Any:
     if hasattr(index, "remove_unused_levels"):
         index = index.remove_unused_levels()
-        return index.set_levels([_pandas_index(level) for level in index.levels])
+        return index.set_levels([_clean_pandas_index(level) for level in index.levels])
     return index.remove_unused_categories() if hasattr(index, "remove_unused_categories") else index
 
 
-def _arrow(native: Any, rows_are_gone: bool) -> Any:
+def _clean_arrow(native: Any, rows_are_gone: bool) -> Any:
     native = native.replace_schema_metadata(None)
     for place in range(native.num_columns) if rows_are_gone else ():
-        column = _arrow_column(native.column(place))
+        column = _clean_arrow_column(native.column(place))
         field = native.schema.field(place).remove_metadata().with_type(column.type)
         native = native.set_column(place, field, column)
     return native
 
 
-def _arrow_column(column: Any) -> Any:
+def _clean_arrow_column(column: Any) -> Any:
     if "dictionary<" not in str(column.type):
         return column
     if not str(column.type).startswith("dictionary<"):

@@ -14,14 +14,18 @@ from typing import Any, Final, Literal
 
 import polars as pl
 
-from hushtable.errors import ColumnError, InputError, listed
+from hushtable.errors import ColumnError, InputError, quote_names
 
-_NUMBERS: Final = 2**53  # whole numbers up to here are exact
-_INT32: Final = 2_147_483_600  # Stata's largest are missing values
+_MAX_EXACT_INTEGER: Final = 2**53  # whole numbers up to here are exact
+_MAX_INT32: Final = 2_147_483_600  # Stata's largest are missing values
 _TAG: Final = re.compile(r"[._a-zA-Z]")
-_DAY: Final = {"spss": 86_400, "stata": 86_400_000, "sas": 86_400}  # in the units in which a program counts times
-_PLAIN: Final = re.compile(r"|%[-~]?[0-9].*|(F|E|N|Z|BEST|COMMA|DOT|DOLLAR|PCT|PERCENT)[0-9.]*|A[0-9]+|[$].*")
-_CLOCK: Final = "%tcHH:MM:SS"
+_UNITS_PER_DAY: Final = {
+    "spss": 86_400,
+    "stata": 86_400_000,
+    "sas": 86_400,
+}  # in the units in which a program counts times
+_PLAIN_FORMAT: Final = re.compile(r"|%[-~]?[0-9].*|(F|E|N|Z|BEST|COMMA|DOT|DOLLAR|PCT|PERCENT)[0-9.]*|A[0-9]+|[$].*")
+_CLOCK_FORMAT: Final = "%tcHH:MM:SS"
 
 READERS: Final = {
     ".sav": "read_sav",
@@ -38,12 +42,12 @@ PROGRAMS: Final = {".sav": "spss", ".zsav": "spss", ".dta": "stata", ".sas7bdat"
 WRITERS: Final = {ending: program for ending, program in PROGRAMS.items() if ending != ".sas7bdat"}
 """Whose rules a file follows that is written."""
 
-_NAMES: Final = {
+_NAME_RULES: Final = {
     "spss": (re.compile(r"[^\W\d_][\w.@#$]*(?<![.])|[@#$][\w.@#$]*"), 64),
     "stata": (re.compile(r"[^\W\d]\w*"), 32),
     "sas": (re.compile(r"[A-Za-z_]\w*", re.ASCII), 32),
 }
-_RESERVED: Final = {
+_NAMES_IN_USE: Final = {
     "spss": re.compile(r"all|and|by|eq|ge|gt|le|lt|ne|not|or|to|with", re.IGNORECASE),
     "stata": re.compile(
         r"aggregate|array|boolean|break|byte|case|catch|class|colvector|complex|const|continue|default|delegate|delete|do|"
@@ -53,9 +57,9 @@ _RESERVED: Final = {
     ),
     "sas": re.compile(r"_N_|_ERROR_|_ALL_|_NUMERIC_|_CHARACTER_", re.IGNORECASE),
 }
-_LABEL: Final = {"spss": 255, "stata": 80, "sas": 255}  # bytes of a variable's label
-_CELL: Final = {"spss": 32_767, "stata": 2_045, "sas": 32_767}  # bytes of a text
-_VALUE_LABEL: Final = 120  # bytes
+_MAX_LABEL_BYTES: Final = {"spss": 255, "stata": 80, "sas": 255}  # bytes of a variable's label
+_MAX_TEXT_BYTES: Final = {"spss": 32_767, "stata": 2_045, "sas": 32_767}  # bytes of a text
+_MAX_VALUE_LABEL_BYTES: Final = 120  # bytes
 
 LabelledCode = float | str
 
@@ -83,11 +87,11 @@ class Variable:
 
     def can_declare(self, program: str) -> bool:
         """Tell whether a file of a program can declare the same codes missing; of any program, where none is named."""
-        are_tags = bool(_tags(self))
+        are_tags = bool(_missing_tags(self))
         return bool(self.missing) and (program in ("", "stata" if are_tags else "spss"))
 
 
-def _library() -> Any:
+def _load_library() -> Any:
     try:
         import pyreadstat
     except ModuleNotFoundError:
@@ -103,7 +107,7 @@ def read_statistics(path: Path, raw: bytes) -> tuple[pl.DataFrame, dict[str, Var
     Whole numbers are whole, however the program holds them; an empty text is missing. A column of numbers with tagged
     missing values (``.a``) is text, in which these are texts. A date or time that is declared missing is missing.
     """
-    library = _library()
+    library = _load_library()
     read, program = getattr(library, READERS[path.suffix.lower()]), PROGRAMS[path.suffix.lower()]
     # Transport files know no tagged missing values that the library could tell.
     tags = {} if read.__name__ == "read_xport" else {"user_missing": True}
@@ -111,21 +115,21 @@ def read_statistics(path: Path, raw: bytes) -> tuple[pl.DataFrame, dict[str, Var
         # Numbers first: the library cannot make dates of a column with tagged missing values.
         cells, meta = read(io.BytesIO(raw), output_format="polars", disable_datetime_conversion=True, **tags)
         shown = meta.original_variable_types
-        others = [name for name in cells.columns if not _PLAIN.fullmatch(str(shown.get(name) or ""))]
+        others = [name for name in cells.columns if not _PLAIN_FORMAT.fullmatch(str(shown.get(name) or ""))]
         dated = read(io.BytesIO(raw), output_format="polars", usecols=others)[0] if others else pl.DataFrame()
     except Exception:
         # Whatever the reader raises may quote cells.
         raise InputError(
             f"{str(path)!r} is not a file that can be read as {path.suffix!r}.", hint="save it anew."
         ) from None
-    variables = {name: _variable(meta, name, program) for name in cells.columns}
+    variables = {name: _read_variable(meta, name, program) for name in cells.columns}
     columns = []
     for name, variable in variables.items():
         if name in dated and _is_dated(dated[name], cells[name], program):
             columns.append(dated[name])
             variables[name] = replace(variable, values={}, missing=())
         else:
-            columns.append(_column(cells[name], variable))
+            columns.append(_convert_column(cells[name], variable))
     return pl.DataFrame(columns), variables
 
 
@@ -134,38 +138,38 @@ def _is_dated(column: pl.Series, held: pl.Series, program: str) -> bool:
     if not isinstance(column.dtype, pl.Time):
         return column.dtype.is_temporal()
     known = held.filter(column.is_not_null()).cast(pl.Float64)
-    return bool(known.is_between(0, _DAY[program], closed="left").all())
+    return bool(known.is_between(0, _UNITS_PER_DAY[program], closed="left").all())
 
 
-def _column(column: pl.Series, variable: Variable) -> pl.Series:
+def _convert_column(column: pl.Series, variable: Variable) -> pl.Series:
     if isinstance(column.dtype, pl.Object) or (variable.is_number and isinstance(column.dtype, pl.String)):
-        column = pl.Series(column.name, [_tagged(cell) for cell in column.to_list()], dtype=pl.String)
+        column = pl.Series(column.name, [_text_of_cell(cell) for cell in column.to_list()], dtype=pl.String)
     if isinstance(column.dtype, pl.String):
         return column.set(column == "", None)
     if column.dtype.is_float():
         known = column.drop_nans().drop_nulls()
-        if len(known) and (known.abs() < _NUMBERS).all() and (known == known.floor()).all():
+        if len(known) and (known.abs() < _MAX_EXACT_INTEGER).all() and (known == known.floor()).all():
             return column.fill_nan(None).cast(pl.Int64)
     return column
 
 
-def _tagged(cell: Any) -> str | None:
+def _text_of_cell(cell: Any) -> str | None:
     """Return the text of a cell of a column with tagged missing values: Stata's and SAS's are one letter each."""
     if cell is None or cell != cell:
         return None
     if isinstance(cell, str):
         return f".{cell}" if _TAG.fullmatch(cell) else cell
-    return str(int(cell)) if float(cell).is_integer() and abs(cell) < _NUMBERS else repr(float(cell))
+    return str(int(cell)) if float(cell).is_integer() and abs(cell) < _MAX_EXACT_INTEGER else repr(float(cell))
 
 
-def _variable(meta: Any, name: str, program: str) -> Variable:
+def _read_variable(meta: Any, name: str, program: str) -> Variable:
     held = meta.readstat_variable_types.get(name, "")
     ends = [(each["lo"], each["hi"]) for each in meta.missing_ranges.get(name, [])]
     tags = [f".{each}" for each in meta.missing_user_values.get(name, [])]
     values = meta.variable_value_labels.get(name, {})
     return Variable(
         label=str(meta.column_names_to_labels.get(name) or ""),
-        values={_told(code, held): str(text) for code, text in values.items()},
+        values={_code_of_label(code, held): str(text) for code, text in values.items()},
         missing=(*(low if low == high else (low, high) for low, high in ends), *tags),
         format=str(meta.original_variable_types.get(name) or ""),
         measure=str(meta.variable_measure.get(name) or "unknown"),
@@ -174,7 +178,7 @@ def _variable(meta: Any, name: str, program: str) -> Variable:
     )
 
 
-def _told(code: LabelledCode, held: str) -> LabelledCode:
+def _code_of_label(code: LabelledCode, held: str) -> LabelledCode:
     """Return a code of a label; beside numbers a letter is a tagged missing value."""
     if isinstance(code, str):
         return code if held == "string" else f".{code}"
@@ -197,7 +201,7 @@ def kind_of(column: pl.Series, variable: Variable) -> Literal["integer", "decima
     if not variable.is_number or not (column.dtype.is_integer() or isinstance(column.dtype, pl.String)):
         return None
     known = [cell for cell in column.drop_nulls().unique().to_list() if not variable.is_missing(cell)]
-    are_labelled = bool(known) and {*map(str, known)} <= {*map(_code, variable.values)}
+    are_labelled = bool(known) and {*map(str, known)} <= {*map(_text_of_code, variable.values)}
     if variable.measure == "nominal" or (variable.measure != "ordinal" and are_labelled):
         return "category"
     if not isinstance(column.dtype, pl.String):
@@ -205,7 +209,7 @@ def kind_of(column: pl.Series, variable: Variable) -> Literal["integer", "decima
     return "integer" if all(cell.lstrip("-").isdigit() for cell in known) else "decimal"
 
 
-_FORMS: Final = {
+_MEANING_BY_FORM: Final = {
     "interval": "[17, 25) is from 17 to below 25",
     "set": "a list is one of its values",
     "prefix": "201* begins with 201",
@@ -214,7 +218,7 @@ _FORMS: Final = {
 }
 
 
-def published(
+def publish_variables(
     variables: Mapping[str, Variable], cells: Callable[[str], pl.Series], forms: Mapping[str, Collection[str]]
 ) -> dict[str, Variable]:
     """Return what may be said of the variables of a release, of which ``cells`` returns a column.
@@ -223,10 +227,10 @@ def published(
     """
     found = {}
     for name, variable in variables.items():
-        held = {*map(_code, cells(name).drop_nulls().unique().to_list())} if variable.values else set()
-        values = {code: text for code, text in variable.values.items() if _code(code) in held}
+        held = {*map(_text_of_code, cells(name).drop_nulls().unique().to_list())} if variable.values else set()
+        values = {code: text for code, text in variable.values.items() if _text_of_code(code) in held}
         if name in forms:
-            meanings = "; ".join(text for form, text in _FORMS.items() if form in forms[name])
+            meanings = "; ".join(text for form, text in _MEANING_BY_FORM.items() if form in forms[name])
             label = variable.label or name
             found[name] = Variable(f"{label} (coarsened{': ' if meanings else ''}{meanings})", values)
         else:
@@ -239,7 +243,7 @@ def program_of(path: Path) -> str | None:
     return WRITERS.get(path.suffix.lower())
 
 
-def measures(columns: Mapping[str, pl.Series], kinds: Mapping[str, str | None]) -> dict[str, Variable]:
+def infer_measures(columns: Mapping[str, pl.Series], kinds: Mapping[str, str | None]) -> dict[str, Variable]:
     """Return the measure levels of columns that no file of a statistics program says anything of."""
     found = {}
     for name, column in columns.items():
@@ -250,7 +254,7 @@ def measures(columns: Mapping[str, pl.Series], kinds: Mapping[str, str | None]) 
     return found
 
 
-def _code(code: Any) -> str:
+def _text_of_code(code: Any) -> str:
     """Return the text by which a code of a label meets a cell."""
     return str(int(code)) if isinstance(code, float) and code.is_integer() else str(code)
 
@@ -258,19 +262,19 @@ def _code(code: Any) -> str:
 def check_statistics(path: Path, columns: Mapping[str, pl.Series]) -> None:
     """Raise ColumnError where a file of this kind has no such names, or no cells for a column's type."""
     program = WRITERS[path.suffix.lower()]
-    _library()
-    pattern, most = _NAMES[program]
+    _load_library()
+    pattern, most = _NAME_RULES[program]
     odd = [
         name
         for name in columns
-        if not pattern.fullmatch(name) or len(name.encode()) > most or _RESERVED[program].fullmatch(name)
+        if not pattern.fullmatch(name) or len(name.encode()) > most or _NAMES_IN_USE[program].fullmatch(name)
     ]
     folded = [name.lower() for name in columns]
     if program != "stata":
         odd += [name for name in columns if folded.count(name.lower()) > 1]
     if odd:
         raise ColumnError(
-            f"{str(path)!r} cannot hold columns of the names {listed(dict.fromkeys(odd))}.",
+            f"{str(path)!r} cannot hold columns of the names {quote_names(dict.fromkeys(odd))}.",
             hint=f"{program} takes names of letters, digits and _ up to {most} bytes, a letter first, no "
             "words of its own: rename them.",
         )
@@ -278,37 +282,37 @@ def check_statistics(path: Path, columns: Mapping[str, pl.Series]) -> None:
     odd = [name for name, each in columns.items() if each.dtype.is_nested() or isinstance(each.dtype, without)]
     if odd:
         raise ColumnError(
-            f"{str(path)!r} has no cells for the types of columns {listed(odd)}.",
+            f"{str(path)!r} has no cells for the types of columns {quote_names(odd)}.",
             hint="write Parquet, or leave them out.",
         )
     long = [
         name
         for name, each in columns.items()
         if isinstance(each.dtype, (pl.String, pl.Categorical, pl.Enum))
-        and (each.cast(pl.String).str.len_bytes() > _CELL[program]).any()
+        and (each.cast(pl.String).str.len_bytes() > _MAX_TEXT_BYTES[program]).any()
     ]
     if long:
         raise ColumnError(
-            f"{str(path)!r} has no cells for the texts of columns {listed(long)}: the longest may have "
-            f"{_CELL[program]:,} bytes.",
+            f"{str(path)!r} has no cells for the texts of columns {quote_names(long)}: the longest may have "
+            f"{_MAX_TEXT_BYTES[program]:,} bytes.",
             hint="write Parquet or CSV, or leave them out.",
         )
 
 
 def write_statistics(cells: pl.DataFrame, path: Path, variables: Mapping[str, Variable]) -> None:
     """Write a table, with what is said of its variables where their columns still hold what it speaks of."""
-    library, program = _library(), WRITERS[path.suffix.lower()]
-    columns = [_writable(cells[name], variables.get(name), program) for name in cells.columns]
+    library, program = _load_library(), WRITERS[path.suffix.lower()]
+    columns = [_to_writable(cells[name], variables.get(name), program) for name in cells.columns]
     types = {column.name: column.dtype for column in columns}
     known = {name: variables[name] for name in cells.columns if name in variables}
-    labels = {name: _cut(each.label, _LABEL[program]) for name, each in known.items() if each.label}
+    labels = {name: _cut_text(each.label, _MAX_LABEL_BYTES[program]) for name, each in known.items() if each.label}
     # A column that was rewritten holds texts where the variable held numbers: formats are not theirs.
     same = {name: each for name, each in known.items() if each.is_number != isinstance(types[name], pl.String)}
     formats = {name: each.format for name, each in same.items() if each.format and each.program == program}
     options: dict[str, Any] = {"column_labels": labels, "variable_format": formats}
     if program != "sas":
         options["variable_format"] = {name: each for name, each in formats.items() if same[name].is_number}
-        coded = {name: _labels(types[name], each, program) for name, each in known.items()}
+        coded = {name: _labels_to_write(types[name], each, program) for name, each in known.items()}
         options["variable_value_labels"] = {name: each for name, each in coded.items() if each}
     if program == "spss":
         options["variable_measure"] = {name: each.measure for name, each in same.items() if each.measure != "unknown"}
@@ -320,9 +324,9 @@ def write_statistics(cells: pl.DataFrame, path: Path, variables: Mapping[str, Va
         options |= {"compress": True} if path.suffix.lower() == ".zsav" else {"row_compress": True}
         write = library.write_sav
     elif program == "stata":
-        tags = {name: [each[1:] for each in _tags(variable)] for name, variable in same.items()}
+        tags = {name: [each[1:] for each in _missing_tags(variable)] for name, variable in same.items()}
         options["missing_user_values"] = {name: each for name, each in tags.items() if each}
-        clocks = {name: _CLOCK for name in cells.columns if isinstance(cells[name].dtype, pl.Time)}
+        clocks = {name: _CLOCK_FORMAT for name in cells.columns if isinstance(cells[name].dtype, pl.Time)}
         options["variable_format"] = clocks | options["variable_format"]
         # Of the newest format, which the library takes by itself, other programs know less, and so do older Statas.
         options["version"] = 14
@@ -338,29 +342,35 @@ def write_statistics(cells: pl.DataFrame, path: Path, variables: Mapping[str, Va
         raise InputError(f"the cells cannot be written as {path.suffix!r}.", hint="write Parquet or CSV.") from None
 
 
-def _tags(variable: Variable) -> list[str]:
+def _missing_tags(variable: Variable) -> list[str]:
     return [each for each in variable.missing if isinstance(each, str) and re.fullmatch(r"\.[a-z]", each)]
 
 
-def _writable(column: pl.Series, variable: Variable | None, program: str) -> pl.Series:
+def _to_writable(column: pl.Series, variable: Variable | None, program: str) -> pl.Series:
     dtype, is_number = column.dtype, variable is not None and variable.is_number
     if isinstance(dtype, (pl.Boolean, pl.Int8, pl.Int16, pl.UInt8, pl.UInt16)):
         return column.cast(pl.Int32)
     if isinstance(dtype, (pl.UInt32, pl.UInt64, pl.Int64, pl.Int128, pl.Decimal, pl.Float32)):
-        fits = dtype.is_integer() and not (column.abs() >= _INT32).any()
+        fits = dtype.is_integer() and not (column.abs() >= _MAX_INT32).any()
         return column.cast(pl.Int32 if fits else pl.Float64)
     if isinstance(dtype, pl.Null):
         return column.cast(pl.Float64 if is_number else pl.String)
     if isinstance(dtype, pl.Time) and program == "stata":
         return column.cast(pl.Int64) / 1_000_000
-    if isinstance(dtype, pl.String) and variable is not None and is_number and program == "stata" and _tags(variable):
+    if (
+        isinstance(dtype, pl.String)
+        and variable is not None
+        and is_number
+        and program == "stata"
+        and _missing_tags(variable)
+    ):
         texts = column.to_list()
         cells = [cell if cell is None else cell[1:] if cell.startswith(".") else float(cell) for cell in texts]
         return pl.Series(column.name, cells, dtype=pl.Object)
     return column
 
 
-def _labels(dtype: pl.DataType, variable: Variable, program: str) -> dict[LabelledCode, str]:
+def _labels_to_write(dtype: pl.DataType, variable: Variable, program: str) -> dict[LabelledCode, str]:
     """Return the labels of values as the program takes them for a column of this type."""
     is_text = isinstance(dtype, pl.String)
     if is_text and program == "stata":
@@ -368,9 +378,9 @@ def _labels(dtype: pl.DataType, variable: Variable, program: str) -> dict[Labell
     labels: dict[LabelledCode, str] = {}
     for code, text in variable.values.items():
         known = code.removeprefix(".") if isinstance(code, str) else code
-        labels[_code(code) if is_text else known] = _cut(text, _VALUE_LABEL)
+        labels[_text_of_code(code) if is_text else known] = _cut_text(text, _MAX_VALUE_LABEL_BYTES)
     return labels
 
 
-def _cut(text: str, n_bytes: int) -> str:
+def _cut_text(text: str, n_bytes: int) -> str:
     return text.encode()[:n_bytes].decode(errors="ignore")

@@ -40,7 +40,7 @@ else:
 
         def __init__(self, py_func: Any) -> None:
             super().__init__(py_func)
-            stamp = _all_kernels()
+            stamp = _hash_kernels()
             beside = Path(py_func.__code__.co_filename).parent / "__pycache__"
             self._cache_file._source_stamp = stamp
             self._beside = IndexDataCacheFile(str(beside), self._impl.filename_base, stamp)
@@ -80,7 +80,7 @@ else:
 
 
 @functools.cache
-def _all_kernels() -> str:
+def _hash_kernels() -> str:
     """Return a hash of the sources of all kernels, and of how they are compiled."""
     content = hashlib.sha256(repr((config.BOUNDSCHECK, config.OPT)).encode())  # type: ignore[attr-defined]
     for path in sorted(Path(__file__).parent.glob("*.py")):
@@ -89,7 +89,7 @@ def _all_kernels() -> str:
     return content.hexdigest()
 
 
-def cached(compiled: Any) -> Any:
+def cache_on_disk(compiled: Any) -> Any:
     """Keep what a kernel is compiled to for later processes; where nothing is compiled, return the function."""
     if KernelCache is not None and hasattr(compiled, "_cache"):
         compiled._cache = KernelCache(compiled.py_func)

@@ -12,7 +12,7 @@ from typing import Any, Final, TypeVar, cast
 import numba
 import numpy as np
 
-from hushtable.kernels._cache import cached
+from hushtable.kernels._cache import cache_on_disk
 
 # The option has an underscore, and numba's own kernels use it; its authors name it for this purpose (issue 2345).
 _BARE: Final = {"nogil": True, "_nrt": False, "error_model": "numpy"}
@@ -24,23 +24,23 @@ KernelT = TypeVar("KernelT", bound=Callable[..., Any])
 
 def jit(kernel: KernelT) -> KernelT:
     """Compile a kernel on first use."""
-    return cast("KernelT", cached(_njit(nogil=True)(kernel)))
+    return cast("KernelT", cache_on_disk(_njit(nogil=True)(kernel)))
 
 
-def bare(kernel: KernelT) -> KernelT:
+def jit_bare(kernel: KernelT) -> KernelT:
     """Compile a kernel that allocates no array: without reference counts, where no division by zero raises.
 
     Counting all arrays of a call's records up and down, atomically, is most of the time of small kernels.
     """
-    return cast("KernelT", cached(_njit(**_BARE)(kernel)))
+    return cast("KernelT", cache_on_disk(_njit(**_BARE)(kernel)))
 
 
-def inner(kernel: KernelT) -> KernelT:
-    """Compile a kernel as `bare` does, for other kernels only: Python cannot call it, and compiling takes less long."""
+def jit_inner(kernel: KernelT) -> KernelT:
+    """Compile a kernel as `jit_bare` does, for other kernels only: Python cannot call it, and compiling is faster."""
     return cast("KernelT", _njit(no_cpython_wrapper=True, no_cfunc_wrapper=True, **_BARE)(kernel))
 
 
-def inlined(kernel: KernelT) -> KernelT:
+def jit_inline(kernel: KernelT) -> KernelT:
     """Write a kernel out wherever it is called: a call hands over all arrays of a record, which may take longer."""
     return cast("KernelT", _njit(inline="always", **_BARE)(kernel))
 
@@ -78,6 +78,6 @@ else:
         return numba.types.boolean(number, number, number, number, held), code
 
 
-def record(*fields: tuple[str, type]) -> np.dtype[Any]:
+def record_dtype(*fields: tuple[str, type]) -> np.dtype[Any]:
     """Return a type of records, aligned; their fields are attributes, without compilation too."""
     return np.dtype((np.record, np.dtype(list(fields), align=True)))

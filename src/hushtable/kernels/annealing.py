@@ -9,14 +9,22 @@ import numpy as np
 
 from hushtable._types import CodeArray, CountArray
 from hushtable.kernels import judge
-from hushtable.kernels._jit import bare, inner
-from hushtable.kernels.class_costs import CostedClasses, Space, changed_share, enter, leave, pair_cost, settle
-from hushtable.kernels.park_miller import MODULUS, draw
+from hushtable.kernels._jit import jit_bare, jit_inner
+from hushtable.kernels.class_costs import (
+    CostedClasses,
+    Space,
+    enter_class,
+    leave_class,
+    pair_cost,
+    recompute_class,
+    share_after_change,
+)
+from hushtable.kernels.park_miller import MODULUS, draw_number
 from hushtable.kernels.regroup import Check, JudgedBlock
 
 _N_SWAPS = 6
 _N_HOMES = 24
-_MOST_PARTED = 4_096  # rows
+_MAX_ROWS_TO_SPLIT = 4_096  # rows
 _N_COUNTS = 5
 
 
@@ -38,34 +46,34 @@ class Schedule(NamedTuple):
     share_big: float  # of the steps, those that split or dissolve a class
 
 
-@inner
-def _row_near(near: Near, row: int, state: CountArray) -> int:
+@jit_inner
+def _draw_near_row(near: Near, row: int, state: CountArray) -> int:
     """Return a row near another, the nearer the likelier; -1 where there is none."""
     distinct = near.distinct[row]
-    share = draw(state) / MODULUS
+    share = draw_number(state) / MODULUS
     other = near.rows[distinct, int(near.rows.shape[1] * share * share)]
     if other < 0:
         return -1
     n_copies = near.offsets[other + 1] - near.offsets[other]
     first = near.offsets[other]
-    return int(first + draw(state) % n_copies if n_copies > 1 else first)
+    return int(first + draw_number(state) % n_copies if n_copies > 1 else first)
 
 
-@inner
-def _holds(judged: JudgedBlock | None, classes: CostedClasses, label: int, out: int, put: int) -> bool:
+@jit_inner
+def _is_allowed(judged: JudgedBlock | None, classes: CostedClasses, label: int, out: int, put: int) -> bool:
     """Tell whether a class without one row and with another (-1: none) satisfies the rules beyond its size."""
     if judged is None:
         return True
-    return _passes(judged, classes, label, out, put)
+    return _passes_rules(judged, classes, label, out, put)
 
 
-@inner
-def _passes(judged: JudgedBlock, classes: CostedClasses, label: int, out: int, put: int) -> bool:
+@jit_inner
+def _passes_rules(judged: JudgedBlock, classes: CostedClasses, label: int, out: int, put: int) -> bool:
     judged.held[:] = 0
     judged.n_held[:] = 0
     size = 0
-    row = int(classes.of[label].first)
-    for place in range(-1, classes.of[label].n_rows):
+    row = int(classes.slots[label].first)
+    for place in range(-1, classes.slots[label].n_rows):
         held = put if place < 0 else row
         if place >= 0:
             row = int(classes.rows[row].after)
@@ -79,7 +87,7 @@ def _passes(judged: JudgedBlock, classes: CostedClasses, label: int, out: int, p
     return judge.passes(judged.rules, size, 0, judged.held, judged.n_held, judged.nodes)
 
 
-@inner
+@jit_inner
 def _try_exchange(
     space: Space,
     classes: CostedClasses,
@@ -91,8 +99,8 @@ def _try_exchange(
     """Move a row to the class of another, or swap it with one of that class, whichever costs least under the bar."""
     row, other = pair
     source, target = int(classes.rows[row].label), int(classes.rows[other].label)
-    n_source, n_target = classes.of[source].n_rows, classes.of[target].n_rows
-    before = n_source * classes.of[source].share + n_target * classes.of[target].share
+    n_source, n_target = classes.slots[source].n_rows, classes.slots[target].n_rows
+    before = n_source * classes.slots[source].share + n_target * classes.slots[target].share
     best, partner, none = before + bar, int(np.int64(-2)), int(np.int64(-1))
     member = other
     for turn in range(min(_N_SWAPS, n_target) + 1):
@@ -102,37 +110,37 @@ def _try_exchange(
         elif n_source <= limits[0] or n_target >= limits[1]:
             continue
         n_left, n_grown = (n_source, n_target) if turn > 0 else (n_source - 1, n_target + 1)
-        after = n_grown * changed_share(space, classes, target, out, row, best / n_grown)
+        after = n_grown * share_after_change(space, classes, target, out, row, best / n_grown)
         if after >= best:
             continue
-        after += n_left * changed_share(space, classes, source, row, out, (best - after) / n_left)
+        after += n_left * share_after_change(space, classes, source, row, out, (best - after) / n_left)
         if after < best:
             best, partner = after, out
     if partner == -2:
         return False
-    if not (_holds(judged, classes, source, row, partner) and _holds(judged, classes, target, partner, row)):
+    if not (_is_allowed(judged, classes, source, row, partner) and _is_allowed(judged, classes, target, partner, row)):
         return False
-    leave(classes, row)
+    leave_class(classes, row)
     if partner >= 0:
-        leave(classes, partner)
-        enter(space, classes, source, partner)
-    enter(space, classes, target, row)
+        leave_class(classes, partner)
+        enter_class(space, classes, source, partner)
+    enter_class(space, classes, target, row)
     for side in range(2):
-        settle(space, classes, source if side == 0 else target)
+        recompute_class(space, classes, source if side == 0 else target)
     return True
 
 
-@inner
+@jit_inner
 def _try_split(
     space: Space, classes: CostedClasses, limits: tuple[int, int], judged: JudgedBlock | None, row: int, bar: float
 ) -> bool:
     """Split the class of a row by distance to it and to the row farthest from it, unless that goes above the bar."""
     label, min_size = int(classes.rows[row].label), limits[0]
-    n_rows = int(classes.of[label].n_rows)
-    if n_rows < 2 * min_size or n_rows > _MOST_PARTED or classes.free[0] == 0:
+    n_rows = int(classes.slots[label].n_rows)
+    if n_rows < 2 * min_size or n_rows > _MAX_ROWS_TO_SPLIT or classes.free[0] == 0:
         return False
     rows, none = classes.mixed[0], int(np.int64(-1))
-    before = n_rows * classes.of[label].share
+    before = n_rows * classes.slots[label].share
     far, farthest, member = 0, -1.0, row
     for i in range(n_rows):
         rows[i] = member
@@ -142,37 +150,43 @@ def _try_split(
         member = int(classes.rows[member].after)
     rows[1], rows[far] = rows[far], rows[1]
     other = int(classes.free[classes.free[0]])
-    classes.of[label].n_rows = 0
+    classes.slots[label].n_rows = 0
     for i in range(n_rows):
         to = label if i == 0 else other
         if i > 1:
             n_left = n_rows - i
-            n_one, n_two = classes.of[label].n_rows, classes.of[other].n_rows
+            n_one, n_two = classes.slots[label].n_rows, classes.slots[other].n_rows
             if min_size - n_one >= n_left:
                 to = label
             elif min_size - n_two < n_left:
-                one = (n_one + 1) * changed_share(space, classes, label, none, int(rows[i]), np.inf)
-                two = (n_two + 1) * changed_share(space, classes, other, none, int(rows[i]), np.inf)
-                grown_one, grown_two = one - n_one * classes.of[label].share, two - n_two * classes.of[other].share
+                one = (n_one + 1) * share_after_change(space, classes, label, none, int(rows[i]), np.inf)
+                two = (n_two + 1) * share_after_change(space, classes, other, none, int(rows[i]), np.inf)
+                grown_one, grown_two = (
+                    one - n_one * classes.slots[label].share,
+                    two - n_two * classes.slots[other].share,
+                )
                 to = label if grown_one < grown_two else other
-        enter(space, classes, to, int(rows[i]))
-        classes.of[to].share = changed_share(space, classes, to, none, none, np.inf)
-    after = classes.of[label].n_rows * classes.of[label].share + classes.of[other].n_rows * classes.of[other].share
+        enter_class(space, classes, to, int(rows[i]))
+        classes.slots[to].share = share_after_change(space, classes, to, none, none, np.inf)
+    after = (
+        classes.slots[label].n_rows * classes.slots[label].share
+        + classes.slots[other].n_rows * classes.slots[other].share
+    )
     is_taken = after - before < bar
     if is_taken and judged is not None:
-        is_taken = _holds(judged, classes, label, none, none) and _holds(judged, classes, other, none, none)
+        is_taken = _is_allowed(judged, classes, label, none, none) and _is_allowed(judged, classes, other, none, none)
     if is_taken:
         classes.free[0] -= 1
         return True
-    classes.of[label].n_rows = 0
-    classes.of[other].n_rows = 0
+    classes.slots[label].n_rows = 0
+    classes.slots[other].n_rows = 0
     for i in range(n_rows):
-        enter(space, classes, label, int(rows[i]))
-    settle(space, classes, label)
+        enter_class(space, classes, label, int(rows[i]))
+    recompute_class(space, classes, label)
     return False
 
 
-@inner
+@jit_inner
 def _try_dissolve(
     space: Space,
     classes: CostedClasses,
@@ -185,11 +199,11 @@ def _try_dissolve(
 ) -> bool:
     """Give every row of a class to the class near it that grows least; undone where that is not under the bar."""
     label = int(classes.rows[row].label)
-    n_rows = int(classes.of[label].n_rows)
+    n_rows = int(classes.slots[label].n_rows)
     if n_rows > limits[0] + limits[0] // 3:
         return False
     rows, none = classes.mixed[0], int(np.int64(-1))
-    change = -n_rows * classes.of[label].share
+    change = -n_rows * classes.slots[label].share
     for i in range(n_rows):
         rows[i] = row
         row = int(classes.rows[row].after)
@@ -198,21 +212,21 @@ def _try_dissolve(
         row = int(rows[n_moved])
         best, home = np.inf, none
         for _ in range(_N_HOMES):
-            other = _row_near(near, row, state)
+            other = _draw_near_row(near, row, state)
             to = int(classes.rows[other].label) if other >= 0 else label
-            n_to = classes.of[to].n_rows
+            n_to = classes.slots[to].n_rows
             if to == label or n_to >= limits[1] or home == to:
                 continue
-            kept = n_to * classes.of[to].share
-            grown = (n_to + 1) * changed_share(space, classes, to, none, row, (best + kept) / (n_to + 1)) - kept
-            if grown < best and _holds(judged, classes, to, none, row):
+            kept = n_to * classes.slots[to].share
+            grown = (n_to + 1) * share_after_change(space, classes, to, none, row, (best + kept) / (n_to + 1)) - kept
+            if grown < best and _is_allowed(judged, classes, to, none, row):
                 best, home = grown, to
         if home < 0:
             break
         change += best
-        leave(classes, row)
-        enter(space, classes, home, row)
-        classes.of[home].share = changed_share(space, classes, home, none, none, np.inf)
+        leave_class(classes, row)
+        enter_class(space, classes, home, row)
+        classes.slots[home].share = share_after_change(space, classes, home, none, none, np.inf)
         n_moved += 1
     if n_moved == n_rows and change < bar:
         classes.free[0] += 1
@@ -220,50 +234,52 @@ def _try_dissolve(
         return True
     for i in range(n_moved):
         home = int(classes.rows[rows[i]].label)
-        leave(classes, int(rows[i]))
-        settle(space, classes, home)
-        enter(space, classes, label, int(rows[i]))
-    settle(space, classes, label)
+        leave_class(classes, int(rows[i]))
+        recompute_class(space, classes, home)
+        enter_class(space, classes, label, int(rows[i]))
+    recompute_class(space, classes, label)
     return False
 
 
-def adopt(space: Space, classes: CostedClasses, check: Check, rows: CountArray) -> int:
+def adopt_rows(space: Space, classes: CostedClasses, check: Check, rows: CountArray) -> int:
     """Give rows in no class to the classes that grow least, up to the first that none may have; return how many."""
-    return int(_adopt(space, classes, (check.min_size, check.room), check.judged, rows))
+    return int(_adopt_rows(space, classes, (check.min_size, check.room), check.judged, rows))
 
 
-@bare
-def _adopt(
+@jit_bare
+def _adopt_rows(
     space: Space, classes: CostedClasses, limits: tuple[int, int], judged: JudgedBlock | None, rows: CountArray
 ) -> int:
     none = int(np.int64(-1))
     for i in range(rows.size):
         row = int(rows[i])
         best, home = np.inf, none
-        for label in range(classes.of.size):
-            n_rows = classes.of[label].n_rows
+        for label in range(classes.slots.size):
+            n_rows = classes.slots[label].n_rows
             if n_rows == 0:
                 continue
-            kept = n_rows * classes.of[label].share
-            grown = (n_rows + 1) * changed_share(space, classes, label, none, row, (best + kept) / (n_rows + 1)) - kept
-            if grown < best and _holds(judged, classes, label, none, row):
+            kept = n_rows * classes.slots[label].share
+            grown = (n_rows + 1) * share_after_change(
+                space, classes, label, none, row, (best + kept) / (n_rows + 1)
+            ) - kept
+            if grown < best and _is_allowed(judged, classes, label, none, row):
                 best, home = grown, label
         if home < 0:
             return i
-        enter(space, classes, home, row)
-        classes.of[home].share = changed_share(space, classes, home, none, none, np.inf)
+        enter_class(space, classes, home, row)
+        classes.slots[home].share = share_after_change(space, classes, home, none, none, np.inf)
     return rows.size
 
 
 def anneal(space: Space, classes: CostedClasses, near: Near, check: Check, schedule: Schedule) -> CountArray:
     """Change classes step by step; return steps, exchanges, splits and dissolves that were made, each."""
     counts = np.zeros(_N_COUNTS, dtype=np.int64)
-    run(space, classes, near, (check.min_size, check.room), check.judged, schedule, counts)
+    anneal_steps(space, classes, near, (check.min_size, check.room), check.judged, schedule, counts)
     return counts
 
 
-@bare
-def run(
+@jit_bare
+def anneal_steps(
     space: Space,
     classes: CostedClasses,
     near: Near,
@@ -279,14 +295,14 @@ def run(
     for _ in range(schedule.n_steps):
         counts[0] += 1
         temperature *= cooling
-        row = draw(state) % n_rows
-        bar = -temperature * math.log(draw(state) / MODULUS)
-        if draw(state) < schedule.share_big * MODULUS:
-            if draw(state) % 2 == 0:
+        row = draw_number(state) % n_rows
+        bar = -temperature * math.log(draw_number(state) / MODULUS)
+        if draw_number(state) < schedule.share_big * MODULUS:
+            if draw_number(state) % 2 == 0:
                 counts[2] += int(_try_split(space, classes, limits, judged, row, bar))
             else:
                 counts[3] += int(_try_dissolve(space, classes, near, limits, judged, row, bar, state))
             continue
-        other = _row_near(near, row, state)
+        other = _draw_near_row(near, row, state)
         if other >= 0 and classes.rows[row].label != classes.rows[other].label:
             counts[1] += int(_try_exchange(space, classes, limits, judged, (row, other), bar))

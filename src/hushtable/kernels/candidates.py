@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hushtable._types import CodeArray, CountArray
-from hushtable.kernels._jit import bare, inner, jit
+from hushtable.kernels._jit import jit, jit_bare, jit_inner
 from hushtable.kernels.rows import ByteArray
 
 
-@bare
+@jit_bare
 def count_matches(
     codes: CodeArray,
     columns: CodeArray,
@@ -68,8 +68,8 @@ class Sought(NamedTuple):
     starts: CountArray  # (n_trials + 1,), where the records of a trial begin
 
 
-@inner
-def _fits(looked: LookedUp, row: int, places: CountArray, record: int) -> bool:
+@jit_inner
+def _fits_record(looked: LookedUp, row: int, places: CountArray, record: int) -> bool:
     """Tell whether a published row may be a known record: whether they share a place in every column."""
     for j in range(places.shape[1]):
         cell = looked.cells[row, j]
@@ -94,7 +94,7 @@ def _fits(looked: LookedUp, row: int, places: CountArray, record: int) -> bool:
     return True
 
 
-@inner
+@jit_inner
 def _has_all(looked: LookedUp, person: int, places: CountArray, run: tuple[int, int], room: CountArray) -> bool:
     """Tell whether a person has a row of their own for each of some known records: a matching that grows by paths."""
     first, last = run
@@ -110,7 +110,7 @@ def _has_all(looked: LookedUp, person: int, places: CountArray, run: tuple[int, 
             asked = room[2, head]
             head += 1
             for row in range(looked.starts[person], looked.starts[person + 1]):
-                if not _fits(looked, row, places, first + asked):
+                if not _fits_record(looked, row, places, first + asked):
                     continue
                 owner = -1
                 for q in range(n):
@@ -150,7 +150,7 @@ def count_candidates(looked: LookedUp, asked: Sought, enough: int, counts: Count
             for i in range(asked.windows[run[0], w, 0], asked.windows[run[0], w, 1]):
                 row = looked.order[i]
                 person = looked.persons[row]
-                if seen[person] == t or not _fits(looked, row, asked.places, run[0]):
+                if seen[person] == t or not _fits_record(looked, row, asked.places, run[0]):
                     continue
                 seen[person] = t
                 if run[1] - run[0] == 1 or _has_all(looked, person, asked.places, run, room):
@@ -175,7 +175,7 @@ class RoughRows(NamedTuple):
 
 
 @jit
-def count_near(near: RoughRows, enough: int, out: CountArray) -> None:
+def count_near_records(near: RoughRows, enough: int, out: CountArray) -> None:
     """Count the records that every row could be taken for, its own among them, up to ``enough``."""
     n_columns, n_rows = near.codes.shape
     first = near.codes[0]

@@ -12,12 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hushtable._types import CodeArray, CountArray, FloatArray
-from hushtable.kernels._jit import bare, inner, record
+from hushtable.kernels._jit import jit_bare, jit_inner, record_dtype
 
 KIND_TABLE, KIND_SPAN, KIND_TREE, KIND_SET = 0, 1, 2, 3
-_NONE = 2**31 - 1
+_ABOVE_ALL_PLACES = 2**31 - 1
 
-COLUMN: Final = record(
+COLUMN: Final = record_dtype(
     ("kind", np.int64),
     ("begin", np.int64),  # where its costs follow: of runs in the table, of places elsewhere
     ("n_places", np.int64),
@@ -27,13 +27,13 @@ COLUMN: Final = record(
     ("rest", np.float64),  # and what is added to them
 )
 
-CLASS: Final = record(
+CLASS: Final = record_dtype(
     ("n_rows", np.int64),  # 0 where it is free
     ("share", np.float64),  # what one of its rows costs
     ("first", np.int64),
 )
 
-ROW: Final = record(
+ROW: Final = record_dtype(
     ("label", np.int32),
     ("after", np.int32),  # the next row of the class, round in a ring
     ("before", np.int32),
@@ -54,7 +54,7 @@ class Space(NamedTuple):
 class CostedClasses(NamedTuple):
     """Classes under change."""
 
-    of: NDArray[Any]  # CLASS (n_slots,)
+    slots: NDArray[Any]  # CLASS (n_slots,)
     rows: NDArray[Any]  # ROW (n_rows,)
     ends: CodeArray  # (n_slots, n_columns, 4), two lowest and two highest places; of sets how many occur
     bits: CountArray  # (n_slots, n_words, 2), the places of set columns that occur, and those that occur twice
@@ -62,7 +62,7 @@ class CostedClasses(NamedTuple):
     mixed: CodeArray  # (1, n_rows), scratch: the rows of a class
 
 
-@inner
+@jit_inner
 def run_cost(space: Space, j: int, low: int, high: int) -> float:
     """Return what a cell costs that covers the places from ``low`` to ``high`` of an ordered column."""
     column = space.columns[j]
@@ -81,7 +81,7 @@ def run_cost(space: Space, j: int, low: int, high: int) -> float:
     return float(space.prices[level, first])
 
 
-@inner
+@jit_inner
 def pair_cost(space: Space, one: int, other: int, limit: float) -> float:
     """Return what a class of two rows costs each of them, or something past the limit."""
     total = 0.0
@@ -97,8 +97,8 @@ def pair_cost(space: Space, one: int, other: int, limit: float) -> float:
     return total
 
 
-@inner
-def changed_share(space: Space, classes: CostedClasses, label: int, out: int, put: int, limit: float) -> float:
+@jit_inner
+def share_after_change(space: Space, classes: CostedClasses, label: int, out: int, put: int, limit: float) -> float:
     """Return what a row of a class costs without one of its rows and with another (-1: none), or past the limit."""
     total = 0.0
     for j in range(space.columns.size):
@@ -106,9 +106,9 @@ def changed_share(space: Space, classes: CostedClasses, label: int, out: int, pu
         came = int(space.codes[np.uint64(put), j]) if put >= 0 else -1
         if space.columns[j].kind == KIND_SET:
             n_codes = int(classes.ends[label, j, 0])
-            is_last = left >= 0 and not _has(space, classes, label, j, left, 1)
+            is_last = left >= 0 and not _has_place(space, classes, label, j, left, 1)
             n_codes -= int(is_last)
-            if came >= 0 and (not _has(space, classes, label, j, came, 0) or (is_last and came == left)):
+            if came >= 0 and (not _has_place(space, classes, label, j, came, 0) or (is_last and came == left)):
                 n_codes += 1
             if n_codes > 1:
                 total += n_codes * space.columns[j].each + space.columns[j].rest
@@ -126,49 +126,49 @@ def changed_share(space: Space, classes: CostedClasses, label: int, out: int, pu
     return total
 
 
-@inner
-def _has(space: Space, classes: CostedClasses, label: int, j: int, place: int, times: int) -> bool:
+@jit_inner
+def _has_place(space: Space, classes: CostedClasses, label: int, j: int, place: int, times: int) -> bool:
     word = classes.bits[label, space.columns[j].word + (place >> 6), times]
     return bool(word & (np.uint64(1) << np.uint64(place & 63)) != 0)
 
 
-@inner
-def leave(classes: CostedClasses, row: int) -> None:
+@jit_inner
+def leave_class(classes: CostedClasses, row: int) -> None:
     """Take a row out of the ring of its class; what the class spans is not settled."""
     label, after, before = classes.rows[row].label, classes.rows[row].after, classes.rows[row].before
     classes.rows[before].after = after
     classes.rows[after].before = before
-    classes.of[label].n_rows -= 1
-    if classes.of[label].first == row:
-        classes.of[label].first = after
+    classes.slots[label].n_rows -= 1
+    if classes.slots[label].first == row:
+        classes.slots[label].first = after
 
 
-@inner
-def enter(space: Space, classes: CostedClasses, label: int, row: int) -> None:
+@jit_inner
+def enter_class(space: Space, classes: CostedClasses, label: int, row: int) -> None:
     """Put a row into a class, and widen what that spans; its share is not settled."""
-    if classes.of[label].n_rows == 0:
-        classes.of[label].first = row
+    if classes.slots[label].n_rows == 0:
+        classes.slots[label].first = row
         classes.rows[row].after = row
         classes.rows[row].before = row
-        _clear(space, classes, label)
+        _clear_class(space, classes, label)
     else:
-        first = classes.of[label].first
+        first = classes.slots[label].first
         last = classes.rows[first].before
         classes.rows[last].after = row
         classes.rows[row].before = last
         classes.rows[row].after = first
         classes.rows[first].before = row
     classes.rows[row].label = label
-    classes.of[label].n_rows += 1
-    _widen(space, classes, label, row)
+    classes.slots[label].n_rows += 1
+    _widen_class(space, classes, label, row)
 
 
-@inner
-def _clear(space: Space, classes: CostedClasses, label: int) -> None:
+@jit_inner
+def _clear_class(space: Space, classes: CostedClasses, label: int) -> None:
     for j in range(space.columns.size):
         is_set = space.columns[j].kind == KIND_SET
-        classes.ends[label, j, 0] = 0 if is_set else _NONE
-        classes.ends[label, j, 1] = _NONE
+        classes.ends[label, j, 0] = 0 if is_set else _ABOVE_ALL_PLACES
+        classes.ends[label, j, 1] = _ABOVE_ALL_PLACES
         classes.ends[label, j, 2] = -1
         classes.ends[label, j, 3] = -1
     for i in range(classes.bits.shape[1]):
@@ -176,8 +176,8 @@ def _clear(space: Space, classes: CostedClasses, label: int) -> None:
         classes.bits[label, i, 1] = 0
 
 
-@inner
-def _widen(space: Space, classes: CostedClasses, label: int, row: int) -> None:
+@jit_inner
+def _widen_class(space: Space, classes: CostedClasses, label: int, row: int) -> None:
     """Let a class span one row more."""
     ends = classes.ends
     for j in range(space.columns.size):
@@ -200,24 +200,24 @@ def _widen(space: Space, classes: CostedClasses, label: int, row: int) -> None:
             ends[label, j, 2] = place
 
 
-@inner
-def settle(space: Space, classes: CostedClasses, label: int) -> None:
+@jit_inner
+def recompute_class(space: Space, classes: CostedClasses, label: int) -> None:
     """Set what a class spans and costs from its rows."""
-    _clear(space, classes, label)
-    row = classes.of[label].first
-    for _ in range(classes.of[label].n_rows):
-        _widen(space, classes, label, row)
+    _clear_class(space, classes, label)
+    row = classes.slots[label].first
+    for _ in range(classes.slots[label].n_rows):
+        _widen_class(space, classes, label, row)
         row = classes.rows[row].after
     none = int(np.int64(-1))
-    classes.of[label].share = changed_share(space, classes, label, none, none, np.inf)
+    classes.slots[label].share = share_after_change(space, classes, label, none, none, np.inf)
 
 
-@bare
-def settle_all(space: Space, classes: CostedClasses) -> float:
+@jit_bare
+def recompute_all_classes(space: Space, classes: CostedClasses) -> float:
     """Settle every class; return what all rows cost."""
     total = 0.0
-    for label in range(classes.of.size):
-        if classes.of[label].n_rows > 0:
-            settle(space, classes, label)
-            total += classes.of[label].n_rows * classes.of[label].share
+    for label in range(classes.slots.size):
+        if classes.slots[label].n_rows > 0:
+            recompute_class(space, classes, label)
+            total += classes.slots[label].n_rows * classes.slots[label].share
     return total

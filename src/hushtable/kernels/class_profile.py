@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hushtable._types import BoolArray, CodeArray, CountArray
-from hushtable.kernels._jit import bare, inlined, inner, jit, record
-from hushtable.kernels.rows import Rows, tally
+from hushtable.kernels._jit import jit, jit_bare, jit_inline, jit_inner, record_dtype
+from hushtable.kernels.rows import Rows, tally_codes
 
 
 @jit
@@ -26,8 +26,8 @@ def class_ranges(labels: CodeArray, codes: CodeArray, n_classes: int) -> tuple[C
     return low, high
 
 
-@bare
-def known_ranges(
+@jit_bare
+def find_known_ranges(
     labels: CodeArray, codes: CodeArray, place: CodeArray, low: CodeArray, high: CodeArray, has_missing: BoolArray
 ) -> None:
     """Set the first and the last known place of every class, from 0 (-1 for none), and whether it misses some."""
@@ -90,19 +90,19 @@ def class_values(
                 found_codes[n_found] = code
                 n_found += 1
             records[code + 1] += counts[rows[i]]
-        settle(records, found_codes[begin:n_found], found_counts[begin:n_found])
+        sort_codes(records, found_codes[begin:n_found], found_counts[begin:n_found])
         found_offsets[label + 1] = n_found
     return found_offsets, found_codes[:n_found].copy(), found_counts[:n_found].copy()
 
 
-@inner
-def settle(records: CountArray, codes: CodeArray, counts: CountArray) -> None:
+@jit_inner
+def sort_codes(records: CountArray, codes: CodeArray, counts: CountArray) -> None:
     """Put the codes of a class in order, and set how many records each has; ``records`` is 0 everywhere afterwards.
 
     Many codes are looked through; few are sorted by Shell's sort, which compiles in a tenth of the time of numpy's.
     """
     n_held, place = codes.size, 0
-    if _MANY * n_held > records.size:
+    if _MAX_ENTRIES_PER_CODE * n_held > records.size:
         for entry in range(records.size):
             if records[entry] > 0:
                 codes[place], counts[place], records[entry] = entry - 1, records[entry], 0
@@ -124,14 +124,16 @@ def settle(records: CountArray, codes: CodeArray, counts: CountArray) -> None:
         records[codes[place] + 1] = 0
 
 
-_MANY = 16  # times the codes of a class
+_MAX_ENTRIES_PER_CODE = 16  # times the codes of a class
 
 N_EXPONENTS = 2**11
-HALF = 26  # bits of the lower part of a mantissa of 53, so that 2^36 of either part add up without overflow
+LOW_MANTISSA_BITS = (
+    26  # bits of the lower part of a mantissa of 53, so that 2^36 of either part add up without overflow
+)
 
 
-@bare
-def add_up(bits: NDArray[np.uint64], sums: CountArray) -> None:
+@jit_bare
+def add_mantissas(bits: NDArray[np.uint64], sums: CountArray) -> None:
     """Add the mantissas of finite floats, given as bits, to the lower and upper sums of their exponents."""
     for i in range(bits.size):
         exponent = np.int64(bits[i] >> np.uint64(52)) & (N_EXPONENTS - 1)
@@ -139,14 +141,16 @@ def add_up(bits: NDArray[np.uint64], sums: CountArray) -> None:
         if exponent > 0:
             mantissa += 2**52
         sign = -1 if bits[i] >> np.uint64(63) else 1
-        sums[exponent, 0] += sign * (mantissa & (2**HALF - 1))
-        sums[exponent, 1] += sign * (mantissa >> HALF)
+        sums[exponent, 0] += sign * (mantissa & (2**LOW_MANTISSA_BITS - 1))
+        sums[exponent, 1] += sign * (mantissa >> LOW_MANTISSA_BITS)
 
 
-LETTER = 0.006  # of the domain: what a character of a list costs, so that of equal cuts the shorter text wins
-WHOLE = 2**40  # what shares of a domain are counted in
+COST_PER_CHARACTER = (
+    0.006  # of the domain: what a character of a list costs, so that of equal cuts the shorter text wins
+)
+UNITS_PER_DOMAIN = 2**40  # what shares of a domain are counted in
 
-AXIS: Final = record(
+AXIS: Final = record_dtype(
     ("begin", np.int64),  # its entries follow from here on, one a shifted code
     ("is_ordered", np.bool_),  # whether the lowest and highest code tell what is published
     ("is_plain", np.bool_),  # an interval of positions or a set of values: no tree, no list, no round units
@@ -159,15 +163,15 @@ AXIS: Final = record(
     ("keeps_labels", np.bool_),  # whether what lies in one round unit publishes that, however narrow it is
 )
 
-PLACE: Final = record(
+PLACE: Final = record_dtype(
     ("position", np.float64),  # in [0, 1] (ordered columns)
     ("chars", np.int64),  # what a unit adds to the length of a list
-    ("listed", np.int64),  # the share of a unit of a hierarchy, times `WHOLE`: sums of it are exact
+    ("listed", np.int64),  # the share of a unit of a hierarchy, times `UNITS_PER_DOMAIN`: sums of it are exact
     ("unit", np.int32),  # the code that stands for what a list writes of this one: itself, or the first one of
     # the node below the top of a hierarchy
 )
 
-LEVEL: Final = record(
+LEVEL: Final = record_dtype(
     ("step", np.float64),  # how wide a class of the column is at least that is widened to round units of a level
     ("start", np.float64),  # where the round unit over a code begins
     ("end", np.float64),  # and ends
@@ -184,13 +188,13 @@ class Axes(NamedTuple):
     levels: NDArray[Any]  # LEVEL (n_levels, n_entries), of trees and of round units
 
 
-@inlined
-def _start(axes: Axes, level: int, entry: int) -> float:
+@jit_inline
+def _unit_start(axes: Axes, level: int, entry: int) -> float:
     """Return where the round unit over an entry begins."""
     return float(axes.levels[level, entry].start)
 
 
-@inlined
+@jit_inline
 def share_of(axes: Axes, j: int, low: int, high: int, n_units: int, n_chars: int, listed: int) -> float:
     """Return the share of a column that a class publishes, and something for the length of a list."""
     axis = axes.columns[j]
@@ -199,11 +203,11 @@ def share_of(axes: Axes, j: int, low: int, high: int, n_units: int, n_chars: int
         if n_units == 1:
             return 0.0
         if is_short:
-            return float(n_units / axis.domain + LETTER * n_chars)
+            return float(n_units / axis.domain + COST_PER_CHARACTER * n_chars)
     elif low == high and (axis.n_rounds == 0 or low == 0):
         return 0.0
     elif is_short and n_units > 1:
-        return float(min(1.0, listed / WHOLE) + LETTER * n_chars)
+        return float(min(1.0, listed / UNITS_PER_DOMAIN) + COST_PER_CHARACTER * n_chars)
     if low == 0:
         # Neither an interval nor a node but the top holds the missing value beside others: the cell becomes "*".
         return 1.0
@@ -215,7 +219,7 @@ def share_of(axes: Axes, j: int, low: int, high: int, n_units: int, n_chars: int
         level = axis.n_rounds - 1
         if axis.keeps_labels:
             unit = 0
-            while unit < axis.n_rounds and _start(axes, unit, low) != _start(axes, unit, high):
+            while unit < axis.n_rounds and _unit_start(axes, unit, low) != _unit_start(axes, unit, high):
                 unit += 1
             if unit < axis.n_rounds:
                 return float(axes.levels[unit, high].end - axes.levels[unit, low].start)
@@ -225,7 +229,7 @@ def share_of(axes: Axes, j: int, low: int, high: int, n_units: int, n_chars: int
     return float(width)
 
 
-@bare
+@jit_bare
 def price_prefixes(axes: Axes, j: int, entries: NDArray[Any], from_end: bool) -> None:
     """Set what the first entry of a column's profile costs, the first two, and so on; or the last, the last two.
 
@@ -249,11 +253,11 @@ def price_prefixes(axes: Axes, j: int, entries: NDArray[Any], from_end: bool) ->
         if not axis.is_ordered and n_units == 1:
             price = 0.0
         elif not axis.is_ordered and is_short:
-            price = n_units / axis.domain + LETTER * n_chars
+            price = n_units / axis.domain + COST_PER_CHARACTER * n_chars
         elif axis.is_ordered and low == high and (axis.n_rounds == 0 or low == 0):
             price = 0.0
         elif axis.is_ordered and is_short and n_units > 1:
-            price = min(1.0, listed / WHOLE) + LETTER * n_chars
+            price = min(1.0, listed / UNITS_PER_DOMAIN) + COST_PER_CHARACTER * n_chars
         elif low == 0:
             price = 1.0
         elif axis.depth > 0:
@@ -268,7 +272,9 @@ def price_prefixes(axes: Axes, j: int, entries: NDArray[Any], from_end: bool) ->
                     level += 1
                 chosen = level
                 if axis.keeps_labels:
-                    while unit < axis.n_rounds and _start(axes, unit, begin + low) != _start(axes, unit, begin + high):
+                    while unit < axis.n_rounds and _unit_start(axes, unit, begin + low) != _unit_start(
+                        axes, unit, begin + high
+                    ):
                         unit += 1
                     chosen = level if unit == axis.n_rounds else unit
                 price = axes.levels[chosen, begin + high].end - axes.levels[chosen, begin + low].start
@@ -279,7 +285,7 @@ def price_prefixes(axes: Axes, j: int, entries: NDArray[Any], from_end: bool) ->
         place += step
 
 
-@inlined
+@jit_inline
 def cut_level(axes: Axes, low: int, high: int) -> int:
     """Return the level below the lowest node that covers entries low to high of a hierarchy: where it is cut."""
     level = 0
@@ -288,9 +294,11 @@ def cut_level(axes: Axes, low: int, high: int) -> int:
     return level
 
 
-ROUNDER = 0.01  # of its gain: by how much a cut may fall short that falls between wider units, level by level
+BONUS_PER_ROUND_LEVEL = (
+    0.01  # of its gain: by how much a cut may fall short that falls between wider units, level by level
+)
 
-ENTRY: Final = record(
+ENTRY: Final = record_dtype(
     ("records", np.int64),
     ("key", np.int64),  # what entries are sorted by; then where the rows of each end, once sorted
     ("left", np.float64),  # the share published by the entries up to this one; not set in plain columns
@@ -298,7 +306,7 @@ ENTRY: Final = record(
     ("code", np.int32),
 )
 
-COLUMN: Final = record(
+COLUMN: Final = record_dtype(
     ("n_codes", np.int64),  # entries of the profile
     ("level", np.int64),  # of the children that are cut apart
     ("share", np.float64),  # that the class publishes
@@ -315,8 +323,8 @@ class Profile(NamedTuple):
     counted: CountArray  # uint64 (2, n_columns), the columns that vary, and where they begin
 
 
-@inner
-def profile(rows: Rows, axes: Axes, held: Profile, start: int, end: int, bounds: CountArray) -> None:
+@jit_inner
+def profile_rows(rows: Rows, axes: Axes, held: Profile, start: int, end: int, bounds: CountArray) -> None:
     """List the codes of all columns of a run of rows by code, and tighten the bounds between which they lie.
 
     Codes are counted in bins where they lie close together, else sorted, which touches less memory.
@@ -335,7 +343,7 @@ def profile(rows: Rows, axes: Axes, held: Profile, start: int, end: int, bounds:
             n_counted += 1
         else:
             held.columns[j].n_codes = _list_rows(rows, held.entries[begin : begin + end - start], j, start)
-    tally(rows, start, end, held.counted[:, :n_counted], held.bins)
+    tally_codes(rows, start, end, held.counted[:, :n_counted], held.bins)
     for c in range(n_counted):
         j, begin = int(held.counted[0, c]), int(held.counted[1, c])
         n_codes = 0
@@ -353,7 +361,7 @@ def profile(rows: Rows, axes: Axes, held: Profile, start: int, end: int, bounds:
         if n_codes == 1:
             continue
         if not axis.is_plain:
-            _price(axes, held, j)
+            _price_profile(axes, held, j)
         elif not axis.is_ordered:
             column.share = n_codes / axis.domain
         elif bounds[2 * j] == 0:
@@ -362,7 +370,7 @@ def profile(rows: Rows, axes: Axes, held: Profile, start: int, end: int, bounds:
             column.share = axes.places[first + bounds[2 * j + 1]].position - axes.places[first + bounds[2 * j]].position
 
 
-@inner
+@jit_inner
 def _list_rows(rows: Rows, entries: NDArray[Any], j: int, start: int) -> int:
     """List a column's codes by sorting the rows, of which there is an entry each; return how many there are."""
     for i in range(entries.size):
@@ -370,7 +378,7 @@ def _list_rows(rows: Rows, entries: NDArray[Any], j: int, start: int) -> int:
         entry.code, entry.key, entry.records = rows.codes[row, j], 0, 1
         if rows.is_weighted:
             entry.records = rows.words[row, rows.words.shape[1] - 1]
-    _sort(entries)
+    _sort_entries(entries)
     n_codes = 1
     for i in range(1, entries.size):
         if entries[i].code == entries[n_codes - 1].code:
@@ -381,8 +389,8 @@ def _list_rows(rows: Rows, entries: NDArray[Any], j: int, start: int) -> int:
     return n_codes
 
 
-@inner
-def _sort(entries: NDArray[Any]) -> None:
+@jit_inner
+def _sort_entries(entries: NDArray[Any]) -> None:
     """Sort entries by falling keys, those of a key by their codes: Shell's sort, which few entries suit."""
     gap = 1
     while gap < entries.size // 9:
@@ -401,7 +409,7 @@ def _sort(entries: NDArray[Any]) -> None:
         gap //= 3
 
 
-@inner
+@jit_inner
 def sort_profile(axes: Axes, held: Profile, j: int) -> None:
     """Sort a profile by falling records; where it publishes a node, by those of the children."""
     axis, column = axes.columns[j], held.columns[j]
@@ -422,15 +430,15 @@ def sort_profile(axes: Axes, held: Profile, j: int) -> None:
     if axis.depth > 0 and not is_list:
         first = int(entries[0].code == 0)
         column.level = cut_level(axes, begin + entries[first].code, begin + entries[n_codes - 1].code)
-        _add_up(axes, begin, column.level, entries)
+        _sum_by_node(axes, begin, column.level, entries)
     else:
         for i in range(n_codes):
             entries[i].key = entries[i].records
-    _sort(entries)
+    _sort_entries(entries)
 
 
-@inner
-def _add_up(axes: Axes, begin: int, level: int, entries: NDArray[Any]) -> None:
+@jit_inner
+def _sum_by_node(axes: Axes, begin: int, level: int, entries: NDArray[Any]) -> None:
     """Give every entry, by code, the records of its node."""
     first, n_records = 0, 0
     for i in range(entries.size):
@@ -442,8 +450,8 @@ def _add_up(axes: Axes, begin: int, level: int, entries: NDArray[Any]) -> None:
             first, n_records = i + 1, 0
 
 
-@inner
-def _price(axes: Axes, held: Profile, j: int) -> None:
+@jit_inner
+def _price_profile(axes: Axes, held: Profile, j: int) -> None:
     """Sort a profile, and set what its prefixes and the whole publish."""
     sort_profile(axes, held, j)
     begin, n_codes = axes.columns[j].begin, held.columns[j].n_codes
@@ -454,8 +462,8 @@ def _price(axes: Axes, held: Profile, j: int) -> None:
     held.columns[j].share = entries[n_codes - 1].left
 
 
-@inner
-def foresee(axes: Axes, held: Profile, j: int, min_size: int) -> None:
+@jit_inner
+def foresee_gains(axes: Axes, held: Profile, j: int, min_size: int) -> None:
     """Lower the prices of a hierarchical column's prefixes, and of what follows them, by what later cuts will gain.
 
     A run of several children publishes the node over them, so that the first cuts between them gain nothing: what
@@ -469,7 +477,7 @@ def foresee(axes: Axes, held: Profile, j: int, min_size: int) -> None:
         n += entries[i].records
     for i in range(n_codes):
         n_child += entries[i].records
-        if i + 1 == n_codes or _parts(axes, begin, level, entries, i, i + 1):
+        if i + 1 == n_codes or _differ_in_child(axes, begin, level, entries, i, i + 1):
             entropy += n_child * math.log(n / n_child) if n_child > 0 else 0.0
             n_child = 0
     if entropy > 0:
@@ -478,14 +486,14 @@ def foresee(axes: Axes, held: Profile, j: int, min_size: int) -> None:
             _foresee_runs(axes, begin, held.columns[j], entries, entropy, min_size, way == 1)
 
 
-@inner
-def _parts(axes: Axes, begin: int, level: int, entries: NDArray[Any], one: int, other: int) -> bool:
+@jit_inner
+def _differ_in_child(axes: Axes, begin: int, level: int, entries: NDArray[Any], one: int, other: int) -> bool:
     """Tell whether two entries are of two children."""
     node = axes.levels[level, begin + entries[one].code].node
     return bool(node != axes.levels[level, begin + entries[other].code].node)
 
 
-@inner
+@jit_inner
 def _foresee_runs(
     axes: Axes, begin: int, column: Any, entries: NDArray[Any], entropy: float, min_size: int, from_end: bool
 ) -> None:
@@ -497,7 +505,7 @@ def _foresee_runs(
     place = first
     for i in range(entries.size):
         n_child += entries[place].records
-        if i + 1 < entries.size and not _parts(axes, begin, level, entries, place, place + step):
+        if i + 1 < entries.size and not _differ_in_child(axes, begin, level, entries, place, place + step):
             place += step
             continue
         n, largest = n + n_child, max(largest, n_child)
@@ -518,8 +526,8 @@ def _foresee_runs(
         first = place
 
 
-@inner
-def preference(axes: Axes, j: int, entries: NDArray[Any], length: int) -> float:
+@jit_inner
+def cut_preference(axes: Axes, j: int, entries: NDArray[Any], length: int) -> float:
     """Return the factor by which a cut after a prefix is preferred: the more, the rounder the point where it falls."""
     axis = axes.columns[j]
     if axis.n_rounds == 0:
@@ -528,10 +536,10 @@ def preference(axes: Axes, j: int, entries: NDArray[Any], length: int) -> float:
     left, right = axis.begin + entries[length - 1].code, axis.begin + entries[length].code
     while level > 0 and axes.levels[level, left].start == axes.levels[level, right].start:
         level -= 1
-    return float(1.0 + ROUNDER * level)
+    return float(1.0 + BONUS_PER_ROUND_LEVEL * level)
 
 
-@inner
+@jit_inner
 def may_cut(axes: Axes, j: int, level: int, entries: NDArray[Any], length: int) -> bool:
     """Tell whether a prefix of a hierarchical column's profile ends between two children of its node."""
-    return _parts(axes, axes.columns[j].begin, level, entries, length - 1, length)
+    return _differ_in_child(axes, axes.columns[j].begin, level, entries, length - 1, length)

@@ -8,15 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray
-from hushtable.kernels._jit import bare, inner, jit, record
+from hushtable.kernels._jit import jit, jit_bare, jit_inner, record_dtype
 
-COLUMN: Final = record(
+COLUMN: Final = record_dtype(
     ("begin", np.int64),  # its places follow from here on
     ("star", np.float64),  # what "*" costs
     ("is_span", np.bool_),  # whether intervals are candidates, else the nodes of a hierarchy
 )
 
-NODE: Final = record(
+NODE: Final = record_dtype(
     ("least", np.float64),  # the least cost of the node over a place and of all above it
     ("node", np.int32),
 )
@@ -33,7 +33,7 @@ class Costs(NamedTuple):
     nodes: NDArray[Any]  # NODE (n_levels, n_places)
 
 
-@inner
+@jit_inner
 def cell_cost(costs: Costs, j: int, low: int, high: int) -> float:
     """Return what one cell costs that covers the places from ``low`` to ``high``."""
     if low == high:
@@ -57,7 +57,7 @@ def pair_costs(places: CodeArray, costs: Costs) -> FloatArray:
     return out
 
 
-@bare
+@jit_bare
 def _cost_pairs(places: CodeArray, costs: Costs, out: FloatArray) -> None:
     n_rows, n_columns = places.shape
     for a in range(n_rows):
@@ -71,8 +71,8 @@ def _cost_pairs(places: CodeArray, costs: Costs, out: FloatArray) -> None:
             out[b, a] = cost
 
 
-@bare
-def nearest(
+@jit_bare
+def find_nearest(
     places: CodeArray,
     costs: Costs,
     n_near: int,
@@ -108,7 +108,7 @@ def nearest(
             n_found = min(n_found + 1, n_near)
 
 
-@bare
+@jit_bare
 def block_costs(places: CodeArray, costs: Costs, offsets: CountArray, rows: CodeArray, out: FloatArray) -> None:
     """Cost one row of each block ``rows[offsets[b]:offsets[b + 1]]``."""
     for block in range(offsets.size - 1):
@@ -132,7 +132,7 @@ def subset_costs(places: CodeArray, costs: Costs) -> FloatArray:
     return out
 
 
-@bare
+@jit_bare
 def _cost_subsets(places: CodeArray, costs: Costs, spans: CodeArray, sizes: CountArray, out: FloatArray) -> None:
     """Cost the subsets; ``spans`` and ``sizes`` are theirs, of the empty one 0."""
     n_rows, n_columns = places.shape
@@ -151,7 +151,7 @@ def _cost_subsets(places: CodeArray, costs: Costs, spans: CodeArray, sizes: Coun
             out[subset] = cost * sizes[subset]
 
 
-TIES = 1e-9
+COST_TOLERANCE = 1e-9
 """Costs that differ by less are equal: they are sums of the same floats in another order."""
 
 
@@ -180,15 +180,15 @@ def cheapest_partitions(
             block = lowest | rest
             if is_block[block]:
                 n_looked_up += 1
-                if first[block] > best + TIES:
+                if first[block] > best + COST_TOLERANCE:
                     n_pruned += 1
                 else:
                     cost = first[block] + value[free ^ block]
-                    if cost < best - TIES:
+                    if cost < best - COST_TOLERANCE:
                         best, best_again, n_ways, blocks[free] = cost, np.inf, 0.0, block
-                    if cost <= best + TIES and cost < np.inf:
+                    if cost <= best + COST_TOLERANCE and cost < np.inf:
                         n_ways += ways[free ^ block]
-                        if second[block] + again[free ^ block] < best_again - TIES:
+                        if second[block] + again[free ^ block] < best_again - COST_TOLERANCE:
                             best_again = second[block] + again[free ^ block]
                             blocks[free] = block
             if rest == 0:
@@ -209,7 +209,7 @@ def optimal_blocks(free: int, first: FloatArray, is_block: BoolArray, value: Flo
     rest = others
     while True:
         block = lowest | rest
-        if is_block[block] and first[block] + value[free ^ block] <= value[free] + TIES:
+        if is_block[block] and first[block] + value[free ^ block] <= value[free] + COST_TOLERANCE:
             if n_found == blocks.size:
                 blocks = np.append(blocks, np.empty_like(blocks))
             blocks[n_found] = block

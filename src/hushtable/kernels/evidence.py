@@ -8,15 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hushtable._types import CodeArray, CountArray
-from hushtable.kernels._jit import inner, jit
+from hushtable.kernels._jit import jit, jit_inner
 
 ColumnWords = NDArray[np.uint64]
 KeyCodes = NDArray[np.signedinteger[Any]]
 
-FEW_PAIRS: Final = 400
+MAX_PAIRS_ENUMERATED: Final = 400
 """So many pairs of rows all become evidence: then a set's whole subtree needs no other."""
 _SAMPLED_ROWS: Final = 1 << 13
-_EXPONENT: Final = 0.3  # of the pairs of a partition: how many of them are drawn (HPIValid)
+_DRAW_EXPONENT: Final = 0.3  # of the pairs of a partition: how many of them are drawn (HPIValid)
 _ONE: Final = np.uint64(1)
 
 
@@ -28,8 +28,8 @@ class KeyRows(NamedTuple):
     widths: CountArray
 
 
-@inner
-def n_bits(word: np.uint64) -> int:
+@jit_inner
+def count_bits(word: np.uint64) -> int:
     """Count the bits of a word that are 1."""
     word = word - ((word >> _ONE) & np.uint64(0x5555555555555555))
     word = (word & np.uint64(0x3333333333333333)) + ((word >> np.uint64(2)) & np.uint64(0x3333333333333333))
@@ -41,7 +41,7 @@ def n_bits(word: np.uint64) -> int:
     return int(np.int64(word & np.uint64(127)))
 
 
-@inner
+@jit_inner
 def split_classes(
     codes: KeyCodes,
     members: CodeArray,
@@ -99,8 +99,8 @@ def split_classes(
     return filled, n_ends, pairs
 
 
-@inner
-def set_difference(cells: KeyCodes, a: int, b: int, out: ColumnWords, n: int) -> None:
+@jit_inner
+def write_difference(cells: KeyCodes, a: int, b: int, out: ColumnWords, n: int) -> None:
     """Write the columns in which two rows differ, as the n-th of some."""
     for w in range(out.shape[1]):
         word = np.uint64(0)
@@ -109,8 +109,8 @@ def set_difference(cells: KeyCodes, a: int, b: int, out: ColumnWords, n: int) ->
         out[n, w] = word
 
 
-@inner
-def random_below(state: ColumnWords, below: int) -> int:
+@jit_inner
+def draw_below(state: ColumnWords, below: int) -> int:
     """Return a random number below a bound, from Marsaglia's xorshift."""
     x = state[0]
     x ^= x << np.uint64(13)
@@ -121,9 +121,9 @@ def random_below(state: ColumnWords, below: int) -> int:
 
 
 @jit
-def n_drawn(pairs: int) -> int:
+def n_pairs_to_draw(pairs: int) -> int:
     """Return how many pairs of a partition are drawn."""
-    return int(np.float64(pairs) ** _EXPONENT) + 1
+    return int(np.float64(pairs) ** _DRAW_EXPONENT) + 1
 
 
 @jit
@@ -134,25 +134,25 @@ def draw_pairs(
     begin, _, first_end, last_end = at
     n_words = (cells.shape[1] + 63) // 64
     n = 0
-    if pairs <= FEW_PAIRS:
+    if pairs <= MAX_PAIRS_ENUMERATED:
         drawn = np.zeros((pairs, n_words), np.uint64)
         for c in range(first_end, last_end):
             for i in range(begin, ends[c]):
                 for k in range(i + 1, ends[c]):
-                    set_difference(cells, members[i], members[k], drawn, n)
+                    write_difference(cells, members[i], members[k], drawn, n)
                     n += 1
             begin = ends[c]
         return minimal_sets(drawn)
-    drawn = np.zeros((n_drawn(pairs), n_words), np.uint64)
+    drawn = np.zeros((n_pairs_to_draw(pairs), n_words), np.uint64)
     n_classes = last_end - first_end
     for n in range(len(drawn)):
         # A class of every size has its turn: large ones differ in few columns, small ones in others.
-        c = first_end + random_below(state, n_classes)
+        c = first_end + draw_below(state, n_classes)
         start = begin if c == first_end else ends[c - 1]
         size = ends[c] - start
-        i = random_below(state, size)
-        k = (i + 1 + random_below(state, size - 1)) % size
-        set_difference(cells, members[start + i], members[start + k], drawn, n)
+        i = draw_below(state, size)
+        k = (i + 1 + draw_below(state, size - 1)) % size
+        write_difference(cells, members[start + i], members[start + k], drawn, n)
     return minimal_sets(drawn)
 
 
@@ -163,7 +163,7 @@ def minimal_sets(sets: ColumnWords) -> ColumnWords:
     sizes = np.zeros(n, np.int64)
     for i in range(n):
         for w in range(n_words):
-            sizes[i] += n_bits(sets[i, w])
+            sizes[i] += count_bits(sets[i, w])
     kept = np.empty_like(sets)
     n_kept = 0
     for i in np.argsort(sizes):

@@ -11,11 +11,11 @@ from typing import NamedTuple
 import numpy as np
 
 from hushtable._types import CodeArray, CountArray, FloatArray
-from hushtable.kernels._jit import bare, inner
+from hushtable.kernels._jit import jit_bare, jit_inner
 from hushtable.kernels.class_profile import Axes, cut_level
 from hushtable.kernels.judge import Rules, passes
 
-ENOUGH = 1e-9  # a lower gain may be rounding
+MIN_GAIN = 1e-9  # a lower gain may be rounding
 
 
 class RowPoints(NamedTuple):
@@ -38,7 +38,7 @@ class ExchangedClasses(NamedTuple):
     bits: CountArray  # (n_classes, n_words), the codes of unordered columns
     words: CountArray  # (n_columns + 1,), column j owns words words[j] to words[j + 1]
     shares: FloatArray  # (n_classes,), weighted sum over columns
-    without: FloatArray  # (n_rows,), the share of a row's class without it
+    share_without: FloatArray  # (n_rows,), the share of a row's class without it
 
 
 class ClassScratch(NamedTuple):
@@ -57,15 +57,15 @@ class ClassScratch(NamedTuple):
     nodes: FloatArray  # (widest table of a rule,)
 
 
-@bare
-def span_all(points: RowPoints, axes: Axes, classes: ExchangedClasses, scratch: ClassScratch) -> None:
+@jit_bare
+def recompute_all_classes(points: RowPoints, axes: Axes, classes: ExchangedClasses, scratch: ClassScratch) -> None:
     """Set what every class spans."""
     for label in range(classes.sizes.size):
-        _settle(points, axes, classes, scratch, label)
+        _recompute_class(points, axes, classes, scratch, label)
 
 
-@bare
-def sweep(
+@jit_bare
+def exchange_rows(
     points: RowPoints,
     axes: Axes,
     rules: Rules,
@@ -81,13 +81,13 @@ def sweep(
         row = classes.first[source]
         while row >= 0:
             following = classes.next_[row]
-            total += _place(points, axes, rules, classes, scratch, (source, row), (min_size, window))
+            total += _exchange_row(points, axes, rules, classes, scratch, (source, row), (min_size, window))
             row = following
     return total
 
 
-@inner
-def _place(
+@jit_inner
+def _exchange_row(
     points: RowPoints,
     axes: Axes,
     rules: Rules,
@@ -103,13 +103,13 @@ def _place(
     if classes.next_[classes.first[source]] < 0:
         return 0.0
     left = sizes[source] - counts[row]
-    freed = sizes[source] * shares[source] - left * classes.without[row]
-    best, best_target, best_partner = ENOUGH, -1, -1
+    freed = sizes[source] * shares[source] - left * classes.share_without[row]
+    best, best_target, best_partner = MIN_GAIN, -1, -1
     first, last = max(0, source - window), min(sizes.size, source + window + 1)
     _grow_neighbours(points, axes, classes, scratch, row, freed, (first, last))
-    _span(points, axes, classes, scratch, source, (row, -1))
+    _share_after_change(points, axes, classes, scratch, source, (row, -1))
     rest_low, rest_high, rest_bits = scratch.rest_low, scratch.rest_high, scratch.rest_bits
-    _copy(scratch.low, scratch.high, scratch.bits, rest_low, rest_high, rest_bits)
+    _copy_span(scratch.low, scratch.high, scratch.bits, rest_low, rest_high, rest_bits)
     for target in range(first, last):
         # Whatever else happens, the class that is joined grows by this much.
         growth = scratch.growths[target - first]
@@ -133,19 +133,19 @@ def _place(
     if best_target < 0:
         return 0.0
     if (scratch.n_held.size > 0 or points.population.size > 0) and not (
-        _judge(points, rules, classes, scratch, source, (row, best_partner))
-        and _judge(points, rules, classes, scratch, best_target, (best_partner, row))
+        _passes_rules(points, rules, classes, scratch, source, (row, best_partner))
+        and _passes_rules(points, rules, classes, scratch, best_target, (best_partner, row))
     ):
         return 0.0
-    _transfer(points, classes, source, best_target, row)
+    _transfer_row(points, classes, source, best_target, row)
     if best_partner >= 0:
-        _transfer(points, classes, best_target, source, best_partner)
-    _settle(points, axes, classes, scratch, source)
-    _settle(points, axes, classes, scratch, best_target)
+        _transfer_row(points, classes, best_target, source, best_partner)
+    _recompute_class(points, axes, classes, scratch, source)
+    _recompute_class(points, axes, classes, scratch, best_target)
     return best
 
 
-@inner
+@jit_inner
 def _best_swap(
     points: RowPoints,
     axes: Axes,
@@ -180,18 +180,18 @@ def _best_swap(
                         n_codes += _count_bits(bits[i])
                     word = classes.words[j] + (code >> 6)
                     n_codes += int(bits[word] & (np.uint64(1) << np.uint64(code & 63)) == 0)
-                after += axes.columns[j].weight * _share(axes, j, min(low[j], code), max(high[j], code), n_codes)
+                after += axes.columns[j].weight * _column_share(axes, j, min(low[j], code), max(high[j], code), n_codes)
             gain = before - n_source * after
-            if gain - n_target * (classes.without[partner] + growth) > best:
-                gain -= n_target * _span(points, axes, classes, scratch, target, (partner, row))
+            if gain - n_target * (classes.share_without[partner] + growth) > best:
+                gain -= n_target * _share_after_change(points, axes, classes, scratch, target, (partner, row))
                 if gain > best:
                     best, best_partner = gain, partner
         partner = classes.next_[partner]
     return (best, best_partner) if best_partner >= 0 else (0.0, -1)
 
 
-@inner
-def _share(axes: Axes, j: int, low: int, high: int, n_codes: int) -> float:
+@jit_inner
+def _column_share(axes: Axes, j: int, low: int, high: int, n_codes: int) -> float:
     """Return the share of a column that a class spans, from its lowest and highest code or its number of codes."""
     if not axes.columns[j].is_ordered:
         return float(n_codes / axes.columns[j].domain if n_codes > 1 else 0.0)
@@ -206,8 +206,8 @@ def _share(axes: Axes, j: int, low: int, high: int, n_codes: int) -> float:
     return float(axes.places[high].position - axes.places[low].position)
 
 
-@inner
-def _span(
+@jit_inner
+def _share_after_change(
     points: RowPoints, axes: Axes, classes: ExchangedClasses, scratch: ClassScratch, label: int, change: tuple[int, int]
 ) -> float:
     """Return the share of a class without one row and with another (-1 for none); leave its span in scratch."""
@@ -230,13 +230,15 @@ def _span(
                 code = points.codes[scratch.rows[i], j]
                 low, high = min(low, code), max(high, code)
             scratch.low[j], scratch.high[j] = low, high
-            total += axes.columns[j].weight * _share(axes, j, low, high, 0)
+            total += axes.columns[j].weight * _column_share(axes, j, low, high, 0)
         else:
-            total += axes.columns[j].weight * _share(axes, j, 0, 0, _count_codes(points, classes, scratch, j, n_rows))
+            total += axes.columns[j].weight * _column_share(
+                axes, j, 0, 0, _count_codes(points, classes, scratch, j, n_rows)
+            )
     return total
 
 
-@inner
+@jit_inner
 def _count_codes(points: RowPoints, classes: ExchangedClasses, scratch: ClassScratch, j: int, n_rows: int) -> int:
     """Set the bits of an unordered column's codes in the first rows of scratch, and count them."""
     begin = classes.words[j]
@@ -257,7 +259,7 @@ def _count_codes(points: RowPoints, classes: ExchangedClasses, scratch: ClassScr
     return n_codes
 
 
-@inner
+@jit_inner
 def _grow_neighbours(
     points: RowPoints,
     axes: Axes,
@@ -277,8 +279,8 @@ def _grow_neighbours(
             if axes.columns[j].is_ordered:
                 low, high = classes.low[target, j], classes.high[target, j]
                 if code < low or code > high:
-                    wider = _share(axes, j, min(low, code), max(high, code), 0)
-                    total += axes.columns[j].weight * (wider - _share(axes, j, low, high, 0))
+                    wider = _column_share(axes, j, min(low, code), max(high, code), 0)
+                    total += axes.columns[j].weight * (wider - _column_share(axes, j, low, high, 0))
             else:
                 word = classes.words[j] + (code >> 6)
                 if classes.bits[target, word] & (np.uint64(1) << np.uint64(code & 63)) == 0:
@@ -292,7 +294,7 @@ def _grow_neighbours(
         scratch.growths[target - first] = total
 
 
-@inner
+@jit_inner
 def _count_bits(word: np.uint64) -> int:
     """Count the bits of a word by adding neighbours, then pairs, then nibbles, then bytes."""
     pairs = word - ((word >> np.uint64(1)) & np.uint64(0x5555555555555555))
@@ -303,22 +305,24 @@ def _count_bits(word: np.uint64) -> int:
     return int((octets + (octets >> np.uint64(32))) & np.uint64(0x7F))
 
 
-@inner
-def _settle(points: RowPoints, axes: Axes, classes: ExchangedClasses, scratch: ClassScratch, label: int) -> None:
+@jit_inner
+def _recompute_class(
+    points: RowPoints, axes: Axes, classes: ExchangedClasses, scratch: ClassScratch, label: int
+) -> None:
     """Set what a class spans from its rows."""
-    classes.shares[label] = _span(points, axes, classes, scratch, label, (-1, -1))
-    _copy(scratch.low, scratch.high, scratch.bits, classes.low[label], classes.high[label], classes.bits[label])
+    classes.shares[label] = _share_after_change(points, axes, classes, scratch, label, (-1, -1))
+    _copy_span(scratch.low, scratch.high, scratch.bits, classes.low[label], classes.high[label], classes.bits[label])
     row = classes.first[label]
     if classes.next_[row] < 0:
-        classes.without[row] = 0.0
+        classes.share_without[row] = 0.0
         return
     while row >= 0:
-        classes.without[row] = _span(points, axes, classes, scratch, label, (row, -1))
+        classes.share_without[row] = _share_after_change(points, axes, classes, scratch, label, (row, -1))
         row = classes.next_[row]
 
 
-@inner
-def _copy(
+@jit_inner
+def _copy_span(
     low: CodeArray, high: CodeArray, bits: CountArray, to_low: CodeArray, to_high: CodeArray, to_bits: CountArray
 ) -> None:
     """Copy a span, entry by entry: of whole arrays the compiler would make a copy first."""
@@ -328,8 +332,8 @@ def _copy(
         to_bits[i] = bits[i]
 
 
-@inner
-def _transfer(points: RowPoints, classes: ExchangedClasses, source: int, target: int, row: int) -> None:
+@jit_inner
+def _transfer_row(points: RowPoints, classes: ExchangedClasses, source: int, target: int, row: int) -> None:
     if classes.first[source] == row:
         classes.first[source] = classes.next_[row]
     else:
@@ -343,8 +347,8 @@ def _transfer(points: RowPoints, classes: ExchangedClasses, source: int, target:
     classes.sizes[target] += points.counts[row]
 
 
-@inner
-def _judge(
+@jit_inner
+def _passes_rules(
     points: RowPoints,
     rules: Rules,
     classes: ExchangedClasses,
@@ -361,26 +365,26 @@ def _judge(
             size += points.counts[row]
             if points.population.size > 0:
                 population += points.population[row]
-            _hold(points, scratch, row, 1)
+            _count_sensitive_values(points, scratch, row, 1)
         row = classes.next_[row]
     if added >= 0:
         size += points.counts[added]
         if points.population.size > 0:
             population += points.population[added]
-        _hold(points, scratch, added, 1)
+        _count_sensitive_values(points, scratch, added, 1)
     judged = passes(rules, size, population, scratch.held, scratch.n_held, scratch.nodes)
     row = classes.first[label]
     while row >= 0:
         if row != without:
-            _hold(points, scratch, row, -1)
+            _count_sensitive_values(points, scratch, row, -1)
         row = classes.next_[row]
     if added >= 0:
-        _hold(points, scratch, added, -1)
+        _count_sensitive_values(points, scratch, added, -1)
     return judged
 
 
-@inner
-def _hold(points: RowPoints, scratch: ClassScratch, row: int, sign: int) -> None:
+@jit_inner
+def _count_sensitive_values(points: RowPoints, scratch: ClassScratch, row: int, sign: int) -> None:
     for s in range(scratch.n_held.size):
         value = points.sensitive[s, row]
         before = scratch.held[s, value]

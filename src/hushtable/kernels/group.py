@@ -6,15 +6,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hushtable._types import CodeArray, CountArray
-from hushtable.kernels._jit import inner, jit
+from hushtable.kernels._jit import jit, jit_inner
 
-_BLOCK = 1024  # rows whose keys are made together
-_N_SLOTS = 2**16  # at first
-_SPREAD, _OTHER, _HALF = np.uint64(0x9E3779B1), np.uint64(0x85EBCA6B), np.uint64(0xFFFFFFFF)
+_ROWS_PER_BLOCK = 1024  # rows whose keys are made together
+_N_FIRST_SLOTS = 2**16  # at first
+_LOW_FACTOR, _HIGH_FACTOR, _LOW_MASK = np.uint64(0x9E3779B1), np.uint64(0x85EBCA6B), np.uint64(0xFFFFFFFF)
 
 
 @jit
-def refine(labels: CodeArray, n_classes: int, codes: CodeArray, n_codes: int, out: CodeArray) -> int:
+def refine_classes(labels: CodeArray, n_classes: int, codes: CodeArray, n_codes: int, out: CodeArray) -> int:
     """Split every class by a column's codes, of which -1 is one; return the number of classes, by first appearance.
 
     A key is a class and a code only, so that it fits 64 bits whatever the number of columns.
@@ -74,7 +74,7 @@ def _refine_by_hash(labels: CodeArray, codes: CodeArray, width: int, out: CodeAr
 
 
 @jit
-def distinct_rows(
+def group_equal_rows(
     codes: CodeArray, widths: CountArray, counts: CountArray, labels: CodeArray, first: CodeArray, sizes: CountArray
 ) -> int:
     """Group the rows that are equal in all columns, by first appearance; return how many differ.
@@ -83,24 +83,24 @@ def distinct_rows(
     cache.
     """
     n_columns, n_rows = codes.shape
-    keys, block = np.empty(n_rows, np.uint64), np.empty(_BLOCK, np.uint64)
-    slots, shift, n_found = np.empty(_N_SLOTS, np.int32), np.uint64(16), 0
+    keys, block = np.empty(n_rows, np.uint64), np.empty(_ROWS_PER_BLOCK, np.uint64)
+    slots, shift, n_found = np.empty(_N_FIRST_SLOTS, np.int32), np.uint64(16), 0
     slots[:] = -1
-    for begin in range(0, n_rows, _BLOCK):
-        end = min(begin + _BLOCK, n_rows)
+    for begin in range(0, n_rows, _ROWS_PER_BLOCK):
+        end = min(begin + _ROWS_PER_BLOCK, n_rows)
         block[:] = np.uint64(0)
         for j in range(n_columns):
             width = np.uint64(widths[j])
             for row in range(begin, end):
                 block[row - begin] = block[row - begin] * width + np.uint64(codes[j, row] + 1)
-        while 2 * (n_found + _BLOCK) > slots.size:
+        while 2 * (n_found + _ROWS_PER_BLOCK) > slots.size:
             slots, shift = np.empty(2 * slots.size, np.int32), shift - np.uint64(1)
             slots[:] = -1
             for label in range(n_found):
-                slots[_slot(slots, keys, keys[label], shift)] = label
+                slots[_find_slot(slots, keys, keys[label], shift)] = label
         for row in range(begin, end):
             key = block[row - begin]
-            slot = _slot(slots, keys, key, shift)
+            slot = _find_slot(slots, keys, key, shift)
             label = slots[slot]
             if label < 0:
                 label = n_found
@@ -111,13 +111,13 @@ def distinct_rows(
     return n_found
 
 
-@inner
-def _slot(slots: CodeArray, keys: NDArray[np.uint64], key: np.uint64, shift: np.uint64) -> np.uint64:
+@jit_inner
+def _find_slot(slots: CodeArray, keys: NDArray[np.uint64], key: np.uint64, shift: np.uint64) -> np.uint64:
     """Return the slot of a key, or the free one that it would have."""
     last = np.uint64(slots.size - 1)
     # Odd factors of 32 bits spread either half of a key; no product passes 64 bits.
-    spread = ((key & _HALF) * _SPREAD) ^ ((key >> np.uint64(32)) * _OTHER)
-    slot = ((spread ^ (spread >> np.uint64(32))) & _HALF) >> shift
+    spread = ((key & _LOW_MASK) * _LOW_FACTOR) ^ ((key >> np.uint64(32)) * _HIGH_FACTOR)
+    slot = ((spread ^ (spread >> np.uint64(32))) & _LOW_MASK) >> shift
     while slots[slot] >= 0 and keys[slots[slot]] != key:
         slot = (slot + np.uint64(1)) & last
     return slot
@@ -161,27 +161,27 @@ def rows_by_class(labels: CodeArray, n_classes: int) -> tuple[CountArray, CodeAr
     return offsets, rows
 
 
-_SPREAD, _OTHER, _HALF = np.uint64(0x9E3779B1), np.uint64(0x85EBCA6B), np.uint64(0xFFFFFFFF)
+_LOW_FACTOR, _HIGH_FACTOR, _LOW_MASK = np.uint64(0x9E3779B1), np.uint64(0x85EBCA6B), np.uint64(0xFFFFFFFF)
 
 
 @jit
-def fill(keys: CountArray, slots: CodeArray) -> None:
+def fill_slots(keys: CountArray, slots: CodeArray) -> None:
     """Put the places of different keys into a table: ``slots``, a power of 2 of them and more than keys, all -1."""
     last = np.uint64(slots.size - 1)
     for place in range(keys.size):
-        slot = _first(keys[place]) & last
+        slot = _hash_key(keys[place]) & last
         while slots[slot] >= 0:
             slot = (slot + np.uint64(1)) & last
         slots[slot] = place
 
 
 @jit
-def find(keys: CountArray, slots: CodeArray, wanted: CountArray, out: CodeArray) -> int:
-    """Look up the places of wanted keys, or -1, in a table that `fill` made; return how many are not there."""
+def find_keys(keys: CountArray, slots: CodeArray, wanted: CountArray, out: CodeArray) -> int:
+    """Look up the places of wanted keys, or -1, in a table that `fill_slots` made; return how many are not there."""
     last = np.uint64(slots.size - 1)
     n_missing = 0
     for i in range(wanted.size):
-        slot = _first(wanted[i]) & last
+        slot = _hash_key(wanted[i]) & last
         while slots[slot] >= 0 and keys[slots[slot]] != wanted[i]:
             slot = (slot + np.uint64(1)) & last
         out[i] = slots[slot]
@@ -190,7 +190,7 @@ def find(keys: CountArray, slots: CodeArray, wanted: CountArray, out: CodeArray)
 
 
 @jit
-def _first(key: int) -> np.uint64:
+def _hash_key(key: int) -> np.uint64:
     """Return where to look for a key first: odd factors of 32 bits spread its halves; no product passes 64 bits."""
-    spread = ((np.uint64(key) & _HALF) * _SPREAD) ^ ((np.uint64(key) >> np.uint64(32)) * _OTHER)
+    spread = ((np.uint64(key) & _LOW_MASK) * _LOW_FACTOR) ^ ((np.uint64(key) >> np.uint64(32)) * _HIGH_FACTOR)
     return spread ^ (spread >> np.uint64(29))

@@ -24,9 +24,9 @@ from hushtable._types import (
     CountArray,
     FloatArray,
 )
-from hushtable.kernels._jit import asked, bare, inner
+from hushtable.kernels._jit import asked, jit_bare, jit_inner
 
-BY_NUMBERS: Final = frozenset({RULE_SIZE, RULE_DISTINCT, RULE_POPULATION, RULE_PRESENCE, RULE_OWN})
+RULES_WITHOUT_HISTOGRAMS: Final = frozenset({RULE_SIZE, RULE_DISTINCT, RULE_POPULATION, RULE_PRESENCE, RULE_OWN})
 """Rules that need no code of their own for how many records of each value a class holds."""
 
 
@@ -41,12 +41,12 @@ class Rules(NamedTuple):
     tables: FloatArray | None = None  # (n_rules, n_table_rows, widest); None, not compiled: no single counts
     own: CountArray | None = None  # (1,), the address of a function that judges by models without a rule
 
-    def scratch(self) -> FloatArray:
+    def allocate_nodes(self) -> FloatArray:
         """Return room for the nodes of a level."""
         return np.empty(0 if self.tables is None else self.tables.shape[2])
 
 
-@bare
+@jit_bare
 def passes(rules: Rules, size: int, population: int, held: CountArray, n_held: CountArray, nodes: FloatArray) -> bool:
     """Tell whether a class of ``size`` records, at least 1, satisfies every rule; entries of ``held`` are codes + 1."""
     for i in range(rules.kinds.size):
@@ -69,18 +69,20 @@ def passes(rules: Rules, size: int, population: int, held: CountArray, n_held: C
         elif kind == RULE_OWN:
             if not _passes_own(rules.own, int(threshold), size, population, held):
                 return False
-        elif not _holds(rules, rules.tables, i, size, held[rules.columns[i]], n_held[rules.columns[i]], nodes):
+        elif not _passes_by_counts(
+            rules, rules.tables, i, size, held[rules.columns[i]], n_held[rules.columns[i]], nodes
+        ):
             return False
     return True
 
 
-@inner
+@jit_inner
 def _passes_own(own: CountArray | None, model: int, size: int, population: int, held: CountArray) -> bool:
     return own is not None and asked(own[0], model, size, population, held)
 
 
-@inner
-def _holds(
+@jit_inner
+def _passes_by_counts(
     rules: Rules, tables: FloatArray | None, i: int, size: int, held: CountArray, n_held: int, nodes: FloatArray
 ) -> bool:
     """Judge by the counts of one sensitive column."""
@@ -89,14 +91,14 @@ def _holds(
     kind, threshold, second = rules.kinds[i], rules.thresholds[i], rules.seconds[i]
     held = held[: rules.n_values[i]]
     if kind == RULE_SHARE:
-        return bool(size >= second and _highest(held) / size <= threshold + TOLERANCE)
+        return bool(size >= second and _highest_count(held) / size <= threshold + TOLERANCE)
     if kind == RULE_ENTROPY:
         return bool(_entropy(held) >= threshold - TOLERANCE)
     if kind == RULE_RECURSIVE:
-        return bool(n_held >= second and _rarest_c(held, int(second)) < threshold - TOLERANCE)
+        return bool(n_held >= second and _recursive_ratio(held, int(second)) < threshold - TOLERANCE)
     table = tables[i]
     if kind == RULE_ORDERED:
-        return bool(_ordered_distance(table[0], size, held) / second <= threshold + TOLERANCE)
+        return bool(_cumulative_distance(table[0], size, held) / second <= threshold + TOLERANCE)
     if kind == RULE_LEVELS:
         return bool(_levels_distance(table, size, held, int(second), nodes) <= threshold + TOLERANCE)
     if kind == RULE_GAIN:
@@ -106,15 +108,15 @@ def _holds(
     return False
 
 
-@inner
-def _highest(held: CountArray) -> int:
+@jit_inner
+def _highest_count(held: CountArray) -> int:
     highest = 0
     for count in held[1:]:
         highest = max(highest, count)
     return highest
 
 
-@inner
+@jit_inner
 def _entropy(held: CountArray) -> float:
     n_known = 0
     spread = 0.0
@@ -125,11 +127,11 @@ def _entropy(held: CountArray) -> float:
     return math.log(n_known) - spread / n_known if n_known > 0 else -math.inf
 
 
-@inner
-def _rarest_c(held: CountArray, n_first: int) -> float:
+@jit_inner
+def _recursive_ratio(held: CountArray, n_first: int) -> float:
     """Return r_1 / (r_l + ... + r_m) of a class that holds at least l = ``n_first`` values."""
     # From the largest on, values of equal counts together, until the l - 1 largest are taken away.
-    highest, left, n_taken, below = _highest(held), 0, 0, -1
+    highest, left, n_taken, below = _highest_count(held), 0, 0, -1
     for count in held[1:]:
         left += count
     while n_taken < n_first - 1:
@@ -145,8 +147,8 @@ def _rarest_c(held: CountArray, n_first: int) -> float:
     return float(highest / left)
 
 
-@inner
-def _ordered_distance(shares: FloatArray, size: int, held: CountArray) -> float:
+@jit_inner
+def _cumulative_distance(shares: FloatArray, size: int, held: CountArray) -> float:
     """Return the sum of the cumulated differences over the values that the whole holds."""
     carried = moved = 0.0
     for value in range(held.size):
@@ -156,7 +158,7 @@ def _ordered_distance(shares: FloatArray, size: int, held: CountArray) -> float:
     return moved
 
 
-@inner
+@jit_inner
 def _levels_distance(table: FloatArray, size: int, held: CountArray, n_levels: int, nodes: FloatArray) -> float:
     """Return the mean over the levels of half the summed differences between their nodes."""
     distance = 0.0
@@ -177,7 +179,7 @@ def _levels_distance(table: FloatArray, size: int, held: CountArray, n_levels: i
     return distance / (2 * n_levels) if n_levels > 0 else 0.0
 
 
-@inner
+@jit_inner
 def _gains_little(shares: FloatArray, bounds: FloatArray, size: int, held: CountArray) -> bool:
     for value in range(held.size):
         share = held[value] / size
@@ -188,7 +190,7 @@ def _gains_little(shares: FloatArray, bounds: FloatArray, size: int, held: Count
     return True
 
 
-@inner
+@jit_inner
 def _is_about_as_frequent(shares: FloatArray, size: int, held: CountArray, delta: float) -> bool:
     for value in range(held.size):
         if shares[value] > 0 and held[value] == 0:

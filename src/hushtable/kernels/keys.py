@@ -17,19 +17,19 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from hushtable._types import BoolArray, CodeArray, CountArray
-from hushtable.kernels._jit import inner, jit
+from hushtable.kernels._jit import jit, jit_inner
 from hushtable.kernels.evidence import (
-    FEW_PAIRS,
+    MAX_PAIRS_ENUMERATED,
     ColumnWords,
     KeyCodes,
     KeyRows,
+    count_bits,
+    draw_below,
     draw_pairs,
     minimal_sets,
-    n_bits,
-    n_drawn,
-    random_below,
-    set_difference,
+    n_pairs_to_draw,
     split_classes,
+    write_difference,
 )
 
 _LISTED_PAIRS: Final = 1 << 13
@@ -46,8 +46,8 @@ class KeyRules(NamedTuple):
     seed: int  # of the pairs that are drawn
 
 
-@inner
-def _bit(column: int) -> np.uint64:
+@jit_inner
+def _column_bit(column: int) -> np.uint64:
     return _ONE << np.uint64(column & 63)
 
 
@@ -104,12 +104,12 @@ class _Agreeing(NamedTuple):
     pairs: CountArray  # how many pairs of rows agree on a level
     differences: ColumnWords  # pairs of rows as the columns in which they differ, level behind level
     difference_ends: CountArray  # where those of each level begin
-    settling: ColumnWords  # by level: the columns in which all its pairs differ
+    separating: ColumnWords  # by level: the columns in which all its pairs differ
     known: CountArray  # (2,), the last level that is known, and the first one that is known as pairs
 
 
 @jit
-def search(
+def search_keys(
     rows: KeyRows, rules: KeyRules, evidence: ColumnWords, pulse: CountArray
 ) -> tuple[ColumnWords, CountArray, ColumnWords, bool, bool]:
     """Find all minimal keys of at most so many columns, given evidence.
@@ -125,7 +125,7 @@ def search(
     state = np.array([rules.seed * 2 + 0x2545F4914F6CDD1], dtype=np.uint64)
     bins = np.zeros(rows.widths.max() + 1, np.int32)
     touched = np.empty(min(rows.widths.max(), n_rows) + 1, np.int32)
-    walk = _start(n_columns)
+    walk = _start_walk(n_columns)
     alive = _no_evidence(n_columns, n_log)
     agreeing = _all_rows(rows, rules.most == 0)
     is_cut = False
@@ -133,15 +133,15 @@ def search(
     while level >= 0:
         if alive.folded[level] < n_log:
             alive = _more_alive(alive, alive.ends[level + 1] + n_log - alive.folded[level])
-            _fold(alive, log, n_log, walk, level)
+            _fold_evidence(alive, log, n_log, walk, level)
         if not walk.is_open[level]:
             if pulse[0] >= pulse[1]:
                 return keys[:n_keys].copy(), told[:n_keys].copy(), log[:n_log].copy(), True, False
             pulse[0] += 1
             if alive.best[level] < 0:
                 if agreeing.known[0] < level:
-                    agreeing = _refine(agreeing, rows, rules, walk, level, bins, touched)
-                n_pairs, n_repeated = _left(agreeing, level)
+                    agreeing = _refine_agreeing(agreeing, rows, rules, walk, level, bins, touched)
+                n_pairs, n_repeated = _count_agreeing(agreeing, level)
                 if (n_pairs if rules.by_pairs else n_repeated) <= rules.most:
                     keys, told = _more_keys(keys, told, n_keys)
                     keys[n_keys] = walk.chosen[level]
@@ -150,9 +150,11 @@ def search(
                     level -= 1
                     continue
                 if rules.most == 0:
-                    found = _drawn_at(agreeing, rows.cells, level, state)
+                    found = _draw_evidence(agreeing, rows.cells, level, state)
                 else:
-                    found, agreeing = _outside(agreeing, rows, rules, walk.chosen[level], level, bins, touched)
+                    found, agreeing = _complement_of_non_key(
+                        agreeing, rows, rules, walk.chosen[level], level, bins, touched
+                    )
                     if not found.any():
                         # Not even all columns are a key.
                         return keys[:0].copy(), told[:0].copy(), log[:n_log].copy(), False, True
@@ -164,10 +166,10 @@ def search(
                 is_cut = True
                 level -= 1
                 continue
-            is_cut |= _open(walk, alive, level, level + 1 == rules.max_size)
+            is_cut |= _open_level(walk, alive, level, level + 1 == rules.max_size)
         if walk.n_done[level] > 0:
             column = walk.todo[level, walk.n_done[level] - 1]
-            walk.free[level, column >> 6] |= _bit(column)
+            walk.free[level, column >> 6] |= _column_bit(column)
             if level == 0:
                 pulse[2] += 1
         agreeing.known[0] = min(agreeing.known[0], level)
@@ -176,12 +178,12 @@ def search(
             continue
         column = walk.todo[level, walk.n_done[level]]
         walk.n_done[level] += 1
-        word, bit = column >> 6, _bit(column)
+        word, bit = column >> 6, _column_bit(column)
         if rules.most == 0 and alive.common[level, word] & bit:
             # With this column all evidence is hit. Where the pairs are known, they say at once whether it is a key.
             if agreeing.known[0] < level:
-                agreeing = _refine(agreeing, rows, rules, walk, level, bins, touched)
-            if level >= agreeing.known[1] and agreeing.settling[level, word] & bit:
+                agreeing = _refine_agreeing(agreeing, rows, rules, walk, level, bins, touched)
+            if level >= agreeing.known[1] and agreeing.separating[level, word] & bit:
                 pulse[0] += 1
                 keys, told = _more_keys(keys, told, n_keys)
                 keys[n_keys] = walk.chosen[level]
@@ -195,12 +197,12 @@ def search(
 
 
 @jit
-def _start(n_columns: int) -> _KeyWalk:
+def _start_walk(n_columns: int) -> _KeyWalk:
     """Return a walk at its first level, no column, where all columns are free."""
     n_levels, n_words = n_columns + 2, (n_columns + 63) // 64
     free = np.zeros((n_levels, n_words), np.uint64)
     for j in range(n_columns):
-        free[0, j >> 6] |= _bit(j)
+        free[0, j >> 6] |= _column_bit(j)
     counts = np.zeros((3, n_levels), np.int64)
     return _KeyWalk(
         counts[0],
@@ -250,7 +252,7 @@ def _all_rows(rows: KeyRows, as_pairs: bool) -> _Agreeing:
         known,
     )
     if as_pairs and counts[2, 0] <= _LISTED_PAIRS:
-        _list(first, rows.cells, 0)
+        _list_pairs(first, rows.cells, 0)
     return first
 
 
@@ -265,37 +267,37 @@ def _more_keys(keys: ColumnWords, told: CountArray, n_keys: int) -> tuple[Column
     return keys, more
 
 
-@inner
-def _note(alive: _Alive, walk: _KeyWalk, level: int, e: int) -> None:
+@jit_inner
+def _note_evidence(alive: _Alive, walk: _KeyWalk, level: int, e: int) -> None:
     """Take evidence that a level does not hit into what it knows of all of it."""
     n_free = 0
     for w in range(alive.sets.shape[1]):
         alive.common[level, w] &= alive.sets[e, w]
-        n_free += n_bits(alive.sets[e, w] & walk.free[level, w])
+        n_free += count_bits(alive.sets[e, w] & walk.free[level, w])
     if n_free < alive.fewest[level]:
         alive.best[level], alive.fewest[level] = e, n_free
 
 
-@inner
-def _fold(alive: _Alive, log: ColumnWords, n_log: int, walk: _KeyWalk, level: int) -> None:
+@jit_inner
+def _fold_evidence(alive: _Alive, log: ColumnWords, n_log: int, walk: _KeyWalk, level: int) -> None:
     """Tell a level new evidence: of branches before, or of its own set."""
     filled = alive.ends[level + 1]
     for e in range(alive.folded[level], n_log):
         n_hits = 0
         for w in range(log.shape[1]):
-            n_hits += n_bits(log[e, w] & walk.chosen[level, w])
+            n_hits += count_bits(log[e, w] & walk.chosen[level, w])
         if n_hits > 1:
             continue
         owner = -1
         if n_hits == 1:
             for i in range(level):
-                if log[e, walk.path[i] >> 6] & _bit(walk.path[i]):
+                if log[e, walk.path[i] >> 6] & _column_bit(walk.path[i]):
                     owner = walk.path[i]
         for w in range(log.shape[1]):
             alive.sets[filled, w] = log[e, w]
         alive.owners[filled] = owner
         if owner < 0:
-            _note(alive, walk, level, filled)
+            _note_evidence(alive, walk, level, filled)
         filled += 1
     alive.folded[level], alive.ends[level + 1] = n_log, filled
 
@@ -309,8 +311,8 @@ def _more_alive(alive: _Alive, needed: int) -> _Alive:
     return _Alive(sets, owners, alive.ends, alive.folded, alive.common, alive.best, alive.fewest)
 
 
-@inner
-def _open(walk: _KeyWalk, alive: _Alive, level: int, is_last: bool) -> bool:
+@jit_inner
+def _open_level(walk: _KeyWalk, alive: _Alive, level: int, is_last: bool) -> bool:
     """Write which columns are added to a level's set in turn; return whether one was left out that may be of a key.
 
     They are free columns of one evidence that is not hit, but for those that leave another column nothing to hit alone.
@@ -332,7 +334,7 @@ def _open(walk: _KeyWalk, alive: _Alive, level: int, is_last: bool) -> bool:
     walk.n_todo[level] = walk.n_done[level] = 0
     # The most telling column last: most keys are in its branch, in which all others are free, and soon few rows agree.
     for j in range(walk.todo.shape[1] - 1, -1, -1):
-        word, bit = j >> 6, _bit(j)
+        word, bit = j >> 6, _column_bit(j)
         if alive.sets[alive.best[level], word] & free[level, word] & bit:
             free[level, word] &= ~bit
             if is_last and not alive.common[level, word] & bit:
@@ -344,10 +346,10 @@ def _open(walk: _KeyWalk, alive: _Alive, level: int, is_last: bool) -> bool:
     return is_cut
 
 
-@inner
+@jit_inner
 def _descend(alive: _Alive, walk: _KeyWalk, level: int, column: int) -> None:
     """Begin the level below, with one column more."""
-    word, bit, below = column >> 6, _bit(column), level + 1
+    word, bit, below = column >> 6, _column_bit(column), level + 1
     walk.path[level] = column
     for w in range(walk.free.shape[1]):
         walk.chosen[below, w], walk.free[below, w] = walk.chosen[level, w], walk.free[level, w]
@@ -367,13 +369,13 @@ def _descend(alive: _Alive, walk: _KeyWalk, level: int, column: int) -> None:
             alive.sets[to, w] = alive.sets[e, w]
         alive.owners[to] = owner
         if owner < 0:
-            _note(alive, walk, below, to)
+            _note_evidence(alive, walk, below, to)
         to += 1
     alive.folded[below], alive.ends[below + 1] = alive.folded[level], to
 
 
-@inner
-def _left(agreeing: _Agreeing, level: int) -> tuple[int, int]:
+@jit_inner
+def _count_agreeing(agreeing: _Agreeing, level: int) -> tuple[int, int]:
     """Return how many pairs of rows agree on a level, and how many rows are not alone; of a key, where it is exact."""
     if level >= agreeing.known[1]:
         return agreeing.pairs[level], min(1, agreeing.pairs[level])
@@ -381,7 +383,7 @@ def _left(agreeing: _Agreeing, level: int) -> tuple[int, int]:
 
 
 @jit
-def _refine(
+def _refine_agreeing(
     agreeing: _Agreeing,
     rows: KeyRows,
     rules: KeyRules,
@@ -395,24 +397,24 @@ def _refine(
     while known[0] < level:
         last, column = known[0], walk.path[known[0]]
         if known[1] > last:
-            at = _place(agreeing, last)
+            at = _level_bounds(agreeing, last)
             agreeing = _more_members(agreeing, at)
             agreeing.member_ends[last + 2], agreeing.end_ends[last + 2], agreeing.pairs[last + 1] = split_classes(
                 rows.codes[column], agreeing.members, agreeing.ends, at, bins, touched
             )
             known[1] = len(agreeing.pairs)
             if rules.most == 0 and agreeing.pairs[last + 1] <= _LISTED_PAIRS:
-                _list(agreeing, rows.cells, last + 1)
+                _list_pairs(agreeing, rows.cells, last + 1)
         else:
             needed = 2 * agreeing.difference_ends[last + 1] - agreeing.difference_ends[last]
             agreeing = _more_differences(agreeing, needed)
-            _sift(agreeing, last, column)
+            _sift_pairs(agreeing, last, column)
         known[0] += 1
     return agreeing
 
 
-@inner
-def _place(agreeing: _Agreeing, level: int) -> tuple[int, int, int, int]:
+@jit_inner
+def _level_bounds(agreeing: _Agreeing, level: int) -> tuple[int, int, int, int]:
     """Return where a level's members begin and end, and where the ends of its classes begin and end."""
     return (
         agreeing.member_ends[level],
@@ -436,7 +438,7 @@ def _more_members(agreeing: _Agreeing, at: tuple[int, int, int, int]) -> _Agreei
         agreeing.pairs,
         agreeing.differences,
         agreeing.difference_ends,
-        agreeing.settling,
+        agreeing.separating,
         agreeing.known,
     )
 
@@ -453,29 +455,29 @@ def _more_differences(agreeing: _Agreeing, needed: int) -> _Agreeing:
         agreeing.pairs,
         _more_words(agreeing.differences, needed),
         agreeing.difference_ends,
-        agreeing.settling,
+        agreeing.separating,
         agreeing.known,
     )
 
 
-@inner
-def _list(agreeing: _Agreeing, cells: KeyCodes, level: int) -> None:
+@jit_inner
+def _list_pairs(agreeing: _Agreeing, cells: KeyCodes, level: int) -> None:
     """Write the pairs of rows of a level's classes as the columns in which they differ."""
     members, ends, differences = agreeing.members, agreeing.ends, agreeing.differences
     begin, n = agreeing.member_ends[level], 0
     for c in range(agreeing.end_ends[level], agreeing.end_ends[level + 1]):
         for i in range(begin, ends[c]):
             for k in range(i + 1, ends[c]):
-                set_difference(cells, members[i], members[k], differences, n)
+                write_difference(cells, members[i], members[k], differences, n)
                 n += 1
         begin = ends[c]
     agreeing.difference_ends[level], agreeing.difference_ends[level + 1] = 0, n
     agreeing.known[1] = level
-    _settle(agreeing, level)
+    _set_common_columns(agreeing, level)
 
 
-@inner
-def _sift(agreeing: _Agreeing, level: int, column: int) -> None:
+@jit_inner
+def _sift_pairs(agreeing: _Agreeing, level: int, column: int) -> None:
     """Write behind a level's pairs those that agree in a column too."""
     begin, end = agreeing.difference_ends[level], agreeing.difference_ends[level + 1]
     differences = agreeing.differences
@@ -487,36 +489,36 @@ def _sift(agreeing: _Agreeing, level: int, column: int) -> None:
         to += 1 - np.int64((differences[i, word] >> place) & _ONE)
     agreeing.difference_ends[level + 2] = to
     agreeing.pairs[level + 1] = to - end
-    _settle(agreeing, level + 1)
+    _set_common_columns(agreeing, level + 1)
 
 
-@inner
-def _settle(agreeing: _Agreeing, level: int) -> None:
-    for w in range(agreeing.settling.shape[1]):
+@jit_inner
+def _set_common_columns(agreeing: _Agreeing, level: int) -> None:
+    for w in range(agreeing.separating.shape[1]):
         common = ~np.uint64(0)
         for i in range(agreeing.difference_ends[level], agreeing.difference_ends[level + 1]):
             common &= agreeing.differences[i, w]
-        agreeing.settling[level, w] = common
+        agreeing.separating[level, w] = common
 
 
 @jit
-def _drawn_at(agreeing: _Agreeing, cells: KeyCodes, level: int, state: ColumnWords) -> ColumnWords:
+def _draw_evidence(agreeing: _Agreeing, cells: KeyCodes, level: int, state: ColumnWords) -> ColumnWords:
     """Return the minimal difference sets of some pairs of rows that agree on a level, or of all where they are few."""
     n_pairs = agreeing.pairs[level]
     if level < agreeing.known[1]:
-        return draw_pairs(cells, agreeing.members, agreeing.ends, _place(agreeing, level), n_pairs, state)
+        return draw_pairs(cells, agreeing.members, agreeing.ends, _level_bounds(agreeing, level), n_pairs, state)
     begin = agreeing.difference_ends[level]
     pairs = agreeing.differences[begin : begin + n_pairs]
-    if n_pairs <= FEW_PAIRS:
+    if n_pairs <= MAX_PAIRS_ENUMERATED:
         return minimal_sets(pairs)
-    drawn = np.empty((n_drawn(n_pairs), pairs.shape[1]), np.uint64)
+    drawn = np.empty((n_pairs_to_draw(n_pairs), pairs.shape[1]), np.uint64)
     for n in range(len(drawn)):
-        drawn[n] = pairs[random_below(state, n_pairs)]
+        drawn[n] = pairs[draw_below(state, n_pairs)]
     return minimal_sets(drawn)
 
 
 @jit
-def _outside(
+def _complement_of_non_key(
     agreeing: _Agreeing,
     rows: KeyRows,
     rules: KeyRules,
@@ -527,21 +529,21 @@ def _outside(
 ) -> tuple[ColumnWords, _Agreeing]:
     """Return the columns outside a largest set that holds a level's and is no key."""
     found = np.zeros((1, len(chosen)), np.uint64)
-    at = _place(agreeing, level)
+    at = _level_bounds(agreeing, level)
     for j in range(len(rows.codes) - 1, -1, -1):
-        if chosen[j >> 6] & _bit(j):
+        if chosen[j >> 6] & _column_bit(j):
             continue
         agreeing = _more_members(agreeing, at)
         to, n_ends, n_pairs = split_classes(rows.codes[j], agreeing.members, agreeing.ends, at, bins, touched)
         if (n_pairs if rules.by_pairs else to - at[1]) > rules.most:
             at = (at[1], to, at[3], n_ends)
         else:
-            found[0, j >> 6] |= _bit(j)
+            found[0, j >> 6] |= _column_bit(j)
     return found, agreeing
 
 
 @jit
-def figures(rows: KeyRows, rules: KeyRules, columns: CountArray) -> tuple[int, int, int]:
+def add_until_key(rows: KeyRows, rules: KeyRules, columns: CountArray) -> tuple[int, int, int]:
     """Add columns one by one until they are a key; return how many, pairs of rows that agree, and rows not alone."""
     n_rows = rows.codes.shape[1]
     members, ends = np.empty(2 * n_rows, np.int32), np.empty(2 + n_rows, np.int32)
@@ -571,7 +573,7 @@ def _keep_last(members: CodeArray, ends: CodeArray, at: tuple[int, int, int, int
 
 
 @jit
-def greedy(codes: CodeArray, widths: CountArray) -> CountArray:
+def order_greedily(codes: CodeArray, widths: CountArray) -> CountArray:
     """Return all columns in the order in which each leaves the fewest pairs of rows that agree."""
     n_columns, n_rows = codes.shape
     members, ends = np.empty(2 * n_rows, np.int32), np.empty(2 + n_rows, np.int32)

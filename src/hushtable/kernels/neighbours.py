@@ -6,11 +6,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hushtable._types import CodeArray, CountArray, FloatArray
-from hushtable.kernels._jit import bare, inner
+from hushtable.kernels._jit import jit_bare, jit_inner
 from hushtable.kernels.class_costs import KIND_SET, Space, pair_cost, run_cost
 
 
-@bare
+@jit_bare
 def fill_bounds(space: Space, entries: CountArray, n_block: int, bounds: NDArray[np.float32]) -> None:
     """Set what any place costs at least beside a place that a block of rows holds: (n_blocks, n_entries)."""
     n_rows = space.codes.shape[0]
@@ -26,7 +26,7 @@ def fill_bounds(space: Space, entries: CountArray, n_block: int, bounds: NDArray
                 bounds[block, entries[j] + place] = least
 
 
-@inner
+@jit_inner
 def _place_cost(space: Space, j: int, place: int, other: int) -> float:
     column = space.columns[j]
     if place == other:
@@ -37,8 +37,8 @@ def _place_cost(space: Space, j: int, place: int, other: int) -> float:
     return float(space.table[column.begin + low * column.n_places + high])
 
 
-@bare
-def nearest(
+@jit_bare
+def find_nearest(
     space: Space,
     counts: CountArray,
     entries: CountArray,
@@ -91,7 +91,7 @@ def nearest(
             near[row, place] = -1
 
 
-@inner
+@jit_inner
 def _triple_cost(space: Space, one: int, two: int, three: int) -> float:
     """Return what a class of three rows costs each of them."""
     total = 0.0
@@ -106,8 +106,8 @@ def _triple_cost(space: Space, one: int, two: int, three: int) -> float:
     return total
 
 
-@bare
-def take_apart(space: Space, following: CodeArray, labels: CodeArray, ring: CodeArray, edges: FloatArray) -> int:
+@jit_bare
+def split_rings(space: Space, following: CodeArray, labels: CodeArray, ring: CodeArray, edges: FloatArray) -> int:
     """Make classes of two and three rows from rings, in which each row has a following one; return how many."""
     n_classes = 0
     for row in range(following.size):
@@ -147,7 +147,7 @@ def take_apart(space: Space, following: CodeArray, labels: CodeArray, ring: Code
     return n_classes
 
 
-@inner
+@jit_inner
 def _row_distance(one: FloatArray, other: FloatArray, n_numbers: int, enough: float) -> float:
     """Return how far two rows are apart, or anything from `enough` on; a cell that only one of them has says nothing.
 
@@ -171,8 +171,8 @@ def _row_distance(one: FloatArray, other: FloatArray, n_numbers: int, enough: fl
     return (apart + 1.0) * (one.size + 1) / (n_compared + 1) - 1.0
 
 
-@bare
-def nearest_rows(
+@jit_bare
+def find_nearest_rows(
     targets: FloatArray, candidates: FloatArray, n_numbers: int, near: CountArray, distances: FloatArray
 ) -> None:
     """Find the nearest candidates of every target, nearest first, of equally near ones the first; NaN is missing.
@@ -200,7 +200,7 @@ def nearest_rows(
                 worst = distances[target, n_near - 1]
 
 
-@bare
+@jit_bare
 def share_nearest(
     targets: FloatArray,
     candidates: FloatArray,

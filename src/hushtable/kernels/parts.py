@@ -10,25 +10,25 @@ from typing import Any, NamedTuple
 from numpy.typing import NDArray
 
 from hushtable._types import CodeArray, CountArray
-from hushtable.kernels._jit import bare
-from hushtable.kernels.class_profile import Axes, Profile, profile
+from hushtable.kernels._jit import jit_bare
+from hushtable.kernels.class_profile import Axes, Profile, profile_rows
 from hushtable.kernels.rows import ByteArray, Rows
 from hushtable.kernels.split import (
-    N_TOGETHER,
+    CUTS_PER_BYTE,
     Choice,
     CutNode,
     JudgedCut,
     Options,
     Work,
     best_by_median,
-    best_together,
+    compare_cuts,
     rank_by_gain,
     varying_columns,
 )
 
 
-@bare
-def rank(
+@jit_bare
+def rank_cuts(
     rows: Rows,
     axes: Axes,
     judged: JudgedCut | None,
@@ -48,7 +48,7 @@ def rank(
     if size < 2 * options.min_size or rows.order.size < 2:
         return 0
     node = CutNode(0, rows.order.size, size)
-    profile(rows, axes, work.held, 0, rows.order.size, bounds)
+    profile_rows(rows, axes, work.held, 0, rows.order.size, bounds)
     if by_gain is not None:
         return rank_by_gain(rows, axes, judged, options, work.held, work.choice, node)
     if deals_ties is not None:
@@ -56,21 +56,21 @@ def rank(
     return 0
 
 
-@bare
-def best_of_marked(axes: Axes, held: Profile, choice: Choice, n_cuts: int, marks: ByteArray, size: int) -> int:
+@jit_bare
+def best_by_marks(axes: Axes, held: Profile, choice: Choice, n_cuts: int, marks: ByteArray, size: int) -> int:
     """Return the one of ranked cuts that gains most in all columns, by marks of the sides of codes, two bits a cut."""
     n_varying = varying_columns(axes, held)
     varying = held.counted[:, :n_varying]
     best, most = 0, -1.0
     for together in range(marks.shape[0]):
-        first = together * N_TOGETHER
-        last = min(first + N_TOGETHER, n_cuts)
+        first = together * CUTS_PER_BYTE
+        last = min(first + CUTS_PER_BYTE, n_cuts)
         for c in range(varying.shape[1]):
             j, begin = int(varying[0, c]), int(varying[1, c])
             for place in range(begin, begin + held.columns[j].n_codes):
                 entry = begin + held.entries[place].code
                 choice.marks[entry] = marks[together, entry]
-        best, most = best_together(axes, held, choice, varying, (first, last), size, (best, most))
+        best, most = compare_cuts(axes, held, choice, varying, (first, last), size, (best, most))
     return best
 
 
@@ -83,8 +83,8 @@ class Sides(NamedTuple):
     begins: CountArray  # (n_columns + 1,), where the entries of each column begin
 
 
-@bare
-def tally_left(
+@jit_bare
+def tally_left_sides(
     codes: NDArray[Any], class_of_row: CodeArray, kinds: CodeArray, sides: Sides, counts: CountArray
 ) -> None:
     """Add rows, one record each, to what the left sides of cuts hold; a class of -1 is not counted."""

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hushtable._types import CodeArray, CountArray, FloatArray
-from hushtable.kernels._jit import bare, inner, record
+from hushtable.kernels._jit import jit_bare, jit_inner, record_dtype
 from hushtable.kernels.cost import Costs, cell_cost
 
-DEPTH: Final = record(
+DEPTH: Final = record_dtype(
     ("row", np.int64),  # that joined here
     ("paid", np.float64),  # the sum of the duals of the rows so far
     ("floor", np.float64),  # what a row costs at least
@@ -19,7 +19,7 @@ DEPTH: Final = record(
     ("at", np.int64),  # which of them is next
 )
 
-LISTED: Final = record(
+LISTED: Final = record_dtype(
     ("gain", np.float64),  # what a row that may join gains at most
     ("rise", np.float64),  # by how much it raises what the rows so far cost
     ("row", np.int64),
@@ -70,8 +70,8 @@ def new_stack(n_rows: int, n_columns: int, k: int) -> BlockStack:
     )
 
 
-@bare
-def price(places: CodeArray, costs: Costs, wanted: Wanted, stack: BlockStack, found: FoundBlocks) -> bool:
+@jit_bare
+def price_blocks(places: CodeArray, costs: Costs, wanted: Wanted, stack: BlockStack, found: FoundBlocks) -> bool:
     """Search the blocks of every first row, on from ``stack``; tell whether all were, or it paused for room or nodes.
 
     A block costs each of its rows what all cost together: a reduced cost is a sum over rows, and only rises with rows.
@@ -94,12 +94,14 @@ def price(places: CodeArray, costs: Costs, wanted: Wanted, stack: BlockStack, fo
             held, may_join, size = depths[depth], listed[depth], depth + 1
             if held.at < 0:
                 state = (size, held.floor, held.paid, limit)
-                held.n_listed = _rank(places, costs, wanted, spans[depth], state, may_join[: held.n_listed], stack.top)
+                held.n_listed = _rank_rows(
+                    places, costs, wanted, spans[depth], state, may_join[: held.n_listed], stack.top
+                )
                 held.at = 0
             if found.counts[0] == found.reduced.size or found.counts[1] > wanted.most_nodes:
                 return False
             t = held.at
-            if _bound(wanted.k, size, held.floor * size - held.paid, may_join, t, held.n_listed) >= limit:
+            if _bound_blocks(wanted.k, size, held.floor * size - held.paid, may_join, t, held.n_listed) >= limit:
                 found.counts[2] += held.n_listed - t
                 cursor[1] -= 1
                 continue
@@ -116,7 +118,7 @@ def price(places: CodeArray, costs: Costs, wanted: Wanted, stack: BlockStack, fo
             child.row, child.paid = row, held.paid + wanted.duals[row]
             child.floor = max(total, max(held.floor, wanted.least[row]))
             if size >= wanted.k and size * total - child.paid < limit:
-                _store(found, depths[:size], size * total - child.paid)
+                _store_block(found, depths[:size], size * total - child.paid)
                 if not wanted.is_all:
                     stack.limit[0] = size * total - child.paid
             if size < depths.size:
@@ -129,8 +131,8 @@ def price(places: CodeArray, costs: Costs, wanted: Wanted, stack: BlockStack, fo
     return True
 
 
-@inner
-def _store(found: FoundBlocks, depths: NDArray[Any], reduced: float) -> None:
+@jit_inner
+def _store_block(found: FoundBlocks, depths: NDArray[Any], reduced: float) -> None:
     place = found.counts[0]
     for i in range(found.rows.shape[1]):
         found.rows[place, i] = depths[i].row if i < depths.size else -1
@@ -138,8 +140,8 @@ def _store(found: FoundBlocks, depths: NDArray[Any], reduced: float) -> None:
     found.counts[0] += 1
 
 
-@inner
-def _bound(k: int, size: int, reduced: float, listed: NDArray[Any], begin: int, end: int) -> float:
+@jit_inner
+def _bound_blocks(k: int, size: int, reduced: float, listed: NDArray[Any], begin: int, end: int) -> float:
     """Return what no block goes below that adds some of the listed rows, which fall in gain, to those so far."""
     n_needed = k - size
     if end - begin < max(1, n_needed):
@@ -152,8 +154,8 @@ def _bound(k: int, size: int, reduced: float, listed: NDArray[Any], begin: int, 
     return reduced
 
 
-@inner
-def _rank(
+@jit_inner
+def _rank_rows(
     places: CodeArray,
     costs: Costs,
     wanted: Wanted,

@@ -10,19 +10,19 @@ from numpy.typing import NDArray
 
 from hushtable._types import CodeArray, CountArray, FloatArray
 from hushtable.kernels import judge
-from hushtable.kernels._jit import bare, inner, record
+from hushtable.kernels._jit import jit_bare, jit_inner, record_dtype
 from hushtable.kernels.cost import Costs, cell_cost
-from hushtable.kernels.park_miller import draw
+from hushtable.kernels.park_miller import draw_number
 
 _N_COUNTS = 5
-_MOST_PARTED = 4_096  # rows; parting takes the square of them
+_MAX_ROWS_TO_SPLIT = 4_096  # rows; parting takes the square of them
 
-ROW: Final = record(
+ROW: Final = record_dtype(
     ("block", np.int64),
     ("slot", np.int64),  # where it stands among the block's members
 )
 
-BLOCK: Final = record(
+BLOCK: Final = record_dtype(
     ("n_rows", np.int64),  # 0 where the block is free
     ("value", np.float64),  # what all its rows cost
     ("other", np.float64),  # scratch: what they cost before a change, or would after it
@@ -84,7 +84,7 @@ def new_blocks(labels: CodeArray, values: FloatArray, room: int) -> Blocks:
     return Blocks(rows, blocks, members, free, np.empty(2 * room, dtype=np.int32))
 
 
-@inner
+@jit_inner
 def _cost_of(places: CodeArray, costs: Costs, members: CodeArray, size: int, without: int, extra: int) -> float:
     """Cost one row of a block with another row in the place of one of its slots; -1 for none of either."""
     total = 0.0
@@ -101,16 +101,16 @@ def _cost_of(places: CodeArray, costs: Costs, members: CodeArray, size: int, wit
     return total
 
 
-@inner
-def _put(blocks: Blocks, row: int, block: int) -> None:
+@jit_inner
+def _append_row(blocks: Blocks, row: int, block: int) -> None:
     slot = blocks.blocks[block].n_rows
     blocks.members[block, slot] = row
     blocks.rows[row].block, blocks.rows[row].slot = block, slot
     blocks.blocks[block].n_rows = slot + 1
 
 
-@inner
-def _holds(
+@jit_inner
+def _is_allowed(
     limits: tuple[int, int], judged: JudgedBlock | None, members: CodeArray, n_members: int, without: int, extra: int
 ) -> bool:
     """Tell whether a block satisfies the models, changed as for its cost."""
@@ -119,12 +119,12 @@ def _holds(
     if size < min_size or size > room:
         return False
     if judged is not None:
-        return _is_judged_well(judged, members, n_members, without, extra)
+        return _passes_rules(judged, members, n_members, without, extra)
     return True
 
 
-@inner
-def _is_judged_well(judged: JudgedBlock, members: CodeArray, n_members: int, without: int, extra: int) -> bool:
+@jit_inner
+def _passes_rules(judged: JudgedBlock, members: CodeArray, n_members: int, without: int, extra: int) -> bool:
     judged.held[:] = 0
     judged.n_held[:] = 0
     size = 0
@@ -140,14 +140,14 @@ def _is_judged_well(judged: JudgedBlock, members: CodeArray, n_members: int, wit
     return judge.passes(judged.rules, size, 0, judged.held, judged.n_held, judged.nodes)
 
 
-@inner
+@jit_inner
 def _is_taken(delta: float, temperature: float, state: CountArray) -> bool:
     if delta <= 0:
         return True
-    return draw(state) % (1 << 24) < math.exp(-delta / temperature) * (1 << 24)
+    return draw_number(state) % (1 << 24) < math.exp(-delta / temperature) * (1 << 24)
 
 
-@inner
+@jit_inner
 def _try_exchange(
     places: CodeArray,
     costs: Costs,
@@ -175,7 +175,7 @@ def _try_exchange(
         return 0.0
     for side in range(2):
         changed, without, extra = (block, slot, other) if side == 0 else (to, place, row)
-        if not _holds(limits, judged, blocks.members[changed], blocks.blocks[changed].n_rows, without, extra):
+        if not _is_allowed(limits, judged, blocks.members[changed], blocks.blocks[changed].n_rows, without, extra):
             return 0.0
     if other >= 0:
         blocks.members[block, slot], blocks.members[to, place] = other, row
@@ -187,28 +187,28 @@ def _try_exchange(
         blocks.members[block, slot] = moved
         blocks.rows[moved].slot = slot
         blocks.blocks[block].n_rows = last
-        _put(blocks, row, to)
+        _append_row(blocks, row, to)
     for side in range(2):
         changed = block if side == 0 else to
         blocks.blocks[changed].value = blocks.blocks[changed].other
     return float(delta)
 
 
-@inner
-def _part(
+@jit_inner
+def _split_between_blocks(
     places: CodeArray, costs: Costs, blocks: Blocks, limits: tuple[int, int], n_rows: int, pair: tuple[int, int]
 ) -> None:
     """Part the mixed rows among two blocks: the first row begins one, the dearest beside it the other."""
     min_size, room = limits
     rows = blocks.mixed
-    _put(blocks, int(rows[0]), pair[0])
+    _append_row(blocks, int(rows[0]), pair[0])
     far, farthest = 1, -1.0
     # Not a literal, for each of which the compiler would make a kernel of its own.
     none = int(np.int64(-1))
     for i in range(1, 2 * n_rows):
         row = int(rows[i % n_rows])
         if i == n_rows:
-            _put(blocks, int(rows[far]), pair[1])
+            _append_row(blocks, int(rows[far]), pair[1])
         if i >= n_rows and (i % n_rows == 0 or i % n_rows == far):
             continue
         for side in range(1 if i < n_rows else 2):
@@ -229,10 +229,10 @@ def _part(
                 break
         block = blocks.blocks[pair[side]]
         block.value += block.other
-        _put(blocks, row, pair[side])
+        _append_row(blocks, row, pair[side])
 
 
-@inner
+@jit_inner
 def _try_regroup(
     places: CodeArray,
     costs: Costs,
@@ -255,23 +255,23 @@ def _try_regroup(
         to = blocks.free[blocks.free[0]]
     pair = (block, to)
     n_rows = n_first + blocks.blocks[to].n_rows
-    is_one = not is_split and n_rows <= room and draw(state) % 2 == 0
+    is_one = not is_split and n_rows <= room and draw_number(state) % 2 == 0
     # What was given may hold a block of more than ``room`` rows; with another one it would fill both.
-    if n_rows > min(_MOST_PARTED, 2 * room) and not is_one:
+    if n_rows > min(_MAX_ROWS_TO_SPLIT, 2 * room) and not is_one:
         return 0.0
     rows = blocks.mixed
     for i in range(n_rows):
         rows[i] = blocks.members[block, i] if i < n_first else blocks.members[to, i - n_first]
     values = (blocks.blocks[block].value, blocks.blocks[to].value)
-    lead = draw(state) % n_rows
+    lead = draw_number(state) % n_rows
     rows[0], rows[lead] = rows[lead], rows[0]
     for side in range(2):
         blocks.blocks[pair[side]].n_rows, blocks.blocks[pair[side]].value = 0, 0.0
     if is_one:
         for i in range(n_rows):
-            _put(blocks, int(rows[i]), block)
+            _append_row(blocks, int(rows[i]), block)
     else:
-        _part(places, costs, blocks, limits, n_rows, pair)
+        _split_between_blocks(places, costs, blocks, limits, n_rows, pair)
     delta = -(values[0] + values[1])
     none, holds = int(np.int64(-1)), True
     for side in range(2):
@@ -281,7 +281,7 @@ def _try_regroup(
             after = _cost_of(places, costs, blocks.members[changed], size, none, none) * size
             blocks.blocks[changed].value = after
             delta += after
-            holds = holds and _holds(limits, judged, blocks.members[changed], size, none, none)
+            holds = holds and _is_allowed(limits, judged, blocks.members[changed], size, none, none)
     if holds and _is_taken(delta, temperature, state):
         if is_split:
             blocks.free[0] -= 1
@@ -293,7 +293,7 @@ def _try_regroup(
     for side in range(2):
         blocks.blocks[pair[side]].n_rows, blocks.blocks[pair[side]].value = 0, values[side]
     for i in range(n_rows):
-        _put(blocks, int(rows[i]), block if i < n_first else to)
+        _append_row(blocks, int(rows[i]), block if i < n_first else to)
     return 0.0
 
 
@@ -308,7 +308,7 @@ def anneal(
     return counts
 
 
-@bare
+@jit_bare
 def _anneal(
     places: CodeArray,
     costs: Costs,
@@ -327,16 +327,16 @@ def _anneal(
     while counts[0] < draws.n_steps and looked < draws.most:
         counts[0] += 1
         temperature *= cooling
-        row = draw(state) % n_rows
-        to = blocks.rows[near[row, draw(state) % n_near]].block
+        row = draw_number(state) % n_rows
+        to = blocks.rows[near[row, draw_number(state) % n_near]].block
         own = blocks.rows[row].block
         n_own, n_to = blocks.blocks[own].n_rows, blocks.blocks[to].n_rows
         looked += draws.idle + n_to + n_own
-        if draw(state) % (1 << 20) < draws.share_big * (1 << 20):
+        if draw_number(state) % (1 << 20) < draws.share_big * (1 << 20):
             if _try_regroup(places, costs, blocks, limits, judged, (row, to), temperature, state) != 0.0:
                 counts[4 if to == own else 3] += 1
         elif to != own:
             may_move = n_own > min_size and n_to < room
-            place = -1 if may_move and draw(state) % 2 == 0 else draw(state) % n_to
+            place = -1 if may_move and draw_number(state) % 2 == 0 else draw_number(state) % n_to
             if _try_exchange(places, costs, blocks, limits, judged, (row, to, place), temperature, state) != 0.0:
                 counts[1 if place < 0 else 2] += 1

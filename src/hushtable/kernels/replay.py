@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hushtable._types import BoolArray, CodeArray, CountArray
-from hushtable.kernels._jit import inner, jit, record
-from hushtable.kernels.rows import BLOCK, U64
+from hushtable.kernels._jit import jit, jit_inner, record_dtype
+from hushtable.kernels.rows import ROWS_PER_BLOCK, U64
 
-UNSEEN: Final = np.int32(2**31 - 1)  # above all codes, and in no set
+UNSEEN_CODE: Final = np.int32(2**31 - 1)  # above all codes, and in no set
 
-NODE: Final = record(
+NODE: Final = record_dtype(
     ("column", np.int32),
     ("right", np.int32),  # the right child, for the left one follows; of a finished class, -1 - its label
     ("last", np.int32),  # the left side's highest code, in an ordered column
@@ -24,7 +24,7 @@ NODE: Final = record(
     ("end", np.int32),
 )
 
-WORD: Final = record(
+WORD: Final = record_dtype(
     ("codes", np.uint64),  # a bit for each of 64 neighbouring codes
     ("number", np.int64),  # the codes over 64
 )
@@ -107,7 +107,7 @@ def cell_sets(
 
 
 @jit
-def signposts(
+def build_signposts(
     columns: CodeArray, starts: CountArray, members: CodeArray, is_ordered: BoolArray
 ) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return the nodes of a tree as a row that walks down it asks them: NODE and WORD, of codes shifted by one.
@@ -145,7 +145,7 @@ def signposts(
     return nodes, words[:n_words].copy()
 
 
-@inner
+@jit_inner
 def goes_left(node: Any, words: NDArray[Any], code: int) -> bool:
     """Tell whether a cut sends a shifted code left."""
     if node.begin == node.end:
@@ -163,7 +163,7 @@ def goes_left(node: Any, words: NDArray[Any], code: int) -> bool:
 
 
 @jit
-def walk(
+def route_rows(
     nodes: NDArray[Any],
     words: NDArray[Any],
     codes: CodeArray,
@@ -173,19 +173,19 @@ def walk(
     out: CodeArray,
     run: tuple[int, int],
 ) -> None:
-    """Write the finished class into whose cell each of a run of rows falls, by nodes and words of `signposts`.
+    """Write the finished class into whose cell each of a run of rows falls, by nodes and words of `build_signposts`.
 
     ``places``, from ``begins`` on, are the tree's codes by the table's; a code beyond them goes right at every cut.
     """
-    block = np.empty((BLOCK, columns.size), np.int32)
+    block = np.empty((ROWS_PER_BLOCK, columns.size), np.int32)
     start, end = run
-    for first in range(start, end, BLOCK):
-        last = min(first + BLOCK, end)
+    for first in range(start, end, ROWS_PER_BLOCK):
+        last = min(first + ROWS_PER_BLOCK, end)
         for c in range(columns.size):
             j, begin, after = columns[c], begins[c] + 1, begins[c + 1]
             for i in range(first, last):
                 place = begin + codes[j, i]
-                block[i - first, c] = places[place] if place < after else UNSEEN
+                block[i - first, c] = places[place] if place < after else UNSEEN_CODE
         for i in range(U64(last - first)):
             at = 0
             node = nodes[U64(at)]

@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 
 from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray
 from hushtable.kernels import judge
-from hushtable.kernels._jit import bare, jit
-from hushtable.kernels.class_profile import settle
+from hushtable.kernels._jit import jit, jit_bare
+from hushtable.kernels.class_profile import sort_codes
 from hushtable.kernels.regroup import JudgedBlock
 
-_MIX = 0x9E3779B97F4A7C15
+_HASH_FACTOR = 0x9E3779B97F4A7C15
 
 
 class Groups(NamedTuple):
@@ -28,7 +28,7 @@ class Groups(NamedTuple):
     after: CodeArray  # (n_rows,), scratch
 
 
-@bare
+@jit_bare
 def roll_up(
     nodes: CodeArray,
     levels: CountArray,
@@ -47,7 +47,7 @@ def roll_up(
     for row in range(counts.size):
         key = np.uint64(0)
         for level in levels:
-            key = (key ^ np.uint64(nodes[level, row])) * np.uint64(_MIX)
+            key = (key ^ np.uint64(nodes[level, row])) * np.uint64(_HASH_FACTOR)
             key ^= key >> np.uint64(29)
         slot = key & last
         while held[slot] > 0 and keys[slot] != key:
@@ -62,7 +62,7 @@ def roll_up(
     return n_kept
 
 
-@bare
+@jit_bare
 def judge_groups(groups: Groups, judged: JudgedBlock, min_size: int) -> int:
     """Empty the slots of groups that fail the rules; return how many records are in the others of the least size."""
     groups.first[:] = -1
@@ -92,11 +92,11 @@ def judge_groups(groups: Groups, judged: JudgedBlock, min_size: int) -> int:
     return n_kept
 
 
-_SPREAD, _OTHER, _HALF = np.uint64(0x9E3779B1), np.uint64(0x85EBCA6B), np.uint64(0xFFFFFFFF)
+_LOW_FACTOR, _HIGH_FACTOR, _LOW_MASK = np.uint64(0x9E3779B1), np.uint64(0x85EBCA6B), np.uint64(0xFFFFFFFF)
 
 
-@bare
-def node_keys(codes: CodeArray, rows: CodeArray, picked: CountArray, table: CountArray, keys: CountArray) -> None:
+@jit_bare
+def add_node_keys(codes: CodeArray, rows: CodeArray, picked: CountArray, table: CountArray, keys: CountArray) -> None:
     """Add to the key of every row the nodes of its values, times what makes the sum a number of its own."""
     for i in range(rows.size):
         row, key = np.uint64(rows[i]), keys[i]
@@ -105,7 +105,7 @@ def node_keys(codes: CodeArray, rows: CodeArray, picked: CountArray, table: Coun
         keys[i] = key
 
 
-@bare
+@jit_bare
 def group_by_address(
     keys: CountArray,
     counts: CountArray,
@@ -133,7 +133,7 @@ def group_by_address(
     return n_found
 
 
-@bare
+@jit_bare
 def group_by_hash(
     keys: CountArray,
     counts: CountArray,
@@ -149,7 +149,7 @@ def group_by_hash(
     for i in range(keys.size):
         key = np.uint64(keys[i])
         # Odd factors of 32 bits spread either half of a key; no product passes 64 bits.
-        spread = ((key & _HALF) * _SPREAD) ^ ((key >> np.uint64(32)) * _OTHER)
+        spread = ((key & _LOW_MASK) * _LOW_FACTOR) ^ ((key >> np.uint64(32)) * _HIGH_FACTOR)
         slot = (spread ^ (spread >> np.uint64(29))) & last
         label = slots[slot] - stamp
         while label >= 0 and keys[first[label]] != keys[i]:
@@ -165,8 +165,8 @@ def group_by_hash(
     return n_found
 
 
-@bare
-def add_up(
+@jit_bare
+def add_costs(
     codes: CodeArray, rows: CodeArray, counts: CountArray, chosen: BoolArray, table: FloatArray, sums: FloatArray
 ) -> None:
     """Add what the chosen classes cost in every column, by a row and the records of each; codes are shifted by one."""
@@ -198,6 +198,6 @@ def merge_values(
                     found[n_found] = code
                     n_found += 1
                 records[code + 1] += counts[i]
-        settle(records, found[begin:n_found], found_counts[begin:n_found])
+        sort_codes(records, found[begin:n_found], found_counts[begin:n_found])
         found_offsets[group + 1] = n_found
     return found_offsets, found[:n_found].copy(), found_counts[:n_found].copy()

@@ -11,13 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hushtable._types import CodeArray, CountArray
-from hushtable.kernels._jit import inner, jit
+from hushtable.kernels._jit import jit, jit_inner
 
 ByteArray = NDArray[np.uint8]
 
 U64 = np.uint64  # of an index: a signed one is checked for being negative, which takes longer than what is done with it
-_LEFT = 0b01010101
-BLOCK = 1024  # rows that are looked at column by column before the next ones are
+_LEFT_BITS = 0b01010101
+ROWS_PER_BLOCK = 1024  # rows that are looked at column by column before the next ones are
 
 
 class Rows(NamedTuple):
@@ -30,7 +30,7 @@ class Rows(NamedTuple):
 
 
 @jit
-def put(
+def pack_rows(
     codes: CodeArray,
     columns: CountArray,
     places: CodeArray,
@@ -40,20 +40,20 @@ def put(
 ) -> None:
     """Write the places of some rows side by side; those of a column's missing value and codes begin at ``begins``."""
     start, end = run
-    for first in range(start, end, BLOCK):
+    for first in range(start, end, ROWS_PER_BLOCK):
         for c in range(columns.size):
             j, begin = columns[c], begins[c] + 1
-            for i in range(first, min(first + BLOCK, end)):
+            for i in range(first, min(first + ROWS_PER_BLOCK, end)):
                 out[i, c] = places[begin + codes[j, i]]
 
 
-@inner
-def tally(rows: Rows, start: int, end: int, columns: CountArray, bins: CountArray) -> None:
+@jit_inner
+def tally_codes(rows: Rows, start: int, end: int, columns: CountArray, bins: CountArray) -> None:
     """Add the records of a run of rows to bins of some columns' codes; -1 marks codes of rows without records."""
     codes, n = rows.codes, columns.shape[1]
     last_word = rows.words.shape[1] - 1
-    for first in range(U64(start), U64(end), U64(BLOCK)):
-        last = min(first + U64(BLOCK), U64(end))
+    for first in range(U64(start), U64(end), U64(ROWS_PER_BLOCK)):
+        last = min(first + U64(ROWS_PER_BLOCK), U64(end))
         c = 0
         while c + 3 < n:
             # Four columns at a time: where one adds to the same bin again and again, the others need not wait.
@@ -80,8 +80,8 @@ def tally(rows: Rows, start: int, end: int, columns: CountArray, bins: CountArra
                         bins[place] = -1
 
 
-@inner
-def mark(
+@jit_inner
+def mark_sides(
     rows: Rows,
     start: int,
     end: int,
@@ -91,20 +91,20 @@ def mark(
     block: ByteArray,
     marks: ByteArray,
 ) -> None:
-    """Mark codes with the sides of several cuts that they occur on, a bit each; ``columns`` as in `tally`.
+    """Mark codes with the sides of several cuts that they occur on, a bit each; ``columns`` as in `tally_codes`.
 
     ``sides`` are the left ones (bits 0, 2, 4, 6) to which cuts send each entry; the right one is the bit after.
     """
     codes, (cut, varying) = rows.codes, columns
-    for first in range(U64(start), U64(end), U64(BLOCK)):
-        last = min(first + U64(BLOCK), U64(end))
+    for first in range(U64(start), U64(end), U64(ROWS_PER_BLOCK)):
+        last = min(first + U64(ROWS_PER_BLOCK), U64(end))
         block[: last - first] = 0
         for c in range(cut.shape[1]):
             j, begin = cut[0, c], cut[1, c]
             for i in range(first, last):
                 block[i - first] |= sides[begin + U64(codes[i, j])]
         for i in range(last - first):
-            block[i] |= (~block[i] & _LEFT) << 1 & all_sides
+            block[i] |= (~block[i] & _LEFT_BITS) << 1 & all_sides
         c = 0
         while c + 3 < varying.shape[1]:
             j0, j1, j2, j3 = varying[0, c], varying[0, c + 1], varying[0, c + 2], varying[0, c + 3]
@@ -123,8 +123,8 @@ def mark(
             c += 1
 
 
-@inner
-def part(
+@jit_inner
+def split_rows(
     rows: Rows, start: int, end: int, column: int, goes_left: ByteArray, dealt: tuple[int, int], spare: Rows
 ) -> int:
     """Move the rows of a run so that those on the left come first; both sides keep their order. Return the middle.

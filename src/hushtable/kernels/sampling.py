@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hushtable._types import BoolArray, CodeArray, CountArray
-from hushtable.kernels._jit import bare, inner, record
+from hushtable.kernels._jit import jit_bare, jit_inner, record_dtype
 
-OVER, NO_ROOM = -1, -2
+WALK_OVER, NO_ROOM = -1, -2
 
-_LEVEL: Final = record(
+_LEVEL: Final = record_dtype(
     ("first", np.int64),  # where its classes' starts begin
     ("n_classes", np.int64),
     ("next_column", np.int64),  # to split them by
@@ -68,7 +68,7 @@ def with_more_room(stack: WalkStack) -> WalkStack:
     )
 
 
-@inner
+@jit_inner
 def next_column(stack: WalkStack, n_columns: int) -> int:
     """Return the column to split the classes at hand by, going back where none is left; OVER, or NO_ROOM."""
     while stack.size[0] >= 0:
@@ -82,10 +82,10 @@ def next_column(stack: WalkStack, n_columns: int) -> int:
             return NO_ROOM
         level.next_column = column + 1
         return int(column)
-    return OVER
+    return WALK_OVER
 
 
-_KEY: Final = record(
+_KEY: Final = record_dtype(
     ("members", np.int64),  # rows of a class with a code; then where the next of them goes
     ("probes", np.int64),
     ("lone", np.int64),  # one of the probes
@@ -107,33 +107,33 @@ class _Draws(NamedTuple):
 def walk_draws(grid: WalkGrid, drawn: NDArray[np.int64], hit: NDArray[np.int64], pulse: CountArray) -> None:
     """Mark the draws in which each probe is, on some column set, alone and equal to exactly one target.
 
-    ``drawn`` (targets) and ``hit`` have a bit for every draw. ``pulse`` as in `hushtable.kernels.uniques.walk`.
+    ``drawn`` (targets) and ``hit`` have a bit for every draw. ``pulse`` as in `hushtable.kernels.uniques.walk_sets`.
     """
     stack = new_stack(grid.codes.shape[1], len(grid.allowed) - 1)
     draws = _Draws(drawn, hit, np.zeros(grid.widths.max(), dtype=_KEY), np.empty(len(drawn), dtype=np.int32))
-    while not _walk(grid, draws, stack, pulse):
+    while not _walk_draws(grid, draws, stack, pulse):
         stack = with_more_room(stack)
 
 
-@bare
-def _walk(grid: WalkGrid, draws: _Draws, stack: WalkStack, pulse: CountArray) -> bool:
+@jit_bare
+def _walk_draws(grid: WalkGrid, draws: _Draws, stack: WalkStack, pulse: CountArray) -> bool:
     """Walk on; tell whether it is over, or the stack has no room."""
     n_columns = grid.codes.shape[0]
     while pulse[0] < pulse[1]:
         column = next_column(stack, n_columns)
         if column < 0:
-            return column == OVER
+            return column == WALK_OVER
         size = stack.size[0]
         if size == 0:
             pulse[2] = column
-        _split(grid, draws, stack, column, size + 1)
+        _split_classes(grid, draws, stack, column, size + 1)
         pulse[0] += 1
         stack.size[0] = size + 1
     return True
 
 
-@inner
-def _split(grid: WalkGrid, draws: _Draws, stack: WalkStack, column: int, size: int) -> None:
+@jit_inner
+def _split_classes(grid: WalkGrid, draws: _Draws, stack: WalkStack, column: int, size: int) -> None:
     """Split the classes before a column set's last column by it, mark the hits, and keep the rest as the next level."""
     codes = grid.codes[column]
     lowest = -1 if grid.missing_matches else 0

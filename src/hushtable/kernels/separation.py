@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray
-from hushtable.kernels._jit import bare, inner, record
-from hushtable.kernels.spacing import SpacedRows, apart, cost
+from hushtable.kernels._jit import jit_bare, jit_inner, record_dtype
+from hushtable.kernels.spacing import SpacedRows, column_share, pair_share
 
-NODE: Final = record(
+NODE: Final = record_dtype(
     ("parent", np.int32),
     ("column", np.int32),  # what it decides after its parent
     ("place", np.int32),
@@ -28,7 +28,7 @@ NODE: Final = record(
     ("next_side", np.int32),
     ("is_open", np.bool_),
 )
-ENOUGH = 1e-10  # a lower excess may be rounding
+MIN_EXCESS = 1e-10  # a lower excess may be rounding
 N_BUCKETS = 128
 
 
@@ -67,8 +67,8 @@ class SeparationScratch(NamedTuple):
     sizes: CountArray  # (3,) candidates, members of the best class, nodes of all searches
 
 
-@inner
-def gather(
+@jit_inner
+def gather_candidates(
     rows: SpacedRows, scratch: SeparationScratch, prices: FloatArray, rank: CountArray, a: int, limit: float
 ) -> None:
     """Set as candidates the other copies of a row and the rows nearer than a limit that come before it."""
@@ -78,7 +78,7 @@ def gather(
         n = 1
     lead, n_columns = rows.n_leading, rows.unit.size
     for group in range(rows.starts.size - 1):
-        start = apart(rows, a, rows.starts[group], (0, lead), 0.0, limit)
+        start = pair_share(rows, a, rows.starts[group], (0, lead), 0.0, limit)
         if start >= limit:
             continue
         for q in range(rows.starts[group], rows.starts[group + 1]):
@@ -87,14 +87,14 @@ def gather(
                     continue
             elif prices[q] > prices[a] or (prices[q] == prices[a] and q >= a):
                 continue
-            if q != a and apart(rows, a, q, (lead, n_columns), start, limit) < limit:
+            if q != a and pair_share(rows, a, q, (lead, n_columns), start, limit) < limit:
                 scratch.rows[n], scratch.copies[n] = q, rows.counts[q]
                 n += 1
     scratch.sizes[0] = n
 
 
-@inner
-def _begin(rows: SpacedRows, scratch: SeparationScratch, a: int) -> None:
+@jit_inner
+def _start_box(rows: SpacedRows, scratch: SeparationScratch, a: int) -> None:
     """Make the least box that of one row, and the largest one everything."""
     for j in range(rows.unit.size):
         place = rows.places[a, j]
@@ -105,8 +105,8 @@ def _begin(rows: SpacedRows, scratch: SeparationScratch, a: int) -> None:
             scratch.held[rows.begins[j] + place] = True
 
 
-@inner
-def _decide(rows: SpacedRows, scratch: SeparationScratch, node: int, undo: bool) -> None:
+@jit_inner
+def _apply_decisions(rows: SpacedRows, scratch: SeparationScratch, node: int, undo: bool) -> None:
     """Apply the decisions on the way to a node, or forget those of unordered columns."""
     nodes = scratch.nodes
     while node > 0:
@@ -128,28 +128,28 @@ def _decide(rows: SpacedRows, scratch: SeparationScratch, node: int, undo: bool)
         node = nodes[node].parent
 
 
-@inner
-def _end(rows: SpacedRows, scratch: SeparationScratch, a: int) -> None:
+@jit_inner
+def _clear_box(rows: SpacedRows, scratch: SeparationScratch, a: int) -> None:
     """Forget the box of one row."""
     for j in range(rows.unit.size):
         if not rows.is_ordered[j]:
             scratch.held[rows.begins[j] + rows.places[a, j]] = False
 
 
-@inner
+@jit_inner
 def _least_share(rows: SpacedRows, scratch: SeparationScratch) -> float:
     """Return the share of the least box."""
     total = 0.0
     for j in range(rows.unit.size):
         if rows.is_ordered[j]:
-            total += cost(rows, j, scratch.low[j], scratch.high[j])
+            total += column_share(rows, j, scratch.low[j], scratch.high[j])
         elif scratch.n_held[j] > 1:
             total += scratch.n_held[j] * rows.unit[j]
     return total
 
 
-@inner
-def _with_row(rows: SpacedRows, scratch: SeparationScratch, q: int, limit: float) -> float:
+@jit_inner
+def _share_with_row(rows: SpacedRows, scratch: SeparationScratch, q: int, limit: float) -> float:
     """Return the share of the least box with a row; inf where the largest box lacks it, or from a limit on."""
     total = 0.0
     for j in range(rows.unit.size):
@@ -157,7 +157,7 @@ def _with_row(rows: SpacedRows, scratch: SeparationScratch, q: int, limit: float
         if rows.is_ordered[j]:
             if place < scratch.first[j] or place > scratch.last[j]:
                 return np.inf
-            total += cost(rows, j, min(scratch.low[j], place), max(scratch.high[j], place))
+            total += column_share(rows, j, min(scratch.low[j], place), max(scratch.high[j], place))
         else:
             flag = rows.begins[j] + place
             if scratch.barred[flag]:
@@ -170,8 +170,8 @@ def _with_row(rows: SpacedRows, scratch: SeparationScratch, q: int, limit: float
     return total
 
 
-@inner
-def _sort(scratch: SeparationScratch, least: float, limit: float) -> int:
+@jit_inner
+def _sort_candidates(scratch: SeparationScratch, least: float, limit: float) -> int:
     """Put the candidates that are left in order of their share; return how many there are."""
     buckets, shares = scratch.buckets, scratch.shares
     scale = N_BUCKETS / max(1e-300, limit - least)
@@ -202,8 +202,8 @@ def _sort(scratch: SeparationScratch, least: float, limit: float) -> int:
     return n
 
 
-@inner
-def _push(scratch: SeparationScratch, size: int, price: float, candidate: int, copies: int) -> None:
+@jit_inner
+def _push_to_heap(scratch: SeparationScratch, size: int, price: float, candidate: int, copies: int) -> None:
     prices, heap, n_copies = scratch.heap_prices, scratch.heap, scratch.heap_copies
     at = size
     while at > 0:
@@ -215,8 +215,8 @@ def _push(scratch: SeparationScratch, size: int, price: float, candidate: int, c
     prices[at], heap[at], n_copies[at] = price, candidate, copies
 
 
-@inner
-def _pop(scratch: SeparationScratch, size: int) -> None:
+@jit_inner
+def _pop_from_heap(scratch: SeparationScratch, size: int) -> None:
     """Remove the lowest of so many."""
     prices, heap, n_copies = scratch.heap_prices, scratch.heap, scratch.heap_copies
     size -= 1
@@ -235,8 +235,8 @@ def _pop(scratch: SeparationScratch, size: int) -> None:
     prices[at], heap[at], n_copies[at] = price, candidate, copies
 
 
-@inner
-def _fill(
+@jit_inner
+def _bound_by_thresholds(
     scratch: SeparationScratch,
     prices: FloatArray,
     own: float,
@@ -258,7 +258,7 @@ def _fill(
             each = scratch.order[i]
             i += 1
             copies, price = scratch.copies[each], prices[scratch.rows[each]]
-            _push(scratch, size, price, each, copies)
+            _push_to_heap(scratch, size, price, each, copies)
             size += 1
             records += copies
             total += copies * price
@@ -268,7 +268,7 @@ def _fill(
             total -= gone * scratch.heap_prices[0]
             scratch.heap_copies[0] -= gone
             if scratch.heap_copies[0] == 0:
-                _pop(scratch, size)
+                _pop_from_heap(scratch, size)
                 size -= 1
         if records >= k:
             value = total - records * tau
@@ -279,8 +279,8 @@ def _fill(
     return best, best_at, last_at, size
 
 
-@inner
-def _branch(rows: SpacedRows, scratch: SeparationScratch, a: int, n: int) -> tuple[float, int, int, int]:
+@jit_inner
+def _choose_branch(rows: SpacedRows, scratch: SeparationScratch, a: int, n: int) -> tuple[float, int, int, int]:
     """Return the share of the chosen class, and the place outside the least box that makes it grow most."""
     share, widest = 0.0, 0.0
     column, place, side = -1, 0, 0
@@ -291,14 +291,14 @@ def _branch(rows: SpacedRows, scratch: SeparationScratch, a: int, n: int) -> tup
             for i in range(n):
                 each = rows.places[scratch.chosen[i], j]
                 low, high = min(low, each), max(high, each)
-            share += cost(rows, j, low, high)
-            width = cost(rows, j, scratch.low[j], scratch.high[j])
+            share += column_share(rows, j, low, high)
+            width = column_share(rows, j, scratch.low[j], scratch.high[j])
             if high > scratch.high[j]:
-                grown = cost(rows, j, scratch.low[j], high) - width
+                grown = column_share(rows, j, scratch.low[j], high) - width
                 if grown > widest:
                     widest, column, place, side = grown, j, high, 1
             if low < scratch.low[j]:
-                grown = cost(rows, j, low, scratch.high[j]) - width
+                grown = column_share(rows, j, low, scratch.high[j]) - width
                 if grown > widest:
                     widest, column, place, side = grown, j, low, 2
         else:
@@ -324,8 +324,8 @@ def _branch(rows: SpacedRows, scratch: SeparationScratch, a: int, n: int) -> tup
     return share, column, place, side
 
 
-@inner
-def _drop_far(scratch: SeparationScratch, last_at: float) -> None:
+@jit_inner
+def _drop_far_candidates(scratch: SeparationScratch, last_at: float) -> None:
     """Drop the candidates that are farther from the row than any class with them may be to be better than the goal."""
     n = 0
     for i in range(scratch.sizes[0]):
@@ -336,8 +336,8 @@ def _drop_far(scratch: SeparationScratch, last_at: float) -> None:
     scratch.sizes[0] = n
 
 
-@inner
-def _look(
+@jit_inner
+def _bound_node(
     rows: SpacedRows,
     scratch: SeparationScratch,
     prices: FloatArray,
@@ -349,28 +349,28 @@ def _look(
     """Bound a node, and say what its children decide; return the best value known."""
     goal, limit = known
     own = prices[a]
-    _begin(rows, scratch, a)
-    _decide(rows, scratch, node, False)
+    _start_box(rows, scratch, a)
+    _apply_decisions(rows, scratch, node, False)
     least = _least_share(rows, scratch)
     here = scratch.nodes[node]
     here.bound, here.is_open = -np.inf, False
     for i in range(scratch.sizes[0]):
-        scratch.shares[i] = _with_row(rows, scratch, scratch.rows[i], limit)
-    n = _sort(scratch, least, limit)
-    bound, best_at, last_at, _ = _fill(scratch, prices, own, limits, (least, n), np.inf, goal)
+        scratch.shares[i] = _share_with_row(rows, scratch, scratch.rows[i], limit)
+    n = _sort_candidates(scratch, least, limit)
+    bound, best_at, last_at, _ = _bound_by_thresholds(scratch, prices, own, limits, (least, n), np.inf, goal)
     here.bound = bound
     if node == 0:
-        _drop_far(scratch, last_at)
-        n = _sort(scratch, least, limit)
+        _drop_far_candidates(scratch, last_at)
+        n = _sort_candidates(scratch, least, limit)
     if bound > goal:
-        _, _, _, size = _fill(scratch, prices, own, limits, (least, n), best_at, goal)
+        _, _, _, size = _bound_by_thresholds(scratch, prices, own, limits, (least, n), best_at, goal)
         records, total = 1, own
         for i in range(size):
             scratch.chosen[i] = scratch.rows[scratch.heap[i]]
             scratch.taken[i] = scratch.heap_copies[i]
             records += scratch.taken[i]
             total += scratch.taken[i] * scratch.heap_prices[i]
-        share, here.next_column, here.next_place, here.next_side = _branch(rows, scratch, a, size)
+        share, here.next_column, here.next_place, here.next_side = _choose_branch(rows, scratch, a, size)
         value = total - records * share
         if value > goal:
             goal = value
@@ -378,13 +378,13 @@ def _look(
             for i in range(size):
                 scratch.best[i], scratch.best_taken[i] = scratch.chosen[i], scratch.taken[i]
         here.is_open = here.next_column >= 0 and share > best_at and bound > goal
-    _decide(rows, scratch, node, True)
-    _end(rows, scratch, a)
+    _apply_decisions(rows, scratch, node, True)
+    _clear_box(rows, scratch, a)
     return goal
 
 
-@inner
-def search(
+@jit_inner
+def search_class(
     rows: SpacedRows,
     scratch: SeparationScratch,
     prices: FloatArray,
@@ -400,7 +400,7 @@ def search(
     goal, limit = known
     scratch.sizes[1] = 0
     nodes[0].parent = -1
-    goal = _look(rows, scratch, prices, a, limits, 0, (goal, limit))
+    goal = _bound_node(rows, scratch, prices, a, limits, 0, (goal, limit))
     n = 1
     while n + 1 < limits.n_nodes and n + 1 < nodes.size:
         top, at = goal, -1
@@ -414,7 +414,7 @@ def search(
             new = nodes[n]
             new.parent, new.column, new.place = at, nodes[at].next_column, nodes[at].next_place
             new.side = 0 if child == 0 else nodes[at].next_side
-            goal = _look(rows, scratch, prices, a, limits, n, (goal, limit))
+            goal = _bound_node(rows, scratch, prices, a, limits, n, (goal, limit))
             n += 1
     scratch.sizes[2] += n
     bound = goal
@@ -425,12 +425,12 @@ def search(
 
 
 N_TRIALS = 4
-LOWER = 0.8  # the share of a price that is tried where it was not proven
+TRIAL_PRICE_FACTOR = 0.8  # the share of a price that is tried where it was not proven
 N_CLASSES = 3  # classes of one row whose members' prices are lowered in a sweep
 
 
-@bare
-def certify(
+@jit_bare
+def lower_prices(
     rows: SpacedRows,
     scratch: SeparationScratch,
     limits: SearchLimits,
@@ -448,20 +448,20 @@ def certify(
         if prices[a] <= 0:
             continue
         highest, proven = prices[a], -np.inf
-        gather(rows, scratch, prices, rank, a, highest)
+        gather_candidates(rows, scratch, prices, rank, a, highest)
         price = highest
         for _ in range(N_TRIALS):
             prices[a] = price
-            bound, value = search(rows, scratch, prices, a, limits, (0.0, highest))
-            proven = max(proven, price if bound <= ENOUGH else price - bound)
+            bound, value = search_class(rows, scratch, prices, a, limits, (0.0, highest))
+            proven = max(proven, price if bound <= MIN_EXCESS else price - bound)
             # Where the search did not come to an end, a lower price is easier to prove.
-            if bound <= value + ENOUGH or proven >= LOWER * price:
+            if bound <= value + MIN_EXCESS or proven >= TRIAL_PRICE_FACTOR * price:
                 break
-            price *= LOWER
+            price *= TRIAL_PRICE_FACTOR
         prices[a] = proven
 
 
-@bare
+@jit_bare
 def raise_prices(
     rows: SpacedRows,
     scratch: SeparationScratch,
@@ -480,8 +480,8 @@ def raise_prices(
         for _ in range(N_CLASSES):
             if prices[a] <= 0:
                 break
-            gather(rows, scratch, prices, order[:0], a, prices[a])
-            _, value = search(rows, scratch, prices, a, limits, (ENOUGH, prices[a]))
+            gather_candidates(rows, scratch, prices, order[:0], a, prices[a])
+            _, value = search_class(rows, scratch, prices, a, limits, (MIN_EXCESS, prices[a]))
             n = scratch.sizes[1]
             if n == 0:
                 break

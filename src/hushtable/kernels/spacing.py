@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray
-from hushtable.kernels._jit import bare, inner
+from hushtable.kernels._jit import jit_bare, jit_inner
 
 
 class SpacedRows(NamedTuple):
@@ -26,28 +26,30 @@ class SpacedRows(NamedTuple):
     n_leading: int  # how many columns lead
 
 
-@inner
-def cost(rows: SpacedRows, j: int, low: int, high: int) -> float:
+@jit_inner
+def column_share(rows: SpacedRows, j: int, low: int, high: int) -> float:
     """Return the share of an ordered column between two places."""
     if low == high:
         return 0.0
     return 1.0 if low == 0 else rows.positions[j, high] - rows.positions[j, low]
 
 
-@inner
-def apart(rows: SpacedRows, a: int, b: int, columns: tuple[int, int], total: float, limit: float) -> float:
+@jit_inner
+def pair_share(rows: SpacedRows, a: int, b: int, columns: tuple[int, int], total: float, limit: float) -> float:
     """Return the share of two rows in some columns, added to a total, or something no less than the limit."""
     for j in range(columns[0], columns[1]):
         one, other = rows.places[a, j], rows.places[b, j]
         if one != other:
-            total += cost(rows, j, min(one, other), max(one, other)) if rows.is_ordered[j] else 2.0 * rows.unit[j]
+            total += (
+                column_share(rows, j, min(one, other), max(one, other)) if rows.is_ordered[j] else 2.0 * rows.unit[j]
+            )
             if total >= limit:
                 break
     return total
 
 
-@bare
-def nearest(
+@jit_bare
+def measure_kth_distances(
     rows: SpacedRows, k: int, kept: CodeArray, distances: FloatArray, run: tuple[int, int], out: FloatArray
 ) -> None:
     """Set each row's summed share with the farthest of its k nearest records, itself among them."""
@@ -62,14 +64,14 @@ def nearest(
             # Its own group first: what is near is soon known.
             group = own if at == 0 else (at - 1 if at <= own else at)
             limit = distances[n_kept - 1] if n_held >= k else np.inf
-            start = apart(rows, row, rows.starts[group], (0, lead), 0.0, limit)
+            start = pair_share(rows, row, rows.starts[group], (0, lead), 0.0, limit)
             if start >= limit:
                 continue
             for other in range(rows.starts[group], rows.starts[group + 1]):
                 limit = distances[n_kept - 1] if n_held >= k else np.inf
                 if start >= limit:
                     break
-                distance = apart(rows, row, other, (lead, n_columns), start, limit)
+                distance = pair_share(rows, row, other, (lead, n_columns), start, limit)
                 if other == row or distance >= limit:
                     continue
                 place = min(n_kept, k - 1)
@@ -85,8 +87,8 @@ def nearest(
         out[row] = distances[n_kept - 1]
 
 
-@bare
-def neighbours(rows: SpacedRows, found: CodeArray, distances: FloatArray, run: tuple[int, int]) -> None:
+@jit_bare
+def find_nearest(rows: SpacedRows, found: CodeArray, distances: FloatArray, run: tuple[int, int]) -> None:
     """Set the nearest other rows (n_rows, n_nearest), and how far they are; -1 and inf where there are not so many."""
     lead, n_columns, last = rows.n_leading, rows.unit.size, found.shape[1] - 1
     for row in range(run[0], run[1]):
@@ -95,12 +97,12 @@ def neighbours(rows: SpacedRows, found: CodeArray, distances: FloatArray, run: t
             found[row, i], distances[row, i] = -1, np.inf
         for at in range(rows.starts.size - 1):
             group = own if at == 0 else (at - 1 if at <= own else at)
-            start = apart(rows, row, rows.starts[group], (0, lead), 0.0, distances[row, last])
+            start = pair_share(rows, row, rows.starts[group], (0, lead), 0.0, distances[row, last])
             for other in range(rows.starts[group], rows.starts[group + 1]):
                 limit = distances[row, last]
                 if start >= limit:
                     break
-                distance = apart(rows, row, other, (lead, n_columns), start, limit)
+                distance = pair_share(rows, row, other, (lead, n_columns), start, limit)
                 if other == row or distance >= limit:
                     continue
                 place = last
@@ -110,8 +112,8 @@ def neighbours(rows: SpacedRows, found: CodeArray, distances: FloatArray, run: t
                 found[row, place], distances[row, place] = other, distance
 
 
-@bare
-def dear_pairs(
+@jit_bare
+def find_overpriced_pairs(
     rows: SpacedRows, prices: FloatArray, margin: float, run: tuple[int, int], pairs: CodeArray, distances: FloatArray
 ) -> int:
     """Set the pairs whose prices exceed their cost, as many as have room, and their distance; return how many."""
@@ -119,7 +121,7 @@ def dear_pairs(
     n = 0
     for row in range(run[0], run[1]):
         for group in range(rows.starts.size - 1):
-            start = apart(rows, row, rows.starts[group], (0, lead), 0.0, prices[row])
+            start = pair_share(rows, row, rows.starts[group], (0, lead), 0.0, prices[row])
             if start >= prices[row]:
                 continue
             for other in range(rows.starts[group], rows.starts[group + 1]):
@@ -128,7 +130,7 @@ def dear_pairs(
                 limit = (prices[row] + prices[other]) / 2 - margin
                 if start >= limit:
                     continue
-                distance = apart(rows, row, other, (lead, n_columns), start, limit)
+                distance = pair_share(rows, row, other, (lead, n_columns), start, limit)
                 if distance < limit:
                     if n < pairs.shape[0]:
                         pairs[n, 0], pairs[n, 1], distances[n] = row, other, distance

@@ -9,20 +9,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hushtable._types import CodeArray, CountArray, FloatArray
-from hushtable.kernels._jit import bare, inner, record
+from hushtable.kernels._jit import jit_bare, jit_inner, record_dtype
 from hushtable.kernels.class_profile import (
-    ROUNDER,
+    BONUS_PER_ROUND_LEVEL,
     Axes as Axes,
     Profile,
-    foresee,
+    cut_preference,
+    foresee_gains,
     may_cut,
-    preference,
-    profile,
+    profile_rows,
     share_of,
     sort_profile,
 )
 from hushtable.kernels.judge import Rules, passes
-from hushtable.kernels.rows import ByteArray, Rows as Rows, mark, part
+from hushtable.kernels.rows import ByteArray, Rows as Rows, mark_sides, split_rows
 
 
 class JudgedCut(NamedTuple):
@@ -48,8 +48,8 @@ class CutNode(NamedTuple):
     size: int
 
 
-@inner
-def both_pass(
+@jit_inner
+def passes_on_both_sides(
     rows: Rows,
     judged: JudgedCut,
     entries: NDArray[Any],
@@ -61,13 +61,13 @@ def both_pass(
 ) -> bool:
     """Tell whether both sides of a cut of column j satisfy every rule; of a column, shorter cuts come first."""
     if judged.moved[0] < 0:
-        _begin(rows, judged, entries, node, j)
+        _start_sweep(rows, judged, entries, node, j)
     until = n_left - n_whole
     if length > 0:
         until += entries[length - 1].key
     for i in range(judged.moved[0], until):
-        _move(rows, judged, judged.order[i], 1, -1)
-        _move(rows, judged, judged.order[i], 0, 1)
+        _add_to_side(rows, judged, judged.order[i], 1, -1)
+        _add_to_side(rows, judged, judged.order[i], 0, 1)
     judged.moved[0] = until
     for side in range(2):
         size = node.size - n_left if side else n_left
@@ -76,8 +76,8 @@ def both_pass(
     return True
 
 
-@inner
-def _begin(rows: Rows, judged: JudgedCut, entries: NDArray[Any], node: CutNode, j: int) -> None:
+@jit_inner
+def _start_sweep(rows: Rows, judged: JudgedCut, entries: NDArray[Any], node: CutNode, j: int) -> None:
     """Put all rows on the right side, in the order in which cuts take them; a key is how many come up to its entry."""
     for place in range(entries.size):
         entries[place].key = 0
@@ -86,7 +86,7 @@ def _begin(rows: Rows, judged: JudgedCut, entries: NDArray[Any], node: CutNode, 
         place = judged.places[rows.codes[i, j]]
         if place + 1 < entries.size:
             entries[place + 1].key += 1
-        _move(rows, judged, i, 1, 1)
+        _add_to_side(rows, judged, i, 1, 1)
     for place in range(1, entries.size):
         entries[place].key += entries[place - 1].key
     for i in range(node.start, node.end):
@@ -97,7 +97,7 @@ def _begin(rows: Rows, judged: JudgedCut, entries: NDArray[Any], node: CutNode, 
     judged.moved[0] = 0
 
 
-@inner
+@jit_inner
 def end_sweep(rows: Rows, judged: JudgedCut, node: CutNode) -> None:
     """Forget the sensitive counts of a column's cuts, touching only values that the class holds."""
     if judged.moved[0] < 0:
@@ -112,8 +112,8 @@ def end_sweep(rows: Rows, judged: JudgedCut, node: CutNode) -> None:
     judged.moved[0] = -1
 
 
-@inner
-def _move(rows: Rows, judged: JudgedCut, i: int, side: int, sign: int) -> None:
+@jit_inner
+def _add_to_side(rows: Rows, judged: JudgedCut, i: int, side: int, sign: int) -> None:
     """Add a row's sensitive values and population to one side, or take them away."""
     row = rows.order[i]
     count = rows.words[i, rows.words.shape[1] - 1] if rows.is_weighted else 1
@@ -128,11 +128,11 @@ def _move(rows: Rows, judged: JudgedCut, i: int, side: int, sign: int) -> None:
             judged.n_held[side, s] += int(after > 0) - int(before > 0)
 
 
-_MANY = 2**31 - 1
-N_TOGETHER: Final = 4
+_ABOVE_ALL_CODES = 2**31 - 1
+CUTS_PER_BYTE: Final = 4
 """Cuts whose sides are marked together: two bits of a byte each."""
 
-CUT: Final = record(
+CUT: Final = record_dtype(
     ("score", np.float64),
     ("column", np.int64),
     ("length", np.int64),  # of the prefix of the profile that goes left
@@ -162,7 +162,7 @@ class Options(NamedTuple):
     n_rows: int = 2**62  # after classes of so many rows, too
 
 
-@inner
+@jit_inner
 def best_by_gain(
     rows: Rows, axes: Axes, judged: JudgedCut | None, options: Options, held: Profile, choice: Choice, node: CutNode
 ) -> int:
@@ -171,7 +171,7 @@ def best_by_gain(
     return n_cuts - 1 if n_cuts < 2 else _best_of_all(rows, axes, held, choice, node)
 
 
-@inner
+@jit_inner
 def rank_by_gain(
     rows: Rows, axes: Axes, judged: JudgedCut | None, options: Options, held: Profile, choice: Choice, node: CutNode
 ) -> int:
@@ -186,10 +186,10 @@ def rank_by_gain(
             continue
         axis, share, begin = axes.columns[j], held.columns[j].share, axes.columns[j].begin
         is_tree = axis.is_ordered and axis.depth > 0
-        most_preferred = 1.0 + ROUNDER * axis.n_rounds
+        most_preferred = 1.0 + BONUS_PER_ROUND_LEVEL * axis.n_rounds
         sort_profile(axes, held, j)
         if is_tree:
-            foresee(axes, held, j, min_size)
+            foresee_gains(axes, held, j, min_size)
         entries = held.entries[begin : begin + n_codes]
         lowest = axes.places[begin + entries[0].code].position
         highest = axes.places[begin + entries[n_codes - 1].code].position
@@ -218,12 +218,12 @@ def rank_by_gain(
             if axis.depth == 0:
                 score *= math.sqrt(math.sqrt(min(n_left, n_right) / size))
             if axis.n_rounds > 0:
-                score *= preference(axes, j, entries, length)
+                score *= cut_preference(axes, j, entries, length)
             if score <= cuts[last].score or (is_tree and not may_cut(axes, j, held.columns[j].level, entries, length)):
                 continue
-            if judged is not None and not both_pass(rows, judged, entries, node, j, length, n_left, n_left):
+            if judged is not None and not passes_on_both_sides(rows, judged, entries, node, j, length, n_left, n_left):
                 continue
-            _enter(cuts, score, j, length, n_left, left, right)
+            _insert_cut(cuts, score, j, length, n_left, left, right)
         if judged is not None:
             end_sweep(rows, judged, node)
     n_cuts = 0
@@ -232,8 +232,8 @@ def rank_by_gain(
     return n_cuts
 
 
-@inner
-def _enter(cuts: NDArray[Any], score: float, j: int, length: int, n_left: int, left: float, right: float) -> None:
+@jit_inner
+def _insert_cut(cuts: NDArray[Any], score: float, j: int, length: int, n_left: int, left: float, right: float) -> None:
     """Insert a cut among the best; an earlier one keeps its place in a tie."""
     place = cuts.size - 1
     while place > 0 and cuts[place - 1].score < score:
@@ -246,30 +246,30 @@ def _enter(cuts: NDArray[Any], score: float, j: int, length: int, n_left: int, l
     cut.n_left, cut.left, cut.right = n_left, left, right
 
 
-@inner
+@jit_inner
 def _best_of_all(rows: Rows, axes: Axes, held: Profile, choice: Choice, node: CutNode) -> int:
     """Return the one of the best cuts that gains most in all columns."""
     cuts, n_varying = choice.cuts, varying_columns(axes, held)
     varying = held.counted[:, :n_varying]
     best, most = 0, -1.0
-    for first in range(0, cuts.size, N_TOGETHER):
+    for first in range(0, cuts.size, CUTS_PER_BYTE):
         last = first
-        while last < min(first + N_TOGETHER, cuts.size) and cuts[last].score >= 0:
+        while last < min(first + CUTS_PER_BYTE, cuts.size) and cuts[last].score >= 0:
             last += 1
         if last == first:
             break
-        n_cut = _send(axes, held, choice, first, last)
+        n_cut = _mark_left_codes(axes, held, choice, first, last)
         columns, n_sides = (choice.cut_columns[:, :n_cut], varying), 2 * (last - first)
-        mark(rows, node.start, node.end, columns, choice.sides, (1 << n_sides) - 1, choice.block, choice.marks)
+        mark_sides(rows, node.start, node.end, columns, choice.sides, (1 << n_sides) - 1, choice.block, choice.marks)
         for i in range(first, last):
             begin = axes.columns[cuts[i].column].begin
             for place in range(begin, begin + cuts[i].length):
                 choice.sides[begin + held.entries[place].code] = 0
-        best, most = best_together(axes, held, choice, varying, (first, last), node.size, (best, most))
+        best, most = compare_cuts(axes, held, choice, varying, (first, last), node.size, (best, most))
     return best
 
 
-@inner
+@jit_inner
 def varying_columns(axes: Axes, held: Profile) -> int:
     """Put the columns of which a class holds several codes, and where they begin, into ``held.counted``; count them."""
     n_varying = 0
@@ -280,8 +280,8 @@ def varying_columns(axes: Axes, held: Profile) -> int:
     return n_varying
 
 
-@inner
-def best_together(
+@jit_inner
+def compare_cuts(
     axes: Axes,
     held: Profile,
     choice: Choice,
@@ -298,16 +298,16 @@ def best_together(
         _span_sides(axes, j, entries, choice.marks[begin:], choice.spans[j], 2 * (last - first))
     for i in range(first, last):
         cut = choice.cuts[i]
-        score = _gain_of_all(axes, held, choice.spans, cut, i - first, size)
+        score = _total_gain(axes, held, choice.spans, cut, i - first, size)
         j, begin = cut.column, axes.columns[cut.column].begin
-        score *= preference(axes, j, held.entries[begin:], cut.length)
+        score *= cut_preference(axes, j, held.entries[begin:], cut.length)
         if score > most:
             best, most = i, score
     return best, most
 
 
-@inner
-def _send(axes: Axes, held: Profile, choice: Choice, first: int, last: int) -> int:
+@jit_inner
+def _mark_left_codes(axes: Axes, held: Profile, choice: Choice, first: int, last: int) -> int:
     """Say of the codes that some cuts send left that they do; return how many columns are cut."""
     n_cut, cut_columns = 0, choice.cut_columns
     for i in range(first, last):
@@ -324,7 +324,7 @@ def _send(axes: Axes, held: Profile, choice: Choice, first: int, last: int) -> i
     return n_cut
 
 
-@inner
+@jit_inner
 def _span_sides(axes: Axes, j: int, entries: NDArray[Any], marks: ByteArray, spans: CountArray, n_sides: int) -> None:
     """Set what a column spans on each of eight sides, asked for or not, from its marks, and forget those."""
     axis, n_codes, all_sides = axes.columns[j], entries.size, (1 << n_sides) - 1
@@ -357,7 +357,7 @@ def _span_sides(axes: Axes, j: int, entries: NDArray[Any], marks: ByteArray, spa
             for side in range(8):
                 n_units[side] += held >> side & 1
     else:
-        low[:] = _MANY
+        low[:] = _ABOVE_ALL_CODES
         seen, last = 0, -1
         for i in range(n_codes):
             code = entries[i].code
@@ -370,7 +370,7 @@ def _span_sides(axes: Axes, j: int, entries: NDArray[Any], marks: ByteArray, spa
             chars, share = places[unit].chars, places[unit].listed
             for side in range(8):
                 is_held, is_fresh = held >> side & 1, fresh >> side & 1
-                low[side] = min(low[side], code + (1 - is_held) * _MANY)
+                low[side] = min(low[side], code + (1 - is_held) * _ABOVE_ALL_CODES)
                 high[side] = max(high[side], is_held * code)
                 n_units[side] += is_fresh
                 n_chars[side] += is_fresh * chars
@@ -379,8 +379,8 @@ def _span_sides(axes: Axes, j: int, entries: NDArray[Any], marks: ByteArray, spa
         marks[entries[i].code] = 0
 
 
-@inner
-def _gain_of_all(axes: Axes, held: Profile, spans: CountArray, cut: Any, together: int, size: int) -> float:
+@jit_inner
+def _total_gain(axes: Axes, held: Profile, spans: CountArray, cut: Any, together: int, size: int) -> float:
     """Return what a cut, one of those marked ``together``, gains in all columns; per bit if its own has a hierarchy."""
     n_left = cut.n_left
     n_right = size - n_left
@@ -403,7 +403,7 @@ def _gain_of_all(axes: Axes, held: Profile, spans: CountArray, cut: Any, togethe
     return total
 
 
-@inner
+@jit_inner
 def best_by_median(
     rows: Rows,
     axes: Axes,
@@ -442,7 +442,7 @@ def best_by_median(
                 length += 1
             passes = True
             if judged is not None:
-                passes = both_pass(rows, judged, entries, node, j, length, n_short, size // 2)
+                passes = passes_on_both_sides(rows, judged, entries, node, j, length, n_short, size // 2)
                 end_sweep(rows, judged, node)
             if passes:
                 cut.column, cut.length, cut.n_dealt, cut.n_left = j, length, size // 2 - n_short, size // 2
@@ -454,7 +454,7 @@ def best_by_median(
                 continue
             if is_tree and not may_cut(axes, j, held.columns[j].level, entries, length):
                 continue
-            if judged is not None and not both_pass(rows, judged, entries, node, j, length, n_left, n_left):
+            if judged is not None and not passes_on_both_sides(rows, judged, entries, node, j, length, n_left, n_left):
                 continue
             nearest = off
             cut.column, cut.length, cut.n_dealt, cut.n_left = j, length, 0, n_left
@@ -490,8 +490,8 @@ class Work(NamedTuple):
     spare: Rows  # room for one class
 
 
-@bare
-def grow(
+@jit_bare
+def grow_tree(
     rows: Rows,
     axes: Axes,
     judged: JudgedCut | None,
@@ -519,7 +519,7 @@ def grow(
         n_looked += end - start
         best = -1
         if size >= 2 * options.min_size and end - start > 1:
-            profile(rows, axes, work.held, start, end, stack[top, 3:])
+            profile_rows(rows, axes, work.held, start, end, stack[top, 3:])
             node = CutNode(start, end, size)
             if by_gain is not None:
                 best = best_by_gain(rows, axes, judged, options, work.held, work.choice, node)
@@ -548,7 +548,7 @@ def grow(
             goes_left[code] = 1
         cursor[MEMBERS] += length
         dealt = entries[length].code if n_dealt > 0 else -1
-        middle = part(rows, start, end, column, goes_left, (dealt, n_dealt), spare)
+        middle = split_rows(rows, start, end, column, goes_left, (dealt, n_dealt), spare)
         for i in range(length):
             goes_left[entries[i].code] = 0
         for i in range(stack.shape[1]):
@@ -562,8 +562,8 @@ def grow(
     return DONE
 
 
-@bare
-def finish(stack: CountArray, tree: SplitTree) -> None:
+@jit_bare
+def finish_tree(stack: CountArray, tree: SplitTree) -> None:
     """Make classes of whatever is still stacked."""
     cursor = tree.cursor
     while cursor[STACKED] > 0:

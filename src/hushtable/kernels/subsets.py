@@ -12,7 +12,7 @@ import numpy as np
 
 from hushtable._types import CodeArray, CountArray
 from hushtable.kernels._jit import jit
-from hushtable.kernels.group import refine
+from hushtable.kernels.group import refine_classes
 
 N_FIGURES = 3
 """Figures of a column set: classes, pairs of records that share a class, records of the smallest class."""
@@ -32,7 +32,9 @@ class Levels(NamedTuple):
 
 
 @jit
-def measure(codes: CodeArray, widths: CountArray, counts: CountArray, columns: CountArray, levels: Levels) -> int:
+def measure_columns(
+    codes: CodeArray, widths: CountArray, counts: CountArray, columns: CountArray, levels: Levels
+) -> int:
     """Split by some columns, widest first; return the level that holds the partition and its figures.
 
     While the classes are few, labels by direct address are cheapest: narrow columns first, or one that leaves most
@@ -43,15 +45,15 @@ def measure(codes: CodeArray, widths: CountArray, counts: CountArray, columns: C
     n_classes = 1
     first, last = 0, columns.size
     if last > 0 and widths[columns[0]] > n_rows // 4:
-        n_classes = refine(labels, n_classes, codes[columns[0]], widths[columns[0]], relabelled)
+        n_classes = refine_classes(labels, n_classes, codes[columns[0]], widths[columns[0]], relabelled)
         labels, relabelled = relabelled, labels
         first = 1
     else:
         while last > 0 and n_classes * (widths[columns[last - 1]] + 1) <= 4 * n_rows + 65_536:
             last -= 1
-            n_classes = refine(labels, n_classes, codes[columns[last]], widths[columns[last]], relabelled)
+            n_classes = refine_classes(labels, n_classes, codes[columns[last]], widths[columns[last]], relabelled)
             labels, relabelled = relabelled, labels
-    _start(labels, n_classes, counts, levels)
+    _start_level(labels, n_classes, counts, levels)
     level = 0
     while first < last:
         merged, width = codes[columns[first]], widths[columns[first]] + 1
@@ -62,13 +64,13 @@ def measure(codes: CodeArray, widths: CountArray, counts: CountArray, columns: C
             merged = (merged + np.int32(1)) * np.int32(wide) + codes[columns[first]]
             width *= wide
             first += 1
-        _split(levels, level, merged, counts)
+        _split_level(levels, level, merged, counts)
         level += 1
     return level
 
 
 @jit
-def _start(labels: CodeArray, n_classes: int, counts: CountArray, levels: Levels) -> None:
+def _start_level(labels: CodeArray, n_classes: int, counts: CountArray, levels: Levels) -> None:
     """Make level 0 of given classes."""
     n_members = np.zeros(n_classes, np.int32)
     sizes = np.zeros(n_classes, np.int64)
@@ -102,15 +104,15 @@ def _start(labels: CodeArray, n_classes: int, counts: CountArray, levels: Levels
 
 
 @jit
-def walk(
+def walk_subsets(
     codes: CodeArray, counts: CountArray, bits: CountArray, prefix: CountArray, levels: Levels, out: CountArray
 ) -> None:
     """Measure every union of a prefix, which ends with the first column that may be added, and later columns."""
     n_columns = bits.size
     base = prefix.size - 1
-    _start(np.zeros(counts.size, np.int32), 1, counts, levels)
+    _start_level(np.zeros(counts.size, np.int32), 1, counts, levels)
     for i in range(base):
-        _split(levels, i, codes[prefix[i]], counts)
+        _split_level(levels, i, codes[prefix[i]], counts)
     mask = bits[prefix[:base]].sum()
     out[mask] = levels.tally[base, 4:]
     path = np.zeros(n_columns + 1, np.int64)
@@ -118,7 +120,7 @@ def walk(
     column = prefix[base]
     while True:
         if column < n_columns:
-            _split(levels, level, codes[column], counts)
+            _split_level(levels, level, codes[column], counts)
             mask += bits[column]
             path[level] = column
             level += 1
@@ -133,7 +135,7 @@ def walk(
 
 
 @jit
-def _split(levels: Levels, level: int, codes: CodeArray, counts: CountArray) -> None:
+def _split_level(levels: Levels, level: int, codes: CodeArray, counts: CountArray) -> None:
     """Split the classes of a level by one column; they become the next level."""
     rows, out, ends = levels.rows[level], levels.rows[level + 1], levels.ends[level + 1]
     bins, touched, held = levels.bins, levels.touched, levels.held

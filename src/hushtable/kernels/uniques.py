@@ -16,10 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray
-from hushtable.kernels._jit import bare, inner, record
+from hushtable.kernels._jit import jit_bare, jit_inner, record_dtype
 from hushtable.kernels.sampling import (
     NO_ROOM,
-    OVER,
+    WALK_OVER,
     FoundSets as FoundSets,
     WalkGrid as WalkGrid,
     WalkStack,
@@ -28,10 +28,10 @@ from hushtable.kernels.sampling import (
     with_more_room,
 )
 
-LARGEST: Final = 48
+MAX_SMALL_CLASS_ROWS: Final = 48
 """Rows of a class that is settled on the spot; a word of bits bounds it by 62."""
 
-_COLUMN: Final = record(
+_COLUMN: Final = record_dtype(
     ("agree", np.int64),  # bits of the rows that agree with a probe on a column
     ("agree_after", np.int64),  # and on all from it on
     ("chosen", np.int64),  # of the columns under way, by size: which
@@ -48,11 +48,11 @@ class Settling(NamedTuple):
 
 def new_settling(n_columns: int) -> Settling:
     """Return scratch for classes over so many columns."""
-    return Settling(np.empty((n_columns, LARGEST), dtype=np.int32), np.empty(n_columns + 2, dtype=_COLUMN))
+    return Settling(np.empty((n_columns, MAX_SMALL_CLASS_ROWS), dtype=np.int32), np.empty(n_columns + 2, dtype=_COLUMN))
 
 
-@inner
-def settle(
+@jit_inner
+def resolve_small_classes(
     grid: WalkGrid,
     found: FoundSets,
     rows: CodeArray,
@@ -93,7 +93,7 @@ def settle(
             limit = min(int(found.sizes[row]) - 1, max_size) - size
             if grid.probes[row] != 1 or limit <= 0:
                 continue
-            _agreements(cells, n_members, place, grid.missing_matches, columns)
+            _set_agreements(cells, n_members, place, grid.missing_matches, columns)
             itself = np.int64(1) << place
             if columns[0].agree_after & probes != itself:
                 continue
@@ -108,8 +108,8 @@ def settle(
                     found.paths[row, size + level] = first + columns[level].chosen
 
 
-@inner
-def _agreements(cells: CodeArray, n_members: int, place: int, missing_matches: bool, columns: NDArray[Any]) -> None:
+@jit_inner
+def _set_agreements(cells: CodeArray, n_members: int, place: int, missing_matches: bool, columns: NDArray[Any]) -> None:
     """Say which rows of a class agree with one of them on each column, and on all columns from each one on."""
     agree_after = (np.int64(1) << n_members) - 1
     columns[columns.size - 1].agree_after = agree_after
@@ -126,7 +126,7 @@ def _agreements(cells: CodeArray, n_members: int, place: int, missing_matches: b
         columns[column].agree, columns[column].agree_after = bits, agree_after
 
 
-@inner
+@jit_inner
 def _smallest_addition(
     columns: NDArray[Any],
     bits: tuple[np.int64, np.int64, np.int64, np.int64],
@@ -179,7 +179,7 @@ def _smallest_addition(
 
 _LOG_FULL: Final = -3  # besides what `next_column` returns
 
-_KEY: Final = record(
+_KEY: Final = record_dtype(
     ("members", np.int32),  # rows of a class with a code; then where the next of them goes
     ("probes", np.int32),
     ("targets", np.int32),
@@ -216,7 +216,7 @@ def _new_split(grid: WalkGrid) -> _Split:
     )
 
 
-def walk(
+def walk_sets(
     grid: WalkGrid, found: FoundSets, pulse: CountArray, seen: FloatArray, below: FloatArray, part: int, n_parts: int
 ) -> None:
     """Find every probe's first smallest column set, of each size in the order of the walk; of n_parts branches, one.
@@ -233,7 +233,7 @@ def walk(
         stack = with_more_room(stack)
 
 
-@bare
+@jit_bare
 def walk_on(
     grid: WalkGrid,
     found: FoundSets,
@@ -251,14 +251,14 @@ def walk_on(
     while pulse[0] < pulse[1]:
         column = next_column(stack, n_columns)
         if column < 0:
-            return column == OVER
+            return column == WALK_OVER
         size = stack.size[0]
         if size == 0:
             pulse[2] = column
         elif size == 1 and column % n_parts != part:
             continue
         path[size] = column
-        n_small, n_hits = _split(grid, found.sizes, column, size + 1, stack, split, LARGEST)
+        n_small, n_hits = _split_classes(grid, found.sizes, column, size + 1, stack, split, MAX_SMALL_CLASS_ROWS)
         size += 1
         if grid.allowed[size]:
             for hit in range(n_hits):
@@ -272,7 +272,7 @@ def walk_on(
         mine, n_shares = (part, n_parts) if size == 1 else (0, 1)
         if n_small > 0:
             starts = split.small_starts[: n_small + 1]
-            settle(grid, found, split.small, starts, path[:size], (mine, n_shares), pulse, settling)
+            resolve_small_classes(grid, found, split.small, starts, path[:size], (mine, n_shares), pulse, settling)
         if pulse[0] >= pulse[1]:
             break
         if size == 1:
@@ -290,14 +290,14 @@ def walk_on(
 
 
 def walk_all(grid: WalkGrid, pulse: CountArray, seen: FloatArray) -> tuple[CodeArray, CodeArray, NDArray[np.int16]]:
-    """Return row, target and set of every hit that no earlier columns of its set make; `minimal_only` sifts them."""
+    """Return row, target and set of every hit that no earlier columns of its set make, for `mark_minimal_sets`."""
     n_rows, max_size = grid.codes.shape[1], len(grid.allowed) - 1
     stack, split = new_stack(n_rows, max_size), _new_split(grid)
     sizes = np.full(n_rows, max_size + 1, dtype=np.int32)
     hits, paths = np.empty((2, 2 * n_rows), dtype=np.int32), np.full((2 * n_rows, max_size), -1, dtype=np.int16)
     log = _Log(hits, paths, np.zeros(1, dtype=np.int64))
     status = NO_ROOM
-    while status != OVER:
+    while status != WALK_OVER:
         status = walk_all_on(grid, sizes, stack, split, log, pulse, seen)
         if status == NO_ROOM:
             stack = with_more_room(stack)
@@ -308,7 +308,7 @@ def walk_all(grid: WalkGrid, pulse: CountArray, seen: FloatArray) -> tuple[CodeA
     return log.hits[0, :n_hits].copy(), log.hits[1, :n_hits].copy(), log.paths[:n_hits].copy()
 
 
-@bare
+@jit_bare
 def walk_all_on(
     grid: WalkGrid, sizes: CodeArray, stack: WalkStack, split: _Split, log: _Log, pulse: CountArray, seen: FloatArray
 ) -> int:
@@ -325,7 +325,7 @@ def walk_all_on(
         if size == 0:
             pulse[2] = column
         path[size] = column
-        _, n_hits = _split(grid, sizes, column, size + 1, stack, split, 0)
+        _, n_hits = _split_classes(grid, sizes, column, size + 1, stack, split, 0)
         pulse[0] += 1
         size += 1
         seen[path[0], size] += 1
@@ -337,17 +337,17 @@ def walk_all_on(
                     log.paths[n_logged, place] = path[place]
                 log.n_hits[0] += 1
         stack.size[0] = size
-    return OVER
+    return WALK_OVER
 
 
-def minimal_only(offsets: CountArray, paths: NDArray[np.int16], n_columns: int) -> BoolArray:
+def mark_minimal_sets(offsets: CountArray, paths: NDArray[np.int16], n_columns: int) -> BoolArray:
     """Say which sets contain no other set of the same row: ``paths[offsets[r]:offsets[r + 1]]``, smaller sets first."""
     is_minimal = np.ones(len(paths), dtype=np.bool_)
     _drop_larger(offsets, paths, np.zeros(n_columns, dtype=np.bool_), is_minimal)
     return is_minimal
 
 
-@bare
+@jit_bare
 def _drop_larger(offsets: CountArray, paths: NDArray[np.int16], holds: BoolArray, is_minimal: BoolArray) -> None:
     """Unmark the sets that contain another one; ``holds`` is False for every column."""
     max_size = paths.shape[1]
@@ -373,8 +373,8 @@ def _drop_larger(offsets: CountArray, paths: NDArray[np.int16], holds: BoolArray
                     holds[paths[large, place]] = False
 
 
-@inner
-def _next_allowed(allowed: BoolArray, size: int) -> int:
+@jit_inner
+def _next_size(allowed: BoolArray, size: int) -> int:
     """Return the smallest size asked for above one; past the largest where there is none."""
     larger = size + 1
     while larger < allowed.size and not allowed[larger]:
@@ -382,14 +382,14 @@ def _next_allowed(allowed: BoolArray, size: int) -> int:
     return larger
 
 
-@inner
-def _split(
+@jit_inner
+def _split_classes(
     grid: WalkGrid, sizes: CodeArray, column: int, size: int, stack: WalkStack, split: _Split, largest_small: int
 ) -> tuple[int, int]:
     """Split the classes before a column set's last column by it; return how many are small, and how many hits."""
     codes = grid.codes[column]
     lowest = -1 if grid.missing_matches else 0
-    needed = _next_allowed(grid.allowed, size)
+    needed = _next_size(grid.allowed, size)
     ends_here = grid.allowed[size] or needed == grid.allowed.size
     keys, touched, rows, starts = split.keys, split.touched, stack.rows, stack.starts
     above, level = stack.levels[size - 1], stack.levels[size]

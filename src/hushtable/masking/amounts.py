@@ -11,10 +11,18 @@ from typing import Final
 import numpy as np
 
 from hushtable._types import CodeArray, FloatArray
-from hushtable.columns import Column, ColumnSpec, canonical, doubts, found, from_texts, strings
+from hushtable.columns import (
+    Column,
+    ColumnSpec,
+    find_ambiguities,
+    from_texts,
+    infer_spelling,
+    text_series,
+    to_canonical_texts,
+)
 from hushtable.tables import Table
 
-_TIMES: Final[Mapping[str, float]] = MappingProxyType(
+_FACTOR_OF_UNIT: Final[Mapping[str, float]] = MappingProxyType(
     {"": 1.0}
     | dict.fromkeys(("k", "K", "tsd", "Tsd", "Tsd."), 1e3)
     | dict.fromkeys(("M", "Mio", "Mio.", "mio", "Mill.", "million"), 1e6)
@@ -29,7 +37,7 @@ _AMOUNT: Final = re.compile(
 )
 
 
-def by_amount(table: Table, names: tuple[str, ...]) -> tuple[Table, tuple[str, ...]]:
+def convert_amounts(table: Table, names: tuple[str, ...]) -> tuple[Table, tuple[str, ...]]:
     """Return a table in which columns of text that are amounts are numbers, and which these are."""
     read = {name: amounts for name in table.names if name in names and (amounts := read_amounts(table.column(name)))}
     columns = tuple(read[column.name][0] if column.name in read else column for column in table.columns)
@@ -51,10 +59,10 @@ def read_amounts(column: Column) -> tuple[Column, CodeArray] | None:
     units = {part["unit"] for part in parts}
     if any(len({part[end] for part in parts}) > 1 for end in ("before", "after")):
         return None
-    if len(units) > 1 and not units <= _TIMES.keys():
+    if len(units) > 1 and not units <= _FACTOR_OF_UNIT.keys():
         return None
-    times = np.array([_TIMES.get(part["unit"], 1.0) for part in parts])
-    readings = [numbers * times for numbers in _numbers([part["number"] for part in parts])]
+    times = np.array([_FACTOR_OF_UNIT.get(part["unit"], 1.0) for part in parts])
+    readings = [numbers * times for numbers in _parse_numbers([part["number"] for part in parts])]
     # By a point or a comma: where one reading is a thousand times the other everywhere, they agree on what counts.
     if not readings or any(
         not np.allclose(each / np.abs(each).max(), readings[0] / np.abs(readings[0]).max()) for each in readings
@@ -64,14 +72,14 @@ def read_amounts(column: Column) -> tuple[Column, CodeArray] | None:
     return Column(column.name, "decimal", values), codes.ravel().astype(np.int32)
 
 
-def _numbers(cells: list[str]) -> list[FloatArray]:
+def _parse_numbers(cells: list[str]) -> list[FloatArray]:
     """Return the numbers of texts, in every way that their marks may be read; none where a text is no number."""
-    texts = strings("", cells)
-    marks = doubts(texts, ColumnSpec(), points_may_group=True)[1]
+    texts = text_series("", cells)
+    marks = find_ambiguities(texts, ColumnSpec(), points_may_group=True)[1]
     specs = [ColumnSpec(decimal=decimal, thousands=thousands) for decimal, thousands in marks]
     read = []
-    for spec in specs or [found(texts, ColumnSpec())]:
-        numbers, places = from_texts("", canonical(texts, spec).to_list())
+    for spec in specs or [infer_spelling(texts, ColumnSpec())]:
+        numbers, places = from_texts("", to_canonical_texts(texts, spec).to_list())
         if numbers.kind not in ("integer", "decimal") or not numbers.values.any():
             return []
         read.append(numbers.values.astype(np.float64)[places])

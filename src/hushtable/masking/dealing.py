@@ -12,7 +12,7 @@ from itertools import combinations
 
 import numpy as np
 
-from hushtable._types import CodeArray, CountArray, FloatArray, frozen
+from hushtable._types import CodeArray, CountArray, FloatArray, freeze_array
 
 STAR = -1  # the code of a cell that agrees with no other, and of a masked one
 
@@ -27,7 +27,7 @@ class Types:
 
     def __post_init__(self) -> None:
         for array in (self.values, self.supply, self.weights):
-            frozen(array)
+            freeze_array(array)
 
     @property
     def n_clusters(self) -> int:
@@ -48,15 +48,15 @@ class Dealing:
     counts: CountArray  # how many groups have these members
 
     def __post_init__(self) -> None:
-        frozen(self.members)
-        frozen(self.counts)
+        freeze_array(self.members)
+        freeze_array(self.counts)
 
     def cost(self, types: Types) -> float:
         """Return what the stars cost: for every group, its clusters times the weight of what it hides."""
-        hidden = patterns(types, self) == STAR
+        hidden = find_patterns(types, self) == STAR
         return float(types.n_clusters * ((hidden @ types.weights) @ self.counts))
 
-    def left(self, types: Types) -> Types:
+    def remaining_types(self, types: Types) -> Types:
         """Return the records that are not dealt."""
         supply = types.supply.copy()
         for cluster, row in enumerate(supply):
@@ -64,7 +64,7 @@ class Dealing:
         return Types(types.values, supply, types.weights)
 
 
-def patterns(types: Types, dealing: Dealing, without: int | None = None) -> CodeArray:
+def find_patterns(types: Types, dealing: Dealing, without: int | None = None) -> CodeArray:
     """Return the cells on which the members of every group agree, perhaps without one cluster, and `STAR` elsewhere."""
     asked = [cluster for cluster in range(types.n_clusters) if cluster != without]
     cells = types.values[dealing.members[:, asked[0]]]
@@ -73,12 +73,12 @@ def patterns(types: Types, dealing: Dealing, without: int | None = None) -> Code
     return cells
 
 
-def subsets(n_columns: int) -> list[tuple[int, ...]]:
+def list_subsets(n_columns: int) -> list[tuple[int, ...]]:
     """List all sets of columns, the largest first."""
     return [chosen for size in range(n_columns, -1, -1) for chosen in combinations(range(n_columns), size)]
 
 
-def kept_cells(values: CodeArray, columns: Sequence[int]) -> CodeArray:
+def label_equal_cells(values: CodeArray, columns: Sequence[int]) -> CodeArray:
     """Label the types that could publish the same cells in some columns alike; -1 where a cell agrees with nothing."""
     cells = values[:, list(columns)]
     labels = np.zeros(len(values), dtype=np.int32)
@@ -98,7 +98,7 @@ def poorest_counts(supply: CountArray, labels: CodeArray) -> CountArray:
     return np.asarray(np.min(held, axis=0), dtype=np.int64)
 
 
-def greedy(types: Types) -> Dealing:
+def deal_greedily(types: Types) -> Dealing:
     """Deal together records that agree on much, the most agreeing sets of columns first.
 
     O(2^d n_types n_clusters). Its first step deals as many groups without a star as any dealing can. Every other group
@@ -107,19 +107,19 @@ def greedy(types: Types) -> Dealing:
     """
     left = types.supply.copy()
     by_weight: dict[float, list[tuple[int, ...]]] = {}
-    for columns in subsets(len(types.weights)):
+    for columns in list_subsets(len(types.weights)):
         by_weight.setdefault(round(float(types.weights[list(columns)].sum()), 9), []).append(columns)
     parts = []
     for weight in sorted(by_weight, reverse=True):
-        labels = [kept_cells(types.values, columns) for columns in by_weight[weight]]
+        labels = [label_equal_cells(types.values, columns) for columns in by_weight[weight]]
         for each in sorted(labels, key=lambda each: -int(poorest_counts(left, each).sum())):
-            part, taken = _deal(left, each)
+            part, taken = _deal_label(left, each)
             left -= taken
             parts.append(part)
-    return joined(parts)
+    return merge_dealings(parts)
 
 
-def joined(parts: Sequence[Dealing]) -> Dealing:
+def merge_dealings(parts: Sequence[Dealing]) -> Dealing:
     """Return the groups of several dealings as one, equal groups counted together."""
     members = np.concatenate([part.members for part in parts])
     counts = np.concatenate([part.counts for part in parts])
@@ -129,14 +129,14 @@ def joined(parts: Sequence[Dealing]) -> Dealing:
     return Dealing(np.ascontiguousarray(distinct), sums)
 
 
-def aligned(runs: Sequence[CountArray]) -> tuple[list[CountArray], CountArray]:
+def align_runs(runs: Sequence[CountArray]) -> tuple[list[CountArray], CountArray]:
     """Cut rows of runs, of one total length, wherever one begins a new run; return runs by row and lengths."""
     ends = [np.cumsum(lengths) for lengths in runs]
     cuts = np.unique(np.concatenate([[0], *ends]))
     return [np.searchsorted(each, cuts[:-1], side="right") for each in ends], np.diff(cuts)
 
 
-def _deal(left: CountArray, labels: CodeArray) -> tuple[Dealing, CountArray]:
+def _deal_label(left: CountArray, labels: CodeArray) -> tuple[Dealing, CountArray]:
     """Deal as many groups of one label as there are; return them and what was taken of every type."""
     wanted = poorest_counts(left, labels)
     by_label = np.argsort(labels, kind="stable")
@@ -147,12 +147,12 @@ def _deal(left: CountArray, labels: CodeArray) -> tuple[Dealing, CountArray]:
         before = np.concatenate(([0], np.cumsum(row[by_label])))[:-1]
         before -= before[starts][labels[by_label]]
         out[by_label] = np.clip(wanted[labels[by_label]] - before, 0, row[by_label])
-    return dealt_in_runs([(by_label, row[by_label]) for row in taken]), taken
+    return deal_in_runs([(by_label, row[by_label]) for row in taken]), taken
 
 
-def dealt_in_runs(runs: Sequence[tuple[CountArray, CountArray]]) -> Dealing:
+def deal_in_runs(runs: Sequence[tuple[CountArray, CountArray]]) -> Dealing:
     """Make groups of what every cluster gives in turn: its types, and how many records of each."""
-    places, counts = aligned([lengths for _, lengths in runs])
+    places, counts = align_runs([lengths for _, lengths in runs])
     members = np.empty((len(counts), len(runs)), dtype=np.int32)
     for cluster, ((given, _), place) in enumerate(zip(runs, places, strict=True)):
         members[:, cluster] = given[place]

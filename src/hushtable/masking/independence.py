@@ -17,25 +17,25 @@ from hushtable.errors import (
     check_columns,
     check_type,
     check_whole,
-    listed,
     names_in,
+    quote_names,
 )
 from hushtable.io import Frame, drafts
 from hushtable.masking import kept as measures
-from hushtable.masking.amounts import by_amount
-from hushtable.masking.dealing import STAR, Dealing, Types, patterns
-from hushtable.masking.release import PUBLISHED, MaskedRelease, Publish, evidence
-from hushtable.masking.search import METHODS, Masking, MaskingMethod, mask, settle_ties
+from hushtable.masking.amounts import convert_amounts
+from hushtable.masking.dealing import STAR, Dealing, Types, find_patterns
+from hushtable.masking.release import PUBLISHED, MaskedRelease, Publish, encode_evidence
+from hushtable.masking.search import METHODS, Masking, MaskingMethod, mask_types, settle_ties
 from hushtable.quality import check_weights
 from hushtable.search import Budget, Trace, check_budget, check_memory
-from hushtable.tables import Table, opened
+from hushtable.tables import Table, open_table
 
 RowDistance = Callable[[tuple[Any, ...], tuple[Any, ...]], float]
 Clustering = Literal["auto", "runs", "median", "kmeans"] | RowDistance | Sequence[Any]
 CLUSTERINGS: Final = ("auto", "runs", "median", "kmeans")
 
-_ROUNDS = 50
-_ASSIGNED = 2_000  # records that an assignment still places in about a second
+_MAX_ROUNDS = 50
+_MAX_RECORDS_TO_ASSIGN = 2_000  # records that an assignment still places in about a second
 
 
 def equal_clusters(table: Table, n_clusters: int, clustering: str | RowDistance, rng: np.random.Generator) -> CodeArray:
@@ -43,26 +43,26 @@ def equal_clusters(table: Table, n_clusters: int, clustering: str | RowDistance,
     # Rows are shuffled once: every stable sort below then breaks ties at random.
     shuffled = rng.permutation(table.n_rows)
     if callable(clustering):
-        keys = _by_distance(table.take(shuffled), clustering)
-        clusters = _cut(np.arange(table.n_rows), n_clusters, keys)
+        keys = _build_distance_keys(table.take(shuffled), clustering)
+        clusters = _cut_rows(np.arange(table.n_rows), n_clusters, keys)
     else:
         if clustering == "runs" and len(table.columns) > 1:
             raise InputError(
                 f"clustering 'runs' was given {len(table.columns)} columns of B.", hint="choose 'median' or 'kmeans'."
             )
         points = np.array(
-            [_positions(column, codes[shuffled]) for column, codes in zip(table.columns, table.codes, strict=True)]
+            [_cell_positions(column, codes[shuffled]) for column, codes in zip(table.columns, table.codes, strict=True)]
         )
         # By the widest column of the rows at hand.
-        clusters = _cut(np.arange(table.n_rows), n_clusters, lambda rows: max(points[:, rows], key=np.ptp))
+        clusters = _cut_rows(np.arange(table.n_rows), n_clusters, lambda rows: max(points[:, rows], key=np.ptp))
         if clustering == "kmeans":
-            clusters = _around_means(_coordinates(table.take(shuffled), points), clusters, n_clusters)
+            clusters = _move_to_means(_cell_coordinates(table.take(shuffled), points), clusters, n_clusters)
     labels = np.empty(table.n_rows, dtype=np.int32)
     labels[shuffled] = clusters
     return labels
 
 
-def given_clusters(given: Sequence[Any], n_records: int, n_clusters: int) -> CodeArray:
+def number_clusters(given: Sequence[Any], n_records: int, n_clusters: int) -> CodeArray:
     """Check the clusters that someone brings along and number them in their order."""
     if not hasattr(given, "__len__"):
         raise InputError(
@@ -83,7 +83,7 @@ def given_clusters(given: Sequence[Any], n_records: int, n_clusters: int) -> Cod
     return labels.ravel().astype(np.int32)
 
 
-def _positions(column: Column, codes: CodeArray) -> FloatArray:
+def _cell_positions(column: Column, codes: CodeArray) -> FloatArray:
     """Place cells on [0, 1]: by value, or by how frequent a category is; missing ones behind the last."""
     if column.is_ordered:
         places = np.append(column.positions(), 1.0 + 1.0 / max(1, column.n_values))
@@ -94,7 +94,7 @@ def _positions(column: Column, codes: CodeArray) -> FloatArray:
     return np.asarray(rank[codes + 1] / max(1, len(counts) - 1))
 
 
-def _cut(rows: CountArray, n_clusters: int, keys: Callable[[CountArray], FloatArray]) -> CountArray:
+def _cut_rows(rows: CountArray, n_clusters: int, keys: Callable[[CountArray], FloatArray]) -> CountArray:
     """Halve the clusters and cut the rows in the same proportion, in the order of their keys, until one is left."""
     labels = np.zeros(len(rows), dtype=np.int64)
     todo = [(rows, 0, n_clusters)]
@@ -110,7 +110,7 @@ def _cut(rows: CountArray, n_clusters: int, keys: Callable[[CountArray], FloatAr
     return labels
 
 
-def _by_distance(table: Table, distance: RowDistance) -> Callable[[CountArray], FloatArray]:
+def _build_distance_keys(table: Table, distance: RowDistance) -> Callable[[CountArray], FloatArray]:
     """Order rows by how much nearer they are to one of two far ends than to the other."""
     distinct, of_row = table.collapse()
     cells = [
@@ -118,7 +118,7 @@ def _by_distance(table: Table, distance: RowDistance) -> Callable[[CountArray], 
         for row in distinct.codes.T.tolist()
     ]
 
-    def far(place: int, places: CodeArray) -> FloatArray:
+    def distances_from(place: int, places: CodeArray) -> FloatArray:
         try:
             distances: FloatArray = np.array([float(distance(cells[place], cells[other])) for other in places.tolist()])
         except Exception as error:
@@ -132,15 +132,15 @@ def _by_distance(table: Table, distance: RowDistance) -> Callable[[CountArray], 
 
     def keys(rows: CountArray) -> FloatArray:
         places, place = np.unique(of_row[rows], return_inverse=True)
-        one = int(places[np.argmax(far(int(places[0]), places))])
-        from_one = far(one, places)
+        one = int(places[np.argmax(distances_from(int(places[0]), places))])
+        from_one = distances_from(one, places)
         other = int(places[np.argmax(from_one)])
-        return np.asarray((from_one - far(other, places))[place.ravel()])
+        return np.asarray((from_one - distances_from(other, places))[place.ravel()])
 
     return keys
 
 
-def _coordinates(table: Table, points: FloatArray) -> FloatArray:
+def _cell_coordinates(table: Table, points: FloatArray) -> FloatArray:
     """Return points whose squared distances count 1 for different categories, and positions as they are."""
     width = sum(1 if column.is_ordered else column.n_values + 1 for column in table.columns)
     check_memory(
@@ -157,25 +157,25 @@ def _coordinates(table: Table, points: FloatArray) -> FloatArray:
     return np.concatenate(parts, axis=1)
 
 
-def _around_means(points: FloatArray, labels: CountArray, n_clusters: int) -> CountArray:
+def _move_to_means(points: FloatArray, labels: CountArray, n_clusters: int) -> CountArray:
     """Move records to the nearest means that have room, while that helps."""
     size = len(labels) // n_clusters
     best, least = labels, np.inf
-    for _ in range(_ROUNDS):
+    for _ in range(_MAX_ROUNDS):
         means = np.array([points[labels == label].mean(axis=0) for label in range(n_clusters)])
         spread = float(((points - means[labels]) ** 2).sum())
         if spread >= least * (1 - 1e-9):
             break
         best, least = labels, spread
         far = ((points**2).sum(axis=1)[:, None] - 2 * points @ means.T) + (means**2).sum(axis=1)
-        labels = _filled(far, size)
+        labels = _fill_clusters(far, size)
     return best
 
 
-def _filled(far: FloatArray, size: int) -> CountArray:
+def _fill_clusters(far: FloatArray, size: int) -> CountArray:
     """Give every record a cluster: at least distance together, or, of many records, the nearest with room."""
     n_rows, n_clusters = far.shape
-    if n_rows <= _ASSIGNED:
+    if n_rows <= _MAX_RECORDS_TO_ASSIGN:
         from scipy.optimize import linear_sum_assignment
 
         return np.asarray(linear_sum_assignment(np.repeat(far, size, axis=1))[1] // size, dtype=np.int64)
@@ -197,7 +197,7 @@ def _filled(far: FloatArray, size: int) -> CountArray:
 
 
 _MOST_COLUMNS = 12
-_GUESSED = 100_000  # records that the guess from C looks at
+_MAX_RECORDS_TO_GUESS = 100_000  # records that the guess from C looks at
 
 
 def mask_dependence(
@@ -310,9 +310,9 @@ def mask_dependence(
     check_type(label, str, "label", "the name of a column")
     check_type(optimise_ties, bool, "optimise_ties", "True or False")
     a, b = names_in(a, "a"), names_in(b, "b")
-    source = opened(data).one_by_one()
+    source = open_table(data).with_row_per_record()
     names = source.names
-    c = _checked_columns(a, b, c, names, label)
+    c = _check_roles(a, b, c, names, label)
     _check_arguments(a, method, missing, publish, weights or {}, optimise_ties, clustering)
     _check_no_sets(specs)
     table = Table.encode(source, (*a, *b), specs)
@@ -322,18 +322,18 @@ def mask_dependence(
     is_ours = isinstance(clustering, str)
     # Somebody who said what a column is wants no other reading of it.
     declared = [name for name, spec in (specs or {}).items() if spec.kind is not None or spec.order is not None]
-    of_b, amounts = by_amount(table.select(b), tuple(name for name in b if is_ours and name not in declared))
-    kept, labels = _clustered(of_b, clusters, clustering, rng)
+    of_b, amounts = convert_amounts(table.select(b), tuple(name for name in b if is_ours and name not in declared))
+    kept, labels = _cluster_records(of_b, clusters, clustering, rng)
     table = table.take(kept)
     distinct, of_record = table.select(a).collapse()
-    types = _types(distinct, labels, of_record, clusters, missing, weights or {})
+    types = _count_types(distinct, labels, of_record, clusters, missing, weights or {})
     if optimise_ties:
         _, tie_of = table.select(b).collapse()
         labels = settle_ties(tie_of, labels, of_record, types, rng)
-        types = _types(distinct, labels, of_record, clusters, missing, weights or {})
-    found = mask(types, method, budget or Budget())
-    stars = _masked_cells(types, found.dealing, labels, of_record, rng)
-    trace = _trace(found, method, clusters, seed, time.perf_counter() - began)
+        types = _count_types(distinct, labels, of_record, clusters, missing, weights or {})
+    found = mask_types(types, method, budget or Budget())
+    stars = _draw_stars(types, found.dealing, labels, of_record, rng)
+    trace = _build_trace(found, method, clusters, seed, time.perf_counter() - began)
     return MaskedRelease(
         source=source,
         table=table,
@@ -347,7 +347,7 @@ def mask_dependence(
         cost=found.cost,
         publish=publish,
         ties_optimised=optimise_ties,
-        guesses=_guesses(source, table, c, kept, stars, labels, specs or {}, rng),
+        guesses=_guess_cells(source, table, c, kept, stars, labels, specs or {}, rng),
         trace=trace,
         specs=dict(specs or {}),
         inputs=drafts.paths_among(data),
@@ -356,7 +356,7 @@ def mask_dependence(
     )
 
 
-def _trace(found: Masking, method: str, clusters: int, seed: int, seconds: float) -> Trace:
+def _build_trace(found: Masking, method: str, clusters: int, seed: int, seconds: float) -> Trace:
     return Trace(
         f"mask_dependence(method={method!r}, clusters={clusters})",
         found.n_nodes,
@@ -369,7 +369,7 @@ def _trace(found: Masking, method: str, clusters: int, seed: int, seconds: float
     )
 
 
-def _checked_columns(
+def _check_roles(
     a: Sequence[str], b: Sequence[str], c: Sequence[str] | None, names: Sequence[str], label: str
 ) -> tuple[str, ...]:
     for what, wanted in (("a", a), ("b", b)):
@@ -383,7 +383,7 @@ def _checked_columns(
     twice = [name for name in names if [name in a, name in b, name in kept].count(True) > 1]
     if twice:
         raise ColumnError(
-            f"column {listed(twice)} is in more than one of a, b and c.", hint="put every column into one."
+            f"column {quote_names(twice)} is in more than one of a, b and c.", hint="put every column into one."
         )
     if label in (*a, *kept):
         raise ColumnError(
@@ -397,7 +397,7 @@ def _check_no_sets(specs: Mapping[str, ColumnSpec] | None) -> None:
     parted = [name for name, spec in (specs or {}).items() if spec.separator is not None]
     if parted:
         raise InputError(
-            f"columns {listed(parted)} were given a separator, and masking publishes cells as they came.",
+            f"columns {quote_names(parted)} were given a separator, and masking publishes cells as they came.",
             hint="leave the separator out: a set is then one value among others.",
         )
 
@@ -438,11 +438,12 @@ def _check_cells(table: Table, a: Sequence[str], b: Sequence[str], clusters: int
             )
     if table.select(b).collapse()[0].n_rows < 2:
         raise InputError(
-            f"{listed(b)} is the same in all {table.n_rows} records.", hint="there is no correlation with it to hide."
+            f"{quote_names(b)} is the same in all {table.n_rows} records.",
+            hint="there is no correlation with it to hide.",
         )
 
 
-def _clustered(
+def _cluster_records(
     table: Table, clusters: int, clustering: Clustering, rng: np.random.Generator
 ) -> tuple[CountArray, CodeArray]:
     """Return which records stay, ascending, and their clusters."""
@@ -453,14 +454,14 @@ def _clustered(
         if clustering == "auto":
             clustering = "runs" if len(table.columns) == 1 and table.columns[0].is_ordered else "median"
         return kept, equal_clusters(table.take(kept), clusters, clustering, rng)
-    labels = given_clusters(clustering, n_records, clusters)
+    labels = number_clusters(clustering, n_records, clusters)
     sizes = np.bincount(labels)
     gone = [int(rng.choice(np.flatnonzero(labels == one))) for one in np.flatnonzero(sizes > n_records // clusters)]
     kept = np.setdiff1d(np.arange(n_records), np.array(gone, dtype=np.int64))
     return kept, labels[kept]
 
 
-def _types(
+def _count_types(
     distinct: Table,
     labels: CodeArray,
     of_record: CodeArray,
@@ -475,11 +476,11 @@ def _types(
     return Types(np.ascontiguousarray(distinct.codes.T + shift), supply.reshape(clusters, distinct.n_rows), per_column)
 
 
-def _masked_cells(
+def _draw_stars(
     types: Types, dealing: Dealing, labels: CodeArray, of_record: CodeArray, rng: np.random.Generator
 ) -> BoolArray:
     """Tell for every column and record whether its cell is masked; which of equal records is, is drawn."""
-    hidden = patterns(types, dealing) == STAR
+    hidden = find_patterns(types, dealing) == STAR
     shuffled = rng.permutation(len(labels))
     stars = np.empty((hidden.shape[1], len(labels)), dtype=bool)
     for cluster in range(types.n_clusters):
@@ -490,7 +491,7 @@ def _masked_cells(
     return stars
 
 
-def _guesses(
+def _guess_cells(
     source: Frame | Table,
     table: Table,
     c: Sequence[str],
@@ -501,7 +502,7 @@ def _guesses(
     rng: np.random.Generator,
 ) -> tuple[measures.Guess, ...]:
     """Guess the masked cells of the first columns, A, from C; on a sample where there are very many records."""
-    seen = np.sort(rng.permutation(len(kept))[:_GUESSED])
-    known = evidence(source, c, specs, kept[seen])
+    seen = np.sort(rng.permutation(len(kept))[:_MAX_RECORDS_TO_GUESS])
+    known = encode_evidence(source, c, specs, kept[seen])
     a = table.names[: len(stars)]
-    return measures.guess_masked(a, table.codes[: len(stars), seen], stars[:, seen], list(known.values()), labels[seen])
+    return measures.guess_stars(a, table.codes[: len(stars), seen], stars[:, seen], list(known.values()), labels[seen])

@@ -16,8 +16,8 @@ from hushtable.tables import Table
 
 _STAR: Final = -2
 _FIGURES: Final = tuple(f"{name}_{when}" for name in ("support", "confidence", "lift") for when in ("before", "after"))
-_BINS: Final = 20
-_ALARMING: Final = 0.25  # share of the hidden mutual information that a guess gives back
+_N_BINS: Final = 20
+_ALARMING_RATE: Final = 0.25  # share of the hidden mutual information that a guess gives back
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,13 +106,13 @@ class Guess:
         return {**asdict(self), "restored_rate": self.restored_rate}
 
 
-def dependence(first: CodeArray, second: CodeArray) -> Dependence:
+def measure_dependence(first: CodeArray, second: CodeArray) -> Dependence:
     """Measure how far two coded columns are from independent."""
-    held = _CountedPairs.of(first, second)
-    expected = held.ours[held.rows] * held.theirs[held.columns] / held.n_records
+    held = _CountedPairs.from_codes(first, second)
+    expected = held.first_counts[held.rows] * held.second_counts[held.columns] / held.n_records
     # The sum over empty cells of (0 - expected)^2 / expected is what the others' expectations leave.
     chi_square = float(((held.counts - expected) ** 2 / expected).sum() + held.n_records - expected.sum())
-    freedom = max(0, int((held.ours > 0).sum()) - 1) * max(0, int((held.theirs > 0).sum()) - 1)
+    freedom = max(0, int((held.first_counts > 0).sum()) - 1) * max(0, int((held.second_counts > 0).sum()) - 1)
     return Dependence(mutual_information(first, second), max(0.0, chi_square), freedom)
 
 
@@ -124,37 +124,37 @@ class _CountedPairs:
     rows: CountArray
     columns: CountArray
     counts: CountArray
-    ours: CountArray
-    theirs: CountArray
+    first_counts: CountArray
+    second_counts: CountArray
 
     @classmethod
-    def of(cls, first: CodeArray, second: CodeArray) -> _CountedPairs:
+    def from_codes(cls, first: CodeArray, second: CodeArray) -> _CountedPairs:
         # From -2, the star, on; -1 is a missing cell.
         width = int(second.max(initial=-1)) + 3
         pairs, counts = np.unique((first.astype(np.int64) + 2) * width + second + 2, return_counts=True)
         ours, theirs = np.bincount(first + 2), np.bincount(second + 2)
         return cls(max(1, len(first)), pairs // width, pairs % width, counts, ours, theirs)
 
-    def rules(self, support: float, confidence: float) -> set[tuple[int, int]]:
+    def find_rules(self, support: float, confidence: float) -> set[tuple[int, int]]:
         """Return the pairs of codes that reach a support and a confidence; a star and a missing cell are in none."""
         reached = (self.counts >= support * self.n_records) & (self.rows > 1) & (self.columns > 1)
-        reached &= self.counts >= confidence * self.ours[self.rows]
+        reached &= self.counts >= confidence * self.first_counts[self.rows]
         return set(zip((self.rows[reached] - 2).tolist(), (self.columns[reached] - 2).tolist(), strict=True))
 
-    def figures(self, one: int, two: int) -> tuple[float, float, float]:
+    def rule_figures(self, one: int, two: int) -> tuple[float, float, float]:
         """Return support, confidence and lift of a rule; 0 where no record publishes both cells."""
         n = int(self.counts[(self.rows == one + 2) & (self.columns == two + 2)].sum())
         if not n:
             return 0.0, 0.0, 0.0
-        of_ours = n / int(self.ours[one + 2])
-        return n / self.n_records, of_ours, of_ours * self.n_records / int(self.theirs[two + 2])
+        of_ours = n / int(self.first_counts[one + 2])
+        return n / self.n_records, of_ours, of_ours * self.n_records / int(self.second_counts[two + 2])
 
 
 def mutual_information(first: CodeArray, second: CodeArray) -> float:
     """Return the mutual information of two coded columns in bits; -1 and -2 are values."""
-    held = _CountedPairs.of(first, second)
+    held = _CountedPairs.from_codes(first, second)
     # Whole numbers first: their ratio is exactly 1 in independent columns.
-    ratio = (held.counts * held.n_records) / (held.ours[held.rows] * held.theirs[held.columns])
+    ratio = (held.counts * held.n_records) / (held.first_counts[held.rows] * held.second_counts[held.columns])
     return max(0.0, float((held.counts * np.log2(ratio)).sum() / held.n_records))
 
 
@@ -164,18 +164,18 @@ def entropy(codes: CodeArray) -> float:
     return float(-(counts * np.log2(counts / len(codes))).sum() / len(codes)) if len(codes) else 0.0
 
 
-def normalized_mutual_information(first: CodeArray, second: CodeArray) -> float:
+def normalize_mutual_information(first: CodeArray, second: CodeArray) -> float:
     """Return the mutual information over the geometric mean of both entropies, in [0, 1]."""
-    return _normalize(mutual_information(first, second), first, second)
+    return _normalize_bits(mutual_information(first, second), first, second)
 
 
-def _normalize(bits: float, first: CodeArray, second: CodeArray) -> float:
+def _normalize_bits(bits: float, first: CodeArray, second: CodeArray) -> float:
     """Divide mutual information by the geometric mean of the entropies of two columns; 0 where one has no entropy."""
     scale = float(np.sqrt(entropy(first) * entropy(second)))
     return min(1.0, bits / scale) if scale > 0 else 0.0
 
 
-def binned_codes(table: Table, name: str) -> CodeArray:
+def bin_codes(table: Table, name: str) -> CodeArray:
     """Return a column's codes, those of an ordered column with many values in bins of nearly equal frequency."""
     column = table.column(name)
     codes: CodeArray = table.codes[table.index(name)]
@@ -183,27 +183,27 @@ def binned_codes(table: Table, name: str) -> CodeArray:
         return codes
     counts = np.bincount(codes[codes >= 0], minlength=column.n_values)
     before = np.cumsum(counts) - counts
-    bins = (before * _BINS // max(1, int(counts.sum()))).astype(np.int32)
+    bins = (before * _N_BINS // max(1, int(counts.sum()))).astype(np.int32)
     return np.asarray(np.append(bins, np.int32(-1))[codes], dtype=np.int32)
 
 
-def binned_texts(table: Table, name: str) -> list[str]:
-    """Name the codes of `binned_codes`: a value, or the first and last value of a bin."""
+def name_bins(table: Table, name: str) -> list[str]:
+    """Name the codes of `bin_codes`: a value, or the first and last value of a bin."""
     column = table.column(name)
     texts = column.texts()
     if not _is_binned(column):
         return texts
-    bins, codes = binned_codes(table, name), table.codes[table.index(name)]
+    bins, codes = bin_codes(table, name), table.codes[table.index(name)]
     members = [codes[bins == number] for number in range(int(bins.max(initial=-1)) + 1)]
     ends = [(texts[codes.min()], texts[codes.max()]) if len(codes) else ("", "") for codes in members]
     return [first if first == last else f"[{first}, {last}]" for first, last in ends]
 
 
 def _is_binned(column: Column) -> bool:
-    return column.is_ordered and column.n_values > _BINS
+    return column.is_ordered and column.n_values > _N_BINS
 
 
-def kept_pairs(
+def compare_pairs(
     a: Mapping[str, tuple[CodeArray, CodeArray]],
     b: Mapping[str, CodeArray],
     c: Mapping[str, CodeArray],
@@ -220,15 +220,15 @@ def kept_pairs(
         **{n: (codes, codes) for n, codes in c.items()},
     }
     kinds = {"A": combinations(a, 2), "AC": product(a, c), "BC": product(b, c)}
-    return tuple(_pair(kind, one, two, published) for kind, names in kinds.items() for one, two in names)
+    return tuple(_compare_pair(kind, one, two, published) for kind, names in kinds.items() for one, two in names)
 
 
-def _pair(kind: str, one: str, two: str, published: Mapping[str, tuple[CodeArray, CodeArray]]) -> Pair:
+def _compare_pair(kind: str, one: str, two: str, published: Mapping[str, tuple[CodeArray, CodeArray]]) -> Pair:
     """Compare two columns before, and after on the records that publish both, both by the entropies of before."""
     (first, masked), (second, other_masked) = published[one], published[two]
     known = (masked != _STAR) & (other_masked != _STAR)
-    after = _normalize(mutual_information(masked[known], other_masked[known]), first, second)
-    return Pair(kind, one, two, normalized_mutual_information(first, second), after, int(known.sum()))
+    after = _normalize_bits(mutual_information(masked[known], other_masked[known]), first, second)
+    return Pair(kind, one, two, normalize_mutual_information(first, second), after, int(known.sum()))
 
 
 def association_rules(
@@ -243,11 +243,11 @@ def association_rules(
     found = []
     for pair_of_columns in (*combinations(a, 2), *product(a, c)):
         for given, then in (pair_of_columns, pair_of_columns[::-1]):
-            before, after = (_CountedPairs.of(cells[given][at], cells[then][at]) for at in (0, 1))
-            at = [counted.rules(support, confidence) for counted in (before, after)]
+            before, after = (_CountedPairs.from_codes(cells[given][at], cells[then][at]) for at in (0, 1))
+            at = [counted.find_rules(support, confidence) for counted in (before, after)]
             for pair in sorted({*at[0], *at[1]}):
                 one_text, other_text = texts[given][pair[0]], texts[then][pair[1]]
-                support_, confidence_, lift = zip(before.figures(*pair), after.figures(*pair), strict=True)
+                support_, confidence_, lift = zip(before.rule_figures(*pair), after.rule_figures(*pair), strict=True)
                 is_in = (pair in at[0], pair in at[1])
                 found.append(AssociationRule(given, one_text, then, other_text, support_, confidence_, lift, *is_in))
     found.sort(key=lambda rule: -rule.support[0])
@@ -255,7 +255,7 @@ def association_rules(
     return AssociationRules(support, confidence, n_before, n_kept, len(found) - n_before, tuple(found))
 
 
-def guess_masked(
+def guess_stars(
     names: Sequence[str], raw: CodeArray, masked: BoolArray, evidence: Sequence[CodeArray], labels: CodeArray
 ) -> tuple[Guess, ...]:
     """Guess the masked cells of every column from C, as a reader of the published table could.
@@ -266,7 +266,7 @@ def guess_masked(
     guesses = []
     for name, codes, hidden in zip(names, raw, masked, strict=True):
         restored = codes.copy()
-        restored[hidden] = _predicted(codes + 1, hidden, evidence) - 1
+        restored[hidden] = _predict_codes(codes + 1, hidden, evidence) - 1
         n_masked = int(hidden.sum())
         right = float((restored[hidden] == codes[hidden]).mean()) if n_masked else 0.0
         guesses.append(
@@ -275,7 +275,7 @@ def guess_masked(
     return tuple(guesses)
 
 
-def _predicted(codes: CodeArray, hidden: BoolArray, evidence: Sequence[CodeArray]) -> CodeArray:
+def _predict_codes(codes: CodeArray, hidden: BoolArray, evidence: Sequence[CodeArray]) -> CodeArray:
     width = int(codes.max(initial=0)) + 1
     known = ~hidden
     frequencies = np.bincount(codes[known], minlength=width)
@@ -294,5 +294,5 @@ def warnings_of(guesses: Sequence[Guess]) -> tuple[str, ...]:
         f"the other columns give {guess.column!r} back: a guess is right in {guess.right_rate:.0%} of its "
         f"{guess.n_masked:,} masked cells and restores {guess.restored_rate:.0%} of what it says of the label"
         for guess in guesses
-        if guess.n_masked and guess.hidden > 0 and guess.restored_rate >= _ALARMING
+        if guess.n_masked and guess.hidden > 0 and guess.restored_rate >= _ALARMING_RATE
     )

@@ -10,13 +10,13 @@ from typing import Any, Final, Literal
 
 import numpy as np
 
-from hushtable._types import BoolArray, CodeArray, CountArray, frozen
+from hushtable._types import BoolArray, CodeArray, CountArray, freeze_array
 from hushtable.claims import Independence, Verdict
-from hushtable.columns import SUPPRESSED, Column, ColumnSpec, from_texts, integers, strings
+from hushtable.columns import SUPPRESSED, Column, ColumnSpec, from_texts, integer_series, text_series
 from hushtable.errors import ColumnError
 from hushtable.io import Frame, Writing, frames
 from hushtable.masking import kept as measures
-from hushtable.masking.amounts import by_amount
+from hushtable.masking.amounts import convert_amounts
 from hushtable.release import Destination, Edition, Rewritten, TableContent, write
 from hushtable.search import Trace
 from hushtable.tables import Table
@@ -25,7 +25,7 @@ from hushtable.wording import StatesFacts, careful, join_names
 Publish = Literal["tuples", "columns", "bins"]
 PUBLISHED: Final = ("tuples", "columns", "bins")
 
-_WIDTHS: Final = (1.0, 2.0, 5.0, 10.0)
+_ROUND_DIGITS: Final = (1.0, 2.0, 5.0, 10.0)
 _N_BINS: Final = 10
 
 
@@ -86,7 +86,7 @@ class MaskedRelease(StatesFacts):
 
     def __post_init__(self) -> None:
         for array in (self.labels, self.kept, self.stars):
-            frozen(array)
+            freeze_array(array)
 
     @property
     def n_records(self) -> int:
@@ -165,7 +165,7 @@ class MaskedRelease(StatesFacts):
         return Edition(
             self.source,
             columns=tuple(name for name in names if name in (*self.a, *self.c)),
-            rewritten={name: self._rewritten(name, stars) for name, stars in zip(self.a, self.stars, strict=True)},
+            rewritten={name: self._rewrite_column(name, stars) for name, stars in zip(self.a, self.stars, strict=True)},
             rows=self.kept,
             added={self.label: self.labels.astype(np.int64) + 1},
         )
@@ -183,8 +183,8 @@ class MaskedRelease(StatesFacts):
         cluster, the column, the value or bin as text, and how many records have it.
         """
         if isinstance(self.source, Table):
-            return Table.encode(self._values(frames.read(self.source.decode())).native)
-        return self._values(self.source).native
+            return Table.encode(self._build_values(frames.read(self.source.decode())).native)
+        return self._build_values(self.source).native
 
     def verify(self) -> Verdict:
         """Judge the masked table anew, from its published cells alone."""
@@ -229,7 +229,7 @@ class MaskedRelease(StatesFacts):
         values = frames.read(self.cluster_values.decode() if isinstance(self.source, Table) else self.cluster_values)
         to = Destination(
             Path(path),
-            beside={Path(values_path): values},
+            sidecars={Path(values_path): values},
             writing=Writing(encoding, decimal),
             order="kept" if keep_order else "shuffled",
             audience="external" if external else "internal",
@@ -241,15 +241,15 @@ class MaskedRelease(StatesFacts):
     def dependence(self) -> tuple[measures.Dependence, measures.Dependence]:
         """Measure how far the vectors of A are from independent of the cluster, before and after."""
         _, before = self.table.select(self.a).collapse()
-        _, after = self._masked_a().collapse()
-        return measures.dependence(before, self.labels), measures.dependence(after, self.labels)
+        _, after = self._encode_a().collapse()
+        return measures.measure_dependence(before, self.labels), measures.measure_dependence(after, self.labels)
 
     def pairs(self) -> tuple[measures.Pair, ...]:
         """Compare what pairs of columns say of one another before and after; long orders are binned."""
-        of_b = self._of_b()
-        b = {name: measures.binned_codes(of_b, name) for name in self.b}
-        c = evidence(self.source, self.c, self.specs, self.kept)
-        return measures.kept_pairs(self._a_codes(), b, c, self.labels)
+        of_b = self._encode_b()
+        b = {name: measures.bin_codes(of_b, name) for name in self.b}
+        c = encode_evidence(self.source, self.c, self.specs, self.kept)
+        return measures.compare_pairs(self._a_codes(), b, c, self.labels)
 
     def rules(self, *, support: float = 0.01, confidence: float = 0.5) -> measures.AssociationRules:
         """Find the association rules between A and C, and within A, before and after masking.
@@ -262,9 +262,9 @@ class MaskedRelease(StatesFacts):
         support, confidence : float
             What a rule needs, in [0, 1].
         """
-        tables = _tables(self.source, self.c, self.specs, self.kept)
-        codes = {name: measures.binned_codes(table, name) for name, table in tables.items()}
-        texts = {name: measures.binned_texts(table, name) for name, table in tables.items()}
+        tables = _encode_columns(self.source, self.c, self.specs, self.kept)
+        codes = {name: measures.bin_codes(table, name) for name, table in tables.items()}
+        texts = {name: measures.name_bins(table, name) for name, table in tables.items()}
         texts |= {name: self.table.column(name).texts() for name in self.a}
         return measures.association_rules(self._a_codes(), codes, texts, support, confidence)
 
@@ -308,7 +308,7 @@ class MaskedRelease(StatesFacts):
             *(f"{note}." for note in self.notes),
         )
 
-    def _rewritten(self, name: str, stars: BoolArray) -> Rewritten:
+    def _rewrite_column(self, name: str, stars: BoolArray) -> Rewritten:
         """Say what a column of A publishes, for every row of the source; those that are not kept are anything."""
         codes, texts = self.table.codes[self.table.index(name)], self.table.column(name).texts()
         spread = np.zeros(self.source.n_rows, dtype=np.int32)
@@ -316,7 +316,7 @@ class MaskedRelease(StatesFacts):
         spread[self.kept] = np.where(stars, np.int32(len(texts) + 1), known)
         return Rewritten(spread, (*texts, None, SUPPRESSED), self.table.column(name).kind)
 
-    def _masked_a(self) -> Table:
+    def _encode_a(self) -> Table:
         """Code what A publishes: a column is a category whose values are its cells."""
         columns, codes = [], []
         for name, stars in zip(self.a, self.stars, strict=True):
@@ -333,31 +333,31 @@ class MaskedRelease(StatesFacts):
             for name, stars in zip(self.a, self.stars, strict=True)
         }
 
-    def _values(self, like: Frame) -> Frame:
+    def _build_values(self, like: Frame) -> Frame:
         b = self.table.select(self.b)
         if self.publish == "tuples":
-            order = np.lexsort((*b.codes[::-1], *self._of_b().codes[::-1], self.labels))
+            order = np.lexsort((*b.codes[::-1], *self._encode_b().codes[::-1], self.labels))
             cells = frames.read(b.take(order).decode())
-            numbers = integers(self.label, self.labels[order].astype(np.int64) + 1)
-            return like.alike([numbers, *(cells.column(name).alias(name) for name in self.b)])
+            numbers = integer_series(self.label, self.labels[order].astype(np.int64) + 1)
+            return like.build_alike([numbers, *(cells.column(name).alias(name) for name in self.b)])
         if self.publish == "bins":
-            b = self._of_b()
-        return like.alike(_counted(b, self.labels, self.label, in_bins=self.publish == "bins"))
+            b = self._encode_b()
+        return like.build_alike(_count_values(b, self.labels, self.label, in_bins=self.publish == "bins"))
 
-    def _of_b(self) -> Table:
+    def _encode_b(self) -> Table:
         """Code B as it was clustered: text that was read as amounts is numbers."""
-        return by_amount(self.table.select(self.b), self.amounts)[0]
+        return convert_amounts(self.table.select(self.b), self.amounts)[0]
 
 
-def evidence(
+def encode_evidence(
     source: Frame | Table, c: Sequence[str], specs: Mapping[str, ColumnSpec], rows: CountArray
 ) -> dict[str, CodeArray]:
     """Code the columns of C in some rows; those whose cells cannot be grouped, such as lists, are passed over."""
-    tables = _tables(source, c, specs, rows)
-    return {name: measures.binned_codes(table, name) for name, table in tables.items()}
+    tables = _encode_columns(source, c, specs, rows)
+    return {name: measures.bin_codes(table, name) for name, table in tables.items()}
 
 
-def _tables(
+def _encode_columns(
     source: Frame | Table, c: Sequence[str], specs: Mapping[str, ColumnSpec], rows: CountArray
 ) -> dict[str, Table]:
     tables = {}
@@ -367,34 +367,36 @@ def _tables(
     return tables
 
 
-def _counted(b: Table, labels: CodeArray, label: str, *, in_bins: bool) -> list[Any]:
+def _count_values(b: Table, labels: CodeArray, label: str, *, in_bins: bool) -> list[Any]:
     """List how often every value of every column occurs in every cluster."""
     rows: list[tuple[int, str, str | None, int]] = []
     for column, codes in zip(b.columns, b.codes, strict=True):
-        texts, place_of = _bins(column) if in_bins else (column.texts(), np.arange(column.n_values))
+        texts, place_of = _round_bins(column) if in_bins else (column.texts(), np.arange(column.n_values))
         shown, places = [*texts, None], np.append(place_of, len(texts))[codes]
         pairs, n_records = np.unique(np.stack((labels, places)), axis=1, return_counts=True)
         for cluster, place, n in zip(*pairs.tolist(), n_records.tolist(), strict=True):
             rows.append((cluster + 1, column.name, shown[place], n))
     clusters, columns, values, counts = zip(*rows, strict=True)
     return [
-        integers(label, np.array(clusters, dtype=np.int64)),
-        strings("column", columns),
-        strings("value", values),
-        integers("n", np.array(counts, dtype=np.int64)),
+        integer_series(label, np.array(clusters, dtype=np.int64)),
+        text_series("column", columns),
+        text_series("value", values),
+        integer_series("n", np.array(counts, dtype=np.int64)),
     ]
 
 
-def _bins(column: Column) -> tuple[list[str], CountArray]:
+def _round_bins(column: Column) -> tuple[list[str], CountArray]:
     """Name bins of a round width, and say in which of them every value lies; other kinds keep their values."""
-    from hushtable.columns import between
+    from hushtable.columns import format_half_open
 
     if column.kind not in ("integer", "decimal") or column.n_values < 2:
         return column.texts(), np.arange(column.n_values)
     values = column.values.astype(np.float64)
     wanted = float(values[-1] - values[0]) / _N_BINS
     power = 10.0 ** np.floor(np.log10(wanted))
-    width = next(step * power for step in _WIDTHS if step * power >= wanted * (1 - 1e-9))
+    width = next(step * power for step in _ROUND_DIGITS if step * power >= wanted * (1 - 1e-9))
     numbers = np.floor(values / width).astype(np.int64)
     distinct, place = np.unique(numbers, return_inverse=True)
-    return [between(f"{at * width:.12g}", f"{(at + 1) * width:.12g}") for at in distinct.tolist()], place.ravel()
+    return [
+        format_half_open(f"{at * width:.12g}", f"{(at + 1) * width:.12g}") for at in distinct.tolist()
+    ], place.ravel()

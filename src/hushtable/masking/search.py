@@ -16,14 +16,14 @@ from hushtable.masking.dealing import (
     STAR,
     Dealing,
     Types,
-    aligned,
-    dealt_in_runs,
-    greedy,
-    joined,
-    kept_cells,
-    patterns,
+    align_runs,
+    deal_greedily,
+    deal_in_runs,
+    find_patterns,
+    label_equal_cells,
+    list_subsets,
+    merge_dealings,
     poorest_counts,
-    subsets,
 )
 from hushtable.search import Budget, check_memory, solver
 
@@ -47,14 +47,14 @@ class Programme:
     pattern: CountArray  # could publish which pattern
 
     @classmethod
-    def of(cls, types: Types) -> Programme:
+    def from_types(cls, types: Types) -> Programme:
         """List the patterns that every cluster can take part in."""
         n_sets, (n_types, n_columns) = 2.0 ** len(types.weights), types.values.shape
         check_memory(24.0 * n_sets * n_types, f"the programme of {n_types} types and {n_columns} columns", _HINT)
         owners, kept, room = [], [], []
         n_patterns = 0
-        for columns in subsets(len(types.weights))[:-1]:
-            labels = kept_cells(types.values, columns)
+        for columns in list_subsets(len(types.weights))[:-1]:
+            labels = label_equal_cells(types.values, columns)
             least = poorest_counts(types.supply, labels)
             shared = least > 0
             numbers = np.append(np.where(shared, np.cumsum(shared) - 1 + n_patterns, -1), -1)
@@ -75,7 +75,7 @@ class Programme:
         """How large the programme is."""
         return len(self.cluster)
 
-    def thinned(self, n_edges: int) -> Programme:
+    def with_fewer_edges(self, n_edges: int) -> Programme:
         """Return the programme of the patterns that promise most for their edges, of so many edges at most."""
         lengths = np.bincount(self.pattern, minlength=len(self.kept))
         order = np.argsort(-self.room * self.kept / lengths, kind="stable")
@@ -96,54 +96,59 @@ class Programme:
         """Return what the stars cost where cells of this weight are published per cluster."""
         return self.types.n_clusters * (float(self.types.weights.sum()) * self.types.n_groups - kept)
 
-    def relaxed(self, seconds: float | None = None) -> tuple[FloatArray, float] | None:
+    def solve_relaxation(self, seconds: float | None = None) -> tuple[FloatArray, float] | None:
         """Return how many groups, in fractions, publish each pattern, and a floor under all costs; None: time ended."""
-        matrix, right = self.limits()
+        matrix, right = self.build_constraints()
         solution = solver.linprog(
-            self.objective(), A_ub=matrix, b_ub=right, bounds=(0, None), method="highs-ds", options=_within(seconds)
+            self.objective_weights(),
+            A_ub=matrix,
+            b_ub=right,
+            bounds=(0, None),
+            method="highs-ds",
+            options=_time_options(seconds),
         )
         if solution.status != 0 or solution.x is None:
             return None
         groups = solution.x[: len(self.kept)]
         return groups, floor_of(self.cost(float(self.kept @ groups)), self.types)
 
-    def solved(self, n_nodes: int, seconds: float | None = None) -> tuple[CountArray | None, float, int]:
+    def solve_exactly(self, n_nodes: int, seconds: float | None = None) -> tuple[CountArray | None, float, int]:
         """Return the groups of every pattern in the best dealing found, a floor under all costs, and the nodes."""
         from scipy.optimize import Bounds, LinearConstraint
 
-        matrix, right = self.limits()
+        matrix, right = self.build_constraints()
         n_patterns = len(self.kept)
         solution = solver.milp(
-            self.objective(),
+            self.objective_weights(),
             integrality=np.repeat([1, 0], [n_patterns, self.n_edges]),
             bounds=Bounds(0, np.concatenate((self.room, self.types.supply[self.cluster, self.member]))),
             constraints=LinearConstraint(matrix, -np.inf, right),
-            options=_within(seconds) | {"mip_rel_gap": 0.0, "node_limit": n_nodes},
+            options=_time_options(seconds) | {"mip_rel_gap": 0.0, "node_limit": n_nodes},
         )
         bound = solution.mip_dual_bound
         floor = 0.0 if bound is None or not math.isfinite(bound) else floor_of(self.cost(-bound), self.types)
         groups = None if solution.x is None else np.rint(solution.x[:n_patterns]).astype(np.int64)
         return groups, floor, int(solution.mip_node_count or 0)
 
-    def realised(self, groups: CountArray) -> Dealing:
+    def deal_groups(self, groups: CountArray) -> Dealing:
         """Deal so many groups of every pattern, as the clusters can serve, and what is left as it agrees."""
         runs = []
         for cluster in range(self.types.n_clusters):
             ours = np.flatnonzero((self.cluster == cluster) & (groups[self.pattern] > 0))
             if not len(ours):
-                return greedy(self.types)
-            flow = _transported(self.member[ours], self.pattern[ours], self.types.supply[cluster], groups)
+                return deal_greedily(self.types)
+            flow = _transport_supply(self.member[ours], self.pattern[ours], self.types.supply[cluster], groups)
             used = np.flatnonzero(flow)
             used = used[np.argsort(self.pattern[ours][used], kind="stable")]
             runs.append((self.member[ours][used], flow[used]))
-        dealt = dealt_in_runs(runs)
-        return joined([dealt, greedy(dealt.left(self.types))])
+        dealt = deal_in_runs(runs)
+        return merge_dealings([dealt, deal_greedily(dealt.remaining_types(self.types))])
 
-    def objective(self) -> FloatArray:
+    def objective_weights(self) -> FloatArray:
         """Return what is to be least: the weight of the published cells, negative."""
         return np.concatenate((-self.kept, np.zeros(self.n_edges)))
 
-    def limits(self) -> tuple[Any, FloatArray]:
+    def build_constraints(self) -> tuple[Any, FloatArray]:
         """No type gives more records than there are; no pattern has more groups than records of any cluster."""
         from scipy import sparse
 
@@ -161,7 +166,7 @@ class Programme:
         return sparse.csr_array((entries, (rows, columns)), shape=shape), right
 
 
-def _within(seconds: float | None) -> Any:
+def _time_options(seconds: float | None) -> Any:
     return {} if seconds is None else {"time_limit": max(seconds, 0.01)}
 
 
@@ -172,7 +177,7 @@ def floor_of(cost: float, types: Types) -> float:
     return float(types.n_clusters * max(0, math.ceil(cost / types.n_clusters - 1e-3)))
 
 
-def _transported(sources: CountArray, sinks: CountArray, supply: CountArray, demand: CountArray) -> CountArray:
+def _transport_supply(sources: CountArray, sinks: CountArray, supply: CountArray, demand: CountArray) -> CountArray:
     """Return what goes along every edge when as much as possible does: a maximum flow."""
     from scipy import sparse
     from scipy.sparse.csgraph import maximum_flow
@@ -191,10 +196,12 @@ def _transported(sources: CountArray, sinks: CountArray, supply: CountArray, dem
     return np.asarray(flow.data[places], dtype=np.int64)
 
 
-_RECORDS = 1_000  # a cost matrix of this many rows is solved in a blink; past it, a linear programme is quicker
+_MAX_RECORDS_TO_ASSIGN = (
+    1_000  # a cost matrix of this many rows is solved in a blink; past it, a linear programme is quicker
+)
 
 
-def pivot(types: Types, cluster: int) -> tuple[Dealing, float]:
+def match_to_pivot(types: Types, cluster: int) -> tuple[Dealing, float]:
     """Match every cluster to one of them at least cost; return the dealing and a floor under the cost of all.
 
     A group hides no more than what its members differ in from the pivot's, cell by cell, and no dealing costs less than
@@ -207,23 +214,23 @@ def pivot(types: Types, cluster: int) -> tuple[Dealing, float]:
         if other == cluster:
             matched, given, counts = np.arange(len(ours)), np.arange(len(ours)), ours
         else:
-            matched, given, counts = _match(types.values, ours, types.values, theirs, types.weights)
-            lost = _cost(types.values[matched], types.values[given], types.weights)
+            matched, given, counts = _match_types(types.values, ours, types.values, theirs, types.weights)
+            lost = _weigh_losses(types.values[matched], types.values[given], types.weights)
             dearest = max(dearest, float(lost @ counts))
         order = np.argsort(matched, kind="stable")
         columns.append(given[order])
         runs.append(counts[order])
-    places, counts = aligned(runs)
+    places, counts = align_runs(runs)
     members = np.array([column[place] for column, place in zip(columns, places, strict=True)], dtype=np.int32)
-    return joined([Dealing(np.ascontiguousarray(members.T), counts)]), types.n_clusters * dearest
+    return merge_dealings([Dealing(np.ascontiguousarray(members.T), counts)]), types.n_clusters * dearest
 
 
-def descend(types: Types, dealing: Dealing, n_sweeps: int) -> Dealing:
+def redeal_clusters(types: Types, dealing: Dealing, n_sweeps: int) -> Dealing:
     """Take one cluster after another out of all groups and put its records back at least cost, while that helps."""
     cost = dealing.cost(types)
     unchanged = 0
     for step in range(n_sweeps * types.n_clusters):
-        candidate = _dealt_anew(types, dealing, step % types.n_clusters)
+        candidate = _redeal_cluster(types, dealing, step % types.n_clusters)
         found = candidate.cost(types)
         unchanged = 0 if found < cost - 1e-9 else unchanged + 1
         if found <= cost:
@@ -233,20 +240,20 @@ def descend(types: Types, dealing: Dealing, n_sweeps: int) -> Dealing:
     return dealing
 
 
-def _dealt_anew(types: Types, dealing: Dealing, cluster: int) -> Dealing:
-    cells, of_group = np.unique(patterns(types, dealing, without=cluster), axis=0, return_inverse=True)
+def _redeal_cluster(types: Types, dealing: Dealing, cluster: int) -> Dealing:
+    cells, of_group = np.unique(find_patterns(types, dealing, without=cluster), axis=0, return_inverse=True)
     of_group = of_group.ravel()
     demand = np.zeros(len(cells), dtype=np.int64)
     np.add.at(demand, of_group, dealing.counts)
-    matched, given, counts = _match(cells, demand, types.values, types.supply[cluster], types.weights)
+    matched, given, counts = _match_types(cells, demand, types.values, types.supply[cluster], types.weights)
     groups, pairs = np.argsort(of_group, kind="stable"), np.argsort(matched, kind="stable")
-    (group, pair), lengths = aligned([dealing.counts[groups], counts[pairs]])
+    (group, pair), lengths = align_runs([dealing.counts[groups], counts[pairs]])
     members = dealing.members[groups[group]]
     members[:, cluster] = given[pairs[pair]]
-    return joined([Dealing(members, lengths)])
+    return merge_dealings([Dealing(members, lengths)])
 
 
-def _match(
+def _match_types(
     cells: CodeArray, demand: CountArray, values: CodeArray, supply: CountArray, weights: FloatArray
 ) -> tuple[CountArray, CountArray, CountArray]:
     """Match what groups publish with types so that the least weight of published cells is lost.
@@ -263,7 +270,7 @@ def _match(
     some = dealt > 0
     parts = [(full[some], own[full][some].astype(np.int64), dealt[some])]
     if demand.any():
-        solve = _by_record if demand.sum() <= _RECORDS else _by_count
+        solve = _match_by_record if demand.sum() <= _MAX_RECORDS_TO_ASSIGN else _match_by_count
         parts.append(solve(cells, demand, values, supply, weights))
     matched, given, counts = (np.concatenate(each) for each in zip(*parts, strict=True))
     return matched, given, counts
@@ -278,18 +285,18 @@ def _equal_rows(cells: CodeArray, values: CodeArray) -> CodeArray:
     return np.where((cells == STAR).any(axis=1), np.int32(-1), type_of[labels[len(values) :]])
 
 
-def _cost(cells: CodeArray, values: CodeArray, weights: FloatArray) -> FloatArray:
+def _weigh_losses(cells: CodeArray, values: CodeArray, weights: FloatArray) -> FloatArray:
     """Weigh the published cells that are lost where types join; the last axis is the column."""
     return np.asarray(((cells != STAR) & (cells != values)) @ weights)
 
 
-def _by_record(
+def _match_by_record(
     cells: CodeArray, demand: CountArray, values: CodeArray, supply: CountArray, weights: FloatArray
 ) -> tuple[CountArray, CountArray, CountArray]:
     from scipy.optimize import linear_sum_assignment
 
     ours, theirs = np.flatnonzero(demand), np.flatnonzero(supply)
-    cost = _cost(cells[ours, None], values[None, theirs], weights)
+    cost = _weigh_losses(cells[ours, None], values[None, theirs], weights)
     row = np.repeat(np.arange(len(ours)), demand[ours])
     column = np.repeat(np.arange(len(theirs)), supply[theirs])
     rows, columns = linear_sum_assignment(cost[np.ix_(row, column)])
@@ -297,7 +304,7 @@ def _by_record(
     return ours[pairs // len(theirs)], theirs[pairs % len(theirs)], counts
 
 
-def _by_count(
+def _match_by_count(
     cells: CodeArray, demand: CountArray, values: CodeArray, supply: CountArray, weights: FloatArray
 ) -> tuple[CountArray, CountArray, CountArray]:
     """Solve the programme of two clusters, whose vertices are whole numbers."""
@@ -306,24 +313,26 @@ def _by_count(
         np.array([np.append(demand, np.zeros_like(supply)), np.append(np.zeros_like(demand), supply)]),
         weights,
     )
-    programme = Programme.of(pair)
-    relaxed = programme.relaxed()
+    programme = Programme.from_types(pair)
+    relaxed = programme.solve_relaxation()
     groups = np.rint(relaxed[0]).astype(np.int64) if relaxed else programme.room * 0
-    dealing = programme.realised(groups)
+    dealing = programme.deal_groups(groups)
     return dealing.members[:, 0].astype(np.int64), dealing.members[:, 1].astype(np.int64) - len(cells), dealing.counts
 
 
 MaskingMethod = Literal["auto", "exact", "greedy", "pivot"]
 METHODS: Final = ("auto", "exact", "greedy", "pivot")
 
-_EXACT = 12_000  # edges of a programme that the integer solver ends within about a second
-_RELAXED = 140_000  # and the linear one within about half a minute
-_THINNED = 125_000  # kept of a larger one, which takes most of a minute
-_THINNED_MUCH = 80_000  # kept of one so large that most of it goes: the rest says little, and shall not take as long
-_NODES = 2_000  # of the integer solver, where no budget says
-_SWEEPS = 20
-_AGREEING = 9  # columns of A whose sets make a small programme
-_FUZZ = 2e-6  # how far below the truth a floor may be that was computed with fractional weights
+_MAX_EDGES_EXACT = 12_000  # edges of a programme that the integer solver ends within about a second
+_MAX_EDGES_OF_RELAXATION = 140_000  # and the linear one within about half a minute
+_MAX_EDGES_KEPT = 125_000  # kept of a larger one, which takes most of a minute
+_MAX_EDGES_OF_LARGEST = (
+    80_000  # kept of one so large that most of it goes: the rest says little, and shall not take as long
+)
+_MAX_NODES = 2_000  # of the integer solver, where no budget says
+_MAX_SWEEPS = 20
+_MAX_COLUMNS_AGREEING = 9  # columns of A whose sets make a small programme
+_RELATIVE_TOLERANCE = 2e-6  # how far below the truth a floor may be that was computed with fractional weights
 
 
 @dataclass(frozen=True, slots=True)
@@ -339,13 +348,18 @@ class Masking:
     @property
     def optimal(self) -> bool:
         """Whether no dealing costs less; with fractional weights, not two millionths less."""
-        return _meets(self.cost, self.bound)
+        return _meets_bound(self.cost, self.bound)
 
 
-def mask(types: Types, method: MaskingMethod, budget: Budget) -> Masking:
+def mask_types(types: Types, method: MaskingMethod, budget: Budget) -> Masking:
     """Deal the records of equal-sized clusters into groups with few stars; methods are those of `mask_dependence`."""
     search = _MaskSearch(types, budget, time.perf_counter())
-    by_method = {"auto": search.auto, "exact": search.exact, "greedy": search.greedy, "pivot": search.pivot}
+    by_method = {
+        "auto": search.search_auto,
+        "exact": search.search_exact,
+        "greedy": search.search_greedy,
+        "pivot": search.search_pivot,
+    }
     dealing, bound, n_nodes, complete = by_method[method]()
     bound = max(bound, agreement_bound(types))
     return Masking(dealing, dealing.cost(types), bound, n_nodes, complete)
@@ -358,13 +372,13 @@ def agreement_bound(types: Types) -> float:
     its cells, summed. It contains the bound by the groups without a star and the bounds by single columns.
     """
     n_columns = len(types.weights)
-    if n_columns > _AGREEING:
+    if n_columns > _MAX_COLUMNS_AGREEING:
         return _simple_bound(types)
-    sets = subsets(n_columns)
+    sets = list_subsets(n_columns)
     masks = np.array([sum(1 << column for column in columns) for columns in sets])
     holds = (masks[None, :] & masks[:, None]) == masks[:, None]
     kept = np.array([types.weights[list(columns)].sum() for columns in sets])
-    room = np.array([_room(types, columns) for columns in sets])
+    room = np.array([_max_groups(types, columns) for columns in sets])
     solution = solver.linprog(-kept, A_ub=holds.astype(np.float64), b_ub=room, bounds=(0, None), method="highs-ds")
     if solution.x is None:
         return _simple_bound(types)
@@ -375,14 +389,16 @@ def agreement_bound(types: Types) -> float:
 def _simple_bound(types: Types) -> float:
     """Return the better of two floors: by the groups that keep everything, and by each column alone."""
     everything = range(len(types.weights))
-    starred = (types.n_groups - _room(types, everything)) * float(types.weights.min())
-    alone = [weight * (types.n_groups - _room(types, [column])) for column, weight in enumerate(types.weights.tolist())]
+    starred = (types.n_groups - _max_groups(types, everything)) * float(types.weights.min())
+    alone = [
+        weight * (types.n_groups - _max_groups(types, [column])) for column, weight in enumerate(types.weights.tolist())
+    ]
     return floor_of(types.n_clusters * max(starred, sum(alone)), types)
 
 
-def _room(types: Types, columns: Sequence[int]) -> int:
+def _max_groups(types: Types, columns: Sequence[int]) -> int:
     """Return how many groups could keep these columns: over the cells there, what the poorest cluster holds."""
-    return int(poorest_counts(types.supply, kept_cells(types.values, columns)).sum())
+    return int(poorest_counts(types.supply, label_equal_cells(types.values, columns)).sum())
 
 
 Outcome = tuple[Dealing, float, int, bool]
@@ -394,76 +410,78 @@ class _MaskSearch:
     budget: Budget
     began: float
 
-    def left(self) -> float | None:
+    def seconds_left(self) -> float | None:
         """Return the seconds that are left, if any end is set."""
         return None if self.budget.seconds is None else self.budget.seconds - (time.perf_counter() - self.began)
 
     def is_late(self) -> bool:
-        left = self.left()
+        left = self.seconds_left()
         return left is not None and left <= 0
 
-    def auto(self) -> Outcome:
-        programme = Programme.of(self.types)
-        if programme.n_edges <= _EXACT:
-            return self._solved(programme)
-        best = greedy(self.types)
-        is_whole = programme.n_edges <= _RELAXED
+    def search_auto(self) -> Outcome:
+        programme = Programme.from_types(self.types)
+        if programme.n_edges <= _MAX_EDGES_EXACT:
+            return self._solve_programme(programme)
+        best = deal_greedily(self.types)
+        is_whole = programme.n_edges <= _MAX_EDGES_OF_RELAXATION
         if not is_whole:
-            programme = programme.thinned(_THINNED if programme.n_edges <= 4 * _THINNED else _THINNED_MUCH)
-        relaxed = programme.relaxed(self.left())
+            programme = programme.with_fewer_edges(
+                _MAX_EDGES_KEPT if programme.n_edges <= 4 * _MAX_EDGES_KEPT else _MAX_EDGES_OF_LARGEST
+            )
+        relaxed = programme.solve_relaxation(self.seconds_left())
         if relaxed is None:
             return best, 0.0, 0, False
-        best = self._better(best, programme.realised(_whole(relaxed[0])))
+        best = self._choose_cheaper(best, programme.deal_groups(_round_down(relaxed[0])))
         # A programme of the promising patterns alone says nothing of the others.
         return best, relaxed[1] if is_whole else 0.0, 1, True
 
-    def exact(self) -> Outcome:
-        return self._solved(Programme.of(self.types))
+    def search_exact(self) -> Outcome:
+        return self._solve_programme(Programme.from_types(self.types))
 
-    def greedy(self) -> Outcome:
-        return descend(self.types, greedy(self.types), _SWEEPS), 0.0, 1, True
+    def search_greedy(self) -> Outcome:
+        return redeal_clusters(self.types, deal_greedily(self.types), _MAX_SWEEPS), 0.0, 1, True
 
-    def pivot(self) -> Outcome:
-        best, bound = pivot(self.types, 0)
+    def search_pivot(self) -> Outcome:
+        best, bound = match_to_pivot(self.types, 0)
         for cluster in range(1, self.types.n_clusters):
             if self.is_late():
                 return best, bound, cluster, False
-            other, floor = pivot(self.types, cluster)
+            other, floor = match_to_pivot(self.types, cluster)
             best, bound = min(best, other, key=lambda each: each.cost(self.types)), max(bound, floor)
-        return descend(self.types, best, _SWEEPS), bound, self.types.n_clusters, True
+        return redeal_clusters(self.types, best, _MAX_SWEEPS), bound, self.types.n_clusters, True
 
-    def _solved(self, programme: Programme) -> Outcome:
-        best = greedy(self.types)
+    def _solve_programme(self, programme: Programme) -> Outcome:
+        best = deal_greedily(self.types)
         if not programme.n_edges:
             return best, best.cost(self.types), 0, True
         # Nearly always the linear relaxation is whole, or is once rounded down: no branching is needed.
-        relaxed = programme.relaxed(self.left())
+        relaxed = programme.solve_relaxation(self.seconds_left())
         if relaxed is None:
             return best, 0.0, 0, False
-        best = self._better(best, programme.realised(_whole(relaxed[0])))
-        if _meets(best.cost(self.types), relaxed[1]):
+        best = self._choose_cheaper(best, programme.deal_groups(_round_down(relaxed[0])))
+        if _meets_bound(best.cost(self.types), relaxed[1]):
             return best, relaxed[1], 1, True
-        groups, bound, n_nodes = programme.solved(self.budget.nodes or _NODES, self.left())
+        groups, bound, n_nodes = programme.solve_exactly(self.budget.nodes or _MAX_NODES, self.seconds_left())
         if groups is not None:
-            best = self._better(best, programme.realised(groups))
+            best = self._choose_cheaper(best, programme.deal_groups(groups))
         bound = max(bound, relaxed[1])
-        if not _meets(best.cost(self.types), bound):
-            best = descend(self.types, best, _SWEEPS)
-        return best, bound, n_nodes, _meets(best.cost(self.types), bound)
+        if not _meets_bound(best.cost(self.types), bound):
+            best = redeal_clusters(self.types, best, _MAX_SWEEPS)
+        return best, bound, n_nodes, _meets_bound(best.cost(self.types), bound)
 
-    def _better(self, one: Dealing, other: Dealing) -> Dealing:
+    def _choose_cheaper(self, one: Dealing, other: Dealing) -> Dealing:
         return min(one, other, key=lambda each: each.cost(self.types))
 
 
-def _meets(cost: float, bound: float) -> bool:
-    return cost <= bound * (1 + _FUZZ)
+def _meets_bound(cost: float, bound: float) -> bool:
+    return cost <= bound * (1 + _RELATIVE_TOLERANCE)
 
 
-def _whole(groups: FloatArray) -> CountArray:
+def _round_down(groups: FloatArray) -> CountArray:
     return np.asarray(np.floor(groups + 1e-6), dtype=np.int64)
 
 
-_MOST = 60_000  # edges of the programme
+_MAX_EDGES_OF_TIES = 60_000  # edges of the programme
 
 
 def settle_ties(
@@ -481,18 +499,20 @@ def settle_ties(
     if not loose.any():
         return labels
     cells = np.unique(np.column_stack((tie_of[loose], labels[loose])), axis=0)
-    taken = _shares(cells, tie_of[loose], labels[loose], type_of[loose], types)
+    taken = _solve_tie_shares(cells, tie_of[loose], labels[loose], type_of[loose], types)
     settled = labels.copy()
     for tie in np.unique(cells[:, 0]):
         rows = rng.permutation(np.flatnonzero(tie_of == tie))
         ours = cells[:, 0] == tie
-        settled[rows] = _dealt(
+        settled[rows] = _deal_records(
             type_of[rows], cells[ours, 1], np.bincount(labels[rows], minlength=n_clusters), taken[ours]
         )
     return settled
 
 
-def _shares(cells: CodeArray, tie_of: CodeArray, labels: CodeArray, type_of: CodeArray, types: Types) -> CountArray:
+def _solve_tie_shares(
+    cells: CodeArray, tie_of: CodeArray, labels: CodeArray, type_of: CodeArray, types: Types
+) -> CountArray:
     """Return how many records of every type a cluster takes of a tie, for all pairs of both; whole, rounded down."""
     from scipy import sparse
 
@@ -503,11 +523,11 @@ def _shares(cells: CodeArray, tie_of: CodeArray, labels: CodeArray, type_of: Cod
     place = np.searchsorted(ties, cells[:, 0])
     fixed = types.supply.copy()
     np.subtract.at(fixed, (labels, type_of), 1)
-    programme = _loosened(fixed, cells, held[place], types)
-    matrix, _ = programme.limits()
+    programme = _loosen_ties(fixed, cells, held[place], types)
+    matrix, _ = programme.build_constraints()
     pair, member = np.nonzero(held[place])
     n_choices, n_before = len(pair), matrix.shape[1]
-    sources, row, bound = _sources(programme, cells[pair, 1].astype(np.int64) * n_types + member)
+    sources, row, bound = _find_sources(programme, cells[pair, 1].astype(np.int64) * n_types + member)
     right: FloatArray = np.zeros(matrix.shape[0])
     right[: len(sources)] = fixed.ravel()[sources]
     entries = (-np.ones(int(bound.sum())), (row[bound], np.flatnonzero(bound)))
@@ -515,13 +535,13 @@ def _shares(cells: CodeArray, tie_of: CodeArray, labels: CodeArray, type_of: Cod
     # Every record of a tie goes somewhere, and every cluster takes as many as before.
     kinds, kind = np.unique(place[pair] * n_types + member, return_inverse=True)
     room = np.zeros(len(cells))
-    np.add.at(room, _place(cells, tie_of, labels), 1)
+    np.add.at(room, _find_positions(cells, tie_of, labels), 1)
     where = (np.concatenate((kind, len(kinds) + pair)), n_before + np.tile(np.arange(n_choices), 2))
     shape = (len(kinds) + len(cells), n_before + n_choices)
     all_of: Any = sparse.csr_array((np.ones(2 * n_choices), where), shape=shape)
     both: Any = sparse.hstack((matrix, choices))
     solution = solver.linprog(
-        np.concatenate((programme.objective(), np.zeros(n_choices))),
+        np.concatenate((programme.objective_weights(), np.zeros(n_choices))),
         A_ub=both,
         b_ub=right,
         A_eq=all_of,
@@ -535,12 +555,12 @@ def _shares(cells: CodeArray, tie_of: CodeArray, labels: CodeArray, type_of: Cod
     return taken
 
 
-def _loosened(fixed: CountArray, cells: CodeArray, held: CountArray, types: Types) -> Programme:
+def _loosen_ties(fixed: CountArray, cells: CodeArray, held: CountArray, types: Types) -> Programme:
     """Return the programme of clusters that could take all the records of their ties."""
     most = fixed.copy()
     np.add.at(most, cells[:, 1], held)
-    programme = Programme.of(Types(types.values, most, types.weights))
-    if programme.n_edges > _MOST:
+    programme = Programme.from_types(Types(types.values, most, types.weights))
+    if programme.n_edges > _MAX_EDGES_OF_TIES:
         raise InputError(
             f"the ties of {len(types.values)} distinct vectors of A are too many to settle.",
             hint="leave optimise_ties off.",
@@ -548,7 +568,7 @@ def _loosened(fixed: CountArray, cells: CodeArray, held: CountArray, types: Type
     return programme
 
 
-def _sources(programme: Programme, wanted: CountArray) -> tuple[CountArray, CountArray, BoolArray]:
+def _find_sources(programme: Programme, wanted: CountArray) -> tuple[CountArray, CountArray, BoolArray]:
     """Return the programme's pairs of cluster and type, and where among them some are, if they are."""
     sources = np.unique(programme.cluster * len(programme.types.values) + programme.member)
     row = np.searchsorted(sources, wanted)
@@ -556,13 +576,13 @@ def _sources(programme: Programme, wanted: CountArray) -> tuple[CountArray, Coun
     return sources, row, np.asarray(is_wanted)
 
 
-def _place(cells: CodeArray, tie_of: CodeArray, labels: CodeArray) -> CountArray:
+def _find_positions(cells: CodeArray, tie_of: CodeArray, labels: CodeArray) -> CountArray:
     width = int(cells[:, 1].max()) + 1
     keys = cells[:, 0].astype(np.int64) * width + cells[:, 1]
     return np.searchsorted(keys, tie_of.astype(np.int64) * width + labels)
 
 
-def _dealt(types: CodeArray, clusters: CodeArray, room: CountArray, taken: CountArray) -> CodeArray:
+def _deal_records(types: CodeArray, clusters: CodeArray, room: CountArray, taken: CountArray) -> CodeArray:
     """Give records to clusters: as many of each type as they take, then to whoever has room."""
     labels = np.full(len(types), -1, dtype=np.int32)
     for member in np.unique(types):

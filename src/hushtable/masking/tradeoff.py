@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 
 from hushtable._types import Missing
-from hushtable.columns import ColumnSpec, escaped
+from hushtable.columns import ColumnSpec, escape_html
 from hushtable.io import frames
 from hushtable.masking.independence import Clustering, mask_dependence
 from hushtable.masking.search import MaskingMethod
 from hushtable.plots import charts
 from hushtable.search import Budget
-from hushtable.tables import opened
+from hushtable.tables import open_table
 from hushtable.wording import table_html
 
 
@@ -78,7 +78,7 @@ class MaskingTradeoff:
     def _repr_html_(self) -> str:
         rows = [(each.clusters, each.n_stars, f"{each.share_kept:.3f}", f"{each.bc_after:.4f}") for each in self.points]
         titles = ("clusters", "stars", "cells kept", "correlation of cluster and C")
-        return f"{table_html([titles, *rows])}{escaped('; '.join(self.notes))}"
+        return f"{table_html([titles, *rows])}{escape_html('; '.join(self.notes))}"
 
 
 def masking_tradeoff(
@@ -117,7 +117,7 @@ def masking_tradeoff(
     >>> [point.clusters for point in curve.points]
     [2, 4]
     """
-    source = opened(data)
+    source = open_table(data)
     points, notes = [], tuple[str, ...]()
     for n_clusters in clusters:
         release = mask_dependence(

@@ -38,8 +38,8 @@ from .matching import (
 )
 from .registry import (
     MODELS as MODELS,
-    claimed as claimed,
     from_dict as from_dict,
+    models_from_claim as models_from_claim,
     models_in as models_in,
     register as register,
 )

@@ -29,7 +29,16 @@ from hushtable._types import (
     FloatArray,
 )
 from hushtable.errors import ModelError
-from hushtable.models.base import NO_GROUNDS, WHOLE, ClassStats, Ground, Histogram, OneSensitive, ParameterBounds, Rule
+from hushtable.models.base import (
+    NO_GROUNDS,
+    ONE_OR_MORE,
+    ClassStats,
+    Ground,
+    Histogram,
+    OneSensitive,
+    ParameterBounds,
+    Rule,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +69,7 @@ class DistinctLDiversity(OneSensitive):
 
     name: ClassVar[str] = "distinct-l-diversity"
     higher_is_safer: ClassVar[bool] = True
-    _bounds = MappingProxyType({"l": WHOLE})
+    _bounds = MappingProxyType({"l": ONE_OR_MORE})
 
     @property
     def min_size(self) -> int:
@@ -127,7 +136,7 @@ class EntropyLDiversity(OneSensitive):
 
     def _entropies(self, stats: ClassStats) -> FloatArray:
         """Return the entropies, minus infinity where no value is known."""
-        known = stats.histograms[self.sensitive].known()
+        known = stats.histograms[self.sensitive].without_missing()
         return np.where(known.n_distinct() > 0, known.entropies(np.log), -np.inf)
 
 
@@ -165,7 +174,7 @@ class RecursiveCLDiversity(OneSensitive):
 
     name: ClassVar[str] = "recursive-c-l-diversity"
     _equality_fails: ClassVar[bool] = True
-    _bounds = MappingProxyType({"c": ParameterBounds(above=0), "l": WHOLE})
+    _bounds = MappingProxyType({"c": ParameterBounds(above=0), "l": ONE_OR_MORE})
 
     @property
     def min_size(self) -> int:
@@ -174,12 +183,12 @@ class RecursiveCLDiversity(OneSensitive):
 
     def measure(self, stats: ClassStats) -> FloatArray:
         """Return the c that every class stays just above, infinite below l values; lower is safer."""
-        known = stats.histograms[self.sensitive].known()
+        known = stats.histograms[self.sensitive].without_missing()
         labels = known.labels()
         falling = known.counts[np.lexsort((-known.counts, labels))]
         rank = np.arange(len(labels)) - known.offsets[labels]
-        tail = known.summed(np.where(rank >= self.l - 1, falling, 0))
-        return np.where(tail > 0, known.highest(known.counts) / np.maximum(tail, 1), np.inf)
+        tail = known.sum_by_class(np.where(rank >= self.l - 1, falling, 0))
+        return np.where(tail > 0, known.max_by_class(known.counts) / np.maximum(tail, 1), np.inf)
 
     def rule(self, totals: Mapping[str, CountArray], grounds: Mapping[str, Ground] = NO_GROUNDS) -> Rule:
         """Judge by the highest counts."""
@@ -243,20 +252,20 @@ class TCloseness(OneSensitive):
     def measure(self, stats: ClassStats) -> FloatArray:
         """Return the distance between every class and the whole; lower is safer."""
         histogram, totals = stats.histograms[self.sensitive], stats.totals[self.sensitive]
-        levels = self._levels(stats.grounds, len(totals))
+        levels = self._ground_levels(stats.grounds, len(totals))
         if levels is None:
-            return _ordered_distance(histogram, stats.sizes, totals)
+            return _rank_distance(histogram, stats.sizes, totals)
         distances = np.zeros(histogram.n_classes)
         for nodes in levels:
-            held, whole = _merged(histogram, totals, nodes)
+            held, whole = _replace_by_nodes(histogram, totals, nodes)
             distances += _equal_distance(held, stats.sizes, whole)
         return distances / max(len(levels), 1)
 
     def rule(self, totals: Mapping[str, CountArray], grounds: Mapping[str, Ground] = NO_GROUNDS) -> Rule:
         """Judge by the shares of the whole, cumulated or of every node."""
         counts = totals[self.sensitive]
-        shares = _shares(counts)
-        levels = self._levels(grounds, len(counts))
+        shares = _shares_of_values(counts)
+        levels = self._ground_levels(grounds, len(counts))
         if levels is None:
             n_steps = max(int(np.count_nonzero(counts)) - 1, 1)
             return Rule(RULE_ORDERED, self.sensitive, float(self.t), float(n_steps), shares[None, :])
@@ -267,7 +276,7 @@ class TCloseness(OneSensitive):
             table[2 * level + 1, : places.max() + 1] = np.bincount(places, weights=shares)
         return Rule(RULE_LEVELS, self.sensitive, float(self.t), float(len(levels)), table)
 
-    def _levels(self, grounds: Mapping[str, Ground], n_codes: int) -> CodeArray | None:
+    def _ground_levels(self, grounds: Mapping[str, Ground], n_codes: int) -> CodeArray | None:
         """Return the levels below the root, one for the equal ground; None stands for the ordered ground."""
         ground = grounds.get(self.sensitive, Ground())
         if self.ground == "ordered" or (self.ground == "auto" and ground.is_ordered):
@@ -334,16 +343,16 @@ class BetaLikeness(OneSensitive):
     def measure(self, stats: ClassStats) -> FloatArray:
         """Return the highest relative gain of a value, infinite where one is above -ln p; lower is safer."""
         histogram = stats.histograms[self.sensitive]
-        shares = _shares(stats.totals[self.sensitive])[histogram.codes + 1]
+        shares = _shares_of_values(stats.totals[self.sensitive])[histogram.codes + 1]
         held = histogram.counts / stats.sizes[histogram.labels()]
         gains = np.divide(held - shares, shares, out=np.full(len(shares), np.inf), where=shares > 0)
         if self.enhanced:
             gains = np.where(gains > _surprise(shares) + TOLERANCE, np.inf, gains)
-        return histogram.highest(gains)
+        return histogram.max_by_class(gains)
 
     def rule(self, totals: Mapping[str, CountArray], grounds: Mapping[str, Ground] = NO_GROUNDS) -> Rule:
         """Judge by the share of every value in the whole and its own bound."""
-        shares = _shares(totals[self.sensitive])
+        shares = _shares_of_values(totals[self.sensitive])
         bounds = np.minimum(self.beta, _surprise(shares)) if self.enhanced else np.full(len(shares), float(self.beta))
         return Rule(RULE_GAIN, self.sensitive, float(self.beta), table=np.array([shares, bounds]))
 
@@ -385,18 +394,20 @@ class DeltaDisclosure(OneSensitive):
     def measure(self, stats: ClassStats) -> FloatArray:
         """Return the largest abs(ln(q / p)), infinite where a value is absent; lower is safer."""
         histogram, totals = stats.histograms[self.sensitive], stats.totals[self.sensitive]
-        shares = _shares(totals)[histogram.codes + 1]
+        shares = _shares_of_values(totals)[histogram.codes + 1]
         held = histogram.counts / stats.sizes[histogram.labels()]
         ratios = np.abs(np.log(held / np.where(shares > 0, shares, held)))
-        n_present = histogram.summed((shares > 0).astype(np.int64))
-        return np.where(n_present == np.count_nonzero(totals), histogram.highest(ratios), np.inf)
+        n_present = histogram.sum_by_class((shares > 0).astype(np.int64))
+        return np.where(n_present == np.count_nonzero(totals), histogram.max_by_class(ratios), np.inf)
 
     def rule(self, totals: Mapping[str, CountArray], grounds: Mapping[str, Ground] = NO_GROUNDS) -> Rule:
         """Judge by the share of every value in the whole."""
-        return Rule(RULE_RATIO, self.sensitive, float(self.delta), table=_shares(totals[self.sensitive])[None, :])
+        return Rule(
+            RULE_RATIO, self.sensitive, float(self.delta), table=_shares_of_values(totals[self.sensitive])[None, :]
+        )
 
 
-def _shares(totals: CountArray) -> FloatArray:
+def _shares_of_values(totals: CountArray) -> FloatArray:
     return np.asarray(totals / max(int(totals.sum()), 1))
 
 
@@ -405,7 +416,7 @@ def _surprise(shares: FloatArray) -> FloatArray:
     return -np.log(shares, out=np.full(len(shares), -np.inf), where=shares > 0)
 
 
-def _merged(histogram: Histogram, totals: CountArray, nodes: CodeArray) -> tuple[Histogram, CountArray]:
+def _replace_by_nodes(histogram: Histogram, totals: CountArray, nodes: CodeArray) -> tuple[Histogram, CountArray]:
     """Replace the values of a histogram and of the whole by the nodes that hold them."""
     _, places = np.unique(nodes, return_inverse=True)
     n_nodes = int(places.max()) + 1
@@ -422,12 +433,12 @@ def _merged(histogram: Histogram, totals: CountArray, nodes: CodeArray) -> tuple
 
 def _equal_distance(histogram: Histogram, sizes: CountArray, totals: CountArray) -> FloatArray:
     """Return half the sum of abs(p - q) over all values; those that a class lacks add their p as a whole."""
-    shares = _shares(totals)[histogram.codes + 1]
+    shares = _shares_of_values(totals)[histogram.codes + 1]
     held = histogram.counts / sizes[histogram.labels()]
-    return np.asarray((histogram.summed(np.abs(held - shares) - shares) + 1.0) / 2)
+    return np.asarray((histogram.sum_by_class(np.abs(held - shares) - shares) + 1.0) / 2)
 
 
-def _ordered_distance(histogram: Histogram, sizes: CountArray, totals: CountArray) -> FloatArray:
+def _rank_distance(histogram: Histogram, sizes: CountArray, totals: CountArray) -> FloatArray:
     """Return the sum of abs(P - Q) over the values of the whole, over their number minus 1.
 
     Q, the cumulated share of a class, is constant from one value that the class holds to the next, while P rises:
@@ -436,7 +447,7 @@ def _ordered_distance(histogram: Histogram, sizes: CountArray, totals: CountArra
     ranks = np.cumsum(totals > 0) - 1
     cumulated = np.cumsum(totals[totals > 0]) / max(int(totals.sum()), 1)
     n_ranks = len(cumulated)
-    is_foreign = histogram.summed((totals[histogram.codes + 1] == 0).astype(np.int64)) > 0
+    is_foreign = histogram.sum_by_class((totals[histogram.codes + 1] == 0).astype(np.int64)) > 0
     if n_ranks < 2:
         return is_foreign.astype(np.float64)
     sums = np.concatenate(([0.0], np.cumsum(cumulated)))
@@ -452,4 +463,4 @@ def _ordered_distance(histogram: Histogram, sizes: CountArray, totals: CountArra
     # Before the first value that a class holds, its Q is 0.
     first = np.full(histogram.n_classes, n_ranks)
     first[np.diff(histogram.offsets) > 0] = starts[histogram.offsets[:-1][np.diff(histogram.offsets) > 0]]
-    return np.where(is_foreign, 1.0, (histogram.summed(moved) + sums[first]) / (n_ranks - 1))
+    return np.where(is_foreign, 1.0, (histogram.sum_by_class(moved) + sums[first]) / (n_ranks - 1))

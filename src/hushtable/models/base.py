@@ -61,17 +61,17 @@ class Histogram:
         """Return the class of every entry."""
         return np.repeat(np.arange(self.n_classes), np.diff(self.offsets))
 
-    def known(self) -> Histogram:
+    def without_missing(self) -> Histogram:
         """Return the histogram without the missing values."""
         is_known = self.codes >= 0
         offsets = np.concatenate(([0], np.cumsum(self.n_distinct())))
         return Histogram(offsets, self.codes[is_known], self.counts[is_known])
 
-    def summed(self, entries: FloatArray | CountArray) -> FloatArray:
+    def sum_by_class(self, entries: FloatArray | CountArray) -> FloatArray:
         """Add up one number an entry over every class; a class without entries has 0."""
         return np.bincount(self.labels(), weights=entries, minlength=self.n_classes).astype(np.float64)
 
-    def highest(self, entries: FloatArray | CountArray, otherwise: float = 0.0) -> FloatArray:
+    def max_by_class(self, entries: FloatArray | CountArray, otherwise: float = 0.0) -> FloatArray:
         """Return the highest of one number an entry in every class; ``otherwise`` where a class has no entry."""
         highest = np.full(self.n_classes, otherwise)
         filled = self.offsets[1:] > self.offsets[:-1]
@@ -81,8 +81,8 @@ class Histogram:
 
     def entropies(self, log: Callable[[Any], Any]) -> FloatArray:
         """Return the Shannon entropy of every class, by a logarithm of numpy; 0 where a class has no entry."""
-        records = np.maximum(self.summed(self.counts), 1)
-        return np.asarray(log(records) - self.summed(self.counts * log(self.counts)) / records)
+        records = np.maximum(self.sum_by_class(self.counts), 1)
+        return np.asarray(log(records) - self.sum_by_class(self.counts * log(self.counts)) / records)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -257,17 +257,19 @@ class ParameterBounds:
             isinstance(number, kinds) and not isinstance(number, bool) and (self.is_whole or math.isfinite(number))
         )
         if not is_number or not (self.above < number and self.least <= number <= self.most):
-            raise ModelError(f"{model} was given {parameter} = {number!r}.", hint=f"{parameter} is {self._words()}.")
+            raise ModelError(
+                f"{model} was given {parameter} = {number!r}.", hint=f"{parameter} is {self._describe_bounds()}."
+            )
         return number.item() if isinstance(number, np.generic) else number
 
-    def _words(self) -> str:
+    def _describe_bounds(self) -> str:
         if self.is_whole:
             return f"a whole number, {self.least:g} or more (2 or more protects)"
         bounds = (("above", self.above), ("at least", self.least), ("at most", self.most))
         return "a finite number, " + " and ".join(f"{word} {bound:g}" for word, bound in bounds if math.isfinite(bound))
 
 
-WHOLE: Final = ParameterBounds(least=1, is_whole=True)
+ONE_OR_MORE: Final = ParameterBounds(least=1, is_whole=True)
 
 
 class BoundedModel:
@@ -327,7 +329,7 @@ class OneSensitive(BoundedModel):
 
 def model_to_dict(model: PrivacyModel) -> dict[str, Any]:
     """Return a model as a policy writes it: ``{"k-anonymity": {"k": 5}}``."""
-    return entries.write(model, sparse=False)
+    return entries.to_entry(model, sparse=False)
 
 
 def describe(model: PrivacyModel) -> str:

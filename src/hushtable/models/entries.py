@@ -20,10 +20,10 @@ from decimal import Decimal
 from importlib import import_module
 from typing import Any, Final, TypeVar
 
-from hushtable.errors import InputError, listed, nearest, with_hint
+from hushtable.errors import InputError, find_nearest, quote_names, with_hint
 from hushtable.models import plugins
 
-_NOTHING: Final[Mapping[str, Any]] = {}
+_NO_OPTIONS: Final[Mapping[str, Any]] = {}
 
 KindT = TypeVar("KindT")
 NewT = TypeVar("NewT")
@@ -83,37 +83,39 @@ class Registry(MutableMapping[str, KindT]):
 
     def find(self, name: str) -> bool:
         """Tell whether there is something of that name; what another package has is imported, and stays."""
-        if name not in self._kinds and self._group and name in plugins.installed(self._group):
+        if name not in self._kinds and self._group and name in plugins.entry_points_of(self._group):
             self._kinds[name] = plugins.load(self._group, name, self._needs)
         return name in self._kinds
 
     def find_allowed(self, name: str) -> bool:
         """Tell whether there is something of that name that may be used where a file names it."""
-        return name in self._kinds or (plugins.named(name) and self.find(name))
+        return name in self._kinds or (plugins.is_named(name) and self.find(name))
 
-    def read(self, entry: Any, *, nested: Mapping[str, Callable[[Any], Any]] = _NOTHING) -> Any:
+    def read(self, entry: Any, *, nested: Mapping[str, Callable[[Any], Any]] = _NO_OPTIONS) -> Any:
         """Make what an entry names; `nested` reads the options that are entries themselves."""
-        name, options = self._parts(entry)
+        name, options = self._split_entry(entry)
         kind: Any = self[name]
-        known = _options(kind)
+        known = _names_of_options(kind)
         if not isinstance(options, Mapping):
             if not known:
                 raise self._error(f"{name} was given {options!r}.", hint="it has no options.")
             options = {known[0]: options}
         unknown = [option for option in options if option not in known]
         if unknown:
-            raise self._error(_misnamed(f"{self._what} {name!r} has no option {unknown[0]!r}", str(unknown[0]), known))
+            raise self._error(
+                _describe_unknown(f"{self._what} {name!r} has no option {unknown[0]!r}", str(unknown[0]), known)
+            )
         asked = {option: nested[option](value) if option in nested else value for option, value in options.items()}
         try:
             return kind(**asked)
         except TypeError:
-            lacking = [option for option in _needed(kind) if option not in asked]
-            problem = f"lacks {listed(lacking)}" if lacking else "was given options of the wrong type"
+            lacking = [option for option in _options_without_default(kind) if option not in asked]
+            problem = f"lacks {quote_names(lacking)}" if lacking else "was given options of the wrong type"
             raise self._error(
                 f"{self._what} {name!r} {problem}.", hint=f"its options are: {', '.join(known) or 'none'}."
             ) from None
 
-    def take(self, asked: Any, protocol: type, *, nested: Mapping[str, Callable[[Any], Any]] = _NOTHING) -> Any:
+    def take(self, asked: Any, protocol: type, *, nested: Mapping[str, Callable[[Any], Any]] = _NO_OPTIONS) -> Any:
         """Return what a Python caller passes: an object as it is, a name or an entry as what it makes."""
         if isinstance(asked, (str, Mapping)):
             return self.read(asked, nested=nested)
@@ -123,51 +125,51 @@ class Registry(MutableMapping[str, KindT]):
         if not isinstance(asked, protocol):
             raise InputError(
                 f"a {self._what} was given as {type(asked).__name__}.",
-                hint=f"pass a name among {listed(self, limit=20)}, or an object with options.",
+                hint=f"pass a name among {quote_names(self, limit=20)}, or an object with options.",
             )
         return asked
 
-    def _parts(self, entry: Any) -> tuple[str, Any]:
+    def _split_entry(self, entry: Any) -> tuple[str, Any]:
         """Return the name of an entry and its options."""
         if isinstance(entry, str):
-            name, options = entry, _NOTHING
+            name, options = entry, _NO_OPTIONS
         elif isinstance(entry, Mapping) and len(entry) == 1:
             ((name, options),) = entry.items()
         else:
             n_names = f" holds {len(entry)} names" if isinstance(entry, Mapping) else f" is a {type(entry).__name__}"
-            raise self._error(f"a {self._what} entry{n_names}.", hint=f"write one, as `{self._example()}`.")
+            raise self._error(f"a {self._what} entry{n_names}.", hint=f"write one, as `{self._example_entry()}`.")
         if not self.find(name):
-            raise self._error(_misnamed(f"unknown {self._what} {name!r}", str(name), self))
-        return name, _NOTHING if options is None else options
+            raise self._error(_describe_unknown(f"unknown {self._what} {name!r}", str(name), self))
+        return name, _NO_OPTIONS if options is None else options
 
-    def _example(self) -> str:
+    def _example_entry(self) -> str:
         name = next(iter(self))
-        options = _options(self[name])
+        options = _names_of_options(self[name])
         return f"{name}: {{{options[0]}: ...}}" if options else name
 
 
-def write(made: Any, *, sparse: bool = True) -> dict[str, Any]:
+def to_entry(made: Any, *, sparse: bool = True) -> dict[str, Any]:
     """Return what a registry would make this of, as plain values, without options at their defaults where sparse."""
     written = {}
     for field in dataclasses.fields(made):
         value = getattr(made, field.name)
         default = field.default if field.default_factory is dataclasses.MISSING else field.default_factory()
         if value is not None and not (sparse and value == default):
-            written[field.name] = _plain(value)
+            written[field.name] = _to_plain_value(value)
     return {made.name: written}
 
 
-def _misnamed(problem: str, name: str, known: Any) -> str:
-    near = nearest(name, known)
+def _describe_unknown(problem: str, name: str, known: Any) -> str:
+    near = find_nearest(name, known)
     hint = "" if near is None else f"did you mean {near!r}? "
     return with_hint(f"{problem}.", f"{hint}known: {', '.join(known) or 'none'}.")
 
 
-def _options(kind: Any) -> list[str]:
+def _names_of_options(kind: Any) -> list[str]:
     return [field.name for field in dataclasses.fields(kind) if field.init]
 
 
-def _needed(kind: Any) -> list[str]:
+def _options_without_default(kind: Any) -> list[str]:
     return [
         field.name
         for field in dataclasses.fields(kind)
@@ -175,11 +177,11 @@ def _needed(kind: Any) -> list[str]:
     ]
 
 
-def _plain(value: Any) -> Any:
+def _to_plain_value(value: Any) -> Any:
     if isinstance(value, (tuple, list)):
-        return [_plain(each) for each in value]
+        return [_to_plain_value(each) for each in value]
     if isinstance(value, Mapping):
-        return {key: _plain(each) for key, each in value.items()}
+        return {key: _to_plain_value(each) for key, each in value.items()}
     if isinstance(value, Decimal):
         return str(value)
-    return write(value) if dataclasses.is_dataclass(value) else value
+    return to_entry(value) if dataclasses.is_dataclass(value) else value

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import ClassVar
 
-from hushtable.models.base import WHOLE, Needs
+from hushtable.models.base import ONE_OR_MORE, Needs
 from hushtable.models.identity import CrowdModel
 
 
@@ -74,4 +74,4 @@ class KMAnonymity(HistoryModel):
     m: int
 
     name: ClassVar[str] = "km-anonymity"
-    _bounds = MappingProxyType({"k": WHOLE, "m": WHOLE})
+    _bounds = MappingProxyType({"k": ONE_OR_MORE, "m": ONE_OR_MORE})

@@ -22,7 +22,7 @@ from hushtable._types import (
 from hushtable.errors import ModelError
 from hushtable.models.base import (
     NO_GROUNDS,
-    WHOLE,
+    ONE_OR_MORE,
     BoundedModel,
     ClassStats,
     Ground,
@@ -40,7 +40,7 @@ class KModel(BoundedModel):
     k: int
 
     higher_is_safer: ClassVar[bool] = True
-    _bounds = MappingProxyType({"k": WHOLE})
+    _bounds = MappingProxyType({"k": ONE_OR_MORE})
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +122,7 @@ class AlphaKAnonymity(OneSensitive):
     sensitive: str
 
     name: ClassVar[str] = "alpha-k-anonymity"
-    _bounds = MappingProxyType({"alpha": ParameterBounds(above=0, most=1), "k": WHOLE})
+    _bounds = MappingProxyType({"alpha": ParameterBounds(above=0, most=1), "k": ONE_OR_MORE})
 
     @property
     def min_size(self) -> int:
@@ -131,8 +131,8 @@ class AlphaKAnonymity(OneSensitive):
 
     def measure(self, stats: ClassStats) -> FloatArray:
         """Return the highest share of a value in every class, infinite below k records; lower is safer."""
-        known = stats.histograms[self.sensitive].known()
-        shares = known.highest(known.counts) / np.maximum(stats.sizes, 1)
+        known = stats.histograms[self.sensitive].without_missing()
+        shares = known.max_by_class(known.counts) / np.maximum(stats.sizes, 1)
         return np.where(stats.crowd >= self.k, shares, np.inf)
 
     def rule(self, totals: Mapping[str, CountArray], grounds: Mapping[str, Ground] = NO_GROUNDS) -> Rule:

@@ -17,7 +17,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from hushtable.errors import ModelError, listed
+from hushtable.errors import ModelError, quote_names
 from hushtable.models.attribute import BetaLikeness, DeltaDisclosure, DistinctLDiversity, TCloseness
 from hushtable.models.base import PrivacyModel, describe
 from hushtable.models.identity import AlphaKAnonymity
@@ -45,7 +45,7 @@ def question_of_items(model: PrivacyModel, column: str) -> ItemQuestion:
         asks_of_none = kind is not AlphaKAnonymity
         return ItemQuestion(replace(asked, sensitive=column), of_holders=True, asks_of_none=asks_of_none)
     raise ModelError(
-        f"{describe(model)} was asked of {listed(model.needs.sensitive)}, whose cells are sets of items.",
+        f"{describe(model)} was asked of {quote_names(model.needs.sensitive)}, whose cells are sets of items.",
         hint="take alpha-k-anonymity (no item is held by more than a share alpha of a class), "
         "distinct-l-diversity with l = 2, t-closeness without a ground, beta-likeness or delta-disclosure.",
     )

@@ -45,7 +45,7 @@ class MatchingNotion(KModel):
                 f"{self.name} compares published rows with the original ones, which were not given.",
                 hint="pass original=, the table before it was protected.",
             )
-        pairs = matches(stats.matching) if self.is_global else stats.matching
+        pairs = matching_pairs(stats.matching) if self.is_global else stats.matching
         counted = {
             "published": np.bincount(pairs.published, minlength=pairs.n_published),
             "original": np.bincount(pairs.original, minlength=pairs.n_original),
@@ -139,7 +139,7 @@ class GlobalK1(MatchingNotion):
     sides: ClassVar[tuple[str, ...]] = ("published",)
 
 
-def matches(pairs: Matching) -> Matching:
+def matching_pairs(pairs: Matching) -> Matching:
     """Return the pairs that are part of some perfect matching; none where there is no perfect matching.
 
     One perfect matching (Hopcroft and Karp), then strong components: a pair is part of some perfect matching if and

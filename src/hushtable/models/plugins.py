@@ -6,7 +6,7 @@ A package announces what it has in its own `pyproject.toml`::
     few-flu = "their_package:FewFlu"
 
 What a policy, a command or a call names is imported. What only a manifest names is not: a file that somebody sent may
-not decide which code runs. `only` says what may be imported within it.
+not decide which code runs. `allow_only` says what may be imported within it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Any, Final
 
 from hushtable.errors import InputError
 
-__all__ = ["GROUPS", "installed", "listing", "load", "may_load", "named", "only"]
+__all__ = ["GROUPS", "allow_only", "entry_points_of", "is_named", "list_plugins", "load", "may_load"]
 
 GROUPS: Final = ("models", "methods", "losses", "hierarchies", "evaluators", "synthesizers")
 """What packages may bring, each a group of entry points: ``hushtable.models`` and so on."""
@@ -27,22 +27,22 @@ GROUPS: Final = ("models", "methods", "losses", "hierarchies", "evaluators", "sy
 _ALLOWED: ContextVar[Collection[str] | None] = ContextVar("hushtable_plugins", default=None)
 
 
-def installed(group: str) -> dict[str, importlib.metadata.EntryPoint]:
+def entry_points_of(group: str) -> dict[str, importlib.metadata.EntryPoint]:
     """Return the entry points of a group by their names; nothing is imported."""
     return {entry.name: entry for entry in importlib.metadata.entry_points(group=f"hushtable.{group}")}
 
 
-def listing() -> dict[str, dict[str, str]]:
+def list_plugins() -> dict[str, dict[str, str]]:
     """Return what is installed: by group and name, the package with its version."""
     return {
-        group: {name: _package(entry) for name, entry in sorted(installed(group).items())}
+        group: {name: _package_of(entry) for name, entry in sorted(entry_points_of(group).items())}
         for group in GROUPS
-        if installed(group)
+        if entry_points_of(group)
     }
 
 
 @contextmanager
-def only(names: Collection[str] | None) -> Iterator[None]:
+def allow_only(names: Collection[str] | None) -> Iterator[None]:
     """Let plug-ins of these names be imported within it, and no others; None allows all."""
     before = _ALLOWED.set(names)
     try:
@@ -57,18 +57,18 @@ def may_load(name: str) -> bool:
     return allowed is None or name in allowed
 
 
-def named(name: str) -> bool:
-    """Tell whether somebody has named a plug-in, so that a file may ask for it: see `only`."""
+def is_named(name: str) -> bool:
+    """Tell whether somebody has named a plug-in, so that a file may ask for it: see `allow_only`."""
     allowed = _ALLOWED.get()
     return allowed is not None and name in allowed
 
 
 def load(group: str, name: str, needs: Collection[str]) -> Any:
     """Import what a package brings; InputError names the package where it may not, cannot, or lacks what it needs."""
-    entry = installed(group)[name]
-    who = f"the plug-in {name!r} of {_package(entry)}"
+    entry = entry_points_of(group)[name]
+    who = f"the plug-in {name!r} of {_package_of(entry)}"
     if not may_load(name):
-        raise InputError(f"{who} is installed, and is not allowed here.", hint=_WAYS)
+        raise InputError(f"{who} is installed, and is not allowed here.", hint=_HINT_TO_ALLOW)
     try:
         found = entry.load()
     except Exception as error:
@@ -84,8 +84,8 @@ def load(group: str, name: str, needs: Collection[str]) -> Any:
     return found
 
 
-_WAYS: Final = "name it: `--plugins NAME` where a file is verified, `plugins: [NAME]` in a policy."
+_HINT_TO_ALLOW: Final = "name it: `--plugins NAME` where a file is verified, `plugins: [NAME]` in a policy."
 
 
-def _package(entry: importlib.metadata.EntryPoint) -> str:
+def _package_of(entry: importlib.metadata.EntryPoint) -> str:
     return entry.value if entry.dist is None else f"{entry.dist.name} {entry.dist.version}"

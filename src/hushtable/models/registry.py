@@ -69,13 +69,13 @@ def from_dict(entry: str | Mapping[str, Any]) -> PrivacyModel:
     return made
 
 
-def claimed(names: Iterable[Any]) -> tuple[PrivacyModel, ...]:
+def models_from_claim(names: Iterable[Any]) -> tuple[PrivacyModel, ...]:
     """Make the models that a manifest names: those of hushtable, and those that somebody has registered or named."""
     found = []
     for entry in names:
         name = next(iter(entry), None) if isinstance(entry, Mapping) else entry
         if isinstance(name, str) and not MODELS.find_allowed(name):
-            package = plugins.listing().get("models", {}).get(name)
+            package = plugins.list_plugins().get("models", {}).get(name)
             hint = (
                 f"it is installed ({package}), and nothing is imported because a file names it: pass --plugins {name}."
                 if package

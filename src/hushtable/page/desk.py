@@ -23,17 +23,17 @@ from hushtable.io import Frame, Snapshot, drafts, frames
 from hushtable.page.jobs import Jobs, PageJob
 from hushtable.page.markup import Html, without_styles
 from hushtable.page.versions import PolicyVersions
-from hushtable.policy import Comparison, Policy, compare, proposed
+from hushtable.policy import Comparison, Policy, compare, propose_policy
 from hushtable.release import Release, codebook_paths, manifest_path
 from hushtable.reporting import (
     Report,
     Section,
     SharedText,
+    find_shared_texts,
     persons_of_rows,
+    render_section,
     report,
     report_paths,
-    section_html,
-    shared_texts,
 )
 from hushtable.risk.assess import assess
 from hushtable.tables import Table
@@ -42,9 +42,9 @@ from hushtable.wording import LANGUAGES, use_language
 FEWEST_PEOPLE: Final = 5
 """How many people must share a cell that is shown, where the policy asks for fewer."""
 
-_K: Final = 5
-_MOST_VALUES: Final = 20_000  # of a column that is shown: of more, hardly one is shared
-_POLICY: Final = "policy.yaml"
+_DEFAULT_K: Final = 5
+_MAX_VALUES: Final = 20_000  # of a column that is shown: of more, hardly one is shared
+_POLICY_NAME: Final = "policy.yaml"
 
 
 SaidSection: TypeAlias = Mapping[str, Html]
@@ -86,7 +86,7 @@ class FirstLook:
     roles: Roles = field(repr=False)
     risk: SaidSection = field(repr=False)
     snapshot: Snapshot = field(repr=False)
-    odd: Mapping[str, OddCells] = field(repr=False)
+    odd_cells: Mapping[str, OddCells] = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -117,7 +117,7 @@ class PolicyOutcome:
     verdict: Verdict = field(repr=False)
     report: Report = field(repr=False)
     sections: Mapping[str, SaidSection] = field(repr=False)
-    lost: float
+    set_ncp: float
     n_suppressed: int
     labels: Mapping[str, tuple[list[SharedText], int]] = field(repr=False)
 
@@ -215,7 +215,7 @@ class Desk:
         if self.looked is None or self.policy is None:
             return []
         columns = self.policy.columns
-        of_policy = [name for name in self.looked.odd if name in columns and columns[name].role != "identifier"]
+        of_policy = [name for name in self.looked.odd_cells if name in columns and columns[name].role != "identifier"]
         return [name for name in of_policy if columns[name].odd_cells in (None, "refuse")]
 
     @property
@@ -243,7 +243,7 @@ class Desk:
             raise InputError(f"no column {place}.", hint=f"the table has {len(names)}.")
         return names[place]
 
-    def inside(self, typed: str | Path, base: Path | None = None) -> Path:
+    def resolve_path(self, typed: str | Path, base: Path | None = None) -> Path:
         """Return the place of a typed path; InputError where it is outside the folder.
 
         Raises
@@ -264,9 +264,9 @@ class Desk:
                 )
         return path
 
-    def open(self, typed: str | Path) -> None:
+    def open_table(self, typed: str | Path) -> None:
         """Read a table, as a job."""
-        path = self.inside(typed)
+        path = self.resolve_path(typed)
         try:
             is_there = path.is_file()
         except (OSError, ValueError):
@@ -274,28 +274,28 @@ class Desk:
         if not is_there:
             raise InputError(f"there is no file {str(typed)!r}.", hint="look at the name.")
         self.fault = ""
-        self.jobs.start("reading", lambda job: self._read(job, path), self._has_read)
+        self.jobs.start("reading", lambda job: self._read_table(job, path), self._store_table)
 
-    def change(self, policy: Policy) -> None:
+    def change_policy(self, policy: Policy) -> None:
         """Write a changed policy, and find out what it leads to."""
         self._check_inputs(policy)
         assert self.versions is not None
         self.fault, text = "", policy.to_yaml()
         if text != self.versions.text:
-            self.versions.put(text)
-        self.refresh()
-        self.follow()
+            self.versions.write_state(text)
+        self.reread_policy()
+        self.start_search()
 
-    def step(self, by: int) -> None:
+    def step_in_history(self, by: int) -> None:
         """Go back or forth in the policy's history."""
         self.table()
         assert self.versions is not None
         self.fault = ""
-        self.versions.go(self.versions.at + by)
-        self.refresh()
-        self.follow()
+        self.versions.go_to_step(self.versions.at + by)
+        self.reread_policy()
+        self.start_search()
 
-    def refresh(self) -> None:
+    def reread_policy(self) -> None:
         """Look at the policy's file, which may have been changed by hand."""
         if self.versions is None or (text := self.versions.text) is None or text == self.policy_text:
             return
@@ -303,17 +303,17 @@ class Desk:
         self.version += 1
         self._persons = None
         try:
-            self.policy = self._adopted(text)
+            self.policy = self._parse_policy(text)
         except HushError as error:
             self.policy_fault = str(error)
             return
-        if self.versions.step(self.versions.at) != text:
+        if self.versions.read_step(self.versions.at) != text:
             try:
-                self.versions.keep(text)
+                self.versions.record_state(text)
             except OSError as error:
                 self.policy_fault = f"the history of the policy cannot be written: {error.strerror}."
 
-    def follow(self) -> None:
+    def start_search(self) -> None:
         """Begin to find out what the policy leads to, where that is not known."""
         if self.looked is None or not self.is_decided or self.policy_fault or not self.is_stale:
             return
@@ -324,39 +324,39 @@ class Desk:
         if self.jobs.is_busy and job is not None and (job.name != "protecting" or self._sought == text):
             return
         self._sought = text
-        self.jobs.start("protecting", lambda job: self._protected(job, policy, text), self._has_protected(text))
+        self.jobs.start("protecting", lambda job: self._protect_table(job, policy, text), self._outcome_callback(text))
 
-    def compare(self, ks: Sequence[int], shares: Sequence[float], methods: Sequence[str]) -> None:
+    def start_comparison(self, ks: Sequence[int], shares: Sequence[float], methods: Sequence[str]) -> None:
         """Carry out the policy with other figures, as a job."""
         policy = self.rules()
         policy.check_decided()
         self.fault = ""
 
         def work(job: PageJob) -> tuple[Comparison, SaidSection]:
-            frame = self._frame(policy)
+            frame = self._read_frame(policy)
             key = self.key if policy.pseudonymized else None
-            progress = job.part(0.0, 0.95)
+            progress = job.progress_of_part(0.0, 0.95)
             found = compare(frame, policy, k=ks, suppression=shares, method=methods or None, key=key, progress=progress)
             told = report(found)
             first, runs = told.sections[0], told.section("runs")
-            return found, _say(replace(runs, blocks=(*first.blocks, *runs.blocks)))
+            return found, _render_in_languages(replace(runs, blocks=(*first.blocks, *runs.blocks)))
 
         def done(job: PageJob, made: tuple[Comparison, SaidSection] | None) -> None:
             with self.lock:
                 if made is not None:
                     self.comparison, self.curve = made
-                self._ended(job)
+                self._finish_job(job)
 
         self.jobs.start("comparing", work, done)
 
-    def predict(self, name: str) -> None:
+    def train_models(self, name: str) -> None:
         """Train models of a target on the release and on the original, as a job."""
-        outcome = self.current()
+        outcome = self.current_outcome()
 
         def done(job: PageJob, made: str | None) -> None:
             with self.lock:
                 self.target = made or self.target
-                self._ended(job)
+                self._finish_job(job)
 
         def work(_: PageJob) -> str:
             found = outcome.release.utility(name).target
@@ -364,7 +364,7 @@ class Desk:
 
         self.jobs.start("predicting", work, done)
 
-    def current(self) -> PolicyOutcome:
+    def current_outcome(self) -> PolicyOutcome:
         """Return what the policy leads to; InputError where that is not known."""
         if self.outcome is None or self.is_stale:
             raise InputError(
@@ -373,11 +373,11 @@ class Desk:
             )
         return self.outcome
 
-    def write(self, typed: str, *, overwrite: bool) -> None:
+    def write_release(self, typed: str, *, overwrite: bool) -> None:
         """Write the release, its manifest, codebook and report, and verify the file, as a job."""
         looked = self.table()
-        path = self.inside(typed, looked.path.parent)
-        outcome = self.current()
+        path = self.resolve_path(typed, looked.path.parent)
+        outcome = self.current_outcome()
         frames.file_kind(path)
         page = path.with_name(f"{path.name}.report.html")
         outputs = (path, manifest_path(path), *codebook_paths(path), *report_paths(page))
@@ -394,27 +394,27 @@ class Desk:
             told = report(release, file=path, policy=policy, verdict=verdict, inputs=inputs)
             told.write(page, overwrite=overwrite)
             # As the command `verify` needs it: where a model, or who a person is, is judged beside the original.
-            compares = release.claim.compares(release.edition.columns)
+            compares = release.claim.needs_original(release.edition.columns)
             again = policy.verify(path, original=looked.path if compares else None)
             return SignedRelease(outcome.text, outputs, again.passed and again.complete)
 
         def done(job: PageJob, made: SignedRelease | None) -> None:
             with self.lock:
                 self.written = made or self.written
-                self._ended(job)
+                self._finish_job(job)
 
         self.jobs.start("writing", work, done)
 
-    def stop(self) -> None:
+    def stop_job(self) -> None:
         """Stop what goes on; the search is not begun again until the policy changes."""
         if self.jobs.job is not None and self.jobs.job.name == "protecting":
             self._settled = self.policy_text
         self.jobs.stop()
 
-    def again(self) -> None:
+    def restart_search(self) -> None:
         """Search again what was stopped or failed."""
         self._settled = ""
-        self.follow()
+        self.start_search()
 
     def release_name(self) -> str:
         """Return how the release is called where nobody says."""
@@ -427,46 +427,55 @@ class Desk:
         assert self.versions is not None
         path = self.table().path
         output = output or path.with_name(self.release_name())
-        parts = ["anonymize", self.shown(path), "-p", self.shown(self.versions.file), "-o", self.shown(output)]
-        key = ["--key-file", self.shown(self.key_file)] if self.key_file and self.rules().pseudonymized else []
+        parts = [
+            "anonymize",
+            self.relative_path(path),
+            "-p",
+            self.relative_path(self.versions.file),
+            "-o",
+            self.relative_path(output),
+        ]
+        key = ["--key-file", self.relative_path(self.key_file)] if self.key_file and self.rules().pseudonymized else []
         return shlex.join(["hushtable", *parts, *key])
 
-    def shown(self, path: Path) -> str:
+    def relative_path(self, path: Path) -> str:
         """Return a path as seen from the folder that hushtable was started in."""
         return str(path.relative_to(self.folder)) if path.is_relative_to(self.folder) else str(path)
 
-    def coded(self, name: str) -> CodedCells | None:
+    def column_values(self, name: str) -> CodedCells | None:
         """Return the values of a column as the policy reads it; None where they are too many to be shown."""
         looked = self.table()
         spec = self.rules().columns[name].spec
         key = (name, repr(spec))
         if key not in self._coded:
             proposal = next(each for each in looked.roles.columns if each.name == name)
-            found = _coded(looked.learned, proposal, spec)
+            found = _encode_column(looked.learned, proposal, spec)
             if found is None:
                 return None
             self._coded[key] = found
         return self._coded[key]
 
-    def shared(self, name: str) -> tuple[list[SharedText], int] | None:
+    def find_shared_cells(self, name: str) -> tuple[list[SharedText], int] | None:
         """Return the cells of a column that enough people share; None where none is to be shown."""
-        coded = self.coded(name)
+        coded = self.column_values(name)
         if coded is None or self.rules().columns[name].role == "identifier":
             return None
-        return self._shared_cells(name, coded)
+        return self._find_shared_texts(name, coded)
 
-    def _shared_cells(self, name: str, coded: CodedCells) -> tuple[list[SharedText], int]:
+    def _find_shared_texts(self, name: str, coded: CodedCells) -> tuple[list[SharedText], int]:
         """Return the cells of a column that enough people share, counted once."""
         policy = self.rules()
         key = (name, repr(policy.columns[name].spec), policy.person, self.least)
         if key not in self._shared:
             texts, records = coded.column.texts(), self.table().learned.records
-            self._shared[key] = shared_texts(coded.codes, texts, records, self._people(), least=self.least)
+            self._shared[key] = find_shared_texts(
+                coded.codes, texts, records, self._persons_of_rows(), least=self.least
+            )
         return self._shared[key]
 
     def ladder(self, name: str) -> Hierarchy | None:
         """Return what generalizes a column; None where nothing was chosen, or its values are too many to be shown."""
-        entry, coded = self.rules().hierarchies().get(name), self.coded(name)
+        entry, coded = self.rules().hierarchies().get(name), self.column_values(name)
         if entry is None or coded is None:
             return None
         state = str(os.stat(entry).st_mtime_ns) if isinstance(entry, Path) and entry.is_file() else ""
@@ -477,20 +486,22 @@ class Desk:
             self._ladders[key] = Hierarchy.build(entry, coded.column, counts.astype(np.int64), unknown=unknown)
         return self._ladders[key]
 
-    def groups(self, name: str, ladder: Hierarchy, level: int) -> tuple[list[SharedText], int]:
+    def find_shared_groups(self, name: str, ladder: Hierarchy, level: int) -> tuple[list[SharedText], int]:
         """Return the groups of a level that enough people share, and the records of all others."""
-        coded, records = self.coded(name), self.table().learned.records
+        coded, records = self.column_values(name), self.table().learned.records
         assert coded is not None
         codes = np.append(ladder.level_codes[level], np.int32(-1))[coded.codes].astype(np.int32)
-        found, others = shared_texts(codes, ladder.labels[level], records, self._people(), least=self.least)
+        found, others = find_shared_texts(
+            codes, ladder.labels[level], records, self._persons_of_rows(), least=self.least
+        )
         if level == 0:
             return found, others
         ends = getattr(ladder.rule, "name", "") in ("frequency", "runs")
         sizes = np.bincount(ladder.level_codes[level])
-        few = self._few(name)
+        few = self._find_rare_values(name)
         # A label that lists values, or ends at some that the data chose, would show what few people share.
         return [
-            each._replace(text=f"… ({sizes[each.place]})") if few & _told_by(each.text, ends=ends) else each
+            each._replace(text=f"… ({sizes[each.place]})") if few & _values_in_label(each.text, ends=ends) else each
             for each in found
         ], others
 
@@ -514,57 +525,57 @@ class Desk:
         is_judged = proposal.n_distinct > 1 and proposal.kind in ("category", "ordered")
         if role == "sensitive" and before["role"] != role and is_judged:
             models.append({"distinct-l-diversity": {"l": 2, "sensitive": name}})
-        given: dict[Any, Any] = {("columns",): entries, ("models",): models or [{"k-anonymity": _K}]}
+        given: dict[Any, Any] = {("columns",): entries, ("models",): models or [{"k-anonymity": _DEFAULT_K}]}
         if role != "quasi-identifier":
             plain = policy.to_dict()
             for part, option in (("loss", "weights"), ("method", "grid")):
-                given |= _without(plain.get(part), part, option, name)
+                given |= _without_column(plain.get(part), part, option, name)
         hidden = role == "identifier" and action != "pseudonym"
         if name in policy.accept and (hidden or role not in ("other", "sensitive", "identifier")):
             given["accept",] = {each: why for each, why in policy.accept.items() if each != name}
         if policy.person == name and role not in ("identifier", "other"):
             given["person",] = None
-        return policy.changed(given)
+        return policy.with_entries(given)
 
-    def _few(self, name: str) -> set[str | None]:
+    def _find_rare_values(self, name: str) -> set[str | None]:
         """Return the values of a column that too few people share."""
-        coded = self.coded(name)
+        coded = self.column_values(name)
         if coded is None:
             return set()
-        found, _ = self._shared_cells(name, coded)
+        found, _ = self._find_shared_texts(name, coded)
         few: set[str | None] = set(coded.column.texts())
         return few - {each.text for each in found}
 
-    def published(self, name: str) -> tuple[list[SharedText], int] | None:
+    def find_published_cells(self, name: str) -> tuple[list[SharedText], int] | None:
         """Return what the last outcome publishes of a column, without labels that list what few people share."""
         known = None if self.outcome is None else self.outcome.labels.get(name)
         if known is None:
             return None
-        few = self._few(name)
-        return [each._replace(text="…") if few & _told_by(each.text) else each for each in known[0]], known[1]
+        few = self._find_rare_values(name)
+        return [each._replace(text="…") if few & _values_in_label(each.text) else each for each in known[0]], known[1]
 
-    def _people(self) -> CodeArray | None:
+    def _persons_of_rows(self) -> CodeArray | None:
         """Return whose record each row is."""
         person = self.rules().person
         if self._persons is None or self._persons[0] != person:
             self._persons = person, persons_of_rows(self.table().learned, person)
         return self._persons[1]
 
-    def _frame(self, policy: Policy) -> Frame:
+    def _read_frame(self, policy: Policy) -> Frame:
         """Return the table as the command reads it with a policy."""
         looked = self.table()
         dialect = policy.read_as.dialect
         return looked.frame if dialect == looked.frame.dialect else frames.read(looked.path, dialect=dialect)
 
-    def _ended(self, job: PageJob) -> None:
+    def _finish_job(self, job: PageJob) -> None:
         """Note that a job is over, and begin what waited for its end."""
         job.is_over = True
         self.fault = job.error
         self.version += 1
         if self.jobs.job is job:
-            self.follow()
+            self.start_search()
 
-    def _adopted(self, text: str) -> Policy:
+    def _parse_policy(self, text: str) -> Policy:
         """Read a policy that fits the table and names no file outside."""
         assert self.versions is not None
         policy = Policy.parse(text, self.versions.file.name, self.versions.file.parent)
@@ -575,33 +586,35 @@ class Desk:
 
     def _check_inputs(self, policy: Policy) -> None:
         for path in policy.inputs:
-            self.inside(path)
+            self.resolve_path(path)
 
-    def _read(self, job: PageJob, path: Path) -> tuple[FirstLook, Path, str | None, Mapping[str, Any], dict[Any, Any]]:
-        if engines.opened(path) is not None:
+    def _read_table(
+        self, job: PageJob, path: Path
+    ) -> tuple[FirstLook, Path, str | None, Mapping[str, Any], dict[Any, Any]]:
+        if engines.open_origin(path) is not None:
             raise InputError(
                 f"{path.name!r} is too large for the memory of this page.",
                 hint="the command reads it batch by batch: hushtable anonymize.",
             )
-        file, known = self._known_policy(path)
-        snapshot = Snapshot.of([path])
+        file, known = self._find_policy(path)
+        snapshot = Snapshot.from_paths([path])
         frame = frames.read(path) if known is None else frames.read(path, dialect=known.read_as.dialect)
         if known is not None and self._policy_file is None and set(known.columns) != set(frame.columns):
             # Of another table: it keeps its name, and this one gets a policy of its own.
-            file, known = path.with_name(f"{path.stem}.{_POLICY}"), None
-            known = self._policy_in(file)
+            file, known = path.with_name(f"{path.stem}.{_POLICY_NAME}"), None
+            known = self._read_policy(file)
         learned, odd = frame.without_odd_cells()
-        learned = learned.learned()
+        learned = learned.with_learned_specs()
         job.tell(0.3)
         roles = find_quasi_identifiers(learned)
         job.tell(0.6)
-        risk = self._risk(learned, roles)
+        risk = self._assess_risk(learned, roles)
         job.tell(0.8)
         if not any(each.role in ("quasi-identifier", "ask") for each in roles.columns):
             # Where nothing is found, everything is asked: a policy needs a column that someone may know.
             asked = (replace(each, role="ask") if each.role == "other" else each for each in roles.columns)
             roles = replace(roles, columns=tuple(asked))
-        text = proposed(learned, roles, k=_K, source=path.name, run=None, undecided=odd)
+        text = propose_policy(learned, roles, k=_DEFAULT_K, source=path.name, run=None, undecided=odd)
         first = Policy.parse(text).to_dict()["columns"]
         proposal = {name: entry if isinstance(entry, dict) else {"role": entry} for name, entry in first.items()}
         policy, coded = known or Policy.parse(text), {}
@@ -609,24 +622,24 @@ class Desk:
             if each.name not in policy.columns or each.role == "identifier":
                 continue
             spec = policy.columns[each.name].spec
-            found = _coded(learned, each, spec)
+            found = _encode_column(learned, each, spec)
             if found is not None:
                 coded[each.name, repr(spec)] = found
         looked = FirstLook(path, frame, learned, roles, risk, snapshot, odd)
         return looked, file, None if known is not None else text, proposal, coded
 
-    def _known_policy(self, path: Path) -> tuple[Path, Policy | None]:
-        file = path.with_name(_POLICY) if self._policy_file is None else self.inside(self._policy_file)
-        return file, self._policy_in(file)
+    def _find_policy(self, path: Path) -> tuple[Path, Policy | None]:
+        file = path.with_name(_POLICY_NAME) if self._policy_file is None else self.resolve_path(self._policy_file)
+        return file, self._read_policy(file)
 
-    def _policy_in(self, file: Path) -> Policy | None:
+    def _read_policy(self, file: Path) -> Policy | None:
         if not file.is_file():
             return None
         policy = Policy.read(file)
         self._check_inputs(policy)
         return policy
 
-    def _risk(self, learned: Frame, roles: Roles) -> SaidSection:
+    def _assess_risk(self, learned: Frame, roles: Roles) -> SaidSection:
         """Say what the command ``scan`` says of the risk."""
         known = [name for name, role in roles.roles.items() if role in ("quasi-identifier", "ask")]
         known = [name for name in known if name not in roles.prose] or known
@@ -634,9 +647,9 @@ class Desk:
             return {}
         sensitive = [name for name, role in roles.roles.items() if role == "sensitive"]
         risk = assess(learned, quasi_identifiers=known, sensitive=sensitive)
-        return _say(report(risk).sections[0])
+        return _render_in_languages(report(risk).sections[0])
 
-    def _has_read(self, job: PageJob, made: Any) -> None:
+    def _store_table(self, job: PageJob, made: Any) -> None:
         with self.lock:
             if made is not None:
                 self.looked, file, text, self._proposal, self._coded = made
@@ -647,33 +660,33 @@ class Desk:
                 try:
                     self.versions = PolicyVersions(file)
                     if text is not None:
-                        self.versions.put(text)
+                        self.versions.write_state(text)
                 except (HushError, OSError) as error:
                     self.looked = self.versions = None
                     job.error = str(error)
-                self.refresh()
+                self.reread_policy()
                 if self.policy is None and self.looked is not None:
                     job.error, self.looked, self.versions = self.policy_fault, None, None
                 if self.looked is not None:
                     # While it is still a job: what the first screen shows.
                     for name in self.looked.learned.columns:
                         self.shared(name)
-            self._ended(job)
+            self._finish_job(job)
 
-    def _protected(self, job: PageJob, policy: Policy, text: str) -> PolicyOutcome:
-        frame = self._frame(policy)
+    def _protect_table(self, job: PageJob, policy: Policy, text: str) -> PolicyOutcome:
+        frame = self._read_frame(policy)
         key = self.key if policy.pseudonymized else None
-        release = policy.protect(frame, key=key, progress=job.part(0.0, 0.6), engine="memory")
+        release = policy.protect(frame, key=key, progress=job.progress_of_part(0.0, 0.6), engine="memory")
         verdict = release.verify()
         job.tell(0.7)
         told = report(release, policy=policy, verdict=verdict)
         job.tell(0.8)
-        sections = {each.name: _say(each) for each in told.sections}
+        sections = {each.name: _render_in_languages(each) for each in told.sections}
         job.tell(0.9)
-        labels, lost = self._labels(release, policy), release.quality.set_ncp
+        labels, lost = self._find_shared_labels(release, policy), release.quality.set_ncp
         return PolicyOutcome(text, policy, release, verdict, told, sections, lost, release.n_suppressed, labels)
 
-    def _labels(self, release: Release, policy: Policy) -> Mapping[str, tuple[list[SharedText], int]]:
+    def _find_shared_labels(self, release: Release, policy: Policy) -> Mapping[str, tuple[list[SharedText], int]]:
         """Count what is published of every quasi-identifier."""
         edition, records = release.edition, release.source.records
         rows: Any = slice(None) if edition.rows is None else edition.rows
@@ -681,51 +694,51 @@ class Desk:
         whose = None if persons is None else persons[rows]
         k = max((int(getattr(model, "k", 1)) for model in policy.models), default=1)
         return {
-            name: shared_texts(each.codes[rows], each.texts, records[rows], whose, least=max(k, FEWEST_PEOPLE))
+            name: find_shared_texts(each.codes[rows], each.texts, records[rows], whose, least=max(k, FEWEST_PEOPLE))
             for name, each in edition.rewritten.items()
         }
 
-    def _has_protected(self, text: str) -> Callable[[PageJob, PolicyOutcome | None], None]:
+    def _outcome_callback(self, text: str) -> Callable[[PageJob, PolicyOutcome | None], None]:
         def done(job: PageJob, made: PolicyOutcome | None) -> None:
             with self.lock:
                 if made is not None:
                     self.outcome, self.target = made, ""
                 elif job.error:
                     self._settled = text
-                self._ended(job)
+                self._finish_job(job)
 
         return done
 
 
-def _say(section: Section) -> SaidSection:
+def _render_in_languages(section: Section) -> SaidSection:
     """Return a section in every language: who looks at it may choose another one."""
     said = {}
     for language in LANGUAGES:
         with use_language(language):
-            said[language] = without_styles(section_html(section))
+            said[language] = without_styles(render_section(section))
     return said
 
 
-def _coded(frame: Frame, proposal: ProposedRole, spec: ColumnSpec) -> CodedCells | None:
+def _encode_column(frame: Frame, proposal: ProposedRole, spec: ColumnSpec) -> CodedCells | None:
     """Return the values of a column; None where they are too many to be shown, or no such values."""
-    if not 0 < proposal.n_distinct <= _MOST_VALUES:
+    if not 0 < proposal.n_distinct <= _MAX_VALUES:
         return None
     try:
-        table = Table.encode(frame.told({proposal.name: spec}), [proposal.name])
+        table = Table.encode(frame.with_specs({proposal.name: spec}), [proposal.name])
     except ColumnError:
         return None
     return CodedCells(table.columns[0], table.codes[0])
 
 
-def _told_by(label: str, *, ends: bool = False) -> set[str | None]:
+def _values_in_label(label: str, *, ends: bool = False) -> set[str | None]:
     """Return the values that a label names, with the ends of an interval or without."""
-    cell = cells.read(label)
+    cell = cells.parse_cell(label)
     if cell.form == "set":
         return set(cell.members)
     return {cell.ends.low, cell.ends.high} if ends and cell.ends is not None else set()
 
 
-def _without(entry: Any, part: str, option: str, name: str) -> dict[Any, Any]:
+def _without_column(entry: Any, part: str, option: str, name: str) -> dict[Any, Any]:
     """Return the entry of a loss or method without what it says of one column; nothing where it says nothing."""
     if not isinstance(entry, Mapping):
         return {}

@@ -40,15 +40,15 @@ class PageJob:
     is_over: bool = False
     is_stopped: bool = False
     began: float = field(default_factory=monotonic)
-    asked_to_stop: Event = field(default_factory=Event, repr=False)
+    stop_requested: Event = field(default_factory=Event, repr=False)
 
     def tell(self, share: float) -> None:
         """Note the share that is done; where the job should stop, it ends here."""
         self.share = max(self.share, min(1.0, share))
-        if self.asked_to_stop.is_set():
+        if self.stop_requested.is_set():
             raise StoppedError
 
-    def part(self, begin: float, end: float) -> Progress:
+    def progress_of_part(self, begin: float, end: float) -> Progress:
         """Return what tells of a part of the job, which is that much of the whole."""
         return lambda share: self.tell(begin + (end - begin) * share)
 
@@ -82,7 +82,7 @@ class Jobs:
             before = self._thread
             self.stop()
             job = self.job = PageJob(name)
-            thread = Thread(target=self._run, args=(job, work, done, before), daemon=True)
+            thread = Thread(target=self._run_job, args=(job, work, done, before), daemon=True)
             thread.start()
             # Only what has begun can be waited for.
             self._thread = thread
@@ -91,7 +91,7 @@ class Jobs:
     def stop(self) -> None:
         """Ask the job to end; it does so the next time it tells how far it is."""
         if self.job is not None:
-            self.job.asked_to_stop.set()
+            self.job.stop_requested.set()
 
     def wait(self, seconds: float | None = None) -> bool:
         """Wait for the end of what goes on; False where the time was not enough."""
@@ -105,7 +105,7 @@ class Jobs:
             if thread is self._thread:
                 return True
 
-    def _run(
+    def _run_job(
         self,
         job: PageJob,
         work: Callable[[PageJob], Any],

@@ -15,15 +15,15 @@ from hushtable.io import drafts
 
 FOLDER: Final = "hierarchies"
 _UNSAFE: Final = re.compile(r"[^A-Za-z0-9]+")
-_LONGEST: Final = 200  # characters of a label
+_MAX_LABEL_LENGTH: Final = 200  # characters of a label
 
 
 def with_name(ladder: Hierarchy, level: int, node: int, name: str) -> list[list[str]]:
     """Return the lines of a hierarchy in which one group has another name."""
     _check_place(ladder, level, [node])
-    rows = _rows(ladder)
+    rows = _list_rows(ladder)
     for row, code in zip(rows, ladder.level_codes[level].tolist(), strict=True):
-        row[level] = _label(name) if code == node else row[level]
+        row[level] = _check_label(name) if code == node else row[level]
     return rows
 
 
@@ -39,9 +39,9 @@ def with_group(ladder: Hierarchy, level: int, nodes: Collection[int], name: str)
                 "the chosen groups belong to several groups of the next level.",
                 hint="choose groups of one, or begin at the highest level.",
             )
-    rows = _rows(ladder)
+    rows = _list_rows(ladder)
     for row, code in zip(rows, ladder.level_codes[level].tolist(), strict=True):
-        row.insert(level + 1, _label(name) if code in nodes else row[level])
+        row.insert(level + 1, _check_label(name) if code in nodes else row[level])
     return rows
 
 
@@ -57,7 +57,7 @@ def write_ladder(rows: list[list[str]], column: str, folder: Path) -> str:
     number = 1
     while (path := home / f"{stem}-{number}.csv").exists():
         number += 1
-    with drafts.replacing(path, internal=(path,), overwrite=False) as (draft,):
+    with drafts.replace_files(path, internal=(path,), overwrite=False) as (draft,):
         with draft.open("w", encoding="utf-8", newline="") as file:
             # The top makes every line one of several levels, and none of them a header.
             csv.writer(file, delimiter=";", lineterminator="\n").writerows([*row, SUPPRESSED] for row in rows)
@@ -66,7 +66,7 @@ def write_ladder(rows: list[list[str]], column: str, folder: Path) -> str:
     return f"{FOLDER}/{path.name}"
 
 
-def _rows(ladder: Hierarchy) -> list[list[str]]:
+def _list_rows(ladder: Hierarchy) -> list[list[str]]:
     """Return a line for every value, from the value to the level below ``*``."""
     levels = range(1, ladder.n_levels - 1)
     return [
@@ -75,10 +75,10 @@ def _rows(ladder: Hierarchy) -> list[list[str]]:
     ]
 
 
-def _label(name: str) -> str:
+def _check_label(name: str) -> str:
     name = name.strip()
-    if not name or len(name) > _LONGEST or not name.isprintable():
-        raise InputError("a group needs a name.", hint=f"up to {_LONGEST} printable characters.")
+    if not name or len(name) > _MAX_LABEL_LENGTH or not name.isprintable():
+        raise InputError("a group needs a name.", hint=f"up to {_MAX_LABEL_LENGTH} printable characters.")
     return name
 
 

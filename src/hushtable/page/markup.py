@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from hushtable.columns import escaped
+from hushtable.columns import escape_html
 
 _VOID: Final = frozenset({"br", "hr", "input", "link", "meta", "rect"})
 
@@ -30,14 +30,14 @@ def tag(name: str, /, *children: str | None, **attributes: str | int | bool | No
     for key, entry in attributes.items():
         if entry is not None and entry is not False:
             word = key.rstrip("_").replace("_", "-")
-            parts.append(f" {word}" if entry is True else f' {word}="{escaped(str(entry))}"')
+            parts.append(f" {word}" if entry is True else f' {word}="{escape_html(str(entry))}"')
     opened = f"{''.join(parts)}>"
-    return Html(opened if name in _VOID else f"{opened}{joined(*children)}</{name}>")
+    return Html(opened if name in _VOID else f"{opened}{concatenate_html(*children)}</{name}>")
 
 
-def joined(*children: str | None) -> Html:
+def concatenate_html(*children: str | None) -> Html:
     """Return parts one after the other, texts escaped."""
-    return Html("".join(each if isinstance(each, Html) else escaped(each) for each in children if each is not None))
+    return Html("".join(each if isinstance(each, Html) else escape_html(each) for each in children if each is not None))
 
 
 _STYLE: Final = re.compile(r' style="([^"]*)"')
@@ -50,10 +50,10 @@ def without_styles(html: str) -> Html:
 
     Every text in it is escaped already, so that a quote ends an attribute.
     """
-    return Html(_STYLE.sub(lambda found: _attributes(found[1]), _RULES.sub("", html)))
+    return Html(_STYLE.sub(lambda found: _style_to_attributes(found[1]), _RULES.sub("", html)))
 
 
-def _attributes(style: str) -> str:
+def _style_to_attributes(style: str) -> str:
     made = []
     for entry in style.split(";"):
         name, is_one, what = entry.partition(":")

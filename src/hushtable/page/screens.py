@@ -13,7 +13,7 @@ from hushtable.hierarchy import Hierarchy
 from hushtable.io import FILE_KINDS
 from hushtable.page.actions import OWN_CUTS, RULES
 from hushtable.page.desk import Desk
-from hushtable.page.markup import Html, joined, tag
+from hushtable.page.markup import Html, concatenate_html, tag
 from hushtable.page.words import PageWords
 from hushtable.policy import MEANINGS, ComparedRun
 from hushtable.reporting import Quantity, SharedText
@@ -28,14 +28,14 @@ SCREENS: Final[Mapping[str, str]] = {
 }
 """The screens in their order."""
 
-_SHOWN: Final = 3  # cells of a column
-_MOST_BARS: Final = 40
+_MAX_CELLS_SHOWN: Final = 3  # cells of a column
+_MAX_BARS: Final = 40
 _METHODS: Final = ("mondrian", "full_domain", "local_recoding")
-_TABLES: Final = (*FILE_KINDS, ".gz", ".xlsx", ".pq")
-_MOST_FILES: Final = 200
+_TABLE_ENDINGS: Final = (*FILE_KINDS, ".gz", ".xlsx", ".pq")
+_MAX_FILES: Final = 200
 
 
-def page(
+def render_page(
     desk: Desk, screen: str, query: Mapping[str, str], words: PageWords, *, style: str, script: str, fault: str = ""
 ) -> Html:
     """Return a whole page.
@@ -54,12 +54,12 @@ def page(
         Why what was just asked for was not done.
     """
     is_open = desk.looked is not None
-    main = _SCREENS[screen](desk, words, query) if is_open else _opening(desk, words)
+    main = _SCREENS[screen](desk, words, query) if is_open else _render_opening(desk, words)
     titles = words(SCREENS[screen]) if is_open else words("Open a table")
     name = desk.looked.path.name if desk.looked is not None else "hushtable"
     job = desk.jobs.job
     is_busy = desk.jobs.is_busy
-    head = joined(
+    head = concatenate_html(
         tag("meta", charset="utf-8"),
         tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
         tag("meta", name="color-scheme", content="light dark"),
@@ -68,17 +68,17 @@ def page(
         tag("title", f"{titles} · {name} · hushtable"),
         tag("style", Html(style)),
     )
-    body = joined(
+    body = concatenate_html(
         tag("a", words("Skip to the content"), href="#main", class_="skip"),
-        _header(desk, screen, words, name, is_open=is_open),
-        tag("div", *_notices(desk, words, screen, fault), id="notices"),
+        _render_header(desk, screen, words, name, is_open=is_open),
+        tag("div", *_render_notices(desk, words, screen, fault), id="notices"),
         tag(
             "div",
             tag("main", tag("h2", titles, id="main-title", tabindex="-1"), main, id="main"),
-            _side(desk, words, screen) if is_open else None,
+            _render_side(desk, words, screen) if is_open else None,
             class_="columns" if is_open else None,
         ),
-        _footer(words, screen),
+        _render_footer(words, screen),
         tag("script", Html(script)),
     )
     state = json.dumps({"version": desk.version, "busy": is_busy, "job": "" if job is None else job.name})
@@ -88,13 +88,13 @@ def page(
             "html",
             tag("head", head),
             "\n",
-            tag("body", body, data_state=state, data_ended=words(_ENDED)),
+            tag("body", body, data_state=state, data_ended=words(_END_NOTE)),
             lang=words.language,
         )
     )
 
 
-_ENDED: Final = "hushtable has ended. Nothing is lost: the policy and its history are files. Start it again."
+_END_NOTE: Final = "hushtable has ended. Nothing is lost: the policy and its history are files. Start it again."
 _JOBS: Final[Mapping[str, str]] = {
     "reading": "Reading the table and looking at its columns",
     "protecting": "Finding out what this policy leads to",
@@ -104,7 +104,7 @@ _JOBS: Final[Mapping[str, str]] = {
 }
 
 
-def _header(desk: Desk, screen: str, words: PageWords, name: str, *, is_open: bool) -> Html:
+def _render_header(desk: Desk, screen: str, words: PageWords, name: str, *, is_open: bool) -> Html:
     links = [
         tag("li", tag("a", f"{place} {words(title)}", href=f"/{each}", aria_current="page" if each == screen else None))
         for place, (each, title) in enumerate(SCREENS.items(), start=1)
@@ -117,17 +117,17 @@ def _header(desk: Desk, screen: str, words: PageWords, name: str, *, is_open: bo
     return tag("header", tag("h1", name), size, nav)
 
 
-def _footer(words: PageWords, screen: str) -> Html:
+def _render_footer(words: PageWords, screen: str) -> Html:
     buttons = [
         tag("button", title, type="submit", name="language", value=code, lang=code, class_="quiet")
         for code, title in LANGUAGES.items()
         if code != words.language
     ]
     said = words("Nothing leaves this computer: the page is served by hushtable on this machine, to this browser only.")
-    return tag("footer", tag("p", said), _form("language", *buttons, screen=screen))
+    return tag("footer", tag("p", said), _render_form("language", *buttons, screen=screen))
 
 
-def _notices(desk: Desk, words: PageWords, screen: str, fault: str) -> list[Html]:
+def _render_notices(desk: Desk, words: PageWords, screen: str, fault: str) -> list[Html]:
     job = desk.jobs.job
     found = []
     for each in dict.fromkeys((fault, desk.fault, desk.policy_fault)):
@@ -138,11 +138,11 @@ def _notices(desk: Desk, words: PageWords, screen: str, fault: str) -> list[Html
     if job is not None and not job.is_over:
         title = words(_JOBS[job.name])
         bar = tag("progress", f"{job.share:.0%}", max="1", value=f"{job.share:.3f}", id="progress", aria_label=title)
-        stop = _form("stop", tag("button", words("Stop"), type="submit"), screen=screen)
+        stop = _render_form("stop", tag("button", words("Stop"), type="submit"), screen=screen)
         found.append(tag("div", tag("p", f"{title} …"), bar, stop, class_="job", role="status"))
     elif job is not None and job.is_stopped:
         text = tag("p", words("It was stopped."))
-        again = _form("again", tag("button", words("Go on"), type="submit"), screen=screen)
+        again = _render_form("again", tag("button", words("Go on"), type="submit"), screen=screen)
         found.append(tag("div", text, again, role="status", class_="job"))
     if job is not None and job.cautions:
         items = [tag("li", words(each.partition("\n\nHint: ")[0])) for each in job.cautions]
@@ -150,14 +150,16 @@ def _notices(desk: Desk, words: PageWords, screen: str, fault: str) -> list[Html
     return found
 
 
-def _side(desk: Desk, words: PageWords, screen: str) -> Html:
+def _render_side(desk: Desk, words: PageWords, screen: str) -> Html:
     """Return what is always visible: what the policy leads to, and the policy itself."""
     assert desk.versions is not None
     versions = desk.versions
     steps = tag(
         "div",
-        _form("undo", tag("button", words("Undo"), type="submit", disabled=versions.at <= 1, id="undo"), screen=screen),
-        _form(
+        _render_form(
+            "undo", tag("button", words("Undo"), type="submit", disabled=versions.at <= 1, id="undo"), screen=screen
+        ),
+        _render_form(
             "redo",
             tag("button", words("Redo"), type="submit", disabled=versions.at >= versions.last, id="redo"),
             screen=screen,
@@ -170,7 +172,7 @@ def _side(desk: Desk, words: PageWords, screen: str) -> Html:
     return tag(
         "aside",
         tag("h2", words("What it leads to")),
-        _figures(desk, words),
+        _render_figures(desk, words),
         tag("h2", words("The policy")),
         tag("p", label, class_="note"),
         steps,
@@ -181,7 +183,7 @@ def _side(desk: Desk, words: PageWords, screen: str) -> Html:
     )
 
 
-def _figures(desk: Desk, words: PageWords) -> Html:
+def _render_figures(desk: Desk, words: PageWords) -> Html:
     outcome = desk.outcome
     if outcome is None:
         return tag("p", words("Not known yet." if desk.is_decided else "Answer what is asked first."), class_="note")
@@ -191,12 +193,12 @@ def _figures(desk: Desk, words: PageWords) -> Html:
     figures = (
         (words("k reached"), words(f"{n:,}")),
         (words("highest risk"), words(Quantity(1 / n if n else None, "share").shown)),
-        (words("detail lost"), words(Quantity(outcome.lost, "share").shown)),
+        (words("detail lost"), words(Quantity(outcome.set_ncp, "share").shown)),
         (words("records left out"), words(f"{outcome.n_suppressed:,}")),
     )
     earlier = words("Of an earlier policy; the new figures come." if desk.jobs.is_busy else "Of an earlier policy.")
     tone = words("Every condition holds.") if holds else words("Not every condition holds.")
-    return joined(
+    return concatenate_html(
         tag("p", earlier, class_="careful") if desk.is_stale else None,
         tag(
             "dl",
@@ -207,7 +209,9 @@ def _figures(desk: Desk, words: PageWords) -> Html:
     )
 
 
-def _form(action: str, *children: Html | None, screen: str = "", auto: bool = False, **hidden: str | int) -> Html:
+def _render_form(
+    action: str, *children: Html | None, screen: str = "", auto: bool = False, **hidden: str | int
+) -> Html:
     """Return a form; those that are ``auto`` are sent when a field changes."""
     if screen:
         hidden["screen"] = screen
@@ -215,26 +219,26 @@ def _form(action: str, *children: Html | None, screen: str = "", auto: bool = Fa
     return tag("form", *fields, *children, method="post", action=f"/do/{action}", data_auto=auto)
 
 
-def _labelled(title: str, field: Html, note: str = "") -> Html:
+def _render_label(title: str, field: Html, note: str = "") -> Html:
     return tag("label", tag("span", title), field, tag("small", note) if note else None)
 
 
-def _select(name: str, options: Iterable[tuple[str, str]], chosen: str, **attributes: str) -> Html:
+def _render_select(name: str, options: Iterable[tuple[str, str]], chosen: str, **attributes: str) -> Html:
     made = [tag("option", title, value=value, selected=value == chosen) for value, title in options]
     return tag("select", *made, name=name, **attributes)
 
 
-def _submit(title: str, **attributes: str | bool) -> Html:
+def _render_button(title: str, **attributes: str | bool) -> Html:
     return tag("button", title, type="submit", **attributes)
 
 
-def _table(caption: str, titles: Iterable[str], rows: Iterable[Html]) -> Html:
+def _render_table(caption: str, titles: Iterable[str], rows: Iterable[Html]) -> Html:
     head = tag("tr", *(tag("th", title, scope="col") if title else tag("td") for title in titles))
     table = tag("table", tag("caption", caption), tag("thead", head), tag("tbody", *rows))
     return tag("div", table, class_="table", tabindex="0", role="region", aria_label=caption)
 
 
-def _bar(share: float) -> Html:
+def _render_bar(share: float) -> Html:
     rect = tag("rect", width=f"{max(0.5, 100 * share):.2f}", height="10")
     return tag("svg", rect, class_="bar", viewBox="0 0 100 10", preserveAspectRatio="none", aria_hidden="true")
 
@@ -242,29 +246,32 @@ def _bar(share: float) -> Html:
 # Before a table is open.
 
 
-def _opening(desk: Desk, words: PageWords) -> Html:
+def _render_opening(desk: Desk, words: PageWords) -> Html:
     found = [
         each
         for each in sorted(desk.folder.iterdir())
-        if each.suffix.lower() in _TABLES and not each.name.startswith(".") and each.is_file()
+        if each.suffix.lower() in _TABLE_ENDINGS and not each.name.startswith(".") and each.is_file()
     ]
     rows = [
-        tag("li", _form("open", tag("button", each.name, type="submit", class_="link"), path=each.name))
-        for each in found[:_MOST_FILES]
+        tag("li", _render_form("open", tag("button", each.name, type="submit", class_="link"), path=each.name))
+        for each in found[:_MAX_FILES]
     ]
     field = tag("input", name="path", required=True, autocomplete="off", spellcheck="false")
-    return joined(
+    return concatenate_html(
         tag("p", words("Nothing is uploaded: a file is read where it lies.")),
         tag("h3", words("Tables in this folder")) if rows else None,
         tag("ul", *rows, class_="files") if rows else tag("p", words("There is no table in this folder.")),
-        _form("open", tag("div", _labelled(words("Or type a path"), field), _submit(words("Open")), class_="fields")),
+        _render_form(
+            "open",
+            tag("div", _render_label(words("Or type a path"), field), _render_button(words("Open")), class_="fields"),
+        ),
     )
 
 
 # 1. Columns.
 
 
-def _columns(desk: Desk, words: PageWords, _: Mapping[str, str]) -> Html:
+def _render_columns(desk: Desk, words: PageWords, _: Mapping[str, str]) -> Html:
     looked, policy = desk.table(), desk.rules()
     proposals = {each.name: each for each in looked.roles.columns}
     names = looked.learned.columns
@@ -279,45 +286,47 @@ def _columns(desk: Desk, words: PageWords, _: Mapping[str, str]) -> Html:
             tag(
                 "tr",
                 tag("th", name, scope="row"),
-                tag("td", _role_form(desk, place, name, words)),
+                tag("td", _render_role_form(desk, place, name, words)),
                 reason,
                 tag("td", words(f"{each.n_distinct:,}"), class_="number"),
                 tag("td", words(f"{each.n_missing:,}"), class_="number"),
-                tag("td", _samples(desk.shared(name), words), class_="words"),
+                tag("td", _render_samples(desk.find_shared_cells(name), words), class_="words"),
             )
         )
-    question = _first_question(desk, asked, words)
+    question = _render_first_question(desk, asked, words)
     titles = [words(each) for each in ("column", "role", "what tells", "distinct", "missing", "frequent cells")]
     note = words("Shown are cells that at least {n} people share; identifiers are never shown.", n=least)
-    return joined(
+    return concatenate_html(
         question,
         tag("p", words("Check every role: you know the data.")) if not asked else None,
-        _meanings(words),
-        _table(words("Columns and their roles"), titles, rows),
+        _render_meanings(words),
+        _render_table(words("Columns and their roles"), titles, rows),
         tag("p", note, class_="note"),
-        _person_form(desk, words),
+        _render_person_form(desk, words),
         tag("div", looked.risk[words.language]) if looked.risk else None,
-        _next("groups", words) if question is None else None,
+        _render_next_link("groups", words) if question is None else None,
     )
 
 
-def _first_question(desk: Desk, asked: list[str], words: PageWords) -> Html | None:
+def _render_first_question(desk: Desk, asked: list[str], words: PageWords) -> Html | None:
     """Ask what is to be answered first: a role, how dates are written, what odd cells are."""
     columns = desk.rules().columns
     unformatted = [name for name in desk.table().learned.columns if columns[name].format == "ask"]
     if asked:
-        return _question(desk, asked, words)
+        return _render_role_question(desk, asked, words)
     if unformatted:
-        return _format_question(desk, unformatted[0], words)
-    return _odd_question(desk, desk.undecided_odd_cells[0], words) if desk.undecided_odd_cells else None
+        return _render_format_question(desk, unformatted[0], words)
+    return _render_odd_question(desk, desk.undecided_odd_cells[0], words) if desk.undecided_odd_cells else None
 
 
-def _meanings(words: PageWords) -> Html:
-    items = joined(*(joined(tag("dt", words(role)), tag("dd", words(MEANINGS[role]))) for role in MEANINGS))
+def _render_meanings(words: PageWords) -> Html:
+    items = concatenate_html(
+        *(concatenate_html(tag("dt", words(role)), tag("dd", words(MEANINGS[role]))) for role in MEANINGS)
+    )
     return tag("details", tag("summary", words("What the roles mean")), tag("dl", items, class_="answers"))
 
 
-def _role_form(desk: Desk, place: int, name: str, words: PageWords) -> Html:
+def _render_role_form(desk: Desk, place: int, name: str, words: PageWords) -> Html:
     column = desk.rules().columns[name]
     roles = [(role, words(role)) for role in ROLES]
     place_of = [each for each, _ in roles].index("identifier") + 1
@@ -330,25 +339,27 @@ def _role_form(desk: Desk, place: int, name: str, words: PageWords) -> Html:
         roles.insert(0, ("", words("to be decided")))
         chosen = ""
     label = f"{words('role of')} {name}"
-    field = _select("role", roles, chosen, id=f"role-{place}", aria_label=label)
-    button = _submit(words("Change"), class_="script-less", aria_label=f"{words('Change')} {label}")
-    return _form("role", field, button, column=place, auto=True)
+    field = _render_select("role", roles, chosen, id=f"role-{place}", aria_label=label)
+    button = _render_button(words("Change"), class_="script-less", aria_label=f"{words('Change')} {label}")
+    return _render_form("role", field, button, column=place, auto=True)
 
 
-def _samples(shared: tuple[list[SharedText], int] | None, words: PageWords) -> Html | str:
+def _render_samples(shared: tuple[list[SharedText], int] | None, words: PageWords) -> Html | str:
     if shared is None:
         return ""
     found, _ = shared
     if not found:
         return tag("span", words("none is shared by enough"), class_="note")
-    return ", ".join(f"{_short(each.text)} ({words(f'{each.n_records:,}')})" for each in found[:_SHOWN])
+    return ", ".join(
+        f"{_shorten_cell(each.text)} ({words(f'{each.n_records:,}')})" for each in found[:_MAX_CELLS_SHOWN]
+    )
 
 
-def _short(text: str) -> str:
+def _shorten_cell(text: str) -> str:
     return text if len(text) <= 40 else f"{text[:40]}…"
 
 
-def _question(desk: Desk, asked: list[str], words: PageWords) -> Html:
+def _render_role_question(desk: Desk, asked: list[str], words: PageWords) -> Html:
     looked = desk.table()
     name = asked[0]
     each = next(each for each in looked.roles.columns if each.name == name)
@@ -371,14 +382,16 @@ def _question(desk: Desk, asked: list[str], words: PageWords) -> Html:
         tag("h3", words("What is column {name}?", name=name), id="question"),
         tag("p", left, class_="note"),
         tag("p", words(each.reason)),
-        tag("p", words("Frequent cells: "), _samples(desk.shared(name), words)) if desk.shared(name) else None,
-        _form("role", tag("div", *choices, class_="choices"), column=place),
+        tag("p", words("Frequent cells: "), _render_samples(desk.find_shared_cells(name), words))
+        if desk.find_shared_cells(name)
+        else None,
+        _render_form("role", tag("div", *choices, class_="choices"), column=place),
         class_="question",
         aria_labelledby="question",
     )
 
 
-def _format_question(desk: Desk, name: str, words: PageWords) -> Html:
+def _render_format_question(desk: Desk, name: str, words: PageWords) -> Html:
     looked = desk.table()
     formats, _ = looked.learned.doubts(name)
     place = looked.learned.columns.index(name)
@@ -390,7 +403,7 @@ def _format_question(desk: Desk, name: str, words: PageWords) -> Html:
         "section",
         tag("h3", words("How are the dates of {name} written?", name=name), id="question"),
         tag("p", words("Their cells fit several formats: %d is the day, %m the month, %Y the year.")),
-        _form("format", tag("div", *choices, class_="choices"), column=place),
+        _render_form("format", tag("div", *choices, class_="choices"), column=place),
         class_="question",
         aria_labelledby="question",
     )
@@ -402,9 +415,9 @@ _ODD_ANSWERS: Final = {
 }
 
 
-def _odd_question(desk: Desk, name: str, words: PageWords) -> Html:
+def _render_odd_question(desk: Desk, name: str, words: PageWords) -> Html:
     looked = desk.table()
-    found = looked.odd[name]
+    found = looked.odd_cells[name]
     forms = ", ".join(f"{form} ({words(f'{n:,}')})" for form, n in found.forms.items())
     choices = [
         tag(
@@ -424,35 +437,35 @@ def _odd_question(desk: Desk, name: str, words: PageWords) -> Html:
         tag("h3", words("What are the odd cells of {name}?", name=name), id="question"),
         tag("p", what),
         tag("p", words("9 stands for a digit, A and a for letters."), class_="note"),
-        _form("odd_cells", tag("div", *choices, class_="choices"), column=looked.learned.columns.index(name)),
+        _render_form("odd_cells", tag("div", *choices, class_="choices"), column=looked.learned.columns.index(name)),
         class_="question",
         aria_labelledby="question",
     )
 
 
-def _person_form(desk: Desk, words: PageWords) -> Html:
+def _render_person_form(desk: Desk, words: PageWords) -> Html:
     policy, names = desk.rules(), desk.table().learned.columns
     able = [name for name in names if policy.columns[name].role in ("identifier", "other")]
     options = [("", words("every row is another person"))]
     options += [(str(names.index(name)), name) for name in able]
     chosen = str(names.index(policy.person)) if policy.person in names else ""
-    field = _select("column", options, chosen, id="person")
-    return _form(
+    field = _render_select("column", options, chosen, id="person")
+    return _render_form(
         "person",
-        _labelled(words("Whose record is a row?"), field),
-        _submit(words("Change"), class_="script-less"),
+        _render_label(words("Whose record is a row?"), field),
+        _render_button(words("Change"), class_="script-less"),
         auto=True,
     )
 
 
-def _next(screen: str, words: PageWords) -> Html:
+def _render_next_link(screen: str, words: PageWords) -> Html:
     return tag("p", tag("a", f"{words('Next')}: {words(SCREENS[screen])}", href=f"/{screen}", class_="next"))
 
 
 # 2. Groups.
 
 
-def _groups(desk: Desk, words: PageWords, query: Mapping[str, str]) -> Html:
+def _render_groups(desk: Desk, words: PageWords, query: Mapping[str, str]) -> Html:
     policy, names = desk.rules(), desk.table().learned.columns
     # What is asked may become one.
     judged = [name for name in names if policy.columns[name].role in ("quasi-identifier", "ask")]
@@ -469,7 +482,7 @@ def _groups(desk: Desk, words: PageWords, query: Mapping[str, str]) -> Html:
         )
         for each in judged
     ]
-    return joined(
+    return concatenate_html(
         tag(
             "p",
             words(
@@ -478,13 +491,13 @@ def _groups(desk: Desk, words: PageWords, query: Mapping[str, str]) -> Html:
         ),
         tag("nav", tag("ul", *tabs, class_="tabs"), aria_label=words("Quasi-identifiers")),
         tag("h3", name),
-        _rule_form(desk, place, name, words),
-        _ladder(desk, place, name, words),
-        _next("choose", words),
+        _render_rule_form(desk, place, name, words),
+        _render_ladder(desk, place, name, words),
+        _render_next_link("choose", words),
     )
 
 
-def _rule_form(desk: Desk, place: int, name: str, words: PageWords) -> Html:
+def _render_rule_form(desk: Desk, place: int, name: str, words: PageWords) -> Html:
     entry = desk.rules().columns[name].hierarchy
     rule, options = OWN_CUTS, ""
     if isinstance(entry, str):
@@ -500,13 +513,13 @@ def _rule_form(desk: Desk, place: int, name: str, words: PageWords) -> Html:
         options = ""
     field = tag("input", name="options", value=options, id="options", autocomplete="off", spellcheck="false")
     examples = "; ".join(f"{words(f'rule {each}')}: {example}" for each, example in RULES.items() if example)
-    return _form(
+    return _render_form(
         "hierarchy",
         tag(
             "div",
-            _labelled(words("Rule"), _select("rule", named, rule, id="rule")),
-            _labelled(words("Its options"), field),
-            _submit(words("Use it")),
+            _render_label(words("Rule"), _render_select("rule", named, rule, id="rule")),
+            _render_label(words("Its options"), field),
+            _render_button(words("Use it")),
             class_="fields",
         ),
         tag("details", tag("summary", words("Examples of options")), tag("p", examples, class_="note")),
@@ -514,34 +527,34 @@ def _rule_form(desk: Desk, place: int, name: str, words: PageWords) -> Html:
     )
 
 
-def _ladder(desk: Desk, place: int, name: str, words: PageWords) -> Html:
-    if desk.coded(name) is None:
+def _render_ladder(desk: Desk, place: int, name: str, words: PageWords) -> Html:
+    if desk.column_values(name) is None:
         return tag("p", words("The column has too many distinct cells to be shown."), class_="note")
     try:
         ladder = desk.ladder(name)
     except HushError as error:
         return tag("p", words(error.message), class_="careful")
     if ladder is None:
-        shared = desk.shared(name)
+        shared = desk.find_shared_cells(name)
         assert shared is not None
-        published = desk.published(name)
-        return joined(
+        published = desk.find_published_cells(name)
+        return concatenate_html(
             tag("p", words("It is cut wherever a cut serves best.")),
-            None if published is None else _bars(published, words("published now"), words),
-            _bars(shared, words("cells"), words),
+            None if published is None else _render_bars(published, words("published now"), words),
+            _render_bars(shared, words("cells"), words),
         )
     parts = [
         tag(
             "section",
             tag("h4", words("Level {n}", n=level)),
-            _level(desk, place, name, ladder, level, words),
+            _render_level(desk, place, name, ladder, level, words),
         )
         for level in range(ladder.n_levels - 1)
     ]
-    return joined(*parts)
+    return concatenate_html(*parts)
 
 
-def _bars(shared: tuple[list[SharedText], int], title: str, words: PageWords) -> Html:
+def _render_bars(shared: tuple[list[SharedText], int], title: str, words: PageWords) -> Html:
     found, others = shared
     most = max([each.n_records for each in found[:1]] or [1])
     rows = [
@@ -549,40 +562,40 @@ def _bars(shared: tuple[list[SharedText], int], title: str, words: PageWords) ->
             "tr",
             tag("th", each.text, scope="row"),
             tag("td", words(f"{each.n_records:,}"), class_="number"),
-            tag("td", _bar(each.n_records / most)),
+            tag("td", _render_bar(each.n_records / most)),
         )
-        for each in found[:_MOST_BARS]
+        for each in found[:_MAX_BARS]
     ]
-    hidden = others + sum(each.n_records for each in found[_MOST_BARS:])
+    hidden = others + sum(each.n_records for each in found[_MAX_BARS:])
     note = words(
         "{n} records hold other cells, or none: too few people share them, or the list would be too long.",
         n=f"{hidden:,}",
     )
-    return joined(
-        _table(title, (title, words("records"), ""), rows) if rows else None,
+    return concatenate_html(
+        _render_table(title, (title, words("records"), ""), rows) if rows else None,
         tag("p", note, class_="note") if hidden else None,
     )
 
 
-def _level(desk: Desk, place: int, name: str, ladder: Hierarchy, level: int, words: PageWords) -> Html:
-    found, others = desk.groups(name, ladder, level)
-    if level == 0 and ladder.n_values > _MOST_BARS:
+def _render_level(desk: Desk, place: int, name: str, ladder: Hierarchy, level: int, words: PageWords) -> Html:
+    found, others = desk.find_shared_groups(name, ladder, level)
+    if level == 0 and ladder.n_values > _MAX_BARS:
         found = found[:10]
     titled = f"{words('groups') if level else words('cells')}, {words('Level {n}', n=level)}"
-    bars = _bars((found, others), titled, words)
+    bars = _render_bars((found, others), titled, words)
     if ladder.lowest is not None:
         return bars
-    shown = found[:_MOST_BARS]
+    shown = found[:_MAX_BARS]
     rename = None
     if level and shown:
         options = [(str(each.place), each.text) for each in shown]
-        rename = _form(
+        rename = _render_form(
             "label",
             tag(
                 "div",
-                _labelled(words("Group"), _select("group", options, options[0][0])),
-                _labelled(words("New name"), tag("input", name="name", required=True, autocomplete="off")),
-                _submit(words("Rename")),
+                _render_label(words("Group"), _render_select("group", options, options[0][0])),
+                _render_label(words("New name"), tag("input", name="name", required=True, autocomplete="off")),
+                _render_button(words("Rename")),
                 class_="fields",
             ),
             column=place,
@@ -603,17 +616,19 @@ def _level(desk: Desk, place: int, name: str, ladder: Hierarchy, level: int, wor
             "fieldset",
             tag("legend", words("Put these together, as a level above")),
             tag("div", *boxes, class_="boxes"),
-            _labelled(words("Name of the new group"), tag("input", name="name", required=True, autocomplete="off")),
-            _submit(words("Add the level")),
+            _render_label(words("Name of the new group"), tag("input", name="name", required=True, autocomplete="off")),
+            _render_button(words("Add the level")),
         )
-        join = tag("details", tag("summary", words("Add a level")), _form("group", fields, column=place, level=level))
-    return joined(bars, rename, join)
+        join = tag(
+            "details", tag("summary", words("Add a level")), _render_form("group", fields, column=place, level=level)
+        )
+    return concatenate_html(bars, rename, join)
 
 
 # 3. Choose.
 
 
-def _choose(desk: Desk, words: PageWords, _: Mapping[str, str]) -> Html:
+def _render_choose(desk: Desk, words: PageWords, _: Mapping[str, str]) -> Html:
     if not desk.is_decided:
         return tag("p", words("Answer what is asked first."), " ", tag("a", words("Columns"), href="/columns"))
     policy = desk.rules()
@@ -621,7 +636,7 @@ def _choose(desk: Desk, words: PageWords, _: Mapping[str, str]) -> Html:
     style = getattr(policy.method, "recoding", "")
     limits = policy.limits
     values = [
-        _labelled(
+        _render_label(
             words("different values of {name} in each group, at least", name=name),
             tag(
                 "input",
@@ -639,15 +654,15 @@ def _choose(desk: Desk, words: PageWords, _: Mapping[str, str]) -> Html:
     styles = [(style, style)] if style not in STYLES else []
     styles += [(each, words(f"cells {each}")) for each in STYLES]
     methods = dict.fromkeys((*_METHODS, policy.method.name))
-    move = _form(
+    move = _render_form(
         "move",
         tag(
             "div",
-            _labelled(
+            _render_label(
                 words("k: people who look alike"),
                 tag("input", type="number", name="k", min="1", max="1000000", value=str(desk.k), id="k", required=True),
             ),
-            _labelled(
+            _render_label(
                 words("may be left out, in % of the records"),
                 tag(
                     "input",
@@ -657,12 +672,14 @@ def _choose(desk: Desk, words: PageWords, _: Mapping[str, str]) -> Html:
                     id="suppression",
                 ),
             ),
-            _labelled(
+            _render_label(
                 words("method"),
-                _select("method", [(each, _method(each, words)) for each in methods], policy.method.name, id="method"),
+                _render_select(
+                    "method", [(each, _name_method(each, words)) for each in methods], policy.method.name, id="method"
+                ),
             ),
-            _labelled(words("how cells are written"), _select("recoding", styles, style, id="recoding")),
-            _labelled(
+            _render_label(words("how cells are written"), _render_select("recoding", styles, style, id="recoding")),
+            _render_label(
                 words("highest risk allowed, in %"),
                 tag(
                     "input",
@@ -676,13 +693,13 @@ def _choose(desk: Desk, words: PageWords, _: Mapping[str, str]) -> Html:
             *values,
             class_="fields",
         ),
-        _submit(words("Set")),
+        _render_button(words("Set")),
     )
     boxes = [
         tag(
             "label",
             tag("input", type="checkbox", name="method", value=each, checked=each == policy.method.name),
-            tag("span", _method(each, words)),
+            tag("span", _name_method(each, words)),
             class_="box",
         )
         for each in methods
@@ -691,28 +708,28 @@ def _choose(desk: Desk, words: PageWords, _: Mapping[str, str]) -> Html:
     rows = () if desk.comparison is None else desk.comparison.rows
     ks = ", ".join(dict.fromkeys(str(row.k) for row in rows)) or "2, 3, 5, 10, 20"
     shares = ", ".join(dict.fromkeys(f"{100 * (row.suppression or 0):g}" for row in rows)) or "0, 1, 5"
-    ask = _form(
+    ask = _render_form(
         "compare",
         tag(
             "div",
-            _labelled(words("values of k"), tag("input", name="ks", value=ks, id="ks")),
-            _labelled(words("left out, in %"), tag("input", name="suppressions", value=shares, id="suppressions")),
+            _render_label(words("values of k"), tag("input", name="ks", value=ks, id="ks")),
+            _render_label(words("left out, in %"), tag("input", name="suppressions", value=shares, id="suppressions")),
             tag("fieldset", tag("legend", words("methods")), tag("div", *boxes, class_="boxes")),
             class_="fields",
         ),
-        _submit(words("Compare")),
+        _render_button(words("Compare")),
     )
-    return joined(
+    return concatenate_html(
         tag("h3", words("Set k and what else is asked")),
         move,
         tag("h3", words("Compare risk and loss")),
         ask,
-        _runs(desk, words),
-        _next("look", words),
+        _render_runs(desk, words),
+        _render_next_link("look", words),
     )
 
 
-def _method(name: str, words: PageWords) -> str:
+def _name_method(name: str, words: PageWords) -> str:
     return words(f"method {name}") if name in _METHODS else name
 
 
@@ -722,21 +739,21 @@ def _least_values(desk: Desk, name: str) -> int:
     return max(found, default=1)
 
 
-def _runs(desk: Desk, words: PageWords) -> Html:
+def _render_runs(desk: Desk, words: PageWords) -> Html:
     compared = desk.comparison
     if compared is None:
         return tag("p", words("Nothing was compared yet."), class_="note")
     knee = compared.knee
-    rows = [_run(place, row, words, is_knee=row is knee) for place, row in enumerate(compared.rows)]
+    rows = [_render_run(place, row, words, is_knee=row is knee) for place, row in enumerate(compared.rows)]
     titles = [words(each) for each in ("k", "run", "highest risk", "loss", "left out", "", "")]
-    return joined(
+    return concatenate_html(
         tag("p", words("Marked is where risk against loss bends most; the choice is yours.")),
-        _table(words("What each choice costs"), titles, rows),
+        _render_table(words("What each choice costs"), titles, rows),
         tag("div", desk.curve[words.language]) if desk.curve else None,
     )
 
 
-def _run(place: int, row: ComparedRun, words: PageWords, *, is_knee: bool) -> Html:
+def _render_run(place: int, row: ComparedRun, words: PageWords, *, is_knee: bool) -> Html:
     if row.reason is not None:
         return tag(
             "tr",
@@ -744,7 +761,7 @@ def _run(place: int, row: ComparedRun, words: PageWords, *, is_knee: bool) -> Ht
             tag("td", row.line),
             tag("td", words(row.reason), colspan=5),
         )
-    button = _submit(words("Choose"), aria_label=f"{words('Choose')} k = {row.k}, {row.line}")
+    button = _render_button(words("Choose"), aria_label=f"{words('Choose')} k = {row.k}, {row.line}")
     return tag(
         "tr",
         tag("th", words(f"{row.k:,}"), scope="row", class_="number"),
@@ -753,7 +770,7 @@ def _run(place: int, row: ComparedRun, words: PageWords, *, is_knee: bool) -> Ht
         tag("td", words(Quantity(row.loss).shown), class_="number"),
         tag("td", words(f"{row.n_suppressed or 0:,}"), class_="number"),
         tag("td", tag("strong", words("the bend")) if is_knee else None),
-        tag("td", _form("choose", button, run=place)),
+        tag("td", _render_form("choose", button, run=place)),
         class_="marked" if is_knee else None,
     )
 
@@ -761,28 +778,28 @@ def _run(place: int, row: ComparedRun, words: PageWords, *, is_knee: bool) -> Ht
 # 4. Look.
 
 
-def _look(desk: Desk, words: PageWords, _: Mapping[str, str]) -> Html:
+def _render_look(desk: Desk, words: PageWords, _: Mapping[str, str]) -> Html:
     outcome = desk.outcome
     if outcome is None:
-        return _unknown(desk, words)
+        return _render_unknown_outcome(desk, words)
     names = desk.table().learned.columns
     published = outcome.release.edition.columns
     able = [(str(names.index(name)), name) for name in names if name in published]
-    target = _form(
+    target = _render_form(
         "target",
         tag(
             "div",
-            _labelled(words("Column to predict"), _select("column", able, "", id="target")),
-            _submit(words("Train")),
+            _render_label(words("Column to predict"), _render_select("column", able, "", id="target")),
+            _render_button(words("Train")),
             class_="fields",
         ),
     )
     labels = [
-        tag("details", tag("summary", name), _bars(each, words("published"), words), open=place == 0)
+        tag("details", tag("summary", name), _render_bars(each, words("published"), words), open=place == 0)
         for place, name in enumerate(outcome.labels)
-        if (each := desk.published(name)) is not None
+        if (each := desk.find_published_cells(name)) is not None
     ]
-    return joined(
+    return concatenate_html(
         tag(
             "div", *(outcome.sections[each][words.language] for each in ("done", "utility") if each in outcome.sections)
         ),
@@ -792,11 +809,11 @@ def _look(desk: Desk, words: PageWords, _: Mapping[str, str]) -> Html:
         tag("p", words("Models of one column are trained on the release and on the original, and compared.")),
         target,
         tag("p", words(desk.target), class_="good") if desk.target else None,
-        _next("sign", words),
+        _render_next_link("sign", words),
     )
 
 
-def _unknown(desk: Desk, words: PageWords) -> Html:
+def _render_unknown_outcome(desk: Desk, words: PageWords) -> Html:
     if not desk.is_decided:
         return tag("p", words("Answer what is asked first."), " ", tag("a", words("Columns"), href="/columns"))
     return tag("p", words("It is not known yet what the policy leads to."))
@@ -805,14 +822,14 @@ def _unknown(desk: Desk, words: PageWords) -> Html:
 # 5. Sign.
 
 
-def _sign(desk: Desk, words: PageWords, _: Mapping[str, str]) -> Html:
+def _render_sign(desk: Desk, words: PageWords, _: Mapping[str, str]) -> Html:
     outcome = desk.outcome
     if outcome is None:
-        return _unknown(desk, words)
+        return _render_unknown_outcome(desk, words)
     written = desk.written
     files = None
     if written is not None:
-        items = [tag("li", desk.shown(path)) for path in written.files]
+        items = [tag("li", desk.relative_path(path)) for path in written.files]
         tone = words("Written, read back and verified: the file holds what it claims.")
         tone = tone if written.holds else words("Written, but not all that it claims was verified.")
         old = None if written.text == desk.policy_text else tag("p", words("The policy has changed since."))
@@ -825,11 +842,11 @@ def _sign(desk: Desk, words: PageWords, _: Mapping[str, str]) -> Html:
             role="status",
             id="written",
         )
-    write = _form(
+    write = _render_form(
         "write",
         tag(
             "div",
-            _labelled(
+            _render_label(
                 words("File"),
                 tag(
                     "input",
@@ -849,12 +866,12 @@ def _sign(desk: Desk, words: PageWords, _: Mapping[str, str]) -> Html:
             ),
             class_="fields",
         ),
-        _submit(words("Write and verify"), disabled=desk.is_stale),
+        _render_button(words("Write and verify"), disabled=desk.is_stale),
     )
-    return joined(
+    return concatenate_html(
         files,
-        _conditions(desk, words),
-        _obstacles(desk, words),
+        _render_conditions(desk, words),
+        _render_obstacles(desk, words),
         tag("h3", words("Write")),
         tag("p", words("The release is written with its manifest, codebook and report, and verified.")),
         write,
@@ -863,7 +880,7 @@ def _sign(desk: Desk, words: PageWords, _: Mapping[str, str]) -> Html:
     )
 
 
-def _conditions(desk: Desk, words: PageWords) -> Html:
+def _render_conditions(desk: Desk, words: PageWords) -> Html:
     """Say of every condition whether it is met."""
     assert desk.outcome is not None
     verdict = desk.outcome.verdict
@@ -873,10 +890,10 @@ def _conditions(desk: Desk, words: PageWords) -> Html:
         f"{words('not judged')}: {words(condition)} ({words(needs)})" for condition, needs in verdict.unchecked.items()
     ]
     said += [f"{words('met')}: {words(each)}" for each in verdict.held if each not in failed]
-    return joined(tag("h3", words("What was asked")), tag("ul", *(tag("li", each) for each in said)))
+    return concatenate_html(tag("h3", words("What was asked")), tag("ul", *(tag("li", each) for each in said)))
 
 
-def _obstacles(desk: Desk, words: PageWords) -> Html | None:
+def _render_obstacles(desk: Desk, words: PageWords) -> Html | None:
     """Say what speaks against writing, and let somebody vouch for a column."""
     assert desk.outcome is not None
     exposure = desk.outcome.release.exposure
@@ -885,10 +902,10 @@ def _obstacles(desk: Desk, words: PageWords) -> Html | None:
     found = []
     if exposure.refused_identifiers:
         found.append(exposure.identifiers_fault)
-    if exposure.naming:
-        found.append(exposure.naming_fault)
-    if exposure.undoing:
-        found.append(exposure.undoing_fault)
+    if exposure.refused_names:
+        found.append(exposure.names_fault)
+    if exposure.refused_dependences:
+        found.append(exposure.dependences_fault)
     if exposure.is_above:
         found.append(exposure.fault)
     if exposure.is_linked:
@@ -898,13 +915,13 @@ def _obstacles(desk: Desk, words: PageWords) -> Html | None:
     names, policy = desk.table().learned.columns, desk.rules()
     able = [name for name in names if name not in (*policy.removed, *policy.fresh)]
     options = [(str(names.index(name)), name) for name in able]
-    vouch = _form(
+    vouch = _render_form(
         "accept",
         tag(
             "div",
-            _labelled(words("Column"), _select("column", options, "")),
-            _labelled(words("Why nobody knows it"), tag("input", name="reason", required=True, autocomplete="off")),
-            _submit(words("Accept")),
+            _render_label(words("Column"), _render_select("column", options, "")),
+            _render_label(words("Why nobody knows it"), tag("input", name="reason", required=True, autocomplete="off")),
+            _render_button(words("Accept")),
             class_="fields",
         ),
     )
@@ -923,4 +940,10 @@ def _obstacles(desk: Desk, words: PageWords) -> Html | None:
     )
 
 
-_SCREENS: Final = {"columns": _columns, "groups": _groups, "choose": _choose, "look": _look, "sign": _sign}
+_SCREENS: Final = {
+    "columns": _render_columns,
+    "groups": _render_groups,
+    "choose": _render_choose,
+    "look": _render_look,
+    "sign": _render_sign,
+}

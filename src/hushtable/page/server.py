@@ -28,19 +28,19 @@ from urllib.parse import parse_qs, urlsplit
 from hushtable.errors import HushError
 from hushtable.page.actions import ACTIONS, FormFields
 from hushtable.page.desk import Desk
-from hushtable.page.screens import SCREENS, page
+from hushtable.page.screens import SCREENS, render_page
 from hushtable.page.words import PageWords
 from hushtable.reporting import page_style
-from hushtable.wording import preferred_language, use_language
+from hushtable.wording import choose_language, use_language
 
 IDLE_SECONDS: Final = 30 * 60.0
 """After so long without a request that somebody made, and without a job, the server ends."""
 
 _HOST: Final = "127.0.0.1"
 _LAUNCH_SECONDS: Final = 120.0
-_LONGEST_FORM: Final = 64_000  # bytes
-_MOST_FIELDS: Final = 500
-_PATIENCE: Final = 10.0  # seconds for a request to arrive
+_MAX_FORM_BYTES: Final = 64_000  # bytes
+_MAX_FIELDS: Final = 500
+_MAX_REQUEST_SECONDS: Final = 10.0  # seconds for a request to arrive
 
 
 class PageServer(ThreadingHTTPServer):
@@ -115,26 +115,26 @@ class PageServer(ThreadingHTTPServer):
 
 
 @cache
-def _part(name: str) -> str:
+def _read_asset(name: str) -> str:
     return files("hushtable.page").joinpath(name).read_text(encoding="utf-8")
 
 
 @cache
-def _style() -> str:
-    return f"{page_style()}\n{_part('page.css')}"
+def _read_styles() -> str:
+    return f"{page_style()}\n{_read_asset('page.css')}"
 
 
-def _hash(text: str) -> str:
+def _content_hash(text: str) -> str:
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
 @cache
-def _safety() -> Mapping[str, str]:
+def _security_headers() -> Mapping[str, str]:
     """Return the headers of every answer."""
     allowed = (
         "default-src 'none'",
-        f"style-src {_hash(_style())}",
-        f"script-src {_hash(_part('page.js'))}",
+        f"style-src {_content_hash(_read_styles())}",
+        f"script-src {_content_hash(_read_asset('page.js'))}",
         "connect-src 'self'",
         "form-action 'self'",
         "base-uri 'none'",
@@ -166,17 +166,17 @@ class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     server_version = "hushtable"
     sys_version = ""
-    timeout = _PATIENCE
+    timeout = _MAX_REQUEST_SECONDS
     # Head and body leave together: a second small packet would wait for the answer to the first.
     wbufsize = -1
 
     def do_GET(self) -> None:
         """Answer with a screen."""
-        self._answer(self._get)
+        self._answer_request(self._answer_get)
 
     def do_POST(self) -> None:
         """Do what a form asks."""
-        self._answer(self._post)
+        self._answer_request(self._answer_post)
 
     def log_message(self, *_: Any) -> None:
         """Say nothing: what is asked for is nobody's business."""
@@ -185,12 +185,12 @@ class _Handler(BaseHTTPRequestHandler):
         """Refuse what is no request, in as few words."""
         self.close_connection = True
         status = HTTPStatus(code)
-        self._send(status, f"{status.value} {status.phrase}\n", "text/plain; charset=utf-8")
+        self._send_answer(status, f"{status.value} {status.phrase}\n", "text/plain; charset=utf-8")
 
-    def _answer(self, work: Callable[[str, Mapping[str, list[str]]], None]) -> None:
+    def _answer_request(self, work: Callable[[str, Mapping[str, list[str]]], None]) -> None:
         try:
             self._check_host()
-            path, query = self._address()
+            path, query = self._parse_address()
             work(path, query)
         except _RefusedError as refused:
             self.send_error(refused.status)
@@ -204,7 +204,7 @@ class _Handler(BaseHTTPRequestHandler):
         if self.headers.get_all("Host") != [self.server.host]:
             raise _RefusedError(HTTPStatus.MISDIRECTED_REQUEST)
 
-    def _address(self) -> tuple[str, Mapping[str, list[str]]]:
+    def _parse_address(self) -> tuple[str, Mapping[str, list[str]]]:
         if not self.path.startswith("/") or self.path.startswith("//") or len(self.path) > 2000:
             raise _RefusedError(HTTPStatus.BAD_REQUEST)
         try:
@@ -224,34 +224,34 @@ class _Handler(BaseHTTPRequestHandler):
         if not self._is_known():
             raise _RefusedError(HTTPStatus.FORBIDDEN)
 
-    def _get(self, path: str, query: Mapping[str, list[str]]) -> None:
+    def _answer_get(self, path: str, query: Mapping[str, list[str]]) -> None:
         # No other site may even follow a link here.
         if self.headers.get("Sec-Fetch-Site", "none") not in ("none", "same-origin"):
             raise _RefusedError(HTTPStatus.FORBIDDEN)
         if path == "/enter":
-            self._enter(query)
+            self._let_in(query)
             return
         self._check_known()
         if path == "/state":
-            self._state()
+            self._send_state()
             return
         self.server.last_asked = self.server.clock()
         if path == "/":
-            self._go("/columns")
+            self._redirect_to("/columns")
             return
         if path.removeprefix("/") not in SCREENS:
             raise _RefusedError(HTTPStatus.NOT_FOUND)
         said = {name: each[0] for name, each in query.items()}
-        self._show(path.removeprefix("/"), said)
+        self._send_screen(path.removeprefix("/"), said)
 
-    def _enter(self, query: Mapping[str, list[str]]) -> None:
+    def _let_in(self, query: Mapping[str, list[str]]) -> None:
         if not self.server.is_token(query.get("token", [""])[0]):
             raise _RefusedError(HTTPStatus.FORBIDDEN)
         self.server.last_asked = self.server.clock()
         cookie = f"{self.server.cookie_name}={self.server.cookie}; Path=/; HttpOnly; SameSite=Strict"
-        self._go("/columns", {"Set-Cookie": cookie})
+        self._redirect_to("/columns", {"Set-Cookie": cookie})
 
-    def _state(self) -> None:
+    def _send_state(self) -> None:
         """Tell how far a job is; who only looks does not keep the server up."""
         desk = self.server.desk
         job = desk.jobs.job
@@ -261,9 +261,9 @@ class _Handler(BaseHTTPRequestHandler):
             "job": "" if job is None else job.name,
             "share": 0.0 if job is None else job.share,
         }
-        self._send(HTTPStatus.OK, json.dumps(state), "application/json")
+        self._send_answer(HTTPStatus.OK, json.dumps(state), "application/json")
 
-    def _post(self, path: str, _: Mapping[str, list[str]]) -> None:
+    def _answer_post(self, path: str, _: Mapping[str, list[str]]) -> None:
         self._check_known()
         if self.headers.get_all("Origin") != [self.server.origin]:
             raise _RefusedError(HTTPStatus.FORBIDDEN)
@@ -272,55 +272,59 @@ class _Handler(BaseHTTPRequestHandler):
         action = ACTIONS.get(path.removeprefix("/do/")) if path.startswith("/do/") else None
         if action is None:
             raise _RefusedError(HTTPStatus.NOT_FOUND)
-        fields = FormFields(self._fields())
+        fields = FormFields(self._read_fields())
         self.server.last_asked = self.server.clock()
         desk = self.server.desk
         with desk.lock:
             fault, place = "", ""
             try:
-                desk.refresh()
+                desk.reread_policy()
                 place = action(desk, fields)
             except HushError as error:
                 fault = str(error)
             except OSError as error:
                 fault = f"a file could not be read or written: {error.strerror}."
         if fault:
-            self._show(_screen_of(path), {}, fault, HTTPStatus.UNPROCESSABLE_ENTITY)
+            self._send_screen(_screen_of(path), {}, fault, HTTPStatus.UNPROCESSABLE_ENTITY)
         else:
-            self._go(place)
+            self._redirect_to(place)
 
-    def _fields(self) -> Mapping[str, list[str]]:
+    def _read_fields(self) -> Mapping[str, list[str]]:
         kind = self.headers.get_content_type()
         length = self.headers.get_all("Content-Length") or [""]
         if self.headers.get("Transfer-Encoding") is not None or len(length) != 1 or not length[0].isdecimal():
             raise _RefusedError(HTTPStatus.LENGTH_REQUIRED)
-        if len(length[0]) > 9 or int(length[0]) > _LONGEST_FORM:
+        if len(length[0]) > 9 or int(length[0]) > _MAX_FORM_BYTES:
             raise _RefusedError(HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
         if kind != "application/x-www-form-urlencoded":
             raise _RefusedError(HTTPStatus.UNSUPPORTED_MEDIA_TYPE)
         body = self.rfile.read(int(length[0]))
         try:
-            return parse_qs(body.decode("ascii"), keep_blank_values=True, errors="strict", max_num_fields=_MOST_FIELDS)
+            return parse_qs(body.decode("ascii"), keep_blank_values=True, errors="strict", max_num_fields=_MAX_FIELDS)
         except ValueError:
             raise _RefusedError(HTTPStatus.BAD_REQUEST) from None
 
-    def _show(self, screen: str, query: Mapping[str, str], fault: str = "", status: HTTPStatus = HTTPStatus.OK) -> None:
+    def _send_screen(
+        self, screen: str, query: Mapping[str, str], fault: str = "", status: HTTPStatus = HTTPStatus.OK
+    ) -> None:
         desk = self.server.desk
-        words = PageWords(desk.language or preferred_language(self.headers.get("Accept-Language", "")))
+        words = PageWords(desk.language or choose_language(self.headers.get("Accept-Language", "")))
         with desk.lock, use_language(words.language):
-            desk.refresh()
-            desk.follow()
-            shown = page(desk, screen, query, words, style=_style(), script=_part("page.js"), fault=fault)
-        self._send(status, shown, "text/html; charset=utf-8")
+            desk.reread_policy()
+            desk.start_search()
+            shown = render_page(
+                desk, screen, query, words, style=_read_styles(), script=_read_asset("page.js"), fault=fault
+            )
+        self._send_answer(status, shown, "text/html; charset=utf-8")
 
-    def _go(self, place: str, headers: Mapping[str, str] | None = None) -> None:
-        self._send(HTTPStatus.SEE_OTHER, "", "text/plain; charset=utf-8", {"Location": place, **(headers or {})})
+    def _redirect_to(self, place: str, headers: Mapping[str, str] | None = None) -> None:
+        self._send_answer(HTTPStatus.SEE_OTHER, "", "text/plain; charset=utf-8", {"Location": place, **(headers or {})})
 
-    def _send(self, status: HTTPStatus, text: str, kind: str, headers: Mapping[str, str] | None = None) -> None:
+    def _send_answer(self, status: HTTPStatus, text: str, kind: str, headers: Mapping[str, str] | None = None) -> None:
         # A name of a file or column may hold half a character.
         body = text.encode("utf-8", errors="replace")
         self.send_response(status)
-        for name, value in {**_safety(), **(headers or {})}.items():
+        for name, value in {**_security_headers(), **(headers or {})}.items():
             self.send_header(name, value)
         self.send_header("Content-Type", kind)
         self.send_header("Content-Length", str(len(body)))

@@ -9,8 +9,8 @@ from typing import Final
 from hushtable.errors import InputError
 from hushtable.io import drafts, read_text
 
-_AT: Final = "at"
-_LARGEST: Final = 1_000_000  # characters, as of a policy
+_POSITION_FILE: Final = "at"
+_MAX_CHARACTERS: Final = 1_000_000  # characters, as of a policy
 
 
 class PolicyVersions:
@@ -41,49 +41,49 @@ class PolicyVersions:
         self.last = max(numbers, default=0)
         self.at = self.last
         with contextlib.suppress(OSError, ValueError):
-            self.at = min(self.last, max(0, int((self.folder / _AT).read_text(encoding="ascii"))))
+            self.at = min(self.last, max(0, int((self.folder / _POSITION_FILE).read_text(encoding="ascii"))))
 
     @property
     def text(self) -> str | None:
         """What the file holds now; None where there is no file that can be read."""
         try:
-            return read_text(self.file, most_bytes=4 * _LARGEST)
+            return read_text(self.file, most_bytes=4 * _MAX_CHARACTERS)
         except (OSError, ValueError):
             return None
 
-    def step(self, number: int) -> str | None:
+    def read_step(self, number: int) -> str | None:
         """Return the policy of a step; None where it cannot be read."""
         try:
             return (self.folder / f"{number:04}.yaml").read_text(encoding="utf-8")
         except (OSError, ValueError):
             return None
 
-    def put(self, text: str) -> None:
+    def write_state(self, text: str) -> None:
         """Write a new state; what was undone is forgotten."""
-        self.keep(text)
-        self._write(self.file, text)
+        self.record_state(text)
+        self._write_file(self.file, text)
 
-    def keep(self, text: str) -> None:
+    def record_state(self, text: str) -> None:
         """Note a state that the file holds already."""
         self.folder.mkdir(mode=0o700, exist_ok=True)
         for number in range(self.at + 1, self.last + 1):
             (self.folder / f"{number:04}.yaml").unlink(missing_ok=True)
         self.last = self.at + 1
-        self._write(self.folder / f"{self.last:04}.yaml", text)
-        self._stand_at(self.last)
+        self._write_file(self.folder / f"{self.last:04}.yaml", text)
+        self._write_position(self.last)
 
-    def go(self, number: int) -> None:
+    def go_to_step(self, number: int) -> None:
         """Go to a step of the history; nothing where there is none."""
-        text = self.step(number)
+        text = self.read_step(number)
         if text is not None:
-            self._write(self.file, text)
-            self._stand_at(number)
+            self._write_file(self.file, text)
+            self._write_position(number)
 
-    def _stand_at(self, number: int) -> None:
-        self._write(self.folder / _AT, f"{number}\n")
+    def _write_position(self, number: int) -> None:
+        self._write_file(self.folder / _POSITION_FILE, f"{number}\n")
         self.at = number
 
-    def _write(self, path: Path, text: str) -> None:
+    def _write_file(self, path: Path, text: str) -> None:
         drafts.check_outputs((path,), (), overwrite=True)
-        with drafts.replacing(path) as (draft,):
+        with drafts.replace_files(path) as (draft,):
             draft.write_text(text, encoding="utf-8", newline="\n")

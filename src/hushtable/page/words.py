@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from hushtable.wording import LANGUAGES, translate
 
-_MEANT: Final[Mapping[str, str]] = {
+_PHRASES: Final[Mapping[str, str]] = {
     "rule cuts": "its own cuts",
     "rule auto": "found from its values",
     "rule intervals": "intervals of numbers",
@@ -44,5 +44,5 @@ class PageWords:
 
     def __call__(self, english: str, **parts: Any) -> str:
         """Return the sentence, its parts put in."""
-        said = _MEANT.get(english, english)
+        said = _PHRASES.get(english, english)
         return translate(said.format(**parts) if parts else said, self.language)

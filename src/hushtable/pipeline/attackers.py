@@ -96,7 +96,7 @@ class UnicityEvaluator(_Attacker):
         rows = [each.to_dict() for each in found.known]
         most = max(rows, key=lambda row: row["rate"])
         totals = {"n_records": found.n_records, "n_persons": found.n_persons, **most}
-        return Evaluation.of_figures(totals, {"details": _columns_of(rows)})
+        return Evaluation.from_figures(totals, {"details": _columns_of(rows)})
 
 
 class LinkEvaluator(_Attacker):
@@ -138,7 +138,7 @@ class LinkEvaluator(_Attacker):
         sides = {"outside": found.found, "control": found.control}
         rows = [{"table": what, **each.to_dict()} for what, each in sides.items() if each is not None]
         totals = {**found.found.to_dict(), "excess": found.excess, "excess_interval": found.excess_interval}
-        return Evaluation.of_figures(totals, {"details": _columns_of(rows)})
+        return Evaluation.from_figures(totals, {"details": _columns_of(rows)})
 
 
 class JoinRiskEvaluator(_Attacker):
@@ -160,7 +160,7 @@ class JoinRiskEvaluator(_Attacker):
         """Join both."""
         other = frames.read(files.find(self.other))
         found = join_risk(tables.current, other, on=self.columns, truth=self.truth, **_specs_and_hierarchies(tables))
-        return Evaluation.of_figures(found.to_dict())
+        return Evaluation.from_figures(found.to_dict())
 
 
 class AttackEvaluator(_Attacker):
@@ -193,13 +193,13 @@ class AttackEvaluator(_Attacker):
             "n_untried": len(found.untried),
         }
         untried: Columns = {"attack": list(found.untried), "why": list(found.untried.values())}
-        return Evaluation.of_figures(totals, {"details": _columns_of(rows) or untried})
+        return Evaluation.from_figures(totals, {"details": _columns_of(rows) or untried})
 
 
 _BEYOND_REACH: Final = "beside this control a copy shows no more"
 
 
-def _doubts(limits: Mapping[str, float], most: float | None) -> dict[str, str]:
+def _limits_in_doubt(limits: Mapping[str, float], most: float | None) -> dict[str, str]:
     """Say of limits that what a copy shows is not above them, or not known."""
     return {name: _BEYOND_REACH for name, limit in limits.items() if most is None or most <= limit}
 
@@ -218,22 +218,22 @@ class SyntheticAttackEvaluator(ComparingEvaluator):
     def evaluate(self, tables: Tables, files: NamedFiles, seed: int, wanted: Collection[str]) -> Evaluation:
         """Attack the people, and those who were kept out."""
         tables.check_made()
-        control = self.kept_out(tables, files)
-        found = self.attack(tables.people, tables.current, control=control, n_attacks=self.n_attacks, seed=seed)
+        control = self.find_control(tables, files)
+        found = self.run_attack(tables.people, tables.current, control=control, n_attacks=self.n_attacks, seed=seed)
         risk = found.risk
         figures: dict[str, Any] = {"risk": risk.value, "risk_CI_btm": risk.low, "risk_CI_top": risk.high}
         for name in ("attack", "baseline", "control"):
             rate = found.rates.get(name)
             figures[f"{name}_rate"] = None if rate is None else rate.value
             figures[f"{name}_rate_err"] = None if rate is None else (rate.high - rate.low) / 2
-        return Evaluation.of_figures(figures, judged={"most": found.most})
+        return Evaluation.from_figures(figures, judged={"most": found.most})
 
     def failures(self, found: Evaluation) -> list[str]:
         """Say which limits do not hold."""
-        doubts = {**_doubts(self.limit, found.judged["most"]), "attack_rate": ""}
+        doubts = {**_limits_in_doubt(self.limit, found.judged["most"]), "attack_rate": ""}
         return broken_limits(self.limit, found.figures, "of an attack", doubts)
 
-    def attack(self, original: Frame, made: Frame, **options: Any) -> Attack:
+    def run_attack(self, original: Frame, made: Frame, **options: Any) -> Attack:
         """Make the attack."""
         raise NotImplementedError
 
@@ -268,17 +268,17 @@ class FigureEvaluator(ComparingEvaluator):
     def evaluate(self, tables: Tables, files: NamedFiles, seed: int, wanted: Collection[str]) -> Evaluation:
         """Measure it on the people, and on those who were kept out."""
         tables.check_made()
-        found = self._measured(tables.people, tables.current, self.kept_out(tables, files), seed)
+        found = self._measure_figure(tables.people, tables.current, self.find_control(tables, files), seed)
         shown = {"value": found.value, "low": found.low, "high": found.high, "n_records": found.n_records}
         most = 1.0 if found.reach is None else found.reach.most
-        return Evaluation.of_figures(shown | dict(found.figures), judged={"most": most})
+        return Evaluation.from_figures(shown | dict(found.figures), judged={"most": most})
 
     def failures(self, found: Evaluation) -> list[str]:
         """Say which limits do not hold."""
-        doubts = _doubts(self.limit, found.judged["most"])
+        doubts = _limits_in_doubt(self.limit, found.judged["most"])
         return broken_limits(self.limit, found.figures, f"of {self.method}", doubts)
 
-    def _measured(self, people: Frame, made: Frame, control: Frame | None, seed: int) -> PrivacyFigure:
+    def _measure_figure(self, people: Frame, made: Frame, control: Frame | None, seed: int) -> PrivacyFigure:
         if self.method in ("dcr", "nndr"):
             measure = dcr if self.method == "dcr" else nndr
             return measure(people, made, control=control, n_records=self.n_records, seed=seed)
@@ -299,8 +299,8 @@ class CopiesEvaluator(_Attacker, ComparingEvaluator):
     def evaluate(self, tables: Tables, files: NamedFiles, seed: int, wanted: Collection[str]) -> Evaluation:
         """Count them, and those of the control."""
         tables.check_made()
-        found = count_copies(tables.people, tables.current, control=self.kept_out(tables, files))
-        return Evaluation.of_figures(found.to_dict())
+        found = count_copies(tables.people, tables.current, control=self.find_control(tables, files))
+        return Evaluation.from_figures(found.to_dict())
 
 
 class SinglingOutEvaluator(SyntheticAttackEvaluator):
@@ -311,7 +311,7 @@ class SinglingOutEvaluator(SyntheticAttackEvaluator):
     mode: Literal["multivariate", "univariate"] = "multivariate"
     max_attempts: int = Field(default=500_000, ge=1, strict=True)
 
-    def attack(self, original: Frame, made: Frame, **options: Any) -> Attack:
+    def run_attack(self, original: Frame, made: Frame, **options: Any) -> Attack:
         """Make the attack."""
         return singling_out(original, made, **entries_of(self, "n_cols", "mode", "max_attempts"), **options)
 
@@ -323,7 +323,7 @@ class LinkabilityEvaluator(SyntheticAttackEvaluator):
     aux_cols: tuple[Names, Names]
     n_neighbors: int = Field(default=1, ge=1, strict=True)
 
-    def attack(self, original: Frame, made: Frame, **options: Any) -> Attack:
+    def run_attack(self, original: Frame, made: Frame, **options: Any) -> Attack:
         """Make the attack."""
         return linkability(original, made, aux_columns=self.aux_cols, n_neighbors=self.n_neighbors, **options)
 
@@ -336,7 +336,7 @@ class InferenceEvaluator(SyntheticAttackEvaluator):
     aux_cols: Names | None = None
     regression: bool | None = None
 
-    def attack(self, original: Frame, made: Frame, **options: Any) -> Attack:
+    def run_attack(self, original: Frame, made: Frame, **options: Any) -> Attack:
         """Make the attack."""
         asked: dict[str, Any] = {"secret": self.secret, "aux_columns": self.aux_cols, "regression": self.regression}
         return inference(original, made, **asked, **options)

@@ -20,24 +20,24 @@ from hushtable.io import Frame
 from hushtable.policy import MisplacedError, Record
 from hushtable.tables import Table
 
-_SPREADS: Final = 1.5  # interquartile ranges beyond the quartiles
-_DEVIATIONS: Final = 3.0
+_MAX_INTERQUARTILE_RANGES: Final = 1.5  # interquartile ranges beyond the quartiles
+_MAX_STANDARD_DEVIATIONS: Final = 3.0
 
 
 class _Words(NamedTuple):
     """What may be asked of a step: what is done, what is done anyway, and what is not built."""
 
-    done: tuple[str, ...] = ()
+    supported: tuple[str, ...] = ()
     idle: tuple[str, ...] = ()
-    unbuilt: tuple[str, ...] = ()
+    unsupported: tuple[str, ...] = ()
 
 
-_WORDS: Final[Mapping[str, _Words]] = {
-    "missing": _Words(done=("drop",), unbuilt=("mean", "median", "mode", "simple")),
-    "outlier": _Words(done=("iqr", "zscore"), unbuilt=("isolationforest", "lof")),
-    "encoder": _Words(idle=("uniform",), unbuilt=("label", "onehot", "date", "datediff", "minguodate")),
-    "scaler": _Words(idle=("standard", "minmax", "zerocenter", "log", "log1p"), unbuilt=("timeanchor",)),
-    "discretizing": _Words(unbuilt=("kbins",)),
+_WORDS_BY_STEP: Final[Mapping[str, _Words]] = {
+    "missing": _Words(supported=("drop",), unsupported=("mean", "median", "mode", "simple")),
+    "outlier": _Words(supported=("iqr", "zscore"), unsupported=("isolationforest", "lof")),
+    "encoder": _Words(idle=("uniform",), unsupported=("label", "onehot", "date", "datediff", "minguodate")),
+    "scaler": _Words(idle=("standard", "minmax", "zerocenter", "log", "log1p"), unsupported=("timeanchor",)),
+    "discretizing": _Words(unsupported=("kbins",)),
 }
 _PREFIX: Final = re.compile(r"(missing|outlier|encod(er|ing)|scaler|discretizing)[_-]")
 _CleaningStep = Literal["missing", "outlier", "encoder", "scaler", "discretizing"]
@@ -60,61 +60,65 @@ class Cleaning(Record):
 
     @model_validator(mode="after")
     def _asks_what_there_is(self) -> Cleaning:
-        for step, words in _WORDS.items():
+        for step, words in _WORDS_BY_STEP.items():
             if step in self.config and getattr(self, step) is not None:
                 msg = f"{step} stands here and under config: keep one of them"
                 raise MisplacedError(msg, (step,))
-            for column, word in self.asked(step).items():
-                if word not in (None, *words.done, *words.idle, *words.unbuilt):
-                    known = ", ".join((*words.done, *words.idle, *words.unbuilt))
+            for column, word in self.parameters_by_column(step).items():
+                if word not in (None, *words.supported, *words.idle, *words.unsupported):
+                    known = ", ".join((*words.supported, *words.idle, *words.unsupported))
                     place = ("config", step) if step in self.config else (step,)
                     msg = f"no such word; known, with or without {step}_ before it: {known}"
                     raise MisplacedError(msg, place if column is None else (*place, column))
         return self
 
-    def asked(self, step: str) -> dict[str | None, str | None]:
+    def parameters_by_column(self, step: str) -> dict[str | None, str | None]:
         """Return what is asked of a step by column, without the prefix; of all columns under None."""
         given = self.config.get(step, getattr(self, step))  # type: ignore[call-overload]  # any step
         if given is None:
             return {}
         by_column = given if isinstance(given, Mapping) else {None: given}
-        return {column: _word(each) for column, each in by_column.items()}
+        return {column: _parse_word(each) for column, each in by_column.items()}
 
     @property
     def obstacle(self) -> str | None:
         """What is asked and not built."""
-        for step, words in _WORDS.items():
-            odd = [word for word in self.asked(step).values() if word in words.unbuilt]
-            if odd or (step in self.sequence and not words.done and not words.idle):
-                instead = f", or take {' or '.join((*words.done, *words.idle))}" if words.done or words.idle else ""
+        for step, words in _WORDS_BY_STEP.items():
+            odd = [word for word in self.parameters_by_column(step).values() if word in words.unsupported]
+            if odd or (step in self.sequence and not words.supported and not words.idle):
+                instead = (
+                    f", or take {' or '.join((*words.supported, *words.idle))}" if words.supported or words.idle else ""
+                )
                 return f"{step} {odd[0] if odd else 'in sequence'} is not built: leave it out{instead}"
         return None
 
     @property
     def idle(self) -> tuple[str, ...]:
         """The steps that are named and change nothing here."""
-        named = {step for step in _WORDS if step in self.sequence or self.asked(step)}
+        named = {step for step in _WORDS_BY_STEP if step in self.sequence or self.parameters_by_column(step)}
         return tuple(
-            step for step in _WORDS if step in named and not set(self.asked(step).values()) & {*_WORDS[step].done}
+            step
+            for step in _WORDS_BY_STEP
+            if step in named and not set(self.parameters_by_column(step).values()) & {*_WORDS_BY_STEP[step].supported}
         )
 
     @property
     def columns(self) -> tuple[str, ...]:
         """The columns that are named where nothing is done."""
-        named = (name for step in self.idle for name in self.asked(step) if name is not None)
+        named = (name for step in self.idle for name in self.parameters_by_column(step) if name is not None)
         return tuple(dict.fromkeys(named))
 
 
-def _word(given: Any) -> str | None:
+def _parse_word(given: Any) -> str | None:
     word = given.get("method") if isinstance(given, Mapping) else given
     return None if word in (None, "none", "None") else _PREFIX.sub("", str(word), count=1)
 
 
-def cleaned(frame: Frame, asked: Cleaning) -> tuple[Frame, dict[str, int]]:
+def clean_rows(frame: Frame, asked: Cleaning) -> tuple[Frame, dict[str, int]]:
     """Return the rows that stay, and how many each step left out."""
     counts = {}
     for step, is_left_out in (("missing", is_incomplete), ("outlier", is_outlier)):
-        by_column = {name: word for name, word in asked.asked(step).items() if word is not None}
+        by_column = {name: word for name, word in asked.parameters_by_column(step).items() if word is not None}
         if by_column:
             leaves = is_left_out(frame, by_column)
             counts[f"rows_left_out_{step}"] = int(leaves.sum())
@@ -124,7 +128,7 @@ def cleaned(frame: Frame, asked: Cleaning) -> tuple[Frame, dict[str, int]]:
 
 def is_incomplete(frame: Frame, by_column: Mapping[str | None, str]) -> BoolArray:
     """Tell of every row whether one of the columns is missing there; of all columns where None is named."""
-    table = Table.encode(frame, _columns(frame, by_column))
+    table = Table.encode(frame, _columns_to_clean(frame, by_column))
     return np.asarray((table.codes < 0).any(axis=0))
 
 
@@ -134,7 +138,7 @@ def is_outlier(frame: Frame, by_column: Mapping[str | None, str]) -> BoolArray:
     ``iqr``: more than 1.5 interquartile ranges beyond a quartile (Tukey's fences); ``zscore``: more than 3 standard
     deviations (of the population, as scikit-learn scales) from the mean. Missing numbers are none.
     """
-    names = _columns(frame, by_column)
+    names = _columns_to_clean(frame, by_column)
     table = Table.encode(frame, names)
     far = np.zeros(frame.n_rows, dtype=np.bool_)
     for name, codes in zip(names, table.codes, strict=True):
@@ -152,7 +156,7 @@ def is_outlier(frame: Frame, by_column: Mapping[str | None, str]) -> BoolArray:
     return far
 
 
-def _columns(frame: Frame, by_column: Mapping[str | None, str]) -> list[str]:
+def _columns_to_clean(frame: Frame, by_column: Mapping[str | None, str]) -> list[str]:
     named = [name for name in by_column if name is not None]
     check_columns(named, frame.columns, "columns of a Preprocessor or Postprocessor")
     return list(frame.columns) if None in by_column else named
@@ -160,7 +164,7 @@ def _columns(frame: Frame, by_column: Mapping[str | None, str]) -> list[str]:
 
 def _is_far(values: FloatArray, word: str) -> BoolArray:
     if word == "zscore":
-        return np.asarray(np.abs(values - values.mean()) > _DEVIATIONS * values.std())
+        return np.asarray(np.abs(values - values.mean()) > _MAX_STANDARD_DEVIATIONS * values.std())
     low, high = np.quantile(values, [0.25, 0.75])
-    reach = _SPREADS * (high - low)
+    reach = _MAX_INTERQUARTILE_RANGES * (high - low)
     return np.asarray((values < low - reach) | (values > high + reach))

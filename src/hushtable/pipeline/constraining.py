@@ -22,8 +22,8 @@ from typing import Any, Final, NoReturn
 import numpy as np
 
 from hushtable._types import BoolArray, CodeArray, CountArray
-from hushtable.columns import ColumnSpec, Kind, canonical, replaced, strings
-from hushtable.errors import ColumnError, InputError, PipelineError, check_columns, listed
+from hushtable.columns import ColumnSpec, Kind, replace_cells, text_series, to_canonical_texts
+from hushtable.errors import ColumnError, InputError, PipelineError, check_columns, quote_names
 from hushtable.io import Frame
 from hushtable.pipeline.expressions import (
     BothOrNeither,
@@ -40,13 +40,13 @@ from hushtable.pipeline.expressions import (
     Text,
     Value,
     columns_of,
-    number,
-    read,
+    parse_expression,
+    parse_number,
 )
 from hushtable.pipeline.modules import Constraining
 from hushtable.tables import Table
 
-_HOLDS: Final[Mapping[Kind, str]] = {
+_FAMILY_BY_KIND: Final[Mapping[Kind, str]] = {
     "integer": "numbers",
     "decimal": "numbers",
     "date": "dates",
@@ -57,7 +57,7 @@ _HOLDS: Final[Mapping[Kind, str]] = {
 }
 """What may be compared with its like."""
 
-_COMPARE: Final[Mapping[str, Callable[[Any, Any], Any]]] = {
+_OPERATORS: Final[Mapping[str, Callable[[Any, Any], Any]]] = {
     "==": operator.eq,
     "!=": operator.ne,
     "<": operator.lt,
@@ -67,8 +67,8 @@ _COMPARE: Final[Mapping[str, Callable[[Any, Any], Any]]] = {
     "IS": operator.eq,
     "IS NOT": operator.eq,
 }
-_ORDERING: Final = ("<", "<=", ">", ">=")
-_PLAIN: Final = ColumnSpec()
+_ORDERING_SIGNS: Final = ("<", "<=", ">", ">=")
+_DEFAULT_SPEC: Final = ColumnSpec()
 _ULP: Final = float(np.finfo(np.float64).eps)
 
 
@@ -80,45 +80,45 @@ class _CodedRows:
     specs: Mapping[str, ColumnSpec]
 
     @classmethod
-    def of(cls, frame: Frame, names: Sequence[str]) -> _CodedRows:
+    def from_frame(cls, frame: Frame, names: Sequence[str]) -> _CodedRows:
         """Code some columns of a frame."""
         return cls(Table.encode(frame, names), {name: frame.spec(name) for name in names})
 
 
-def _holding(condition: Condition, rows: _CodedRows, name: str) -> BoolArray:
+def _test_condition(condition: Condition, rows: _CodedRows, name: str) -> BoolArray:
     """Tell of every row whether a condition holds; ColumnError, behind a name, for what cannot be compared."""
     try:
-        return _truth(condition, rows) > 0
+        return _compare_sides(condition, rows) > 0
     except ColumnError as error:
         raise ColumnError(f"{name}: {error}") from None
 
 
-def _truth(condition: Condition, rows: _CodedRows) -> CountArray:
+def _compare_sides(condition: Condition, rows: _CodedRows) -> CountArray:
     """Return of every row 1 where a condition holds, -1 where it fails, 0 where a missing cell leaves it open.
 
     In these numbers Kleene's three-valued *and* is the minimum, *or* the maximum, and sameness the product.
     """
     match condition:
         case Every(parts):
-            return np.asarray(np.minimum.reduce([_truth(part, rows) for part in parts]))
+            return np.asarray(np.minimum.reduce([_compare_sides(part, rows) for part in parts]))
         case Some(parts):
-            return np.asarray(np.maximum.reduce([_truth(part, rows) for part in parts]))
+            return np.asarray(np.maximum.reduce([_compare_sides(part, rows) for part in parts]))
         case BothOrNeither(left, right, is_same):
-            same = _truth(left, rows) * _truth(right, rows)
+            same = _compare_sides(left, rows) * _compare_sides(right, rows)
             return same if is_same else -same
         case ComparedOperands():
-            return _compared(condition, rows)
+            return _compare_operands(condition, rows)
 
 
-def _compared(comparison: ComparedOperands, rows: _CodedRows) -> CountArray:
+def _compare_operands(comparison: ComparedOperands, rows: _CodedRows) -> CountArray:
     """Compare the distinct values where there is one column, and the rows where there are several."""
     names = columns_of(comparison)
     codes = {name: rows.table.codes[rows.table.index(name)] for name in names}
     if len(names) > 1:
-        return _answer(comparison, rows, codes)
+        return _apply_sign(comparison, rows, codes)
     # The last place is that of the missing cells, which -1 takes.
     places = np.append(np.arange(rows.table.column(names[0]).n_values), -1)
-    return np.asarray(_answer(comparison, rows, {names[0]: places})[codes[names[0]]])
+    return np.asarray(_apply_sign(comparison, rows, {names[0]: places})[codes[names[0]]])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -127,123 +127,131 @@ class _ComparedSide:
 
     values: Any
     present: Any
-    holds: str | None  # as `_HOLDS`; None where there are no values
+    family: str | None  # as `_FAMILY_BY_KIND`; None where there are no values
     name: str  # what messages call it
-    spec: ColumnSpec = _PLAIN  # how its texts are spelled
+    spec: ColumnSpec = _DEFAULT_SPEC  # how its texts are spelled
     slack: Any = None  # how far rounding may have moved a sum
 
 
-def _answer(comparison: ComparedOperands, rows: _CodedRows, codes: Mapping[str, CodeArray]) -> CountArray:
+def _apply_sign(comparison: ComparedOperands, rows: _CodedRows, codes: Mapping[str, CodeArray]) -> CountArray:
     one, sign, other = comparison.left, comparison.sign, comparison.right
     if isinstance(one, Value):
-        right = _side(other, rows, codes)
-        left = _beside(one, right, sign)
+        right = _evaluate_operand(other, rows, codes)
+        left = _parse_like(one, right, sign)
     else:
-        left = _side(one, rows, codes)
-        right = _beside(other, left, sign) if isinstance(other, Value) else _side(other, rows, codes)
+        left = _evaluate_operand(one, rows, codes)
+        right = _parse_like(other, left, sign) if isinstance(other, Value) else _evaluate_operand(other, rows, codes)
     both = np.asarray(left.present & right.present)
-    is_so = both & _outcome(left, sign, right)
+    is_so = both & _compare_values(left, sign, right)
     if not sign.startswith("IS"):
         return np.where(both, np.where(is_so, 1, -1), 0)
     same = is_so | ~(left.present | right.present)
     return np.where(same == (sign == "IS"), 1, -1)
 
 
-def _outcome(left: _ComparedSide, sign: str, right: _ComparedSide) -> Any:
+def _compare_values(left: _ComparedSide, sign: str, right: _ComparedSide) -> Any:
     """Compare values; where one is missing, what comes out means nothing."""
-    if left.holds is None or right.holds is None:
+    if left.family is None or right.family is None:
         return False
-    if left.holds != right.holds:
-        raise ColumnError(f"{left.name} holds {left.holds}, {right.name} {right.holds}.", hint="compare what is alike.")
-    if left.holds == "texts" and sign in _ORDERING:
+    if left.family != right.family:
+        raise ColumnError(
+            f"{left.name} holds {left.family}, {right.name} {right.family}.", hint="compare what is alike."
+        )
+    if left.family == "texts" and sign in _ORDERING_SIGNS:
         raise ColumnError(
             f"{left.name} holds texts, which have no order.",
             hint="compare it by == or !=; or say what the column is, in a schema or by na_values.",
         )
     if left.slack is None and right.slack is None:
-        return _COMPARE[sign](left.values, right.values)
+        return _OPERATORS[sign](left.values, right.values)
     gap = np.subtract(left.values, right.values, dtype=np.float64)
     # Tenths add up to whole numbers, if floats do not.
-    return _COMPARE[sign](np.where(np.abs(gap) <= _slack((left, right)), 0.0, gap), 0.0)
+    return _OPERATORS[sign](np.where(np.abs(gap) <= _total_slack((left, right)), 0.0, gap), 0.0)
 
 
-def _slack(sides: Sequence[_ComparedSide]) -> Any:
+def _total_slack(sides: Sequence[_ComparedSide]) -> Any:
     return sum(side.slack for side in sides if side.slack is not None)
 
 
-def _side(operand: Operand, rows: _CodedRows, codes: Mapping[str, CodeArray]) -> _ComparedSide:
+def _evaluate_operand(operand: Operand, rows: _CodedRows, codes: Mapping[str, CodeArray]) -> _ComparedSide:
     match operand:
         case CellOf(name):
             column = rows.table.column(name)
             present, called = codes[name] >= 0, f"column {name!r}"
             if not column.n_values:
                 return _ComparedSide(np.zeros(len(present)), present, None, called)
-            return _ComparedSide(column.values[codes[name]], present, _HOLDS[column.kind], called, rows.specs[name])
+            return _ComparedSide(
+                column.values[codes[name]], present, _FAMILY_BY_KIND[column.kind], called, rows.specs[name]
+            )
         case Sum(added, taken):
-            return _total([_side(each, rows, codes) for each in added], [_side(each, rows, codes) for each in taken])
+            return _add_terms(
+                [_evaluate_operand(each, rows, codes) for each in added],
+                [_evaluate_operand(each, rows, codes) for each in taken],
+            )
         case NumberLiteral(value):
             return _ComparedSide(value, np.True_, "numbers", "a number")
     raise AssertionError(f"{type(operand).__name__} stands alone")
 
 
-def _total(added: Sequence[_ComparedSide], taken: Sequence[_ComparedSide]) -> _ComparedSide:
+def _add_terms(added: Sequence[_ComparedSide], taken: Sequence[_ComparedSide]) -> _ComparedSide:
     terms = (*added, *taken)
     for term in terms:
-        if term.holds not in ("numbers", None):
-            raise ColumnError(f"{term.name} holds {term.holds}, which cannot be added.", hint="add numbers only.")
+        if term.family not in ("numbers", None):
+            raise ColumnError(f"{term.name} holds {term.family}, which cannot be added.", hint="add numbers only.")
     numbers: list[Any] = [np.float64(term.values) for term in terms]
     values = sum(numbers[: len(added)]) - sum(numbers[len(added) :])
     size = sum(map(np.abs, numbers))
     present = reduce(operator.and_, (each.present for each in terms))
-    return _ComparedSide(values, present, "numbers", "a sum", slack=_slack(terms) + len(terms) * _ULP * size)
+    return _ComparedSide(values, present, "numbers", "a sum", slack=_total_slack(terms) + len(terms) * _ULP * size)
 
 
-def _beside(value: Value, other: _ComparedSide, sign: str) -> _ComparedSide:
+def _parse_like(value: Value, other: _ComparedSide, sign: str) -> _ComparedSide:
     """Read a value as the cells beside it are read."""
     match value:
         case NoCell():
             return _ComparedSide(0, np.False_, None, "pd.NA")
         case NumberLiteral(known):
-            return _like(known, "numbers", "a number", other)
+            return _literal_side(known, "numbers", "a number", other)
         case Day(day):
-            return _like(np.datetime64(day, "us"), "dates", "a date", other)
+            return _literal_side(np.datetime64(day, "us"), "dates", "a date", other)
         case Text(text):
-            return _ComparedSide(_read(text, other, sign), np.True_, other.holds, "a text")
+            return _ComparedSide(_parse_text(text, other, sign), np.True_, other.family, "a text")
 
 
-def _like(known: Any, holds: str, name: str, other: _ComparedSide) -> _ComparedSide:
-    if other.holds not in (holds, None):
+def _literal_side(known: Any, holds: str, name: str, other: _ComparedSide) -> _ComparedSide:
+    if other.family not in (holds, None):
         raise ColumnError(
-            f"{other.name} holds {other.holds}, and is compared with {name}.", hint=_WRITTEN[str(other.holds)]
+            f"{other.name} holds {other.family}, and is compared with {name}.", hint=_LITERAL_HINTS[str(other.family)]
         )
     return _ComparedSide(known, np.True_, holds, name)
 
 
-def _read(text: str, other: _ComparedSide, sign: str) -> Any:
+def _parse_text(text: str, other: _ComparedSide, sign: str) -> Any:
     """Read a text as a value of its neighbour: as the file spells it, or as values are written here."""
-    if other.holds not in ("numbers", "dates"):
+    if other.family not in ("numbers", "dates"):
         return text
-    written = canonical(strings("", [text]), other.spec)[0]
-    reader = number if other.holds == "numbers" else _moment
+    written = to_canonical_texts(text_series("", [text]), other.spec)[0]
+    reader = parse_number if other.family == "numbers" else _parse_moment
     found = None if written is None else reader(written.strip().removeprefix("+"))
     if found is not None:
         return found
-    if other.holds == "numbers" and sign not in _ORDERING:
+    if other.family == "numbers" and sign not in _ORDERING_SIGNS:
         # A text that no number is equal to: elsewhere in the column there may be such texts.
         return np.nan
     raise ColumnError(
-        f"{other.name} holds {other.holds}, and is compared with a text that is none.", hint=_WRITTEN[other.holds]
+        f"{other.name} holds {other.family}, and is compared with a text that is none.",
+        hint=_LITERAL_HINTS[other.family],
     )
 
 
-_WRITTEN: Final = {
+_LITERAL_HINTS: Final = {
     "numbers": "compare it with a number.",
     "dates": "compare it with a day, DATE(2020-01-31).",
     "texts": "compare it with a text in quotes; or say what the column is, in a schema or by na_values.",
 }
 
 
-def _moment(text: str) -> Any:
+def _parse_moment(text: str) -> Any:
     try:
         moment = dt.datetime.fromisoformat(text)
     except ValueError:
@@ -252,8 +260,8 @@ def _moment(text: str) -> Any:
 
 
 _ACTIONS: Final = ("delete", "erase", "copy", "nan_if_condition")
-_MISSING: Final = "pd.NA"
-_LONGEST_TUPLE: Final = 10_000  # characters; Python's own reader takes a while over long ones
+_MISSING_WORD: Final = "pd.NA"
+_MAX_TUPLE_CHARACTERS: Final = 10_000  # characters; Python's own reader takes a while over long ones
 
 
 @dataclass(frozen=True, slots=True)
@@ -307,7 +315,7 @@ def rules_of(asked: Constraining) -> Constraints:
     """Read the rules of a Constrainer, which needs no table; PipelineError says which is wrong, and how."""
     groups = [each for column, given in asked.nan_groups.items() for each in _read_group(column, given)]
     texts = {f"field_constraints {place}": text for place, text in enumerate(asked.field_constraints, 1)}
-    constraints = [Demand(name, read(text, name)) for name, text in texts.items()]
+    constraints = [Demand(name, parse_expression(text, name)) for name, text in texts.items()]
     combinations = [
         demand for place, given in enumerate(asked.field_combinations, 1) for demand in _read_combination(given, place)
     ]
@@ -321,7 +329,7 @@ def rules_of(asked: Constraining) -> Constraints:
     )
 
 
-def constrained(
+def apply_rules(
     frame: Frame, rules: Constraints, redraw: Callable[[int, int], Frame] | None
 ) -> tuple[Frame, dict[str, int]]:
     """Return the rows that keep to rules after the changes that these ask for, and counts of what was left out.
@@ -332,15 +340,15 @@ def constrained(
     """
     for rule in rules.all:
         check_columns(rule.columns, frame.columns, rule.name)
-    known = _settled(frame, rules)
-    kept, n_drawn, n_trials = [_keeping(known, rules)], frame.n_rows, 0
+    known = _with_inferred_specs(frame, rules)
+    kept, n_drawn, n_trials = [_follow_rules(known, rules)], frame.n_rows, 0
     while (lacking := (rules.target_rows or 0) - sum(each.n_rows for each in kept)) > 0:
         if redraw is None or n_trials == rules.max_trials:
-            raise _lacking(rules, lacking, None if redraw is None else n_trials)
+            raise _lacking_rows_error(rules, lacking, None if redraw is None else n_trials)
         n_trials += 1
         new = redraw(math.ceil(rules.sampling_ratio * lacking), n_trials)
         n_drawn += new.n_rows
-        kept.append(_keeping(replace(new, dialect=known.dialect, specs=known.specs), rules))
+        kept.append(_follow_rules(replace(new, dialect=known.dialect, specs=known.specs), rules))
     found = kept[0].with_rows(kept[1:]) if len(kept) > 1 else kept[0]
     counts = {"rows_left_out": n_drawn - found.n_rows, "n_trials": n_trials}
     if rules.target_rows is not None:
@@ -348,7 +356,7 @@ def constrained(
     return replace(frame, data=found.data), counts
 
 
-def _lacking(rules: Constraints, lacking: int, n_trials: int | None) -> InputError:
+def _lacking_rows_error(rules: Constraints, lacking: int, n_trials: int | None) -> InputError:
     n_rows = rules.target_rows or 0
     found = f"{n_rows - lacking} of {n_rows} rows keep to the rules"
     if n_trials is None:
@@ -360,58 +368,58 @@ def _lacking(rules: Constraints, lacking: int, n_trials: int | None) -> InputErr
     )
 
 
-def _settled(frame: Frame, rules: Constraints) -> Frame:
+def _with_inferred_specs(frame: Frame, rules: Constraints) -> Frame:
     """Return a frame of which all is said that its cells leave no doubt of, texts among it.
 
     Rows that are drawn later are read by that: in a few of them texts may look like numbers, and dates may be of any
     format.
     """
-    known = frame.learned()
+    known = frame.with_learned_specs()
     names = dict.fromkeys(name for rule in rules.all for name in rule.columns)
-    columns = _CodedRows.of(known, tuple(names)).table.columns
+    columns = _CodedRows.from_frame(known, tuple(names)).table.columns
     texts = [column.name for column in columns if column.kind == "category" and column.n_values]
-    return known.told({name: ColumnSpec("category") for name in texts})
+    return known.with_specs({name: ColumnSpec("category") for name in texts})
 
 
-def _keeping(frame: Frame, rules: Constraints) -> Frame:
-    frame = _left(frame, rules.deletions)
+def _follow_rules(frame: Frame, rules: Constraints) -> Frame:
+    frame = _filter_rows(frame, rules.deletions)
     for change in rules.changes:
-        frame = _changed(frame, change)
-    return _left(frame, rules.demands)
+        frame = _apply_change(frame, change)
+    return _filter_rows(frame, rules.demands)
 
 
-def _left(frame: Frame, demands: Sequence[Demand]) -> Frame:
+def _filter_rows(frame: Frame, demands: Sequence[Demand]) -> Frame:
     """Return the rows that are as all demands have them."""
-    rows = _CodedRows.of(frame, tuple(dict.fromkeys(name for demand in demands for name in demand.columns)))
+    rows = _CodedRows.from_frame(frame, tuple(dict.fromkeys(name for demand in demands for name in demand.columns)))
     stays = np.ones(frame.n_rows, dtype=np.bool_)
     for demand in demands:
-        held = _holding(demand.condition, rows, demand.name)
-        stays &= held if demand.premise is None else held | ~_holding(demand.premise, rows, demand.name)
+        held = _test_condition(demand.condition, rows, demand.name)
+        stays &= held if demand.premise is None else held | ~_test_condition(demand.premise, rows, demand.name)
     return frame if stays.all() else frame.take(np.flatnonzero(stays))
 
 
-def _changed(frame: Frame, change: Change) -> Frame:
-    rows = _CodedRows.of(frame, change.columns)
-    where = _holding(change.where, rows, change.name)
+def _apply_change(frame: Frame, change: Change) -> Frame:
+    rows = _CodedRows.from_frame(frame, change.columns)
+    where = _test_condition(change.where, rows, change.name)
     if not where.any():
         return frame
     if change.source is None:
-        return frame.with_columns({change.target: replaced(frame.column(change.target), where)})
+        return frame.with_columns({change.target: replace_cells(frame.column(change.target), where)})
     source, target = (rows.table.column(name) for name in (change.source, change.target))
     given, taking = frame.column(source.name), frame.column(target.name)
-    is_alike = _HOLDS[source.kind] == _HOLDS[target.kind] and _spelling(rows, source.name) == _spelling(
-        rows, target.name
-    )
+    is_alike = _FAMILY_BY_KIND[source.kind] == _FAMILY_BY_KIND[target.kind] and _spelling_of(
+        rows, source.name
+    ) == _spelling_of(rows, target.name)
     if (target.n_values and not is_alike) or taking.dtype != given.dtype:
         raise ColumnError(
             f"{change.name}: cells of column {source.name!r} cannot be copied into {target.name!r}: "
             "their types differ.",
             hint="copy between columns that hold the same, written in the same way.",
         )
-    return frame.with_columns({target.name: replaced(taking, where, given)})
+    return frame.with_columns({target.name: replace_cells(taking, where, given)})
 
 
-def _spelling(rows: _CodedRows, name: str) -> tuple[str | None, int | None, str, str | None]:
+def _spelling_of(rows: _CodedRows, name: str) -> tuple[str | None, int | None, str, str | None]:
     spec = rows.specs[name]
     return spec.format, spec.latest_year, spec.decimal or ".", spec.thousands
 
@@ -419,7 +427,7 @@ def _spelling(rows: _CodedRows, name: str) -> tuple[str | None, int | None, str,
 def _read_group(column: str, given: Any) -> Iterator[Demand | Change]:
     """Read what becomes of a column's missing cells: ``delete``, or actions with their targets."""
     name = f"nan_groups of {column!r}"
-    actions = _actions(given, name)
+    actions = _parse_actions(given, name)
     if "delete" in actions and len(actions) > 1:
         _fail(name, "delete stands beside other actions", "a row that is deleted needs no other")
     for action, related in actions.items():
@@ -431,7 +439,7 @@ def _read_group(column: str, given: Any) -> Iterator[Demand | Change]:
             yield from _read_targets(column, action, related, name)
 
 
-def _actions(given: Any, name: str) -> dict[str, Any]:
+def _parse_actions(given: Any, name: str) -> dict[str, Any]:
     """Return targets by action; older files write one as ``('erase', ['income'])``."""
     given = _read_tuple(given, name)
     if isinstance(given, (list, tuple)) and 1 <= len(given) <= 2 and isinstance(given[0], str):
@@ -442,7 +450,7 @@ def _actions(given: Any, name: str) -> dict[str, Any]:
         _fail(name, "expected an action", "delete, or an action with columns: {erase: [income]}")
     for action in given:
         if action not in _ACTIONS:
-            _fail(name, f"no action {listed([action])}", f"known: {', '.join(_ACTIONS)}")
+            _fail(name, f"no action {quote_names([action])}", f"known: {', '.join(_ACTIONS)}")
     return dict(given)
 
 
@@ -466,7 +474,7 @@ def _read_conditions(column: str, related: Any, name: str) -> Iterator[Change]:
         example = "for instance: {nan_if_condition: {workclass: [Never-worked]}}"
         _fail(name, "nan_if_condition needs a column and its values", example)
     for other, values in related.items():
-        yield Change(name, column, _one_of(other, values, name))
+        yield Change(name, column, _condition_on_values(other, values, name))
 
 
 def _read_combination(given: Any, place: int) -> Iterator[Demand]:
@@ -483,8 +491,8 @@ def _read_combination(given: Any, place: int) -> Iterator[Demand]:
         _fail(name, "the source and the target are names of columns, each once", example)
     for values, allowed in given[1].items():
         wanted = _source_values(values, len(sources), isinstance(several, tuple), name)
-        premise = tuple(_one_of(each, [value], name) for each, value in zip(sources, wanted, strict=True))
-        yield Demand(name, _one_of(target, allowed, name), Every(premise))
+        premise = tuple(_condition_on_values(each, [value], name) for each, value in zip(sources, wanted, strict=True))
+        yield Demand(name, _condition_on_values(target, allowed, name), Every(premise))
 
 
 def _source_values(given: Any, n_sources: int, are_several: bool, name: str) -> tuple[Any, ...]:
@@ -501,7 +509,7 @@ def _read_tuple(given: Any, name: str) -> Any:
     if not isinstance(given, str) or not given.lstrip().startswith("("):
         return given
     try:
-        found = ast.literal_eval(given.strip()) if len(given) <= _LONGEST_TUPLE else None
+        found = ast.literal_eval(given.strip()) if len(given) <= _MAX_TUPLE_CHARACTERS else None
     except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
         found = None
     if not isinstance(found, tuple):
@@ -509,22 +517,22 @@ def _read_tuple(given: Any, name: str) -> Any:
     return found
 
 
-def _one_of(column: str, values: Any, name: str) -> Some:
+def _condition_on_values(column: str, values: Any, name: str) -> Some:
     """Say that a cell is one of some values."""
     given = list(values) if isinstance(values, (list, tuple)) else [values]
     if not given:
         _fail(name, "a list of values is empty", "name one at least; pd.NA stands for a missing cell")
-    return Some(tuple(ComparedOperands(CellOf(column), "IS", _value(each, name)) for each in given))
+    return Some(tuple(ComparedOperands(CellOf(column), "IS", _parse_value(each, name)) for each in given))
 
 
-def _value(given: Any, name: str) -> Value:
+def _parse_value(given: Any, name: str) -> Value:
     if isinstance(given, str):
-        return NoCell() if given == _MISSING else Text(given)
+        return NoCell() if given == _MISSING_WORD else Text(given)
     if isinstance(given, dt.datetime):
         return Text(given.isoformat(sep=" "))
     if isinstance(given, dt.date):
         return Day(given)
-    known = number(str(given)) if type(given) in (int, float) else None
+    known = parse_number(str(given)) if type(given) in (int, float) else None
     if known is None:
         what = "empty" if given is None else f"of the type {type(given).__name__}, or too large"
         _fail(name, f"a value is {what}", "write a number, a text in quotes, or pd.NA for a missing cell")

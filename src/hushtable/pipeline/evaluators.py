@@ -40,18 +40,18 @@ from hushtable.pipeline.results import (
     broken_limits,
     entries_of,
 )
-from hushtable.policy import MisplacedError, Policy, failures, keys_figures, mpuccs_figures
+from hushtable.policy import MisplacedError, Policy, find_failures, keys_figures, mpuccs_figures
 from hushtable.quality import diagnosis
 from hushtable.quality.similarity import similarity
 from hushtable.release import manifest
-from hushtable.risk import PETSARD_UNITS, encoded, minimal_keys, petsard_mpuccs
+from hushtable.risk import PETSARD_UNITS, encode_same_columns, minimal_keys, petsard_mpuccs
 from hushtable.risk.mpuccs import mpuccs
-from hushtable.tables import Joint, JointRows, Table, code_together
+from hushtable.tables import Joint, JointRows, Table, encode_jointly
 
 _SEED: Final = 42  # PETsARD's, of every model
-_OF_ROWS: Final = 10  # a category of as many values as a tenth of the rows is left out
-_NUMBERS: Final = frozenset({"integer", "decimal"})
-_DATES: Final = frozenset({"date", "datetime"})
+_MIN_ROWS_PER_VALUE: Final = 10  # a category of as many values as a tenth of the rows is left out
+_NUMBER_KINDS: Final = frozenset({"integer", "decimal"})
+_DATE_KINDS: Final = frozenset({"date", "datetime"})
 
 
 class LearningEvaluator(ComparingEvaluator):
@@ -82,45 +82,45 @@ class LearningEvaluator(ComparingEvaluator):
     def evaluate(self, tables: Tables, files: NamedFiles, seed: int, wanted: Collection[str]) -> Evaluation:
         """Teach each model twice, and test it on the control."""
         tables.check_made()
-        control = self.kept_out(tables, files)
+        control = self.find_control(tables, files)
         if control is None:
             raise InputError(
                 f"{self.method} needs people who were kept out, to test its models on.",
                 hint="add a Splitter, or name a table: control: FILE.",
             )
         named = {"people": tables.people, "synthetic": tables.current, "control": control}
-        known = _LearningTables.of(named, None if self.method == "mlutility-cluster" else self.target)
-        scores = [self._scores(known, taught) for taught in ("people", "synthetic")]
+        known = _LearningTables.from_frames(named, None if self.method == "mlutility-cluster" else self.target)
+        scores = [self._score_models(known, taught) for taught in ("people", "synthetic")]
         mean = [float(np.mean(each)) if each else math.nan for each in scores]
         spread = [float(np.std(each)) if each else math.nan for each in scores]
         figures = {"ori_mean": mean[0], "ori_std": spread[0], "syn_mean": mean[1], "syn_std": spread[1]}
         figures |= {"diff": mean[1] - mean[0]}
-        return Evaluation.of_figures(figures, judged={"loss": mean[0] - mean[1]})
+        return Evaluation.from_figures(figures, judged={"loss": mean[0] - mean[1]})
 
     def failures(self, found: Evaluation) -> list[str]:
         """Say which limits do not hold: how much less synthetic records teach."""
         return broken_limits(self.limit, found.judged, "how much less the synthetic records teach")
 
-    def _scores(self, known: _LearningTables, taught: str) -> list[float]:
+    def _score_models(self, known: _LearningTables, taught: str) -> list[float]:
         """Return what models that are taught by one table reach on the control; nothing where there is none."""
         cells, target = known.cells[taught], known.targets[taught]
         test, true = known.cells["control"], known.targets["control"]
         if not len(cells) or not len(test):
             return []
-        scaler = _library("preprocessing").StandardScaler().fit(cells)
+        scaler = _import_sklearn("preprocessing").StandardScaler().fit(cells)
         cells, test = scaler.transform(cells), scaler.transform(test)
         if self.method == "mlutility-cluster":
-            return list(_silhouettes(cells, test, self.n_clusters))
+            return list(_measure_silhouettes(cells, test, self.n_clusters))
         if self.method == "mlutility-regression":
             if known.is_category:
                 raise InputError(f"{self.target!r} holds no numbers or dates.", hint="use mlutility-classification.")
             middle, width = target.mean(), target.std() or 1.0
             target, true = (target - middle) / width, (true - middle) / width
-            return [max(0.0, float(each.fit(cells, target).score(test, true))) for each in _regressors()]
+            return [max(0.0, float(each.fit(cells, target).score(test, true))) for each in _build_regressors()]
         if len(np.unique(target)) < 2:
             return []
         # With one label a record, the micro-averaged F1 is the share of right ones.
-        return [float((each.fit(cells, target).predict(test) == true).mean()) for each in _classifiers()]
+        return [float((each.fit(cells, target).predict(test) == true).mean()) for each in _build_classifiers()]
 
 
 class _LearningTables:
@@ -140,14 +140,14 @@ class _LearningTables:
             self.targets[name] = np.empty(0) if target < 0 or values is None else values[codes[target]]
 
     @classmethod
-    def of(cls, named: dict[str, Frame], target: str | None) -> _LearningTables:
-        tables = encoded(named, None, None)
-        joint = code_together([table.one_by_one() for table in tables])
+    def from_frames(cls, named: dict[str, Frame], target: str | None) -> _LearningTables:
+        tables = encode_same_columns(named, None, None)
+        joint = encode_jointly([table.with_row_per_record() for table in tables])
         if target is not None:
             check_columns([target], joint.names, "target")
         kinds = [{table.column(name).kind for table in tables if table.column(name).n_values} for name in joint.names]
         scales = [
-            _numbers(joint.values[j]) if each and (each <= _NUMBERS or each <= _DATES) else None
+            _to_floats(joint.values[j]) if each and (each <= _NUMBER_KINDS or each <= _DATE_KINDS) else None
             for j, each in enumerate(kinds)
         ]
         return cls(
@@ -158,7 +158,7 @@ class _LearningTables:
         )
 
 
-def _numbers(values: Any) -> FloatArray:
+def _to_floats(values: Any) -> FloatArray:
     numbers = np.array(values)
     return numbers.astype("datetime64[us]").astype(float) if numbers.dtype.kind == "M" else numbers.astype(float)
 
@@ -166,40 +166,41 @@ def _numbers(values: Any) -> FloatArray:
 def _is_small(j: int, joint: Joint, codes: dict[str, Any]) -> bool:
     """Tell whether a category has fewer values than a tenth of the rows that teach it."""
     return all(
-        len(np.unique(codes[name][j])) < round(codes[name].shape[1] / _OF_ROWS) for name in ("people", "synthetic")
+        len(np.unique(codes[name][j])) < round(codes[name].shape[1] / _MIN_ROWS_PER_VALUE)
+        for name in ("people", "synthetic")
     )
 
 
-def _silhouettes(cells: FloatArray, test: FloatArray, n_clusters: Collection[int]) -> Iterator[float]:
+def _measure_silhouettes(cells: FloatArray, test: FloatArray, n_clusters: Collection[int]) -> Iterator[float]:
     for n in n_clusters:
         if n > len(cells):
             yield -1.0
             continue
-        places = _library("cluster").KMeans(n, random_state=_SEED, n_init="auto").fit(cells).predict(test)
+        places = _import_sklearn("cluster").KMeans(n, random_state=_SEED, n_init="auto").fit(cells).predict(test)
         is_told = 1 < len(np.unique(places)) < len(test)
-        yield float(_library("metrics").silhouette_score(test, places)) if is_told else -1.0
+        yield float(_import_sklearn("metrics").silhouette_score(test, places)) if is_told else -1.0
 
 
-def _regressors() -> list[Any]:
-    ensemble = _library("ensemble")
+def _build_regressors() -> list[Any]:
+    ensemble = _import_sklearn("ensemble")
     return [
-        _library("linear_model").LinearRegression(),
+        _import_sklearn("linear_model").LinearRegression(),
         ensemble.RandomForestRegressor(random_state=_SEED),
         ensemble.GradientBoostingRegressor(random_state=_SEED),
     ]
 
 
-def _classifiers() -> list[Any]:
-    ensemble = _library("ensemble")
+def _build_classifiers() -> list[Any]:
+    ensemble = _import_sklearn("ensemble")
     return [
-        _library("linear_model").LogisticRegression(random_state=_SEED),
-        _library("svm").SVC(random_state=_SEED),
+        _import_sklearn("linear_model").LogisticRegression(random_state=_SEED),
+        _import_sklearn("svm").SVC(random_state=_SEED),
         ensemble.RandomForestClassifier(random_state=_SEED),
         ensemble.GradientBoostingClassifier(random_state=_SEED),
     ]
 
 
-def _library(name: str) -> Any:
+def _import_sklearn(name: str) -> Any:
     from importlib import import_module
 
     try:
@@ -208,8 +209,8 @@ def _library(name: str) -> Any:
         raise InputError("models are learned with scikit-learn.", hint="pip install 'hushtable[sklearn]'.") from None
 
 
-_OF_CONTROL: Final = ("control_rate", "excess_risk", "interval_low", "interval_high", "p_value")
-_TOTALS: Final = (
+_CONTROL_FIGURES: Final = ("control_rate", "excess_risk", "interval_low", "interval_high", "p_value")
+_TOTAL_FIGURES: Final = (
     "total_syn_records",
     "total_ori_records",
     "total_identified",
@@ -218,7 +219,7 @@ _TOTALS: Final = (
     "total_combinations_checked",
     "total_combinations_pruned",
 )
-_SETTINGS: Final = (
+_SETTING_FIGURES: Final = (
     "config_n_cols",
     "config_min_entropy_delta",
     "config_field_decay_factor",
@@ -227,10 +228,10 @@ _SETTINGS: Final = (
     "config_datetime_precision",
 )
 
-_SHARED: Final = ("field_decay_factor", "renyi_alpha", "values")
+_SHARED_OPTIONS: Final = ("field_decay_factor", "renyi_alpha", "values")
 """Options of `hushtable.mpuccs` and `hushtable.petsard_mpuccs`."""
 
-_LIMITED: Final = {
+_LIMIT_NAMES: Final = {
     "identification_rate": "rate",
     "weighted_identification_rate": "weighted",
     "total_identified": "count",
@@ -238,13 +239,13 @@ _LIMITED: Final = {
 }
 """Figures that can be limited, and what --fail-above calls them."""
 
-_JUDGED: Final = (*_TOTALS, "complete", "control", "config_deduplicate")
+_JUDGED_FIGURES: Final = (*_TOTAL_FIGURES, "complete", "control", "config_deduplicate")
 
 
 class MpuccsEvaluator(ComparingEvaluator):
     """Who is singled out on which columns: `hushtable.mpuccs`, or what PETsARD 1.6.0 would report."""
 
-    figures = tuple(_LIMITED)
+    figures = tuple(_LIMIT_NAMES)
 
     method: Literal["mpuccs"]
     n_cols: int | tuple[int, ...] | None = None
@@ -283,30 +284,30 @@ class MpuccsEvaluator(ComparingEvaluator):
 
     def evaluate(self, tables: Tables, files: NamedFiles, seed: int, wanted: Collection[str]) -> Evaluation:
         """Count the records that are unique on few columns and equal one original there."""
-        found = self._as_petsard(tables) if self.compat else self._exactly(tables, files, seed)
-        reports = {name: _columns(getattr(found, name)) for name in ("details", "tree") if name in wanted}
-        judged = {name: found.summary[name] for name in _JUDGED if name in found.summary}
-        return Evaluation.of_figures(self._figures(found.summary), reports, judged)
+        found = self._run_petsard(tables) if self.compat else self._run_mpuccs(tables, files, seed)
+        reports = {name: _to_columns(getattr(found, name)) for name in ("details", "tree") if name in wanted}
+        judged = {name: found.summary[name] for name in _JUDGED_FIGURES if name in found.summary}
+        return Evaluation.from_figures(self._select_figures(found.summary), reports, judged)
 
     def failures(self, found: Evaluation) -> list[str]:
         """Say which limits do not hold, as the command's --fail-above does."""
-        limits = {_LIMITED[name]: limit for name, limit in self.limit.items()}
-        return [each["because"] for each in failures(mpuccs_figures(found.judged, limits), limits)]
+        limits = {_LIMIT_NAMES[name]: limit for name, limit in self.limit.items()}
+        return [each["because"] for each in find_failures(mpuccs_figures(found.judged, limits), limits)]
 
-    def _exactly(self, tables: Tables, files: NamedFiles, seed: int) -> Any:
+    def _run_mpuccs(self, tables: Tables, files: NamedFiles, seed: int) -> Any:
         made = tables.current if tables.is_made else None
         return mpuccs(
             tables.people,
             made,
-            control=None if made is None else self.kept_out(tables, files),
-            numeric_precision=_precision(self.numeric_precision),
-            datetime_precision=_unit(self.datetime_precision),
+            control=None if made is None else self.find_control(tables, files),
+            numeric_precision=_to_precision(self.numeric_precision),
+            datetime_precision=_to_time_units(self.datetime_precision),
             seed=seed,
-            **entries_of(self, "n_cols", "columns", "deduplicate", "missing", "min_entropy_delta", *_SHARED),
+            **entries_of(self, "n_cols", "columns", "deduplicate", "missing", "min_entropy_delta", *_SHARED_OPTIONS),
             **entries_of(self, "n_draws", "n_permutations"),
         )
 
-    def _as_petsard(self, tables: Tables) -> Any:
+    def _run_petsard(self, tables: Tables) -> Any:
         for name in ("numeric_precision", "datetime_precision"):
             if isinstance(getattr(self, name), dict):
                 raise InputError(
@@ -321,18 +322,18 @@ class MpuccsEvaluator(ComparingEvaluator):
             made,
             n_cols=list(self.n_cols) if isinstance(self.n_cols, tuple) else self.n_cols,
             min_entropy_delta=self.min_entropy_delta or 0.0,
-            **entries_of(self, "numeric_precision", "datetime_precision", *_SHARED),
+            **entries_of(self, "numeric_precision", "datetime_precision", *_SHARED_OPTIONS),
         )
 
-    def _figures(self, summary: Mapping[str, Any]) -> dict[str, Any]:
+    def _select_figures(self, summary: Mapping[str, Any]) -> dict[str, Any]:
         """Return the source's figures in its order, and those of the control behind them."""
-        figures = {name: summary[name] for name in (*_TOTALS, *_SETTINGS)}
+        figures = {name: summary[name] for name in (*_TOTAL_FIGURES, *_SETTING_FIGURES)}
         figures["config_n_cols"] = str(list(self.n_cols) if isinstance(self.n_cols, tuple) else self.n_cols)
         compared = summary.get("control")
         if compared:
             low, high = compared["interval"]
             told = {**compared, "interval_low": low, "interval_high": high}
-            figures |= {name: told[name] for name in _OF_CONTROL}
+            figures |= {name: told[name] for name in _CONTROL_FIGURES}
         return figures
 
 
@@ -350,7 +351,7 @@ class ScoresEvaluator(Evaluator):
         values: Columns = {score.label: [row.values[score.label] for row in compared.rows] for score in compared.scores}
         details: Columns = {"field_combo": [row.columns for row in compared.rows], **values}
         reports: dict[str, Columns] = {"details": details}
-        return Evaluation.of({"global": values, **reports} if len(sets) == 1 else reports)
+        return Evaluation.from_tables({"global": values, **reports} if len(sets) == 1 else reports)
 
 
 class KeysEvaluator(Evaluator):
@@ -373,13 +374,13 @@ class KeysEvaluator(Evaluator):
         summary = found.summary()
         totals = {name: summary[name] for name in ("n_records", "n_rows", "max_size", "n_keys", "complete")}
         totals["fewest_columns"] = min(found.n_by_size, default=None)
-        reports = {"details": _columns(found.to_frame())} if "details" in wanted else {}
-        return Evaluation.of_figures(totals, reports, summary)
+        reports = {"details": _to_columns(found.to_frame())} if "details" in wanted else {}
+        return Evaluation.from_figures(totals, reports, summary)
 
     def failures(self, found: Evaluation) -> list[str]:
         """Say whether too many keys were found."""
         limits = {} if not self.limit else {"count": self.limit["n_keys"]}
-        return [each["because"] for each in failures(keys_figures(found.judged), limits)]
+        return [each["because"] for each in find_failures(keys_figures(found.judged), limits)]
 
 
 class VerifyEvaluator(Evaluator):
@@ -397,7 +398,7 @@ class VerifyEvaluator(Evaluator):
 
     def evaluate(self, tables: Tables, files: NamedFiles, seed: int, wanted: Collection[str]) -> Evaluation:
         """Judge the published cells anew."""
-        verdict = self._verdict(tables, files)
+        verdict = self._judge_table(tables, files)
         failed = {failure.condition: failure for failure in verdict.failures}
         states = {
             name: "fails" if name in failed else "not judged" if name in verdict.unchecked else "holds"
@@ -417,9 +418,9 @@ class VerifyEvaluator(Evaluator):
             "n_classes": [failed[name].n_classes if name in failed else 0 for name in states],
             "n_records": [failed[name].n_records if name in failed else 0 for name in states],
         }
-        return Evaluation.of_figures(totals, {"details": details})
+        return Evaluation.from_figures(totals, {"details": details})
 
-    def _verdict(self, tables: Tables, files: NamedFiles) -> Verdict:
+    def _judge_table(self, tables: Tables, files: NamedFiles) -> Verdict:
         """Judge a table by a policy, by its manifest, or by both; where that compares, with what was protected."""
         rules = None if self.policy is None else Policy.read(files.find(self.policy))
         claim = None if tables.release is None else manifest.claim_of(tables.release)
@@ -428,12 +429,12 @@ class VerifyEvaluator(Evaluator):
             rules.check_release(tables.current.columns)
             if claim is not None:
                 rules.check_agrees(claim)
-            claim = asked if claim is None else claim.completed(asked)
+            claim = asked if claim is None else claim.with_knowledge_of(asked)
         if claim is None:
             raise InputError(
                 "nothing was claimed of this table.", hint="name a policy, or verify what an Anonymizer made."
             )
-        compares = isinstance(claim, (Classes, Matchings)) and claim.compares(tables.current.columns)
+        compares = isinstance(claim, (Classes, Matchings)) and claim.needs_original(tables.current.columns)
         return claim.verify(tables.current, original=tables.protected if compares else None)
 
     def failures(self, found: Evaluation) -> list[str]:
@@ -452,18 +453,21 @@ class SimilarityEvaluator(Evaluator):
     def evaluate(self, tables: Tables, files: NamedFiles, seed: int, wanted: Collection[str]) -> Evaluation:
         """Compare columns and pairs of columns."""
         tables.check_made()
-        found = similarity(*encoded({"original": tables.people, "synthetic": tables.current}))
+        found = similarity(*encode_same_columns({"original": tables.people, "synthetic": tables.current}))
         totals = {
             "Score": found.score,
             "Column Shapes": found.column_shapes,
             "Column Pair Trends": found.column_pair_trends,
         }
         pairs = {"column1": [first for first, _ in found.pairs], "column2": [second for _, second in found.pairs]}
-        return Evaluation.of_figures(
+        return Evaluation.from_figures(
             totals,
             {
-                "columnwise": {"column": list(found.columns), **_scored("Column Shapes", found.columns.values())},
-                "pairwise": {**pairs, **_scored("Column Pair Trends", found.pairs.values())},
+                "columnwise": {
+                    "column": list(found.columns),
+                    **_metric_columns("Column Shapes", found.columns.values()),
+                },
+                "pairwise": {**pairs, **_metric_columns("Column Pair Trends", found.pairs.values())},
             },
         )
 
@@ -478,13 +482,13 @@ class DiagnosisEvaluator(Evaluator):
         tables.check_made()
         read = read_alike([tables.people, tables.current])
         found = diagnosis(*(Table.encode(frame) for frame in read))
-        columns = {"column": list(found.columns), **_scored("Data Validity", found.columns.values())}
+        columns = {"column": list(found.columns), **_metric_columns("Data Validity", found.columns.values())}
         totals = {
             "Score": found.score,
             "Data Validity": found.data_validity,
             "Data Structure": found.data_structure,
         }
-        return Evaluation.of_figures(totals, {"columnwise": columns})
+        return Evaluation.from_figures(totals, {"columnwise": columns})
 
 
 class LeftOut(Evaluator):
@@ -524,7 +528,7 @@ EVALUATORS: Final[dict[str, type[Evaluator]]] = {
 """What evaluates, by the word for it. What is put in here may stand in a file."""
 
 
-def _scored(what: str, found: Collection[tuple[str, float | None]]) -> Columns:
+def _metric_columns(what: str, found: Collection[tuple[str, float | None]]) -> Columns:
     """Return metrics and their values as that report names them."""
     return {
         "Property": [what] * len(found),
@@ -533,18 +537,18 @@ def _scored(what: str, found: Collection[tuple[str, float | None]]) -> Columns:
     }
 
 
-def _precision(given: Any) -> Any:
+def _to_precision(given: Any) -> Any:
     """Return a precision as `hushtable.mpuccs` takes it: nothing said is what the tables show."""
     return "auto" if given is None else None if given == "exact" else given
 
 
-def _unit(given: str | dict[str, str] | None) -> Any:
+def _to_time_units(given: str | dict[str, str] | None) -> Any:
     """Return units of time as `hushtable.mpuccs` takes them, in numpy's spelling."""
     if isinstance(given, dict):
         return {name: PETSARD_UNITS[each.lower()] for name, each in given.items()}
-    return PETSARD_UNITS.get(str(given).lower(), _precision(given))
+    return PETSARD_UNITS.get(str(given).lower(), _to_precision(given))
 
 
-def _columns(table: Any) -> Columns:
+def _to_columns(table: Any) -> Columns:
     frame = frames.read(table)
     return {name: frame.column(name).to_list() for name in frame.columns}

@@ -28,7 +28,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final, NamedTuple, NoReturn
 
-from hushtable.errors import PipelineError, listed
+from hushtable.errors import PipelineError, quote_names
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ class Sum:
     """Numbers that are added, less those that are taken away."""
 
     added: tuple[Operand, ...]
-    taken: tuple[Operand, ...] = ()
+    subtracted: tuple[Operand, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,10 +111,10 @@ Condition = ComparedOperands | BothOrNeither | Every | Some
 
 def columns_of(node: Condition | Operand) -> tuple[str, ...]:
     """Return the columns that a node names, each once."""
-    return tuple(dict.fromkeys(_named(node)))
+    return tuple(dict.fromkeys(_walk_columns(node)))
 
 
-def _named(node: Condition | Operand) -> Iterator[str]:
+def _walk_columns(node: Condition | Operand) -> Iterator[str]:
     parts: tuple[Condition | Operand, ...] = ()
     match node:
         case CellOf(name):
@@ -128,16 +128,26 @@ def _named(node: Condition | Operand) -> Iterator[str]:
         case Every(parts) | Some(parts):
             pass
     for part in parts:
-        yield from _named(part)
+        yield from _walk_columns(part)
 
 
-_DEEPEST: Final = 64  # parentheses within one another; each takes a few calls
-_LARGEST_WHOLE: Final = 2**63
-_JOINING: Final = ("&", "|")
-_SIGNS: Final = ("==", "!=", "<", "<=", ">", ">=")
-_MEANT: Final = {"and": "&", "or": "|", "&&": "&", "||": "|", "is": "IS", "=": "==", "<>": "!=", "=>": ">=", "=<": "<="}
+_MAX_PARENTHESES_DEPTH: Final = 64  # parentheses within one another; each takes a few calls
+_MAX_WHOLE: Final = 2**63
+_JOINING_SIGNS: Final = ("&", "|")
+_COMPARISON_SIGNS: Final = ("==", "!=", "<", "<=", ">", ">=")
+_SIGN_BY_FOREIGN_WORD: Final = {
+    "and": "&",
+    "or": "|",
+    "&&": "&",
+    "||": "|",
+    "is": "IS",
+    "=": "==",
+    "<>": "!=",
+    "=>": ">=",
+    "=<": "<=",
+}
 """What other languages write, and what it is here."""
-_EMPTY: Final = ("na", "nan", "none", "null")
+_MISSING_WORDS: Final = ("na", "nan", "none", "null")
 
 _TOKEN: Final = re.compile(
     r"""(?P<space>\s+)
@@ -153,17 +163,17 @@ _DAY: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", re.ASCII)
 _WHOLE: Final = re.compile(r"-?[0-9]{1,30}", re.ASCII)  # of thousands of digits, Python makes no whole number
 
 
-def read(text: str, name: str) -> Condition:
+def parse_expression(text: str, name: str) -> Condition:
     """Read an expression, which messages call by a name; PipelineError says at which character it is wrong."""
-    return _ExpressionReader(text, name).whole()
+    return _ExpressionReader(text, name).parse_whole()
 
 
-def number(text: str) -> int | float | None:
+def parse_number(text: str) -> int | float | None:
     """Read a number as it is written here; None where a text is none, or one that is too large."""
     found = _TOKEN.fullmatch(text)
     if found is None or found.lastgroup != "number" or not math.isfinite(float(text)):
         return None
-    is_whole = _WHOLE.fullmatch(text) is not None and abs(int(text)) < _LARGEST_WHOLE
+    is_whole = _WHOLE.fullmatch(text) is not None and abs(int(text)) < _MAX_WHOLE
     return int(text) if is_whole else float(text)
 
 
@@ -172,13 +182,13 @@ class _Token(NamedTuple):
 
     kind: str
     value: str
-    at: int
+    offset: int
 
     @property
     def shown(self) -> str:
         """What messages call it; numbers and texts may be somebody's."""
         if self.kind in ("word", "column"):
-            return f"the name {listed([self.value])}"
+            return f"the name {quote_names([self.value])}"
         return {"number": "a number", "text": "a text", "end": "the end"}.get(self.kind, repr(self.value))
 
 
@@ -186,7 +196,7 @@ class _Part(NamedTuple):
     """What was read of the text, and where it begins."""
 
     node: Condition | Operand
-    at: int
+    offset: int
 
     @property
     def is_condition(self) -> bool:
@@ -198,11 +208,11 @@ class _ExpressionReader:
 
     def __init__(self, text: str, name: str) -> None:
         self.text, self.name = text, name
-        self.tokens = list(self.split())
+        self.tokens = list(self.split_tokens())
         self.place = 0
         self.depth = 0
 
-    def split(self) -> Iterator[_Token]:
+    def split_tokens(self) -> Iterator[_Token]:
         at = 0
         while at < len(self.text):
             found = _TOKEN.match(self.text, at)
@@ -211,8 +221,8 @@ class _ExpressionReader:
             kind, value = str(found.lastgroup), found.group()
             if kind in ("text", "column"):
                 value = value[1:-1].replace(value[0] * 2, value[0])
-            elif kind == "sign" and value not in (*_SIGNS, *_JOINING, *"()+-"):
-                self.fail(at, f"no sign {value!r} is known", _hint(value))
+            elif kind == "sign" and value not in (*_COMPARISON_SIGNS, *_JOINING_SIGNS, *"()+-"):
+                self.fail(at, f"no sign {value!r} is known", _hint_for(value))
             elif kind == "word" and value in ("IS", "NOT", "pd.NA"):
                 kind = "keyword"
             if kind != "space":
@@ -224,83 +234,85 @@ class _ExpressionReader:
     def token(self) -> _Token:
         return self.tokens[self.place]
 
-    def takes(self, *values: str) -> bool:
+    def take_sign(self, *values: str) -> bool:
         """Go past a sign or keyword if it is one of these."""
         is_one = self.token.kind in ("sign", "keyword") and self.token.value in values
         self.place += is_one
         return is_one
 
-    def whole(self) -> Condition:
+    def parse_whole(self) -> Condition:
         if self.token.kind == "end":
             self.fail(0, "it is empty", "for instance: age >= 18 & age <= 65")
-        part = self.some()
+        part = self.parse_some()
         if self.token.kind != "end":
             self.fail_after(part, "the end" if part.is_condition else "")
-        return self.condition(part)
+        return self.to_condition(part)
 
-    def some(self) -> _Part:
-        return self.joined("|", self.every, Some)
+    def parse_some(self) -> _Part:
+        return self.parse_chain("|", self.parse_every, Some)
 
-    def every(self) -> _Part:
-        return self.joined("&", self.comparison, Every)
+    def parse_every(self) -> _Part:
+        return self.parse_chain("&", self.parse_comparison, Every)
 
-    def joined(self, sign: str, next_: Callable[[], _Part], kind: type[Every | Some]) -> _Part:
+    def parse_chain(self, sign: str, next_: Callable[[], _Part], kind: type[Every | Some]) -> _Part:
         first = next_()
         if self.token.value != sign or self.token.kind != "sign":
             return first
-        parts = [self.condition(first)]
-        while self.takes(sign):
-            parts.append(self.condition(next_()))
-        return _Part(kind(tuple(parts)), first.at)
+        parts = [self.to_condition(first)]
+        while self.take_sign(sign):
+            parts.append(self.to_condition(next_()))
+        return _Part(kind(tuple(parts)), first.offset)
 
-    def condition(self, part: _Part) -> Condition:
+    def to_condition(self, part: _Part) -> Condition:
         """Return what was just read, if it is a condition."""
         if not isinstance(part.node, Condition):
             if self.token.kind not in ("end", "sign"):
                 self.fail_after(part, "")
-            self.fail(part.at, "expected a comparison", "for instance: age >= 18")
+            self.fail(part.offset, "expected a comparison", "for instance: age >= 18")
         return part.node
 
-    def comparison(self) -> _Part:
-        left = self.sum()
-        sign = self.sign()
+    def parse_comparison(self) -> _Part:
+        left = self.parse_sum()
+        sign = self.parse_sign()
         if sign is None:
             return left
-        right = self.sum()
-        at = self.token.at
-        if self.sign() is not None:
+        right = self.parse_sum()
+        at = self.token.offset
+        if self.parse_sign() is not None:
             self.fail(at, "a second comparison in a row", "join two by &: 18 <= age & age <= 65")
         if isinstance(left.node, Condition) or isinstance(right.node, Condition):
-            return self.agreement(left, sign, right)
-        return self.compared(left.node, sign, right.node, (left.at, right.at))
+            return self.build_agreement(left, sign, right)
+        return self.build_comparison(left.node, sign, right.node, (left.offset, right.offset))
 
-    def sign(self) -> str | None:
+    def parse_sign(self) -> str | None:
         """Go past a sign of comparison, if there is one."""
         found = self.token.value
-        if self.takes(*_SIGNS):
+        if self.take_sign(*_COMPARISON_SIGNS):
             return found
-        if not self.takes("IS"):
+        if not self.take_sign("IS"):
             return None
-        sign = "IS NOT" if self.takes("NOT") else "IS"
-        if self.token.kind == "word" and self.token.value.lower() in _EMPTY:
+        sign = "IS NOT" if self.take_sign("NOT") else "IS"
+        if self.token.kind == "word" and self.token.value.lower() in _MISSING_WORDS:
             self.fail(
-                self.token.at, f"expected pd.NA, found {self.token.shown}", "a column of that name is in backticks"
+                self.token.offset, f"expected pd.NA, found {self.token.shown}", "a column of that name is in backticks"
             )
         return sign
 
-    def agreement(self, left: _Part, sign: str, right: _Part) -> _Part:
+    def build_agreement(self, left: _Part, sign: str, right: _Part) -> _Part:
         if sign not in ("==", "!="):
             self.fail(
-                right.at,
+                right.offset,
                 f"comparisons go with == and !=, not with {sign}",
                 "write one comparison for each, joined by &",
             )
         for part in (left, right):
             if not part.is_condition:
-                self.fail(part.at, "expected a comparison in parentheses", "for instance: (age < 18) == (job IS pd.NA)")
-        return _Part(BothOrNeither(self.condition(left), self.condition(right), sign == "=="), left.at)
+                self.fail(
+                    part.offset, "expected a comparison in parentheses", "for instance: (age < 18) == (job IS pd.NA)"
+                )
+        return _Part(BothOrNeither(self.to_condition(left), self.to_condition(right), sign == "=="), left.offset)
 
-    def compared(self, left: Operand, sign: str, right: Operand, places: tuple[int, int]) -> _Part:
+    def build_comparison(self, left: Operand, sign: str, right: Operand, places: tuple[int, int]) -> _Part:
         sides = [left, right]
         for side, at in zip(sides, places, strict=True):
             if isinstance(side, NoCell) and not sign.startswith("IS"):
@@ -313,50 +325,50 @@ class _ExpressionReader:
             sides[text] = _as_cell(sides[text])
         return _Part(ComparedOperands(sides[0], sign, sides[1]), places[0])
 
-    def sum(self) -> _Part:
-        first = self.operand()
+    def parse_sum(self) -> _Part:
+        first = self.parse_operand()
         added, taken = [first], list[_Part]()
         while self.token.kind == "sign" and self.token.value in ("+", "-"):
             terms = added if self.token.value == "+" else taken
             self.place += 1
-            terms.append(self.operand())
+            terms.append(self.parse_operand())
         if len(added) + len(taken) == 1:
             return first
-        return _Part(Sum(tuple(map(self.term, added)), tuple(map(self.term, taken))), first.at)
+        return _Part(Sum(tuple(map(self.to_term, added)), tuple(map(self.to_term, taken))), first.offset)
 
-    def term(self, part: _Part) -> Operand:
+    def to_term(self, part: _Part) -> Operand:
         if isinstance(part.node, (Condition, Day, NoCell)):
-            self.fail(part.at, "expected a column or number to add", "for instance: net + tax <= gross")
+            self.fail(part.offset, "expected a column or number to add", "for instance: net + tax <= gross")
         return _as_cell(part.node)
 
-    def operand(self) -> _Part:
+    def parse_operand(self) -> _Part:
         token = self.token
-        if self.takes("("):
-            return _Part(self.within(token.at).node, token.at)
-        if self.takes("pd.NA"):
-            return _Part(NoCell(), token.at)
+        if self.take_sign("("):
+            return _Part(self.parse_parentheses(token.offset).node, token.offset)
+        if self.take_sign("pd.NA"):
+            return _Part(NoCell(), token.offset)
         if token.kind not in ("word", "column", "number", "text"):
             what = "expected a column, number, text in quotes, DATE(2020-01-31), pd.NA or ("
-            self.fail(token.at, f"{what}, found {token.shown}", "names that hold spaces or signs are in backticks")
+            self.fail(token.offset, f"{what}, found {token.shown}", "names that hold spaces or signs are in backticks")
         self.place += 1
-        if token.kind == "word" and token.value == "DATE" and self.takes("("):
-            return _Part(self.day(), token.at)
+        if token.kind == "word" and token.value == "DATE" and self.take_sign("("):
+            return _Part(self.parse_day(), token.offset)
         if token.kind == "number":
-            return _Part(NumberLiteral(self.number_of(token)), token.at)
-        return _Part(Text(token.value) if token.kind == "text" else CellOf(token.value), token.at)
+            return _Part(NumberLiteral(self.number_of(token)), token.offset)
+        return _Part(Text(token.value) if token.kind == "text" else CellOf(token.value), token.offset)
 
-    def within(self, at: int) -> _Part:
+    def parse_parentheses(self, at: int) -> _Part:
         """Read what is in parentheses, after the first."""
         self.depth += 1
-        if self.depth > _DEEPEST:
-            self.fail(at, f"parentheses more than {_DEEPEST} deep", "split the rule: all rules must hold")
-        part = self.some()
-        if not self.takes(")"):
+        if self.depth > _MAX_PARENTHESES_DEPTH:
+            self.fail(at, f"parentheses more than {_MAX_PARENTHESES_DEPTH} deep", "split the rule: all rules must hold")
+        part = self.parse_some()
+        if not self.take_sign(")"):
             self.fail_after(part, f") for the ( at character {at + 1}")
         self.depth -= 1
         return part
 
-    def day(self) -> Day:
+    def parse_day(self) -> Day:
         """Read a day, after ``DATE(``."""
         token = self.token
         self.place += 1
@@ -365,22 +377,24 @@ class _ExpressionReader:
                 raise ValueError
             day = dt.date.fromisoformat(token.value)
         except ValueError:
-            self.fail(token.at, "expected a day that exists", "year, month and day: DATE(2020-01-31)")
-        if not self.takes(")"):
-            self.fail(self.token.at, f"expected ) after the day, found {self.token.shown}", "write DATE(2020-01-31)")
+            self.fail(token.offset, "expected a day that exists", "year, month and day: DATE(2020-01-31)")
+        if not self.take_sign(")"):
+            self.fail(
+                self.token.offset, f"expected ) after the day, found {self.token.shown}", "write DATE(2020-01-31)"
+            )
         return Day(day)
 
     def number_of(self, token: _Token) -> int | float:
-        value = number(token.value)
+        value = parse_number(token.value)
         if value is None:
-            self.fail(token.at, "a number that is too large", "at most 1.8e308")
+            self.fail(token.offset, "a number that is too large", "at most 1.8e308")
         return value
 
     def fail_after(self, part: _Part, closing: str) -> NoReturn:
         """Tell what could stand here instead."""
-        signs = _JOINING if part.is_condition else (*_SIGNS, "IS", "IS NOT")
+        signs = _JOINING_SIGNS if part.is_condition else (*_COMPARISON_SIGNS, "IS", "IS NOT")
         known = ", ".join(signs) + (f" or {closing}" if closing else "")
-        self.fail(self.token.at, f"expected {known}, found {self.token.shown}", _hint(self.token.value))
+        self.fail(self.token.offset, f"expected {known}, found {self.token.shown}", _hint_for(self.token.value))
 
     def fail_at_sign(self, at: int) -> NoReturn:
         sign = self.text[at]
@@ -388,7 +402,7 @@ class _ExpressionReader:
             self.fail(at, "a quote that is not closed", f"end what is quoted by the sign it begins with, {sign}")
         # Chinese keyboards have wide signs, too.
         narrow = unicodedata.normalize("NFKC", sign)
-        self.fail(at, f"no sign {sign!r} is known", _hint(sign) if narrow == sign else f"did you mean {narrow}?")
+        self.fail(at, f"no sign {sign!r} is known", _hint_for(sign) if narrow == sign else f"did you mean {narrow}?")
 
     def fail(self, at: int, what: str, hint: str) -> NoReturn:
         line, before = self.text.count("\n", 0, at) + 1, self.text.rfind("\n", 0, at)
@@ -400,11 +414,11 @@ def _as_cell(operand: Operand) -> Operand:
     return CellOf(operand.value) if isinstance(operand, Text) else operand
 
 
-def _hint(found: str) -> str:
+def _hint_for(found: str) -> str:
     """Return what helps where something else than what was found is expected."""
-    meant = _MEANT.get(found.lower())
+    meant = _SIGN_BY_FOREIGN_WORD.get(found.lower())
     if meant is not None:
-        return f"did you mean {meant}? Known: {', '.join((*_SIGNS, 'IS', 'IS NOT', *_JOINING))}"
+        return f"did you mean {meant}? Known: {', '.join((*_COMPARISON_SIGNS, 'IS', 'IS NOT', *_JOINING_SIGNS))}"
     if found in ("", ")"):
         return "every ( has its ), and every sign something on both sides"
     return "names that hold spaces or signs are in backticks, texts in quotes; + and - have spaces around them"

@@ -13,7 +13,7 @@ from typing import Annotated, Any, ClassVar, Final, Literal, get_args
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from hushtable.policy import Record
-from hushtable.synthesizers import installed
+from hushtable.synthesizers import plugin_synthesizers
 
 Granularity = Literal["global", "columnwise", "pairwise", "details", "tree"]
 GRANULARITIES: Final[tuple[str, ...]] = get_args(Granularity)
@@ -22,19 +22,19 @@ Naming = Literal["traditional", "compact", "plain"]
 _MOST_ROWS: Final = 10**15
 
 
-def several(given: Any) -> Any:
+def as_list(given: Any) -> Any:
     """Take one for a list of one."""
     return given if given is None or isinstance(given, (list, tuple, Mapping)) else [given]
 
 
-def _cell(given: Any) -> Any:
+def _to_cell_text(given: Any) -> Any:
     # What means missing may look like a number; of 12.50, YAML keeps 12.5.
     if type(given) is float:
         raise ValueError("put a number with decimals in quotes, as it stands in the cells: '12.50'")
     return str(given) if type(given) is int else given
 
 
-def _beginning(given: str) -> str:
+def _check_beginning(given: str) -> str:
     if not re.fullmatch(r"[^/\\\x00-\x1f]+", given) or given.startswith("."):
         raise ValueError(
             "expected the beginning of a file's name: text without / or \\ that does not start with a point"
@@ -42,9 +42,9 @@ def _beginning(given: str) -> str:
     return given
 
 
-Output = Annotated[str, AfterValidator(_beginning)]
-CellTexts = Annotated[tuple[Annotated[str, BeforeValidator(_cell)], ...], BeforeValidator(several)]
-Names = Annotated[tuple[str, ...], BeforeValidator(several)]
+Output = Annotated[str, AfterValidator(_check_beginning)]
+CellTexts = Annotated[tuple[Annotated[str, BeforeValidator(_to_cell_text)], ...], BeforeValidator(as_list)]
+Names = Annotated[tuple[str, ...], BeforeValidator(as_list)]
 
 
 class Executor(Record):
@@ -212,7 +212,7 @@ class OwnSynthesizer(Record):
     @property
     def obstacle(self) -> str | None:
         """What is asked and not installed."""
-        if self.class_name in installed():
+        if self.class_name in plugin_synthesizers():
             return None
         return (
             f"{self.class_name} is not installed: files of code are not run; install a package with an entry point of "
@@ -279,7 +279,7 @@ class SaveReport(Record):
     """Reporter, ``save_report``: what evaluators and describers found, a file for each granularity."""
 
     method: Literal["save_report"]
-    granularity: Annotated[tuple[Granularity, ...], BeforeValidator(several)] = ("global",)
+    granularity: Annotated[tuple[Granularity, ...], BeforeValidator(as_list)] = ("global",)
     eval: Names | None = None
     output: Output = "hushtable"
     naming_strategy: Naming | None = None

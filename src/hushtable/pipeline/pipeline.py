@@ -15,8 +15,8 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any, Final
 
-from hushtable.columns import escaped
-from hushtable.errors import HushError, InputError, PipelineError, listed, names_in, nearest
+from hushtable.columns import escape_html
+from hushtable.errors import HushError, InputError, PipelineError, find_nearest, names_in, quote_names
 from hushtable.io import drafts, frames
 from hushtable.pipeline import reports, steps, store
 from hushtable.pipeline.cleaning import Cleaning
@@ -25,7 +25,7 @@ from hushtable.pipeline.modules import GRANULARITIES, Executor, Releasing, SaveD
 from hushtable.pipeline.reading import STEPS, experiments_of
 from hushtable.pipeline.reports import ReportNaming, Timing
 from hushtable.pipeline.results import Columns, Evaluation, Tables
-from hushtable.pipeline.steps import Branch, Doing, Step, key_of, looked_at, made, product, seed_of
+from hushtable.pipeline.steps import Branch, Doing, Step, evaluate_tables, expand_steps, key_of, make_tables, seed_of
 from hushtable.policy import Record, plain_yaml
 
 
@@ -78,10 +78,10 @@ class PipelineRun:
     def _repr_html_(self) -> str:
         lines = [f"{len(self.timings)} steps, {len(self.files)} files", *(f"failed: {each}" for each in self.failures)]
         lines += [f"left out: {each}" for each in self.missing]
-        return f"<b>Pipeline</b>: {'<br>'.join(map(escaped, lines))}"
+        return f"<b>Pipeline</b>: {'<br>'.join(map(escape_html, lines))}"
 
 
-_LONGEST_NAME: Final = 230
+_MAX_NAME_BYTES: Final = 230
 """Bytes of a file's name: file systems take 255, and a draft's name is longer."""
 
 
@@ -90,13 +90,13 @@ class _Done:
     """What steps have made so far: grown while a run goes on, and read at its end."""
 
     tables: dict[Branch, Tables] = field(default_factory=dict)
-    found: list[tuple[Step, Evaluation]] = field(default_factory=list)
+    evaluations: list[tuple[Step, Evaluation]] = field(default_factory=list)
     by_key: dict[str, Evaluation] = field(default_factory=dict)
     timings: list[Timing] = field(default_factory=list)
     lines: list[str] = field(default_factory=list)
 
 
-def carried_out(
+def run_pipeline(
     pipeline: Pipeline,
     out: Path,
     kept: store.Store,
@@ -107,7 +107,7 @@ def carried_out(
 ) -> PipelineRun:
     """Carry out a pipeline; see `hushtable.Pipeline.run`."""
     plan, keys, done = pipeline.steps, pipeline.keys(), _Done()
-    naming = _naming(pipeline)
+    naming = _choose_naming(pipeline)
     inputs = pipeline.inputs
     # Once: its name may have the time in it, and what is checked here is what is written in the end.
     log = _log_of(pipeline, out)
@@ -124,7 +124,7 @@ def carried_out(
     for place, step in enumerate(plan, 1):
         doing = Doing(pipeline, kept, seed_of(pipeline.seed, step), keys[step.path])
         try:
-            _do(step, pipeline.wanted(step), doing, done)
+            _run_step(step, pipeline.granularities_of(step), doing, done)
             if pipeline.key_of(step, keys[step.parent]) != doing.key:
                 # The key was made of another file: nothing is kept.
                 doing.store.drop(doing.key)
@@ -132,24 +132,24 @@ def carried_out(
                 raise InputError(changed, hint="run again when nobody writes to it.")
         except HushError as error:
             raise type(error)(f"step {place} of {len(plan)}, {step.name}, failed: {error}") from None
-        for line in _lines(done, step):
+        for line in _describe_step(done, step):
             say(line)
-    found, files = _reported(pipeline, out, log, naming, done)
+    found, files = _build_reports(pipeline, out, log, naming, done)
     written = reports.write(files, inputs, out, overwrite=overwrite)
-    return PipelineRun(written, _failures(done), tuple(done.timings), found, missing)
+    return PipelineRun(written, _list_failures(done), tuple(done.timings), found, missing)
 
 
-def _do(step: Step, wanted: Sequence[str], doing: Doing, done: _Done) -> None:
+def _run_step(step: Step, wanted: Sequence[str], doing: Doing, done: _Done) -> None:
     is_kept = doing.store.find(doing.key) is not None or doing.key in done.by_key
     start, began = dt.datetime.now().astimezone(), perf_counter()
     before = done.tables.get(step.parent)
     if not step.looks:
-        done.tables[step.path] = made(step, before, doing)
+        done.tables[step.path] = make_tables(step, before, doing)
     else:
         assert before is not None, "a pipeline begins with a table"
-        found = done.by_key.get(doing.key) or _found(step, before, wanted, doing)
+        found = done.by_key.get(doing.key) or _load_or_evaluate(step, before, wanted, doing)
         done.by_key[doing.key] = found
-        done.found.append((step, found))
+        done.evaluations.append((step, found))
     seconds = perf_counter() - began
     end = start + dt.timedelta(seconds=seconds)
     status = "reused" if is_kept else "completed"
@@ -158,24 +158,24 @@ def _do(step: Step, wanted: Sequence[str], doing: Doing, done: _Done) -> None:
     )
 
 
-def _found(step: Step, tables: Tables, wanted: Sequence[str], doing: Doing) -> Evaluation:
+def _load_or_evaluate(step: Step, tables: Tables, wanted: Sequence[str], doing: Doing) -> Evaluation:
     """Look at tables, or read what was found before."""
     folder = doing.store.find(doing.key)
     if folder is not None:
         # What is damaged is made anew.
         with contextlib.suppress(OSError, ValueError, TypeError):
-            return Evaluation.from_json((folder / _EVALUATION).read_text(encoding="utf-8"))
-    found = looked_at(step, tables, doing, wanted)
+            return Evaluation.from_json((folder / _EVALUATION_FILE).read_text(encoding="utf-8"))
+    found = evaluate_tables(step, tables, doing, wanted)
     if doing.store.lasts:
-        with doing.store.making(doing.key) as folder:
-            (folder / _EVALUATION).write_text(found.to_json(), encoding="utf-8")
+        with doing.store.create_result(doing.key) as folder:
+            (folder / _EVALUATION_FILE).write_text(found.to_json(), encoding="utf-8")
     return found
 
 
-_EVALUATION: Final = "evaluation.json"
+_EVALUATION_FILE: Final = "evaluation.json"
 
 
-def _lines(done: _Done, step: Step) -> list[str]:
+def _describe_step(done: _Done, step: Step) -> list[str]:
     """Say what a step took, and how many rows it left out."""
     last = done.timings[-1]
     took = "kept from before" if last.status == "reused" else f"{last.seconds:.2f} s"
@@ -192,12 +192,12 @@ def _lines(done: _Done, step: Step) -> list[str]:
             "has no effect"
             for name in step.parameters.columns
             if name not in frame.columns
-            for near in [nearest(name, frame.columns)]
+            for near in [find_nearest(name, frame.columns)]
         ]
     return lines
 
 
-def _naming(pipeline: Pipeline) -> ReportNaming:
+def _choose_naming(pipeline: Pipeline) -> ReportNaming:
     modules: dict[str, set[str]] = {}
     for step in pipeline.steps:
         modules.setdefault(step.module, set()).add(step.experiment)
@@ -222,7 +222,7 @@ def _check_outputs(
         drafts.check_inside(log.parent, out, "log_dir")
     _make_folder(out, "name another with --out.")
     names = [name for reporter in pipeline.reporters.values() for name in _names_of(reporter, pipeline, naming)]
-    long = [name for name in names if len(os.fsencode(name)) > _LONGEST_NAME]
+    long = [name for name in names if len(os.fsencode(name)) > _MAX_NAME_BYTES]
     if long:
         raise InputError(
             f"the name of a file would have {len(os.fsencode(long[0]))} bytes: {long[0]!r}.",
@@ -234,7 +234,7 @@ def _check_outputs(
     if log is not None:
         _make_folder(log.parent, "name another as log_dir.")
         files.append(log)
-    reports.check(files, inputs, out, overwrite=overwrite)
+    reports.check_paths(files, inputs, out, overwrite=overwrite)
 
 
 def _make_folder(folder: Path, hint: str) -> None:
@@ -257,7 +257,7 @@ def _names_of(reporter: Record, pipeline: Pipeline, naming: ReportNaming) -> lis
     return [reports.timing_name(reporter, naming)]
 
 
-def _reported(
+def _build_reports(
     pipeline: Pipeline, out: Path, log: Path | None, naming: ReportNaming, done: _Done
 ) -> tuple[dict[str, Columns], reports.WrittenFiles]:
     """Return the reports, by the names of their files, and all files."""
@@ -266,21 +266,21 @@ def _reported(
     for reporter in pipeline.reporters.values():
         if isinstance(reporter, SaveData):
             for name, step, what in reports.data_files(reporter, pipeline.steps, naming):
-                files |= _table(out / name, done.tables[step.path], step, what)
+                files |= _table_files(out / name, done.tables[step.path], step, what)
         else:
             for name, columns, is_internal in _columns_of(reporter, naming, done):
                 found[name] = columns
-                files |= reports.of_columns(out / name, columns, is_internal=is_internal)
+                files |= reports.file_of_columns(out / name, columns, is_internal=is_internal)
     if log is not None:
-        files |= reports.of_text(log, "\n".join(done.lines) + "\n")
+        files |= reports.file_of_text(log, "\n".join(done.lines) + "\n")
     return found, files
 
 
-def _failures(done: _Done) -> tuple[str, ...]:
+def _list_failures(done: _Done) -> tuple[str, ...]:
     """Say which limits fail."""
     return tuple(
         f"{step.name}: {failure}"
-        for step, evaluation in done.found
+        for step, evaluation in done.evaluations
         if isinstance(step.parameters, Evaluator)
         for failure in step.parameters.failures(evaluation)
     )
@@ -289,24 +289,24 @@ def _failures(done: _Done) -> tuple[str, ...]:
 def _columns_of(reporter: Record, naming: ReportNaming, done: _Done) -> Iterator[tuple[str, Columns, bool]]:
     """Yield the name of each report of a reporter, its columns, and whether it is internal."""
     if isinstance(reporter, SaveTiming):
-        yield reports.timing_name(reporter, naming), reports.timing(reporter, done.timings), False
+        yield reports.timing_name(reporter, naming), reports.timing_columns(reporter, done.timings), False
         return
     assert isinstance(reporter, SaveReport), "there are three kinds of reporters"
     for granularity in reporter.granularity:
-        columns = reports.report(reporter, granularity, done.found, done.tables)
+        columns = reports.build_report(reporter, granularity, done.evaluations, done.tables)
         if columns is not None:
             # What is told of single columns and records holds values of people, or says who is singled out.
             yield reports.report_name(reporter, granularity, naming), columns, granularity != "global"
 
 
-def _table(path: Path, tables: Tables, step: Step, what: str) -> reports.WrittenFiles:
+def _table_files(path: Path, tables: Tables, step: Step, what: str) -> reports.WrittenFiles:
     """Write a table of a step; a release as it was verified."""
     if what == "control":
         assert tables.control is not None, "a Splitter makes one"
-        return reports.of_frame(path, tables.control, is_internal=True)
+        return reports.file_of_frame(path, tables.control, is_internal=True)
     if isinstance(step.parameters, Releasing) and tables.release is not None:
-        return reports.of_release(path, tables.release, is_external=step.parameters.external)
-    return reports.of_frame(path, tables.current, is_internal=not tables.is_made)
+        return reports.files_of_release(path, tables.release, is_external=step.parameters.external)
+    return reports.file_of_frame(path, tables.current, is_internal=not tables.is_made)
 
 
 Tell = Callable[[str], None]
@@ -355,22 +355,22 @@ class Pipeline:
         PipelineError
             Every fault, with its line and the words that are allowed.
         """
-        text = plain_yaml.text_of(path, "pipeline", "it is YAML in UTF-8; see docs/run.md.", PipelineError)
+        text = plain_yaml.read_file(path, "pipeline", "it is YAML in UTF-8; see docs/run.md.", PipelineError)
         return replace(cls.parse(text, str(path), Path(path).parent), file=Path(path))
 
     @classmethod
     def parse(cls, text: str, name: str = "pipeline", folder: str | os.PathLike[str] = ".") -> Pipeline:
         """Read a pipeline from YAML; files are looked for in ``folder``."""
-        given, tree = plain_yaml.read(text, name, PipelineError)
-        return cls._of(experiments_of(given, name, tree, Path(folder)), Path(folder))
+        given, tree = plain_yaml.parse(text, name, PipelineError)
+        return cls._from_entries(experiments_of(given, name, tree, Path(folder)), Path(folder))
 
     @classmethod
     def make(cls, entries: Mapping[str, Any], folder: str | os.PathLike[str] = ".") -> Pipeline:
         """Make a pipeline of plain values, as YAML would hold them."""
-        return cls._of(experiments_of(entries, "pipeline", None, Path(folder)), Path(folder))
+        return cls._from_entries(experiments_of(entries, "pipeline", None, Path(folder)), Path(folder))
 
     @classmethod
-    def _of(cls, read: Mapping[str, Any], folder: Path) -> Pipeline:
+    def _from_entries(cls, read: Mapping[str, Any], folder: Path) -> Pipeline:
         modules = {name: experiments for name, experiments in read.items() if name in STEPS}
         reporters, seed = read.get("Reporter", {}), read.get("seed", 0)
         return cls(modules, reporters, seed, read.get("version"), read.get("Executor"), folder)
@@ -382,7 +382,7 @@ class Pipeline:
             module: {name: each for name, each in experiments.items() if not isinstance(each, LeftOut)}
             for module, experiments in self.modules.items()
         }
-        return product({module: experiments for module, experiments in built.items() if experiments})
+        return expand_steps({module: experiments for module, experiments in built.items() if experiments})
 
     @property
     def left_out(self) -> tuple[str, ...]:
@@ -395,7 +395,7 @@ class Pipeline:
                     told.append(f"{module}[{name}]: {what} has no effect: synthesizers take columns as they are here")
         return tuple(told)
 
-    def missing(self, allowed: Collection[str] = ()) -> tuple[str, ...]:
+    def missing_evaluators(self, allowed: Collection[str] = ()) -> tuple[str, ...]:
         """Return the evaluators that are not built, but those that are allowed.
 
         Parameters
@@ -412,7 +412,7 @@ class Pipeline:
         names = {each for _, *names in found for each in names}
         for name in allowed:
             if name not in names:
-                near = listed(sorted(names)) if names else "nothing"
+                near = quote_names(sorted(names)) if names else "nothing"
                 raise PipelineError(
                     f"{name!r} is allowed to be left out, and is not.", hint=f"what is left out of this file: {near}."
                 )
@@ -453,13 +453,13 @@ class Pipeline:
     def obstacles(self) -> tuple[str, ...]:
         """Say what stands in the way of a run: what is not built, not installed, or not there."""
         found = [
-            (f"{module}[{name}]", self._obstacle(parameters))
+            (f"{module}[{name}]", self._obstacle_of(parameters))
             for module, experiments in self.modules.items()
             for name, parameters in experiments.items()
         ]
         return tuple(f"{where}: {what}" for where, what in found if what is not None)
 
-    def _obstacle(self, parameters: Record) -> str | None:
+    def _obstacle_of(self, parameters: Record) -> str | None:
         own: str | None = getattr(parameters, "obstacle", None)
         if own is not None:
             return own
@@ -471,7 +471,7 @@ class Pipeline:
 
     def plan(self, *, cache: bool = True) -> list[tuple[Step, bool]]:
         """Return every step, and whether a result is kept that a run would use again."""
-        self._check()
+        self._check_obstacles()
         kept = store.Store(self._store if cache else None)
         found = self.keys()
         return [(step, kept.find(found[step.path]) is not None) for step in self.steps]
@@ -517,13 +517,13 @@ class Pipeline:
         HushError
             A step failed: which. What was done before is kept, and a rerun goes on from there.
         """
-        self._check()
-        missing = self.missing(names_in(allow_missing, "allow_missing"))
+        self._check_obstacles()
+        missing = self.missing_evaluators(names_in(allow_missing, "allow_missing"))
         with store.Store(self._store if cache else None, fresh=fresh) as kept:
             say = tell or (lambda line: None)
-            return carried_out(self, Path(out), kept, say, overwrite=overwrite, missing=missing)
+            return run_pipeline(self, Path(out), kept, say, overwrite=overwrite, missing=missing)
 
-    def _check(self) -> None:
+    def _check_obstacles(self) -> None:
         found = self.obstacles()
         if found:
             raise PipelineError("\n".join(found), hint="what a pipeline can do is in docs/run.md.")
@@ -532,7 +532,7 @@ class Pipeline:
     def _store(self) -> Path:
         return self.folder / store.FOLDER
 
-    def wanted(self, step: Step) -> list[str]:
+    def granularities_of(self, step: Step) -> list[str]:
         """Return the granularities that reporters ask of a step."""
         if not step.looks:
             return []
@@ -553,4 +553,4 @@ class Pipeline:
 
     def key_of(self, step: Step, parent: str) -> str:
         """Return the key of one step, behind a step of a key."""
-        return key_of(step, self.seed, steps.files_of(step.parameters, self), self.wanted(step), parent)
+        return key_of(step, self.seed, steps.files_of(step.parameters, self), self.granularities_of(step), parent)

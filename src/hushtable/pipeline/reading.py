@@ -32,9 +32,9 @@ from hushtable.pipeline.modules import (
     Synthesis,
 )
 from hushtable.policy import Place, Policy, Record, fault_line, faults_of, no_such, plain_yaml
-from hushtable.synthesizers import METHODS, installed
+from hushtable.synthesizers import METHODS, plugin_synthesizers
 
-_DEEP: Final = ("sdv-single_table-ctgan", "sdv-single_table-copulagan", "sdv-single_table-tvae")
+_DEEP_METHODS: Final = ("sdv-single_table-ctgan", "sdv-single_table-copulagan", "sdv-single_table-tvae")
 STEPS: Final = (
     "Loader",
     "Splitter",
@@ -53,8 +53,8 @@ REPORTERS: Final[Mapping[str, type[Record]]] = {
     "save_report": SaveReport,
     "save_timing": SaveTiming,
 }
-_TOP: Final = ("version", "seed", "Executor", *STEPS, "Reporter")
-_RANKS: Final = {"Loader": 0, "Splitter": 1, "Synthesizer": 2, "Constrainer": 2, "Anonymizer": 2}
+_TOP_ENTRIES: Final = ("version", "seed", "Executor", *STEPS, "Reporter")
+_MODULE_RANKS: Final = {"Loader": 0, "Splitter": 1, "Synthesizer": 2, "Constrainer": 2, "Anonymizer": 2}
 """Which modules come before others: people are loaded, then split, then others are made of them."""
 
 _NAME: Final = re.compile(r"(?!.*_\[[^\]]*\]$)[^/\\\x00-\x1f]+")
@@ -68,13 +68,13 @@ def experiments_of(given: Any, name: str, tree: plain_yaml.YamlNode | None, fold
     read: dict[str, Any] = {}
     for module, experiments in given.items():
         if module in ("version", "seed"):
-            read[module] = _whole(faults, module, experiments)
+            read[module] = _read_whole_number(faults, module, experiments)
         elif module == "Executor":
-            read[module] = faults.record(Executor, experiments or {}, (module,))
-        elif module in _TOP:
-            read[module] = _experiments(faults, str(module), experiments, folder)
+            read[module] = faults.read_record(Executor, experiments or {}, (module,))
+        elif module in _TOP_ENTRIES:
+            read[module] = _read_experiments(faults, str(module), experiments, folder)
         else:
-            faults.add((module,), no_such("no such module", module, _TOP))
+            faults.add((module,), no_such("no such module", module, _TOP_ENTRIES))
     if not faults.found:
         _check_order(faults, read)
     if faults.found:
@@ -99,7 +99,7 @@ class _Faults:
         """Note one."""
         self.found.append(fault_line(self.name, self.tree, location, told))
 
-    def record(self, kind: type[Record], given: Any, location: Place) -> Record | None:
+    def read_record(self, kind: type[Record], given: Any, location: Place) -> Record | None:
         """Read one record, or note why it is none."""
         try:
             return kind.model_validate(given)
@@ -108,23 +108,23 @@ class _Faults:
         return None
 
 
-def validated(kind: type[Record], given: Any, name: str, tree: plain_yaml.YamlNode | None) -> Record:
+def validate_record(kind: type[Record], given: Any, name: str, tree: plain_yaml.YamlNode | None) -> Record:
     """Read one record from a file of its own."""
     faults = _Faults(name, tree)
-    record = faults.record(kind, given, ())
+    record = faults.read_record(kind, given, ())
     if record is None:
         raise PipelineError("\n".join(faults.found), hint="docs/run.md lists what there is.")
     return record
 
 
-def _whole(faults: _Faults, entry: str, given: Any) -> int | None:
+def _read_whole_number(faults: _Faults, entry: str, given: Any) -> int | None:
     fits = type(given) is int and (given == 1 if entry == "version" else given >= 0)
     if not fits:
         faults.add((entry,), "expected 1." if entry == "version" else "expected a whole number, 0 or more.")
     return given if fits else None
 
 
-def _experiments(faults: _Faults, module: str, given: Any, folder: Path) -> dict[str, Record]:
+def _read_experiments(faults: _Faults, module: str, given: Any, folder: Path) -> dict[str, Record]:
     if not isinstance(given, Mapping) or not given:
         faults.add((module,), "expected experiments, each a name and its parameters: `demo: {method: default}`.")
         return {}
@@ -136,21 +136,23 @@ def _experiments(faults: _Faults, module: str, given: Any, folder: Path) -> dict
         elif not isinstance(parameters, Mapping):
             faults.add(location, "expected parameters: `method: default`, for instance.")
         else:
-            record = _parameters(faults, module, parameters, location, folder)
+            record = _read_parameters(faults, module, parameters, location, folder)
             if record is not None:
                 read[label] = record
     return read
 
 
-def _parameters(faults: _Faults, module: str, given: Mapping[str, Any], location: Place, folder: Path) -> Record | None:
+def _read_parameters(
+    faults: _Faults, module: str, given: Mapping[str, Any], location: Place, folder: Path
+) -> Record | None:
     if module == "Anonymizer":
-        return _releasing(faults, given, location, folder)
-    by_method = _methods(module)
+        return _read_anonymizer(faults, given, location, folder)
+    by_method = _records_by_method(module)
     if isinstance(by_method, type):
-        return _checked(faults, faults.record(by_method, given, location), location)
+        return _check_rules(faults, faults.read_record(by_method, given, location), location)
     method = given.get("method")
     kind = by_method.get("" if method is None else str(method))
-    if kind is None and module == "Evaluator" and str(method) in plugins.installed("evaluators"):
+    if kind is None and module == "Evaluator" and str(method) in plugins.entry_points_of("evaluators"):
         try:
             kind = EVALUATORS[str(method)] = plugins.load("evaluators", str(method), ("model_fields", "evaluate"))
         except InputError as error:
@@ -161,14 +163,14 @@ def _parameters(faults: _Faults, module: str, given: Mapping[str, Any], location
         what = "method is not given" if method is None else "no such method"
         faults.add((*location, "method"), no_such(what, method or "", words))
         return None
-    return faults.record(kind, given, location)
+    return faults.read_record(kind, given, location)
 
 
 def _join_hint(error: InputError) -> str:
     return f"{error.message.rstrip('.')}; {error.hint}" if error.hint else error.message
 
 
-def _checked(faults: _Faults, record: Record | None, location: Place) -> Record | None:
+def _check_rules(faults: _Faults, record: Record | None, location: Place) -> Record | None:
     """Read the rules of a Constrainer, which need no table to be wrong."""
     if isinstance(record, Constraining):
         try:
@@ -179,18 +181,18 @@ def _checked(faults: _Faults, record: Record | None, location: Place) -> Record 
     return record
 
 
-def _methods(module: str) -> type[Record] | Mapping[str, type[Record]]:
+def _records_by_method(module: str) -> type[Record] | Mapping[str, type[Record]]:
     """Return what reads the parameters of a module, by method where it has several."""
     if module == "Splitter":
         return {"": Splitting, "custom_data": GivenSplit}
     if module == "Synthesizer":
-        own = ("default", "sdv-single_table-gaussiancopula", *METHODS, *installed())
+        own = ("default", "sdv-single_table-gaussiancopula", *METHODS, *plugin_synthesizers())
         return {
             "": Synthesis,
             **dict.fromkeys(own, Synthesis),
             "custom_data": GivenTable,
             "custom_method": OwnSynthesizer,
-            **{name: Deep for name in _DEEP if name not in own},
+            **{name: Deep for name in _DEEP_METHODS if name not in own},
         }
     if module == "Evaluator":
         return EVALUATORS
@@ -206,7 +208,7 @@ def _methods(module: str) -> type[Record] | Mapping[str, type[Record]]:
     return single[module]
 
 
-def _releasing(faults: _Faults, given: Mapping[str, Any], location: Place, folder: Path) -> Record | None:
+def _read_anonymizer(faults: _Faults, given: Mapping[str, Any], location: Place, folder: Path) -> Record | None:
     """Read an Anonymizer: the entries of a policy, or the policy's file; and two entries of its own."""
     own = {name: entry for name, entry in given.items() if name in Releasing.model_fields and name != "rules"}
     entries = {name: entry for name, entry in given.items() if name not in own}
@@ -220,7 +222,7 @@ def _releasing(faults: _Faults, given: Mapping[str, Any], location: Place, folde
             told = error.message.splitlines()
             faults.found += [f"{each} ({location[0]}[{location[1]}])" for each in told]
             return None
-    return faults.record(Releasing, own, location)
+    return faults.read_record(Releasing, own, location)
 
 
 def _check_order(faults: _Faults, read: Mapping[str, Any]) -> None:
@@ -233,7 +235,7 @@ def _check_order(faults: _Faults, read: Mapping[str, Any]) -> None:
     makes_tables = {"Loader": Loading, "Splitter": GivenSplit, "Synthesizer": GivenTable}
     if first not in makes_tables or not all(isinstance(each, makes_tables[first]) for each in read[first].values()):
         faults.add((first,), "there is no table yet: begin with a Loader, or with tables that are given (custom_data).")
-    ranks = {module: _RANKS[module] for module in modules if module in _RANKS}
+    ranks = {module: _MODULE_RANKS[module] for module in modules if module in _MODULE_RANKS}
     for (module, rank), most in zip(ranks.items(), accumulate(ranks.values(), max), strict=True):
         if rank < most:
             faults.add((module,), "stands too late: people are loaded, then split, then tables are made of them.")

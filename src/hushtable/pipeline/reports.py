@@ -13,14 +13,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from hushtable.errors import InputError, listed
+from hushtable.errors import InputError, quote_names
 from hushtable.io import Frame, drafts, frames
 from hushtable.pipeline.modules import SaveData, SaveReport, SaveTiming
 from hushtable.pipeline.results import Columns, Evaluation, Tables
 from hushtable.pipeline.steps import Branch, Step, full_name
-from hushtable.release import codebook_paths, manifest, renamed
+from hushtable.release import codebook_paths, manifest, render_copy
 
-RECORD: Final = ".hushtable_files.json"
+RECORD_FILE: Final = ".hushtable_files.json"
 """In an output folder: what runs wrote there, by name, with its SHA-256."""
 
 
@@ -35,50 +35,52 @@ class File:
 WrittenFiles = Mapping[Path, File]
 
 
-def of_columns(path: Path, columns: Columns, *, is_internal: bool) -> WrittenFiles:
+def file_of_columns(path: Path, columns: Columns, *, is_internal: bool) -> WrittenFiles:
     """Write a table of results."""
     return {path: File(lambda draft: frames.write(frames.read(frames.assemble(columns)), draft), is_internal)}
 
 
-def of_frame(path: Path, frame: Frame, *, is_internal: bool) -> WrittenFiles:
+def file_of_frame(path: Path, frame: Frame, *, is_internal: bool) -> WrittenFiles:
     """Write a table."""
     return {path: File(lambda draft: frames.write(frame, draft), is_internal)}
 
 
-def of_text(path: Path, text: str, *, is_internal: bool = False) -> WrittenFiles:
+def file_of_text(path: Path, text: str, *, is_internal: bool = False) -> WrittenFiles:
     """Write text."""
     return {path: File(lambda draft: draft.write_text(text, encoding="utf-8", newline="\n"), is_internal)}
 
 
-def of_release(path: Path, release: Path, *, is_external: bool) -> WrittenFiles:
+def files_of_release(path: Path, release: Path, *, is_external: bool) -> WrittenFiles:
     """Write a verified release as it is kept, with its manifest and codebook, under another name."""
     entries = manifest.read(release)
     manifest.check_hash(release, entries)
     told = json.dumps({**entries, "file": path.name}, indent=2, ensure_ascii=False) + "\n"
     files = {path: File(lambda draft: shutil.copyfile(release, draft), is_internal=False)}
-    files |= of_text(manifest.manifest_path(path), told, is_internal=not is_external)
-    for each, text in renamed(codebook_paths(release)[1], path).items():
-        files |= of_text(each, text)
+    files |= file_of_text(manifest.manifest_path(path), told, is_internal=not is_external)
+    for each, text in render_copy(codebook_paths(release)[1], path).items():
+        files |= file_of_text(each, text)
     return files
 
 
-def check(paths: Sequence[Path], inputs: Sequence[Path], out: Path, *, overwrite: bool) -> None:
+def check_paths(paths: Sequence[Path], inputs: Sequence[Path], out: Path, *, overwrite: bool) -> None:
     """Raise InputError where a file of a run must not be written.
 
     It is an input, a link or a folder, lies outside the output folder, or is there and no run wrote it.
     """
     for path in paths:
         drafts.check_inside(path, out, "the file")
-    drafts.check_outputs((*paths, out / RECORD), inputs, overwrite=True)
+    drafts.check_outputs((*paths, out / RECORD_FILE), inputs, overwrite=True)
     if overwrite:
         return
-    known = _recorded(out)
-    strange = [path for path in paths if path.exists() and known.get(_name(path, out)) != manifest.sha256(path)]
-    if not known and (out / RECORD).exists():
-        strange.append(out / RECORD)
+    known = _read_record(out)
+    strange = [
+        path for path in paths if path.exists() and known.get(_relative_name(path, out)) != manifest.sha256(path)
+    ]
+    if not known and (out / RECORD_FILE).exists():
+        strange.append(out / RECORD_FILE)
     if strange:
         raise InputError(
-            f"{listed(map(str, strange))} exists, and is not what an earlier run wrote there.",
+            f"{quote_names(map(str, strange))} exists, and is not what an earlier run wrote there.",
             hint="name another folder, or overwrite it: --force on the command line, overwrite=True in Python.",
         )
 
@@ -88,38 +90,38 @@ def write(files: WrittenFiles, inputs: Sequence[Path], out: Path, *, overwrite: 
     paths = tuple(files)
     if not paths:
         return ()
-    check(paths, inputs, out, overwrite=overwrite)
-    record = out / RECORD
+    check_paths(paths, inputs, out, overwrite=overwrite)
+    record = out / RECORD_FILE
     internal = [path for path, file in files.items() if file.is_internal]
-    with drafts.replacing(*paths, record, internal=(*internal, record)) as (*made, sidecar):
+    with drafts.replace_files(*paths, record, internal=(*internal, record)) as (*made, sidecar):
         for draft, file in zip(made, files.values(), strict=True):
             file.fill(draft)
-        wrote = {_name(path, out): manifest.sha256(draft) for path, draft in zip(paths, made, strict=True)}
-        sidecar.write_text(json.dumps({**_recorded(out), **wrote}, indent=2) + "\n", encoding="utf-8")
+        wrote = {_relative_name(path, out): manifest.sha256(draft) for path, draft in zip(paths, made, strict=True)}
+        sidecar.write_text(json.dumps({**_read_record(out), **wrote}, indent=2) + "\n", encoding="utf-8")
     return paths
 
 
-def _name(path: Path, out: Path) -> str:
+def _relative_name(path: Path, out: Path) -> str:
     return os.path.relpath(os.path.realpath(path), os.path.realpath(out))
 
 
-def _recorded(out: Path) -> dict[str, str]:
+def _read_record(out: Path) -> dict[str, str]:
     """Read what runs wrote into a folder; nothing where there is no record, or somebody else's file in its place."""
     try:
-        found = json.loads((out / RECORD).read_text(encoding="utf-8"))
+        found = json.loads((out / RECORD_FILE).read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):
         return {}
     return found if isinstance(found, dict) else {}
 
 
-_INDEX: Final[Mapping[str, tuple[str, ...]]] = {
+_INDEX_COLUMNS: Final[Mapping[str, tuple[str, ...]]] = {
     "columnwise": ("column",),
     "pairwise": ("column1", "column2"),
     "details": ("index",),
     "tree": ("index",),
 }
 """What tells the rows of one experiment apart, by granularity."""
-_PER_UNIT: Final = {"seconds": 1.0, "minutes": 60.0, "hours": 3600.0, "days": 86400.0}
+_SECONDS_PER_UNIT: Final = {"seconds": 1.0, "minutes": 60.0, "hours": 3600.0, "days": 86400.0}
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +131,7 @@ class ReportNaming:
     strategy: str  # "traditional" or "plain"
     varied: frozenset[str]  # modules with several experiments: a plain name tells those only
 
-    def of(self, reporter: SaveData | SaveReport | SaveTiming) -> str:
+    def strategy_of(self, reporter: SaveData | SaveReport | SaveTiming) -> str:
         """Return how a reporter's files are named."""
         return reporter.naming_strategy or self.strategy
 
@@ -156,33 +158,33 @@ def data_files(reporter: SaveData, steps: Sequence[Step], naming: ReportNaming) 
 
 
 def _data_name(reporter: SaveData, path: Branch, naming: ReportNaming, what: str) -> str:
-    if naming.of(reporter) == "plain":
+    if naming.strategy_of(reporter) == "plain":
         told = [each for each in path[:-1] if each[0] in naming.varied] + [path[-1]]
-        parts = [_plain(part) for module, experiment in told for part in (module, experiment)]
+        parts = [_simplify_name(part) for module, experiment in told for part in (module, experiment)]
         return ".".join([reporter.output, "data", *parts, *([what] if what else []), "csv"])
     return f"{reporter.output}_{full_name(path)}{f'_[{what}]' if what else ''}.csv"
 
 
-def _plain(name: str) -> str:
+def _simplify_name(name: str) -> str:
     return name.replace("_[", ".").replace("[", "").replace("]", "").replace(" ", "_")
 
 
 def report_name(reporter: SaveReport, granularity: str, naming: ReportNaming) -> str:
     """Return the name of a report's file."""
-    strategy, evals = naming.of(reporter), "-".join(reporter.eval or ())
+    strategy, evals = naming.strategy_of(reporter), "-".join(reporter.eval or ())
     if strategy == "plain":
-        return ".".join([reporter.output, "report", *([_plain(evals)] if evals else []), granularity, "csv"])
+        return ".".join([reporter.output, "report", *([_simplify_name(evals)] if evals else []), granularity, "csv"])
     if strategy == "compact":
-        return f"{reporter.output}.report.Rp.{_evaluated(reporter, granularity)}.{granularity[0].upper()}.csv"
-    return f"{reporter.output}[Report]_{_evaluated(reporter, granularity)}.csv"
+        return f"{reporter.output}.report.Rp.{_evaluation_name(reporter, granularity)}.{granularity[0].upper()}.csv"
+    return f"{reporter.output}[Report]_{_evaluation_name(reporter, granularity)}.csv"
 
 
-def _evaluated(reporter: SaveReport, granularity: str) -> str:
+def _evaluation_name(reporter: SaveReport, granularity: str) -> str:
     """Return what stands in a report for the experiments whose figures are in it."""
     return f"{'-'.join(reporter.eval)}_[{granularity}]" if reporter.eval else f"[{granularity}]"
 
 
-def report(
+def build_report(
     reporter: SaveReport,
     granularity: str,
     found: Sequence[tuple[Step, Evaluation]],
@@ -203,9 +205,9 @@ def report(
         columns = evaluation.tables.get(granularity)
         if columns is None:
             continue
-        place = _place(step, _evaluated(reporter, granularity))
+        place = _path_columns(step, _evaluation_name(reporter, granularity))
         counts = tables[step.parent].counts if granularity == "global" else {}
-        index = _INDEX.get(granularity, ())
+        index = _INDEX_COLUMNS.get(granularity, ())
         named |= dict.fromkeys((*place, *index))
         prefixed = {name: f"{step.experiment}_{name}" for name in columns if name not in index}
         figures |= dict.fromkeys((*counts, *prefixed.values()))
@@ -217,10 +219,10 @@ def report(
             row.update({prefixed[name]: cells[i] for name, cells in columns.items() if name not in index})
     if not rows:
         return None
-    return {name: _of_one_type([row.get(name) for row in rows.values()]) for name in (*named, *figures)}
+    return {name: _unify_types([row.get(name) for row in rows.values()]) for name in (*named, *figures)}
 
 
-def _of_one_type(cells: list[Any]) -> list[Any]:
+def _unify_types(cells: list[Any]) -> list[Any]:
     """Return cells of one type, as a column has them: whole numbers beside decimals, and anything beside text."""
     types = {type(cell) for cell in cells if cell is not None}
     if len(types) < 2:
@@ -229,7 +231,7 @@ def _of_one_type(cells: list[Any]) -> list[Any]:
     return [None if cell is None else kind(cell) for cell in cells]
 
 
-def _place(step: Step, evaluated: str) -> dict[str, str]:
+def _path_columns(step: Step, evaluated: str) -> dict[str, str]:
     """Return the experiments on a path, by module, and all of them as one name."""
     modules = {module: experiment for module, experiment in step.path if module not in ("Evaluator", "Describer")}
     modules[step.module] = evaluated
@@ -238,7 +240,7 @@ def _place(step: Step, evaluated: str) -> dict[str, str]:
     return {"full_expt_name": name, **modules}
 
 
-def timing(reporter: SaveTiming, timings: Sequence[Timing]) -> Columns:
+def timing_columns(reporter: SaveTiming, timings: Sequence[Timing]) -> Columns:
     """Return how long each step took."""
     told = [each for each in timings if not reporter.module or each.step.module in reporter.module]
     return {
@@ -248,7 +250,9 @@ def timing(reporter: SaveTiming, timings: Sequence[Timing]) -> Columns:
         "step_name": ["run"] * len(told),
         "start_time": [each.start for each in told],
         "end_time": [each.end for each in told],
-        f"duration_{reporter.time_unit}": [round(each.seconds / _PER_UNIT[reporter.time_unit], 6) for each in told],
+        f"duration_{reporter.time_unit}": [
+            round(each.seconds / _SECONDS_PER_UNIT[reporter.time_unit], 6) for each in told
+        ],
         "source": [each.step.name for each in told],
         "status": [each.status for each in told],
     }
@@ -256,4 +260,6 @@ def timing(reporter: SaveTiming, timings: Sequence[Timing]) -> Columns:
 
 def timing_name(reporter: SaveTiming, naming: ReportNaming) -> str:
     """Return the name of the file of timings."""
-    return f"{reporter.output}.timing.csv" if naming.of(reporter) == "plain" else f"{reporter.output}[Timing].csv"
+    return (
+        f"{reporter.output}.timing.csv" if naming.strategy_of(reporter) == "plain" else f"{reporter.output}[Timing].csv"
+    )

@@ -12,15 +12,15 @@ from typing import Annotated, Any, ClassVar, Final, Protocol
 
 from pydantic import Field, field_validator
 
-from hushtable.columns import finite
+from hushtable.columns import to_json_values
 from hushtable.errors import InputError
 from hushtable.io import Frame, frames
-from hushtable.policy import LimitedFigure, Record, failures
+from hushtable.policy import LimitedFigure, Record, find_failures
 
 Columns = Mapping[str, Sequence[Any]]
 """A table of results: columns of one length, of plain values."""
 
-_NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
+_EMPTY_MAPPING: Final[Mapping[str, Any]] = MappingProxyType({})
 
 
 class NamedFiles(Protocol):
@@ -64,7 +64,7 @@ class Tables:
     release: Path | None = None
     removed: tuple[str, ...] = ()
     redraw: Callable[[int, int], Frame] | None = None
-    counts: Mapping[str, int] = field(default_factory=lambda: _NOTHING)
+    counts: Mapping[str, int] = field(default_factory=lambda: _EMPTY_MAPPING)
 
     def check_made(self) -> None:
         """Raise InputError where `current` are the originals themselves, which are as like them as can be."""
@@ -96,23 +96,26 @@ class Evaluation:
     """
 
     tables: Mapping[str, Columns]
-    judged: Mapping[str, Any] = field(default_factory=lambda: _NOTHING)
+    judged: Mapping[str, Any] = field(default_factory=lambda: _EMPTY_MAPPING)
 
     @classmethod
-    def of(cls, tables: Mapping[str, Columns], judged: Mapping[str, Any] = _NOTHING) -> Evaluation:
+    def from_tables(cls, tables: Mapping[str, Columns], judged: Mapping[str, Any] = _EMPTY_MAPPING) -> Evaluation:
         """Make one of any plain values: what is kept and read again is the same as what was found."""
         plain = {
-            granularity: {name: [*map(_plain, cells)] for name, cells in columns.items()}
+            granularity: {name: [*map(_to_csv_cell, cells)] for name, cells in columns.items()}
             for granularity, columns in tables.items()
         }
-        return cls(plain, finite(judged))
+        return cls(plain, to_json_values(judged))
 
     @classmethod
-    def of_figures(
-        cls, figures: Mapping[str, Any], tables: Mapping[str, Columns] = _NOTHING, judged: Mapping[str, Any] = _NOTHING
+    def from_figures(
+        cls,
+        figures: Mapping[str, Any],
+        tables: Mapping[str, Columns] = _EMPTY_MAPPING,
+        judged: Mapping[str, Any] = _EMPTY_MAPPING,
     ) -> Evaluation:
         """Make one of figures of the whole, and of other tables."""
-        return cls.of({"global": {name: [cell] for name, cell in figures.items()}, **tables}, judged)
+        return cls.from_tables({"global": {name: [cell] for name, cell in figures.items()}, **tables}, judged)
 
     @property
     def figures(self) -> dict[str, Any]:
@@ -129,7 +132,7 @@ class Evaluation:
         return cls(*json.loads(text))
 
 
-def _plain(cell: Any) -> Any:
+def _to_csv_cell(cell: Any) -> Any:
     """Return a cell as a CSV has it: no lists, and nothing where a number is not defined."""
     if isinstance(cell, float) and not math.isfinite(cell):
         return None if math.isnan(cell) else str(cell)
@@ -190,7 +193,7 @@ class ComparingEvaluator(Evaluator):
         """Return the control's file."""
         return () if self.control is None else (files.find(self.control),)
 
-    def kept_out(self, tables: Tables, files: NamedFiles) -> Frame | None:
+    def find_control(self, tables: Tables, files: NamedFiles) -> Frame | None:
         """Return the people who were kept out, as far as they may be compared with `Tables.current`."""
         control = tables.control if self.control is None else read_beside(files.find(self.control), tables.people)
         return None if control is None else control.drop(tables.removed)
@@ -202,7 +205,7 @@ def entries_of(parameters: Record, *names: str) -> dict[str, Any]:
 
 
 def broken_limits(
-    limits: Mapping[str, float], figures: Mapping[str, Any], what: str, doubts: Mapping[str, str] = _NOTHING
+    limits: Mapping[str, float], figures: Mapping[str, Any], what: str, doubts: Mapping[str, str] = _EMPTY_MAPPING
 ) -> list[str]:
     """Say which limits figures do not hold, and what they are of; a figure that is not known holds none."""
     known = {name: figures.get(name) for name in limits}
@@ -210,9 +213,9 @@ def broken_limits(
         name: LimitedFigure(math.nan if value is None else value, what, doubts.get(name, ""))
         for name, value in known.items()
     }
-    return [each["because"] for each in failures(limited, limits)]
+    return [each["because"] for each in find_failures(limited, limits)]
 
 
 def read_beside(path: Path, original: Frame) -> Frame:
     """Read a table of other people as the originals are read."""
-    return frames.read(path, dialect=original.dialect.marks).told(original.specs)
+    return frames.read(path, dialect=original.dialect.marks).with_specs(original.specs)

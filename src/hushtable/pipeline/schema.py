@@ -6,13 +6,13 @@ from typing import Any
 
 from hushtable.pipeline.modules import Executor
 from hushtable.pipeline.reading import STEPS
-from hushtable.policy import DIALECT, shortened
+from hushtable.policy import DIALECT, shorten_descriptions
 
 
 def pipeline_schema() -> dict[str, Any]:
     """Return the JSON schema of pipelines; what an experiment takes depends on its method, and the program says it."""
     experiments = {"type": "object", "additionalProperties": {"type": ["object", "string", "null"]}}
-    executor = shortened(Executor.model_json_schema())
+    executor = shorten_descriptions(Executor.model_json_schema())
     return {
         "$schema": DIALECT,
         "title": "A pipeline of hushtable",

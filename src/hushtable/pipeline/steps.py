@@ -18,8 +18,8 @@ from hushtable._types import CountArray
 from hushtable.columns import ColumnSpec, Kind
 from hushtable.errors import InputError, PipelineError, VerificationError, check_columns
 from hushtable.io import DELIMITERS, Dialect, Frame, frames, header_line, read_text
-from hushtable.pipeline.cleaning import Cleaning, cleaned
-from hushtable.pipeline.constraining import constrained, rules_of
+from hushtable.pipeline.cleaning import Cleaning, clean_rows
+from hushtable.pipeline.constraining import apply_rules, rules_of
 from hushtable.pipeline.evaluators import Evaluator
 from hushtable.pipeline.modules import (
     Constraining,
@@ -33,19 +33,19 @@ from hushtable.pipeline.modules import (
     Splitting,
     Synthesis,
 )
-from hushtable.pipeline.reading import validated
+from hushtable.pipeline.reading import validate_record
 from hushtable.pipeline.results import Evaluation, NamedFiles, Tables
 from hushtable.pipeline.store import Store
 from hushtable.policy import Policy, Record, plain_yaml
-from hushtable.quality import describe
+from hushtable.quality import describe_table
 from hushtable.release import codebook_paths, manifest, sha256
-from hushtable.synthesizers import METHODS, installed, synthesize_frame
+from hushtable.synthesizers import METHODS, plugin_synthesizers, synthesize_frame
 from hushtable.tables import Table, as_gate, persons_of, split_rows
 
 Branch = tuple[tuple[str, str], ...]
 """A module and its experiment after another."""
 
-_LOOKS: Final = ("Evaluator", "Describer")
+_LOOKING_MODULES: Final = ("Evaluator", "Describer")
 """Modules that look at tables and change none: whatever follows them, follows what they look at."""
 
 
@@ -90,7 +90,7 @@ class Step:
     @property
     def looks(self) -> bool:
         """Whether it looks at tables, and makes none."""
-        return self.module in _LOOKS
+        return self.module in _LOOKING_MODULES
 
 
 def full_name(path: Branch) -> str:
@@ -98,12 +98,12 @@ def full_name(path: Branch) -> str:
     return "_".join(f"{module}[{experiment}]" for module, experiment in path)
 
 
-def product(modules: Mapping[str, Mapping[str, Record]]) -> tuple[Step, ...]:
+def expand_steps(modules: Mapping[str, Mapping[str, Record]]) -> tuple[Step, ...]:
     """Return every step, depth first: modules and experiments in the file's order."""
-    return tuple(_below((), [*modules.items()]))
+    return tuple(_expand_below((), [*modules.items()]))
 
 
-def _below(path: Branch, modules: Sequence[tuple[str, Mapping[str, Record]]]) -> Iterator[Step]:
+def _expand_below(path: Branch, modules: Sequence[tuple[str, Mapping[str, Record]]]) -> Iterator[Step]:
     if not modules:
         return
     (module, experiments), *rest = modules
@@ -114,9 +114,9 @@ def _below(path: Branch, modules: Sequence[tuple[str, Mapping[str, Record]]]) ->
             step = Step((*path, (module, name)), parameters, sample)
             yield step
             if not step.looks:
-                yield from _below(step.path, rest)
-    if module in _LOOKS:
-        yield from _below(path, rest)
+                yield from _expand_below(step.path, rest)
+    if module in _LOOKING_MODULES:
+        yield from _expand_below(path, rest)
 
 
 def seed_of(seed: int, step: Step) -> int:
@@ -124,17 +124,24 @@ def seed_of(seed: int, step: Step) -> int:
 
     All samples of a Splitter are drawn from one.
     """
-    return _whole_of(_digest([seed, step.parent, step.module, step.label])) >> 1
+    return _to_whole_number(_hash_parts([seed, step.parent, step.module, step.label])) >> 1
 
 
 def key_of(step: Step, seed: int, content: Sequence[Path], wanted: Sequence[str], parent: str) -> str:
     """Return the key of a step: a hash of all that its result depends on; bytes of files count, not names."""
     files = [sha256(path) for path in content]
-    own = [_code(), _code_of(step.parameters), step.module, _plain(step.parameters), step.sample, seed_of(seed, step)]
-    return str(_digest([*own, files, list(wanted), parent]).hexdigest())
+    own = [
+        _hash_package(),
+        _hash_foreign_code(step.parameters),
+        step.module,
+        _to_key_parts(step.parameters),
+        step.sample,
+        seed_of(seed, step),
+    ]
+    return str(_hash_parts([*own, files, list(wanted), parent]).hexdigest())
 
 
-def _plain(parameters: Record) -> Any:
+def _to_key_parts(parameters: Record) -> Any:
     # Of limits, results do not depend, but that a gate refuses tables that do not meet; a policy is no field that
     # pydantic can write.
     rules, is_gate = getattr(parameters, "rules", None), bool(getattr(parameters, "limit", None))
@@ -142,21 +149,21 @@ def _plain(parameters: Record) -> Any:
     return fields, is_gate, None if rules is None else rules.to_dict()
 
 
-def _digest(parts: Any) -> Any:
+def _hash_parts(parts: Any) -> Any:
     # The order of entries counts, and 1 is not "1".
     return hashlib.sha256(repr(parts).encode())
 
 
-def _whole_of(digest: Any) -> int:
+def _to_whole_number(digest: Any) -> int:
     return int.from_bytes(digest.digest()[:8], "big")
 
 
-def _code_of(parameters: Record) -> str:
+def _hash_foreign_code(parameters: Record) -> str:
     """Hash the code of an evaluator or synthesizer that is not this package's."""
     codes = []
     # Every step is asked, and entry points take milliseconds.
     if isinstance(parameters, (Synthesis, OwnSynthesizer)) and parameters.name not in METHODS:
-        codes += [kind.fingerprint() for name, kind in installed().items() if name == parameters.name]
+        codes += [kind.fingerprint() for name, kind in plugin_synthesizers().items() if name == parameters.name]
     home = inspect.getsourcefile(type(parameters))
     if home is not None and not type(parameters).__module__.startswith("hushtable."):
         codes.append(sha256(Path(home)))
@@ -164,7 +171,7 @@ def _code_of(parameters: Record) -> str:
 
 
 @cache
-def _code() -> str:
+def _hash_package() -> str:
     """Hash this package and the versions of those it computes with: what others made is not used again."""
     digest = hashlib.sha256()
     home = Path(__file__).parents[1]
@@ -175,7 +182,7 @@ def _code() -> str:
     return digest.hexdigest()
 
 
-_KINDS: Final[Mapping[str, Kind]] = {
+_KIND_BY_TYPE: Final[Mapping[str, Kind]] = {
     "int": "integer",
     "integer": "integer",
     "float": "decimal",
@@ -185,56 +192,61 @@ _KINDS: Final[Mapping[str, Kind]] = {
 }
 
 
-def load(filepath: str, files: NamedFiles, said: FileReading, like: Frame | None = None) -> Frame:
+def read_table(filepath: str, files: NamedFiles, said: FileReading, like: Frame | None = None) -> Frame:
     """Read a table; what was said of the columns of another one, read before, holds for this one too."""
     of_all = () if isinstance(said.na_values, Mapping) else said.na_values
     marks = Dialect() if like is None else like.dialect.marks
     path, dialect = files.find(filepath), replace(marks, missing_values=(*marks.missing_values, *of_all))
-    frame = frames.read(path, dialect=dialect) if said.header_names is None else _headed(path, said, dialect)
+    frame = (
+        frames.read(path, dialect=dialect) if said.header_names is None else _read_without_header(path, said, dialect)
+    )
     if like is not None:
-        frame = frame.told({name: spec for name, spec in like.specs.items() if name in frame.columns})
-    specs = _specs(said, files)
+        frame = frame.with_specs({name: spec for name, spec in like.specs.items() if name in frame.columns})
+    specs = _read_specs(said, files)
     check_columns(tuple(specs), frame.columns, f"what is said of the columns of {path.name}")
-    return _decided(frame.told(specs))
+    return _with_inferred_specs(frame.with_specs(specs))
 
 
-def _specs(said: FileReading, files: NamedFiles) -> dict[str, ColumnSpec]:
+def _read_specs(said: FileReading, files: NamedFiles) -> dict[str, ColumnSpec]:
     """Return what is said of columns: by a schema, by their types, by what means missing in them."""
     specs = {
         name: ColumnSpec(
-            _KINDS[field.type] if field.type else None,
+            _KIND_BY_TYPE[field.type] if field.type else None,
             format=None if field.datetime_format == "auto" else field.datetime_format,
             missing_values=field.na_values or None,
         )
         for name, field in _read_schema(said.schema_, files).fields.items()
     }
     for kind, names in said.column_types.items():
-        specs |= {name: ColumnSpec(_KINDS[kind.lower()]).completed(specs.get(name, ColumnSpec())) for name in names}
+        specs |= {
+            name: ColumnSpec(_KIND_BY_TYPE[kind.lower()]).with_defaults_from(specs.get(name, ColumnSpec()))
+            for name in names
+        }
     if isinstance(said.na_values, Mapping):
         for name, texts in said.na_values.items():
-            specs[name] = ColumnSpec(missing_values=texts).completed(specs.get(name, ColumnSpec()))
+            specs[name] = ColumnSpec(missing_values=texts).with_defaults_from(specs.get(name, ColumnSpec()))
     return specs
 
 
-def _decided(frame: Frame) -> Frame:
+def _with_inferred_specs(frame: Frame) -> Frame:
     """Return a table that is read alike in all its parts: numbers in some rows of a column of texts are texts too."""
     if not frame.is_text:
         return frame
-    known = frame.learned()
+    known = frame.with_learned_specs()
     kinds = {column.name: column.kind for column in Table.encode(known).columns}
-    return known.told({name: ColumnSpec(kind) for name, kind in kinds.items() if kind == "category"})
+    return known.with_specs({name: ColumnSpec(kind) for name, kind in kinds.items() if kind == "category"})
 
 
 def _read_schema(schema: str | Schema | None, files: NamedFiles) -> Schema:
     if not isinstance(schema, str):
         return schema or Schema()
-    text = plain_yaml.text_of(files.find(schema), "schema", "it is YAML in UTF-8.", PipelineError)
-    given, tree = plain_yaml.read(text, schema, PipelineError)
-    known = validated(Schema, given, schema, tree)
+    text = plain_yaml.read_file(files.find(schema), "schema", "it is YAML in UTF-8.", PipelineError)
+    given, tree = plain_yaml.parse(text, schema, PipelineError)
+    known = validate_record(Schema, given, schema, tree)
     return known if isinstance(known, Schema) else Schema()
 
 
-def _headed(path: Path, said: FileReading, dialect: Dialect) -> Frame:
+def _read_without_header(path: Path, said: FileReading, dialect: Dialect) -> Frame:
     """Read a CSV without a header; the delimiter is the one that splits its first line into as many cells as names."""
     names = list(said.header_names or ())
     try:
@@ -260,8 +272,8 @@ def _n_cells(line: str, delimiter: str) -> int:
         return 0
 
 
-_TABLE: Final = "table.parquet"
-_RELEASE: Final = "release.csv"
+_TABLE_FILE: Final = "table.parquet"
+_RELEASE_FILE: Final = "release.csv"
 """The names of what is kept; what is saved gets others."""
 
 
@@ -275,37 +287,37 @@ class Doing:
     key: str  # under which its result is kept
 
 
-def made(step: Step, before: Tables | None, doing: Doing) -> Tables:
+def make_tables(step: Step, before: Tables | None, doing: Doing) -> Tables:
     """Carry out a step that makes tables."""
     parameters = step.parameters
     if isinstance(parameters, Loading):
         assert parameters.filepath is not None, "a download is refused before"
-        frame = load(parameters.filepath, doing.files, parameters)
+        frame = read_table(parameters.filepath, doing.files, parameters)
         return Tables(frame, frame)
     if isinstance(parameters, GivenSplit):
-        return _given_split(parameters, before, doing.files)
+        return _read_given_split(parameters, before, doing.files)
     if isinstance(parameters, GivenTable):
-        return _given(parameters, before, doing.files)
+        return _read_given_table(parameters, before, doing.files)
     assert before is not None, "a pipeline begins with a table"
     if isinstance(parameters, Splitting):
-        return _split(parameters, before, step.sample, doing.seed)
+        return _split_table(parameters, before, step.sample, doing.seed)
     if isinstance(parameters, Cleaning):
         if (draw := before.redraw) is not None:
-            before = replace(before, redraw=lambda n, trial: cleaned(draw(n, trial), parameters)[0])
-        return _with_counts(before, step, *cleaned(before.current, parameters))
+            before = replace(before, redraw=lambda n, trial: clean_rows(draw(n, trial), parameters)[0])
+        return _with_counts(before, step, *clean_rows(before.current, parameters))
     if isinstance(parameters, Constraining):
-        return _with_counts(before, step, *constrained(before.current, rules_of(parameters), before.redraw))
+        return _with_counts(before, step, *apply_rules(before.current, rules_of(parameters), before.redraw))
     if isinstance(parameters, Releasing):
-        return _released(parameters, before, doing)
-    return _synthesized(parameters, before, doing)
+        return _protect_table(parameters, before, doing)
+    return _synthesize_table(parameters, before, doing)
 
 
-def looked_at(step: Step, tables: Tables, doing: Doing, wanted: Sequence[str]) -> Evaluation:
+def evaluate_tables(step: Step, tables: Tables, doing: Doing, wanted: Sequence[str]) -> Evaluation:
     """Carry out a step that looks at tables."""
     if isinstance(step.parameters, Evaluator):
         with as_gate(bool(step.parameters.limit)):
             return step.parameters.evaluate(tables, doing.files, doing.seed, wanted)
-    return _described(tables.current)
+    return _describe_table(tables.current)
 
 
 def files_of(parameters: Record, files: NamedFiles) -> list[Path]:
@@ -342,15 +354,15 @@ def _with_counts(before: Tables, step: Step, current: Frame, counts: Mapping[str
     return replace(before, current=current, release=release, counts={**before.counts, **told})
 
 
-def _given_split(parameters: GivenSplit, before: Tables | None, files: NamedFiles) -> Tables:
+def _read_given_split(parameters: GivenSplit, before: Tables | None, files: NamedFiles) -> Tables:
     like = None if before is None else before.original
-    original = load(parameters.filepath.ori, files, parameters.reading, like)
-    control = load(parameters.filepath.control, files, FileReading(schema=parameters.schema_.control), original)
+    original = read_table(parameters.filepath.ori, files, parameters.reading, like)
+    control = read_table(parameters.filepath.control, files, FileReading(schema=parameters.schema_.control), original)
     return Tables(original, original, control)
 
 
-def _given(parameters: GivenTable, before: Tables | None, files: NamedFiles) -> Tables:
-    frame = load(parameters.filepath, files, parameters, None if before is None else before.original)
+def _read_given_table(parameters: GivenTable, before: Tables | None, files: NamedFiles) -> Tables:
+    frame = read_table(parameters.filepath, files, parameters, None if before is None else before.original)
     if parameters.sample_num_rows is not None:
         frame = frame.take(np.arange(min(parameters.sample_num_rows, frame.n_rows)))
     if before is None:
@@ -358,19 +370,19 @@ def _given(parameters: GivenTable, before: Tables | None, files: NamedFiles) -> 
     return replace(before, current=frame, is_made=True, protected=None, release=None, redraw=None)
 
 
-def _split(parameters: Splitting, before: Tables, sample: int, seed: int) -> Tables:
+def _split_table(parameters: Splitting, before: Tables, sample: int, seed: int) -> Tables:
     frame = before.current
     persons = None if parameters.person is None else persons_of(frame, parameters.person)
     given = parameters.random_state
     if given is not None:
-        seed = given if type(given) is int and given >= 0 else _whole_of(_digest(given))
+        seed = given if type(given) is int and given >= 0 else _to_whole_number(_hash_parts(given))
     rng = np.random.default_rng(seed)
-    train, control = _samples(parameters, frame.n_rows, rng, persons)[sample]
+    train, control = _draw_samples(parameters, frame.n_rows, rng, persons)[sample]
     original, kept_out = frame.take(train), frame.take(control)
     return replace(before, current=original, original=original, control=kept_out, redraw=None)
 
 
-def _samples(
+def _draw_samples(
     parameters: Splitting, n_rows: int, rng: np.random.Generator, persons: Any
 ) -> list[tuple[CountArray, CountArray]]:
     """Draw all samples, each of which shares no more of its rows with one before than is allowed."""
@@ -391,7 +403,7 @@ def _samples(
     return drawn
 
 
-def _synthesized(parameters: Any, before: Tables, doing: Doing) -> Tables:
+def _synthesize_table(parameters: Any, before: Tables, doing: Doing) -> Tables:
     source, method = before.current, parameters.name
     if isinstance(parameters, Synthesis) and parameters.values:
         method = {method: {"values": parameters.values}}
@@ -399,36 +411,36 @@ def _synthesized(parameters: Any, before: Tables, doing: Doing) -> Tables:
     def draw(n: int, trial: int) -> Frame:
         return synthesize_frame(source, method, n, doing.seed + trial)
 
-    table = _kept_table(source, doing)
+    table = _load_kept_table(source, doing)
     if table is None:
         table = draw(parameters.sample_num_rows or source.n_rows, 0)
         if doing.store.lasts:
-            with doing.store.making(doing.key) as folder:
-                frames.write(table, folder / _TABLE)
+            with doing.store.create_result(doing.key) as folder:
+                frames.write(table, folder / _TABLE_FILE)
     # Nothing was claimed of what is made up of a release.
     return replace(before, current=table, is_made=True, protected=None, release=None, redraw=draw)
 
 
-def _kept_table(source: Frame, doing: Doing) -> Frame | None:
+def _load_kept_table(source: Frame, doing: Doing) -> Frame | None:
     """Read a table that was drawn before; None where there is none, or it is damaged."""
     kept = doing.store.find(doing.key)
     if kept is None:
         return None
     try:
-        return replace(source, data=frames.read(kept / _TABLE).data)
+        return replace(source, data=frames.read(kept / _TABLE_FILE).data)
     except InputError:
         return None
 
 
-def _released(parameters: Releasing, before: Tables, doing: Doing) -> Tables:
+def _protect_table(parameters: Releasing, before: Tables, doing: Doing) -> Tables:
     """Protect a table; what is published is read from the verified file, as anyone would."""
-    path = doing.store.folder / doing.key / _RELEASE
+    path = doing.store.folder / doing.key / _RELEASE_FILE
     if not _is_whole(path, doing):
         rules = policy_of(parameters, doing.files)
         key = None if parameters.key_file is None else doing.files.find(parameters.key_file).read_bytes()
         release = rules.protect(before.current, key=key)
-        with doing.store.making(doing.key) as folder:
-            release.write(folder / _RELEASE, external=parameters.external, policy=rules.to_dict())
+        with doing.store.create_result(doing.key) as folder:
+            release.write(folder / _RELEASE_FILE, external=parameters.external, policy=rules.to_dict())
     current = frames.read(path, dialect=manifest.dialect_of(path))
     removed = tuple(name for name in before.current.columns if name not in current.columns)
     return replace(
@@ -454,15 +466,18 @@ def _is_whole(release: Path, doing: Doing) -> bool:
     return codebook_paths(release)[1].is_file()
 
 
-def _described(frame: Frame) -> Evaluation:
-    found = describe(Table.encode(frame))
+def _describe_table(frame: Frame) -> Evaluation:
+    found = describe_table(Table.encode(frame))
     names = list(found.columns)
-    return Evaluation.of_figures(
+    return Evaluation.from_figures(
         {"row_count": found.n_rows, "col_count": found.n_columns, "na_count": found.n_incomplete},
         {
             "columnwise": {
                 "column": names,
-                **{word: [getattr(found.columns[name], figure) for name in names] for figure, word in _FIGURES.items()},
+                **{
+                    word: [getattr(found.columns[name], figure) for name in names]
+                    for figure, word in _NAME_BY_FIGURE.items()
+                },
             },
             "pairwise": {
                 "column1": [first for first, _ in found.correlations],
@@ -473,7 +488,7 @@ def _described(frame: Frame) -> Evaluation:
     )
 
 
-_FIGURES: Final[Mapping[str, str]] = {
+_NAME_BY_FIGURE: Final[Mapping[str, str]] = {
     "mean": "mean",
     "median": "median",
     "std": "std",

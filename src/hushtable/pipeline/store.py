@@ -21,14 +21,14 @@ if sys.platform != "win32":
     import fcntl
 
 FOLDER: Final = ".hushtable"
-_MARK: Final = "README.txt"
-_IGNORED: Final = ".gitignore"
-_LOCK: Final = "lock"
+_MARK_FILE: Final = "README.txt"
+_GITIGNORE_FILE: Final = ".gitignore"
+_LOCK_FILE: Final = "lock"
 _MARK_TEXT: Final = (
     "Results that `hushtable run` keeps between runs. They hold people's data.\n"
     "`hushtable run FILE --clean` removes them.\n"
 )
-_ENTRY: Final = re.compile(r"[0-9a-f]{64}|part-[0-9a-f]{16}")
+_RESULT_PATTERN: Final = re.compile(r"[0-9a-f]{64}|part-[0-9a-f]{16}")
 
 
 class Store:
@@ -46,11 +46,11 @@ class Store:
         if self._place is None:
             self._place = Path(self._held.enter_context(tempfile.TemporaryDirectory(prefix="hushtable-")))
         else:
-            self.is_new = _make(self._place)
-            self._held.enter_context(_locked(self._place))
+            self.is_new = _make_folder(self._place)
+            self._held.enter_context(_lock_folder(self._place))
             # What a kill left.
             for part in self._place.glob("part-*"):
-                _remove(part)
+                _remove_path(part)
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -71,10 +71,10 @@ class Store:
     def drop(self, key: str) -> None:
         """Remove a result."""
         self._made.discard(key)
-        _remove(self.folder / key)
+        _remove_path(self.folder / key)
 
     @contextlib.contextmanager
-    def making(self, key: str) -> Iterator[Path]:
+    def create_result(self, key: str) -> Iterator[Path]:
         """Yield a folder for a result, which gets its name when it is whole."""
         part = self.folder / f"part-{secrets.token_hex(8)}"
         try:
@@ -90,7 +90,7 @@ class Store:
             hint = "make room there, or run with --no-cache."
             raise kind(f"cannot keep a result in {str(self.folder)!r}: {why}.", hint=hint) from None
         finally:
-            _remove(part)
+            _remove_path(part)
 
 
 def clean(folder: Path) -> bool:
@@ -98,11 +98,11 @@ def clean(folder: Path) -> bool:
     if not folder.is_dir():
         return False
     _check_own(folder)
-    with _locked(folder):
+    with _lock_folder(folder):
         for name in os.listdir(folder):
-            if _ENTRY.fullmatch(name):
-                _remove(folder / name)
-        for name in (_MARK, _IGNORED, _LOCK):
+            if _RESULT_PATTERN.fullmatch(name):
+                _remove_path(folder / name)
+        for name in (_MARK_FILE, _GITIGNORE_FILE, _LOCK_FILE):
             (folder / name).unlink(missing_ok=True)
     strangers = os.listdir(folder)
     if strangers:
@@ -114,18 +114,18 @@ def clean(folder: Path) -> bool:
     return True
 
 
-def _make(folder: Path) -> bool:
+def _make_folder(folder: Path) -> bool:
     """Make the folder; tell whether it is new."""
     try:
         if folder.exists() or folder.is_symlink():
             _check_own(folder)
-        is_new = not (folder / _MARK).is_file()
+        is_new = not (folder / _MARK_FILE).is_file()
         folder.mkdir(mode=0o700, exist_ok=True)
         folder.chmod(0o700)
         if is_new:
             # So that nobody commits it.
-            (folder / _IGNORED).write_text("*\n", encoding="utf-8")
-            (folder / _MARK).write_text(_MARK_TEXT, encoding="utf-8")
+            (folder / _GITIGNORE_FILE).write_text("*\n", encoding="utf-8")
+            (folder / _MARK_FILE).write_text(_MARK_TEXT, encoding="utf-8")
     except OSError as error:
         raise InputError(
             f"cannot keep results in {str(folder)!r}: {error.strerror or type(error).__name__}.",
@@ -135,7 +135,7 @@ def _make(folder: Path) -> bool:
 
 
 def _check_own(folder: Path) -> None:
-    mark = folder / _MARK
+    mark = folder / _MARK_FILE
     is_own = mark.is_file() and mark.read_bytes() == _MARK_TEXT.encode()
     if folder.is_symlink() or not (is_own or (folder.is_dir() and not any(folder.iterdir()))):
         raise InputError(
@@ -145,9 +145,9 @@ def _check_own(folder: Path) -> None:
 
 
 @contextlib.contextmanager
-def _locked(folder: Path) -> Iterator[None]:
+def _lock_folder(folder: Path) -> Iterator[None]:
     """Hold the folder for one run; another would remove what this one reads."""
-    with open(folder / _LOCK, "ab", opener=partial(os.open, mode=0o600)) as file:
+    with open(folder / _LOCK_FILE, "ab", opener=partial(os.open, mode=0o600)) as file:
         if sys.platform != "win32":
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -159,7 +159,7 @@ def _locked(folder: Path) -> Iterator[None]:
         yield
 
 
-def _remove(path: Path) -> None:
+def _remove_path(path: Path) -> None:
     if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path, ignore_errors=True)
     else:

@@ -14,7 +14,7 @@ import numpy as np
 
 from hushtable._types import CountArray, FloatArray
 from hushtable.plots import style
-from hushtable.plots.style import EDGE, FAINT, INK, PALETTE
+from hushtable.plots.style import EDGE_WIDTH, FAINT, INK, PALETTE
 
 __all__ = [
     "PALETTE",
@@ -45,9 +45,9 @@ _INCHES_A_BAR: Final = 0.24
 _INCHES_A_CELL: Final = 0.36
 _INCHES_A_LETTER: Final = 0.075
 # The share of a search in which most of it happened.
-_AT_ONCE: Final = 0.05
+_SUDDEN_SHARE: Final = 0.05
 # Scales that differ more than this cannot share a linear axis.
-_MOST_APART: Final = 20.0
+_MAX_SCALE_RATIO: Final = 20.0
 
 
 def class_sizes(
@@ -78,35 +78,35 @@ def risk_by_k(
     ``k`` ascends from 1; a stair keeps its height up to the next k. ``people`` is what k counts: "records", or
     "persons".
     """
-    axes = style.axes_of(ax, height=_height(len(shares)))
-    _lines(axes, k, shares, drawstyle="steps-post")
+    axes = style.axes_of(ax, height=_figure_height(len(shares)))
+    _plot_lines(axes, k, shares, drawstyle="steps-post")
     axes.set_xscale("log")
     if len(k):
-        style.name_whole(axes.xaxis, min(k), max(k))
+        style.name_log_ticks(axes.xaxis, min(k), max(k))
     axes.set_ylim(bottom=0)
-    style.percent(axes.yaxis)
+    style.format_percent_axis(axes.yaxis)
     smaller = (
         "records in classes smaller than k" if people == "records" else f"records in classes of fewer than k {people}"
     )
-    style.dress(axes, title=title, xlabel=f"k ({people})", ylabel=smaller)
+    style.label_axes(axes, title=title, xlabel=f"k ({people})", ylabel=smaller)
     return axes
 
 
 def bars(names: Sequence[str], values: Sequence[float | None], *, label: str, title: str = "", ax: Any = None) -> Any:
     """Draw a bar with its number for every name, the first at the top; return the axes."""
     axes = style.axes_of(ax, height=max(_INCHES_HIGH, 1.0 + _INCHES_A_BAR * len(names)))
-    lengths = style.numbers(values)
+    lengths = style.to_floats(values)
     places = np.flatnonzero(np.isfinite(lengths))
-    axes.barh(places, lengths[places], height=0.7, color=PALETTE[0], edgecolor=INK, linewidth=EDGE)
+    axes.barh(places, lengths[places], height=0.7, color=PALETTE[0], edgecolor=INK, linewidth=EDGE_WIDTH)
     small = {"textcoords": "offset points", "fontsize": style.text_size(axes)}
     for place, length in zip(places.tolist(), lengths[places].tolist(), strict=True):
         side, ha = (3, "left") if length >= 0 else (-3, "right")
-        axes.annotate(style.told(length), (length, place), (side, 0), ha=ha, va="center", **small)
+        axes.annotate(style.format_number(length), (length, place), (side, 0), ha=ha, va="center", **small)
     style.name_ticks(axes, "y", names)
     axes.set_ylim(len(names) - 0.5, -0.5 if len(names) else 0.5)
     # Room for the number at the longest bar.
     axes.margins(x=0.18)
-    style.dress(axes, title=title, xlabel=label, ylabel="", grid="x")
+    style.label_axes(axes, title=title, xlabel=label, ylabel="", grid="x")
     return axes
 
 
@@ -115,10 +115,10 @@ def by_size(
 ) -> Any:
     """Draw a bar with its number for every size of a column set; return the axes."""
     axes = style.axes_of(ax)
-    heights = style.numbers(counts)
+    heights = style.to_floats(counts)
     places = np.flatnonzero(np.isfinite(heights))
-    axes.bar(places, heights[places], width=0.8, color=PALETTE[0], edgecolor=INK, linewidth=EDGE)
-    texts = [style.told(height) for height in heights[places].tolist()]
+    axes.bar(places, heights[places], width=0.8, color=PALETTE[0], edgecolor=INK, linewidth=EDGE_WIDTH)
+    texts = [style.format_number(height) for height in heights[places].tolist()]
     upright = len(sizes) * max(map(len, texts), default=0) > 42
     how = {"textcoords": "offset points", "fontsize": style.text_size(axes), "rotation": 90 if upright else 0}
     for place, height, text in zip(places.tolist(), heights[places].tolist(), texts, strict=True):
@@ -128,8 +128,8 @@ def by_size(
     if len(sizes):
         axes.set_xlim(-0.6, len(sizes) - 0.4)
     axes.set_ylim(bottom=0)
-    style.separated(axes.yaxis)
-    style.dress(axes, title=title, xlabel="columns in the set", ylabel=label, grid="y")
+    style.format_number_axis(axes.yaxis)
+    style.label_axes(axes, title=title, xlabel="columns in the set", ylabel=label, grid="y")
     return axes
 
 
@@ -142,10 +142,10 @@ def distributions(
     ax: Any = None,
 ) -> Any:
     """Draw how often values or bins of a column occur, beside one another for every series; return the axes."""
-    axes = style.axes_of(ax, height=_height(len(shares)))
-    _grouped(axes, places, shares)
-    style.percent(axes.yaxis)
-    style.dress(axes, title=title, xlabel=label, ylabel="share of records", grid="y")
+    axes = style.axes_of(ax, height=_figure_height(len(shares)))
+    _plot_bar_groups(axes, places, shares)
+    style.format_percent_axis(axes.yaxis)
+    style.label_axes(axes, title=title, xlabel=label, ylabel="share of records", grid="y")
     return axes
 
 
@@ -161,17 +161,17 @@ def terms(
     Terms on scales far from one another share an axis that is linear up to the power of ten over the smallest of
     them, and logarithmic above.
     """
-    axes = style.axes_of(ax, height=_height(len(values)))
-    found = _lines(axes, steps, values, drawstyle="steps-post")
+    axes = style.axes_of(ax, height=_figure_height(len(values)))
+    found = _plot_lines(axes, steps, values, drawstyle="steps-post")
     highest = [float(np.nanmax(np.abs(each))) for each in found if np.isfinite(each).any()]
     highest = [each for each in highest if each > 0]
-    if highest and max(highest) > _MOST_APART * min(highest):
+    if highest and max(highest) > _MAX_SCALE_RATIO * min(highest):
         axes.set_yscale("symlog", linthresh=10.0 ** np.ceil(np.log10(min(highest))))
         if all((each[np.isfinite(each)] >= 0).all() for each in found):
             axes.set_ylim(bottom=0)
-        style.separated(axes.yaxis, whole=False)
+        style.format_number_axis(axes.yaxis, whole=False)
     _count_sets(axes, steps)
-    style.dress(axes, title=title, xlabel="column sets evaluated", ylabel="term")
+    style.label_axes(axes, title=title, xlabel="column sets evaluated", ylabel="term")
     return axes
 
 
@@ -191,9 +191,9 @@ def pareto(
     (dots,) = axes.plot(
         *at.T, color=FAINT, marker=".", markersize=4, linestyle="none", rasterized=len(at) > _MOST_VECTORS
     )
-    (best,) = axes.plot(*chosen.T, **style.line(style.look(1)), zorder=3)
-    style.legend(axes, [dots, best], ["column sets", "no other betters these in both"])
-    style.dress(axes, title=title, xlabel=labels[0], ylabel=labels[1])
+    (best,) = axes.plot(*chosen.T, **style.line_look(style.series_look(1)), zorder=3)
+    style.add_legend(axes, [dots, best], ["column sets", "no other betters these in both"])
+    style.label_axes(axes, title=title, xlabel=labels[0], ylabel=labels[1])
     return axes
 
 
@@ -202,9 +202,9 @@ def histogram(values: FloatArray, *, label: str, title: str = "", ax: Any = None
     axes = style.axes_of(ax)
     # Bins as wide as numpy's rule wants them would be millions where one value is far out.
     n_bins = min(len(np.histogram_bin_edges(values, bins="sturges")) - 1, 100)
-    axes.hist(values, bins=n_bins, color=PALETTE[0], edgecolor=INK, linewidth=EDGE)
-    style.separated(axes.yaxis)
-    style.dress(axes, title=title, xlabel=label, ylabel="parts", grid="y")
+    axes.hist(values, bins=n_bins, color=PALETTE[0], edgecolor=INK, linewidth=EDGE_WIDTH)
+    style.format_number_axis(axes.yaxis)
+    style.label_axes(axes, title=title, xlabel=label, ylabel="parts", grid="y")
     return axes
 
 
@@ -220,10 +220,10 @@ def ecdf(values: FloatArray, *, label: str, normal: bool = True, title: str = ""
         grid = np.linspace(ordered[0], ordered[-1], 200)
         curve = ndtr((grid - ordered.mean()) / ordered.std())
         lines += axes.plot(grid, curve, linestyle="--", label="normal", color=PALETTE[1], linewidth=1.6)
-        style.legend(axes, lines, ["empirical", "normal of the same mean and sd"])
+        style.add_legend(axes, lines, ["empirical", "normal of the same mean and sd"])
     axes.set_ylim(bottom=0)
-    style.percent(axes.yaxis)
-    style.dress(axes, title=title, xlabel=label, ylabel="share of parts")
+    style.format_percent_axis(axes.yaxis)
+    style.label_axes(axes, title=title, xlabel=label, ylabel="share of parts")
     return axes
 
 
@@ -238,7 +238,7 @@ def qq(values: FloatArray, *, label: str, title: str = "", ax: Any = None) -> An
     normal = ndtri((np.arange(1, len(values) + 1) - 0.5) / len(values))
     axes.scatter(normal, np.sort(values), s=12, color=PALETTE[0], zorder=2, rasterized=len(values) > _MOST_VECTORS)
     axes.axline((0.0, float(values.mean())), slope=float(values.std()), linestyle="--", color=PALETTE[1])
-    style.dress(axes, title=title, xlabel="normal quantile", ylabel=label)
+    style.label_axes(axes, title=title, xlabel="normal quantile", ylabel=label)
     return axes
 
 
@@ -258,16 +258,16 @@ def evolution(
     """
     axes = style.axes_of(ax)
     # Wide, and below the steps: where a step keeps the best, both are seen.
-    first = {**style.line(style.look(0)), "marker": "", "linewidth": 2.4}
-    lines = axes.plot(steps, style.numbers(best), label="best so far", drawstyle="steps-post", **first)
+    first = {**style.line_look(style.series_look(0)), "marker": "", "linewidth": 2.4}
+    lines = axes.plot(steps, style.to_floats(best), label="best so far", drawstyle="steps-post", **first)
     if mean is not None and current is not None and np.array_equal(current, mean, equal_nan=True):
         mean = None
-    for values, name, how in ((current, "step", style.look(1)), (mean, "mean of step", style.look(2))):
+    for values, name, how in ((current, "step", style.series_look(1)), (mean, "mean of step", style.series_look(2))):
         if values is None:
             continue
-        heights = style.numbers(values)
+        heights = style.to_floats(values)
         ended = np.isfinite(heights)
-        look = style.line(how)
+        look = style.line_look(how)
         # A long search is a line: dots would hide one another.
         if name == "step" and ended.sum() <= _MOST_MARKERS:
             look["linestyle"] = "none"
@@ -275,9 +275,9 @@ def evolution(
             look |= {"marker": "", "linewidth": 1.2}
         lines += axes.plot(np.asarray(steps)[ended], heights[ended], label=name, **look)
     if len(lines) > 1:
-        style.legend(axes, lines, [each.get_label() for each in lines])
+        style.add_legend(axes, lines, [each.get_label() for each in lines])
     _count_sets(axes, steps)
-    style.dress(axes, title=title, xlabel="column sets evaluated", ylabel=label)
+    style.label_axes(axes, title=title, xlabel="column sets evaluated", ylabel=label)
     return axes
 
 
@@ -287,14 +287,14 @@ def heat_map(matrix: FloatArray, names: Sequence[str], *, label: str, title: str
     Numbers are black or white, whichever stands out from their cell. A figure of its own grows with the number of
     names, so that they stay legible; on given axes their size shrinks with it. Undefined cells stay blank.
     """
-    n, room = len(names), _INCHES_A_LETTER * max((len(style.short(name)) for name in names), default=0)
+    n, room = len(names), _INCHES_A_LETTER * max((len(style.shorten_text(name)) for name in names), default=0)
     side = _INCHES_A_CELL * n + room
     axes = style.axes_of(ax, width=max(4.2, side + 1.1), height=max(_INCHES_HIGH, side + 0.4))
     places = range(n)
     image = axes.imshow(matrix, vmin=-1, vmax=1, cmap="RdBu_r")
-    style.dress(axes, title=title, xlabel="", ylabel="", grid="")
+    style.label_axes(axes, title=title, xlabel="", ylabel="", grid="")
     axes.spines[:].set_visible(False)
-    axes.set_xticks(places, [style.short(name) for name in names], rotation=90, parse_math=False)
+    axes.set_xticks(places, [style.shorten_text(name) for name in names], rotation=90, parse_math=False)
     style.name_ticks(axes, "y", names)
     # Five characters in a cell; how large the cells of given axes are, the axes say before the map makes them square.
     box = axes.get_window_extent()
@@ -304,11 +304,13 @@ def heat_map(matrix: FloatArray, names: Sequence[str], *, label: str, title: str
         for j in places:
             if np.isfinite(matrix[i, j]):
                 ink = style.readable_on(image.cmap(image.norm(matrix[i, j])))
-                axes.text(j, i, style.correlation(matrix[i, j]), ha="center", va="center", fontsize=size, color=ink)
+                axes.text(
+                    j, i, style.format_correlation(matrix[i, j]), ha="center", va="center", fontsize=size, color=ink
+                )
     bar = axes.figure.colorbar(image, ax=axes)
     bar.ax.tick_params(labelsize=style.text_size(axes))
     bar.outline.set_visible(False)
-    bar.set_label(style.plain(label), size=axes.xaxis.label.get_size(), parse_math=False)
+    bar.set_label(style.to_one_line(label), size=axes.xaxis.label.get_size(), parse_math=False)
     return axes
 
 
@@ -318,12 +320,12 @@ def convergence(
     """Draw how the best loss fell, and a proven bound rose where there is one (NaN where not); return the axes."""
     axes = style.axes_of(ax)
     names = ["best loss"]
-    lines = axes.plot(steps, losses, label=names[0], drawstyle="steps-post", **_stair(0))
+    lines = axes.plot(steps, losses, label=names[0], drawstyle="steps-post", **_stair_look(0))
     if np.isfinite(bounds).any():
         names.append("proven bound")
-        lines += axes.plot(steps, bounds, label=names[1], drawstyle="steps-post", **_stair(1))
-        style.legend(axes, lines, names)
-    style.dress(axes, title=title, xlabel=label, ylabel="loss")
+        lines += axes.plot(steps, bounds, label=names[1], drawstyle="steps-post", **_stair_look(1))
+        style.add_legend(axes, lines, names)
+    style.label_axes(axes, title=title, xlabel=label, ylabel="loss")
     return axes
 
 
@@ -333,16 +335,16 @@ def tradeoff(
     """Draw what the number of clusters costs (left) and keeps (right); return the axes of the left."""
     axes = style.axes_of(ax)
     right = axes.twinx()
-    lines = axes.plot(clusters, stars, label="stars", **style.line(style.look(0)))
-    lines += right.plot(clusters, kept, label=label, **style.line(style.look(1)))
-    style.legend(axes, lines, ["stars (left)", f"{label} (right)"])
-    style.separated(axes.xaxis)
-    style.separated(axes.yaxis)
-    style.dress(right, xlabel="clusters", ylabel=label, grid="")
+    lines = axes.plot(clusters, stars, label="stars", **style.line_look(style.series_look(0)))
+    lines += right.plot(clusters, kept, label=label, **style.line_look(style.series_look(1)))
+    style.add_legend(axes, lines, ["stars (left)", f"{label} (right)"])
+    style.format_number_axis(axes.xaxis)
+    style.format_number_axis(axes.yaxis)
+    style.label_axes(right, xlabel="clusters", ylabel=label, grid="")
     right.spines["right"].set_visible(True)
     right.tick_params(labelsize=axes.yaxis.get_tick_params()["labelsize"] if ax is None else None)
     right.yaxis.label.set_size(axes.yaxis.label.get_size())
-    style.dress(axes, title=title, xlabel="clusters", ylabel="stars")
+    style.label_axes(axes, title=title, xlabel="clusters", ylabel="stars")
     return axes
 
 
@@ -356,40 +358,40 @@ def risk_against_loss(
     ax: Any = None,
 ) -> Any:
     """Draw lines of points (loss, risk), and where they bend most, where there is such a point; return the axes."""
-    axes = style.axes_of(ax, height=_height(len(lines)))
+    axes = style.axes_of(ax, height=_figure_height(len(lines)))
     handles, names = [], list(lines)
     for i, (name, points) in enumerate(lines.items()):
-        handles += axes.plot(*np.asarray(points).T, label=name, **style.line(style.look(i)))
+        handles += axes.plot(*np.asarray(points).T, label=name, **style.line_look(style.series_look(i)))
     if knee is not None:
         ring = {"marker": "o", "markersize": 14, "fillstyle": "none", "linestyle": "none", "color": INK}
         handles += axes.plot(*knee, label=mark, **ring)
         names.append(mark)
-    style.legend(axes, handles, names)
-    style.dress(axes, title=title, xlabel=label, ylabel="highest risk of a record")
+    style.add_legend(axes, handles, names)
+    style.label_axes(axes, title=title, xlabel=label, ylabel="highest risk of a record")
     return axes
 
 
-def _height(n_series: int) -> float:
+def _figure_height(n_series: int) -> float:
     """Return the inches of a figure whose legend does not take the room of the data."""
     return _INCHES_HIGH + _INCHES_A_SERIES * max(0, n_series - 3)
 
 
 def _count_sets(axes: Any, steps: Any) -> None:
     """Write how many sets were evaluated: on a logarithmic axis where most of what happened, happened at once."""
-    if len(steps) > 2 and np.min(steps) > 0 and np.median(steps) < _AT_ONCE * np.max(steps):
+    if len(steps) > 2 and np.min(steps) > 0 and np.median(steps) < _SUDDEN_SHARE * np.max(steps):
         axes.set_xscale("log")
-        style.name_whole(axes.xaxis, float(np.min(steps)), float(np.max(steps)))
+        style.name_log_ticks(axes.xaxis, float(np.min(steps)), float(np.max(steps)))
     else:
-        style.separated(axes.xaxis)
+        style.format_number_axis(axes.xaxis)
 
 
-def _grouped(axes: Any, places: Sequence[str], shares: Mapping[str, Sequence[float | None]]) -> None:
+def _plot_bar_groups(axes: Any, places: Sequence[str], shares: Mapping[str, Sequence[float | None]]) -> None:
     """Draw a group of bars at every place, one for each series that has a value there."""
     width = 0.8 / max(len(shares), 1)
     # Of thin bars the edges would be all there is to see.
-    edge = EDGE if len(shares) * len(places) <= _MOST_EDGES else EDGE / 4
+    edge = EDGE_WIDTH if len(shares) * len(places) <= _MOST_EDGES else EDGE_WIDTH / 4
     for i, (name, values) in enumerate(shares.items()):
-        heights, how = style.numbers(values), style.look(i)
+        heights, how = style.to_floats(values), style.series_look(i)
         at = np.flatnonzero(np.isfinite(heights))
         axes.bar(
             at + (i - (len(shares) - 1) / 2) * width,
@@ -406,23 +408,25 @@ def _grouped(axes: Any, places: Sequence[str], shares: Mapping[str, Sequence[flo
         axes.set_xlim(-0.6, len(places) - 0.4)
     axes.set_ylim(bottom=0)
     if len(shares) > 1:
-        style.legend(axes, [style.patch(style.look(i)) for i in range(len(shares))], list(shares))
+        style.add_legend(axes, [style.legend_patch(style.series_look(i)) for i in range(len(shares))], list(shares))
 
 
-def _lines(axes: Any, steps: Any, values: Mapping[str, Sequence[float | None]], *, drawstyle: str) -> list[FloatArray]:
+def _plot_lines(
+    axes: Any, steps: Any, values: Mapping[str, Sequence[float | None]], *, drawstyle: str
+) -> list[FloatArray]:
     """Draw a line for every series, with markers where points are few, and return its heights."""
     handles, drawn = [], []
     for i, (name, each) in enumerate(values.items()):
-        heights, how = style.numbers(each), style.line(style.look(i))
+        heights, how = style.to_floats(each), style.line_look(style.series_look(i))
         # Of many points some carry the marker, each series another: lines must differ without colour.
         every: Any = 1 if len(heights) <= _MOST_MARKERS else (i * len(heights) // 40, len(heights) // 8)
         every = every if every == 1 or len(values) > 1 else []
         handles += axes.plot(steps, heights, label=name, drawstyle=drawstyle, markevery=every, **how)
         drawn.append(heights)
     if len(handles) > 1:
-        style.legend(axes, handles, list(values))
+        style.add_legend(axes, handles, list(values))
     return drawn
 
 
-def _stair(i: int) -> dict[str, Any]:
-    return {**style.line(style.look(i)), "marker": ""}
+def _stair_look(i: int) -> dict[str, Any]:
+    return {**style.line_look(style.series_look(i)), "marker": ""}

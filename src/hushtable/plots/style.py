@@ -23,16 +23,16 @@ PALETTE: Final = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e
 INK: Final = "#000000"
 FAINT: Final = "#b0b0b0"
 """Of grids and reference lines."""
-EDGE: Final = 0.6
+EDGE_WIDTH: Final = 0.6
 """How wide the edges of bars are, in points."""
 
-_APART: Final[ContextVar[bool]] = ContextVar("apart", default=False)
+_HIDES_FIGURES: Final[ContextVar[bool]] = ContextVar("apart", default=False)
 _SAY: Final[ContextVar[Callable[[str], str]]] = ContextVar("say", default=str)
 _DASHES: Final = ("-", "--", ":", "-.", (0, (6, 1, 1, 1, 1, 1)), (0, (8, 3)))
 _MARKERS: Final = ("o", "s", "^", "D", "v", "P")
 _HATCHES: Final = ("", "////", "....", "xxxx", "\\\\\\\\", "oo", "----", "||||", "++", "**", "//..", "\\\\..")
 
-_SIZE: Final = 9.0
+_FONT_SIZE: Final = 9.0
 _LONGEST_NAME: Final = 24
 _LONGEST_LABEL: Final = 48
 _LONGEST_UPRIGHT: Final = 34
@@ -44,8 +44,8 @@ _LEGEND_WIDTH: Final = 48
 _HANDLE_WIDTH: Final = 7
 _TICKS_WIDTH: Final = 40
 _MOST_TICKS: Final = 24
-_MOST_WHOLE: Final = 9
-_MOST_SLANTED: Final = 12
+_MAX_LOG_TICKS: Final = 9
+_MAX_SLANTED_TICKS: Final = 12
 _LONGEST_SLANTED: Final = 16
 
 
@@ -59,7 +59,7 @@ class SeriesLook:
     hatch: str  # of a bar
 
 
-def look(i: int) -> SeriesLook:
+def series_look(i: int) -> SeriesLook:
     """Return how the i-th series looks: of 36 no two lines, of 12 no two bars are alike in black and white."""
     n = len(PALETTE)
     return SeriesLook(PALETTE[i % n], _DASHES[i % n], _MARKERS[(i + i // n) % n], _HATCHES[i % len(_HATCHES)])
@@ -69,11 +69,11 @@ def axes_of(ax: Any, *, width: float = 4.2, height: float = 3.0) -> Any:
     """Return the axes that were given, or those of a new figure, its size in inches.
 
     Where somebody looks at figures of pyplot (a notebook, or a program that imported it), the figure is one of them: it
-    is shown, and closed once shown, as those of pandas are. Elsewhere, and within `apart`, only its axes know it.
+    is shown, and closed once shown, as those of pandas are. Elsewhere, and in `hide_figures`, only its axes know it.
     """
     if ax is not None:
         return ax
-    if not _APART.get() and _is_looked_at():
+    if not _HIDES_FIGURES.get() and _is_looked_at():
         import matplotlib.pyplot as plt
 
         figure: Any = plt.figure(figsize=(width, height), layout="constrained")
@@ -82,22 +82,22 @@ def axes_of(ax: Any, *, width: float = 4.2, height: float = 3.0) -> Any:
 
         figure = Figure(figsize=(width, height), layout="constrained")
     axes = figure.add_subplot()
-    axes.tick_params(labelsize=_SIZE - 1)
+    axes.tick_params(labelsize=_FONT_SIZE - 1)
     for axis in (axes.xaxis, axes.yaxis):
-        axis.label.set_fontsize(_SIZE)
-        axis.get_offset_text().set_fontsize(_SIZE - 1)
+        axis.label.set_fontsize(_FONT_SIZE)
+        axis.get_offset_text().set_fontsize(_FONT_SIZE - 1)
     return axes
 
 
 @contextmanager
-def apart(say: Callable[[str], str] = str) -> Iterator[None]:
+def hide_figures(say: Callable[[str], str] = str) -> Iterator[None]:
     """Make figures that nobody is shown: those of a report or a file; ``say`` puts labels into another language."""
-    token, spoken = _APART.set(True), _SAY.set(say)
+    token, spoken = _HIDES_FIGURES.set(True), _SAY.set(say)
     try:
         yield
     finally:
         _SAY.reset(spoken)
-        _APART.reset(token)
+        _HIDES_FIGURES.reset(token)
 
 
 def _is_looked_at() -> bool:
@@ -113,13 +113,13 @@ def text_size(axes: Any) -> float:
     return 0.9 * float(axes.xaxis.label.get_size())
 
 
-def dress(
+def label_axes(
     axes: Any, *, title: str = "", xlabel: str, ylabel: str, grid: Literal["x", "y", "both", ""] = "both"
 ) -> None:
     """Write the title as it is and the labels in the language asked for, and draw a grid behind the data."""
-    axes.xaxis.set_label_text(short(_SAY.get()(xlabel), _LONGEST_LABEL), parse_math=False)
+    axes.xaxis.set_label_text(shorten_text(_SAY.get()(xlabel), _LONGEST_LABEL), parse_math=False)
     # A figure is less high than wide.
-    upright = textwrap.wrap(plain(_SAY.get()(ylabel)), _LONGEST_UPRIGHT, max_lines=2, placeholder="…")
+    upright = textwrap.wrap(to_one_line(_SAY.get()(ylabel)), _LONGEST_UPRIGHT, max_lines=2, placeholder="…")
     axes.yaxis.set_label_text("\n".join(upright), parse_math=False)
     axes.set_axisbelow(True)
     axes.grid(False)
@@ -133,7 +133,7 @@ def dress(
 def _write_title(axes: Any, title: str) -> None:
     from matplotlib.transforms import blended_transform_factory
 
-    wrapped = "\n".join(textwrap.wrap(plain(title), _TITLE_WIDTH, max_lines=_MOST_TITLE_LINES, placeholder="…"))
+    wrapped = "\n".join(textwrap.wrap(to_one_line(title), _TITLE_WIDTH, max_lines=_MOST_TITLE_LINES, placeholder="…"))
     # Above a legend, where there is one: it was drawn first, and takes as many lines as it has rows.
     found = axes.get_legend()
     rows = 0 if found is None else _n_lines([each.get_text() for each in found.get_texts()], found._ncols)
@@ -155,14 +155,14 @@ def _n_lines(texts: Sequence[str], n_columns: int) -> int:
     return max(sum(lines[at : at + n_rows]) for at in range(0, len(lines), n_rows))
 
 
-def legend(axes: Any, handles: Sequence[Any], names: Sequence[str]) -> None:
+def add_legend(axes: Any, handles: Sequence[Any], names: Sequence[str]) -> None:
     """Name series in rows above the axes, where no data are; before the title is written.
 
     Names are texts of data: none starts mathematics, and none is left out because of its first character.
     """
     if not handles:
         return
-    shown = [short(name, _LONGEST_SERIES) for name in names]
+    shown = [shorten_text(name, _LONGEST_SERIES) for name in names]
     # A longer one has rows of its own.
     lines = ["\n".join(textwrap.wrap(name, _LEGEND_WIDTH)) for name in shown]
     n_columns = max(1, min(len(lines), _LEGEND_WIDTH // (max(map(len, lines)) + _HANDLE_WIDTH)))
@@ -185,14 +185,14 @@ def legend(axes: Any, handles: Sequence[Any], names: Sequence[str]) -> None:
         text.set_text(name)
 
 
-def patch(of: SeriesLook) -> Any:
+def legend_patch(of: SeriesLook) -> Any:
     """Return what stands for bars of a look in a legend."""
     from matplotlib.patches import Patch
 
-    return Patch(facecolor=of.color, edgecolor=INK, hatch=of.hatch, linewidth=EDGE)
+    return Patch(facecolor=of.color, edgecolor=INK, hatch=of.hatch, linewidth=EDGE_WIDTH)
 
 
-def line(of: SeriesLook) -> dict[str, Any]:
+def line_look(of: SeriesLook) -> dict[str, Any]:
     """Return the look of a line, as matplotlib's arguments."""
     return {
         "color": of.color,
@@ -204,20 +204,20 @@ def line(of: SeriesLook) -> dict[str, Any]:
     }
 
 
-def plain(text: str) -> str:
+def to_one_line(text: str) -> str:
     """Return a text on one line, without characters that cannot be drawn or written to a file."""
     return " ".join("".join(each if each.isprintable() else " " for each in str(text)).split())
 
 
-def short(text: str, longest: int = _LONGEST_NAME) -> str:
+def shorten_text(text: str, longest: int = _LONGEST_NAME) -> str:
     """Return a text on one line, its end cut where it is longer."""
-    told = plain(text)
+    told = to_one_line(text)
     return told if len(told) <= longest else f"{told[: longest - 1].rstrip()}…"
 
 
 def name_ticks(axes: Any, which: Literal["x", "y"], names: Iterable[str], *, rotation: float | None = None) -> None:
     """Write names at 0, 1, 2, ...: slanted where they do not fit side by side, and not all where they are many."""
-    shown = [short(name) for name in names]
+    shown = [shorten_text(name) for name in names]
     if which == "y":
         axes.set_yticks(range(len(shown)), shown, parse_math=False)
         return
@@ -225,9 +225,9 @@ def name_ticks(axes: Any, which: Literal["x", "y"], names: Iterable[str], *, rot
     places = range(0, len(shown), step)
     if rotation is None:
         fits = sum(len(shown[at]) + 1 for at in places) <= _TICKS_WIDTH
-        rotation = 0.0 if fits else 45.0 if len(places) <= _MOST_SLANTED else 90.0
+        rotation = 0.0 if fits else 45.0 if len(places) <= _MAX_SLANTED_TICKS else 90.0
         # They must leave most of the height to the data.
-        shown = shown if fits else [short(name, _LONGEST_SLANTED) for name in shown]
+        shown = shown if fits else [shorten_text(name, _LONGEST_SLANTED) for name in shown]
     how = {"rotation": rotation, "ha": "right" if rotation == 45 else "center", "rotation_mode": "anchor"}
     if rotation == 90:
         how |= {"ha": "right", "va": "center"}
@@ -236,12 +236,12 @@ def name_ticks(axes: Any, which: Literal["x", "y"], names: Iterable[str], *, rot
     axes.set_xticks(places, [shown[at] for at in places], parse_math=False, **how)
 
 
-def percent(axis: Any) -> None:
+def format_percent_axis(axis: Any) -> None:
     """Write the shares of an axis as per cent."""
     axis.set_major_formatter(lambda share, _: f"{100 * share:.6g} %")
 
 
-def separated(axis: Any, *, whole: bool = True) -> None:
+def format_number_axis(axis: Any, *, whole: bool = True) -> None:
     """Write the numbers of an axis in full, their thousands separated; only whole ones, where they are counts."""
     from matplotlib.ticker import MaxNLocator, StrMethodFormatter
 
@@ -250,29 +250,29 @@ def separated(axis: Any, *, whole: bool = True) -> None:
     axis.set_major_formatter(StrMethodFormatter("{x:,.10g}"))
 
 
-def name_whole(axis: Any, lowest: float, highest: float) -> None:
+def name_log_ticks(axis: Any, lowest: float, highest: float) -> None:
     """Name 1, 2, 5, 10, ... on a logarithmic axis or, where those are too many, the powers of ten."""
     from matplotlib.ticker import NullLocator
 
     places = [step * 10**power for power in range(20) for step in (1, 2, 5)]
     places = [place for place in places if lowest <= place <= highest] or [round(lowest)]
-    if len(places) > _MOST_WHOLE:
+    if len(places) > _MAX_LOG_TICKS:
         places = [place for place in places if str(place).rstrip("0") == "1"]
     axis.set_minor_locator(NullLocator())
     axis.set_ticks(places, [f"{place:,}" for place in places])
 
 
-def told(value: float) -> str:
+def format_number(value: float) -> str:
     """Write a number as short as it can be read: whole ones in full, others in three digits."""
     return f"{value:,.0f}" if value == round(value) and abs(value) < 1e15 else f"{value:,.3g}"
 
 
-def correlation(value: float) -> str:
+def format_correlation(value: float) -> str:
     """Write a correlation in two decimals; none is -0.00."""
     return f"{round(float(value), 2) + 0.0:.2f}"
 
 
-def numbers(values: Any) -> FloatArray:
+def to_floats(values: Any) -> FloatArray:
     """Return values as floats; what is None or not finite is NaN: not shown."""
     found = np.array([np.nan if value is None else value for value in values], dtype=np.float64)
     return np.where(np.isfinite(found), found, np.nan)

@@ -7,27 +7,27 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, Final
 
-_GROUND: Final = 0.11  # lightness of a dark page
-_MOST: Final = 0.93  # of what is written on it
-_COLOURED: Final = ("facecolor", "edgecolor", "color", "markerfacecolor", "markeredgecolor")
+_DARK_LIGHTNESS: Final = 0.11  # lightness of a dark page
+_MAX_LIGHTNESS: Final = 0.93  # of what is written on it
+_COLOUR_PROPERTIES: Final = ("facecolor", "edgecolor", "color", "markerfacecolor", "markeredgecolor")
 
 Rgba = tuple[float, float, float, float]
 
 
-def dark(axes: Any) -> Any:
+def to_dark(axes: Any) -> Any:
     """Turn what was drawn into a picture for a dark page; return the axes.
 
     Light becomes dark and dark light, hues stay: series are told apart as before, by hatch, dashes or marker too.
     """
-    return _recoloured(axes, _inverted)
+    return _recolour(axes, _invert_lightness)
 
 
-def printed(axes: Any) -> Any:
+def to_greys(axes: Any) -> Any:
     """Turn what was drawn into greys, as a printer without colours would; return the axes."""
-    return _recoloured(axes, _grey)
+    return _recolour(axes, _to_grey)
 
 
-def _recoloured(axes: Any, change: Callable[[Rgba], Rgba]) -> Any:
+def _recolour(axes: Any, change: Callable[[Rgba], Rgba]) -> Any:
     from matplotlib.collections import Collection
     from matplotlib.colors import to_rgba_array
     from matplotlib.lines import Line2D
@@ -38,7 +38,7 @@ def _recoloured(axes: Any, change: Callable[[Rgba], Rgba]) -> Any:
     kinds = (Patch, Line2D, Text, Collection)
     for artist in axes.figure.findobj(lambda each: isinstance(each, kinds)):
         told = {}
-        for name in _COLOURED:
+        for name in _COLOUR_PROPERTIES:
             if not (hasattr(artist, f"get_{name}") and hasattr(artist, f"set_{name}")):
                 continue
             # "none" and "auto" are no colours.
@@ -55,13 +55,13 @@ def _recoloured(axes: Any, change: Callable[[Rgba], Rgba]) -> Any:
     return axes
 
 
-def _inverted(colour: Rgba) -> Rgba:
+def _invert_lightness(colour: Rgba) -> Rgba:
     hue, lightness, saturation = colorsys.rgb_to_hls(*colour[:3])
-    turned = _GROUND + (_MOST - _GROUND) * (1 - lightness)
+    turned = _DARK_LIGHTNESS + (_MAX_LIGHTNESS - _DARK_LIGHTNESS) * (1 - lightness)
     return (*colorsys.hls_to_rgb(hue, turned, saturation), colour[3])
 
 
-def _grey(colour: Rgba) -> Rgba:
+def _to_grey(colour: Rgba) -> Rgba:
     red, green, blue, alpha = colour
     # As eyes weigh colours (ITU-R BT.601).
     grey = 0.299 * red + 0.587 * green + 0.114 * blue

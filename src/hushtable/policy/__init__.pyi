@@ -8,18 +8,18 @@ from .comparing import (
 from .converting import Converted as Converted, convert as convert
 from .limits import (
     LimitedFigure as LimitedFigure,
-    failures as failures,
+    find_failures as find_failures,
     keys_figures as keys_figures,
     mpuccs_figures as mpuccs_figures,
 )
 from .policy import Policy as Policy
-from .proposal import proposed as proposed
+from .proposal import propose_policy as propose_policy
 from .protecting import anonymize as anonymize
 from .schema import (
     DIALECT as DIALECT,
     SCHEMA_FILE as SCHEMA_FILE,
     policy_schema as policy_schema,
-    shortened as shortened,
+    shorten_descriptions as shorten_descriptions,
 )
 from .sections import (
     MEANINGS as MEANINGS,

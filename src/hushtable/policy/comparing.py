@@ -28,7 +28,7 @@ from hushtable.anonymizers import (
     prepare,
     warn_of_doubts,
 )
-from hushtable.errors import BudgetExceeded, InfeasibleError, InputError, nearest
+from hushtable.errors import BudgetExceeded, InfeasibleError, InputError, find_nearest
 from hushtable.io import Frame, Writing, frames, latex_of
 from hushtable.models import HistoryModel, KAnonymity, KMAnonymity, LinkedKAnonymity, MatchingNotion, PrivacyModel
 from hushtable.plots import charts
@@ -113,7 +113,7 @@ class Comparison(StatesFacts):
         loss are scaled to [0, 1] over it; the knee is farthest below the line from its safest run to the
         one of least loss, of equal ones the safer. None where it has fewer than three runs, or none lies below.
         """
-        frontier = _frontier(self.rows)
+        frontier = _find_frontier(self.rows)
         if len(frontier) < 3:
             return None
         risks, losses = np.array([(row.highest_risk, row.loss) for row in frontier]).T
@@ -157,18 +157,18 @@ class Comparison(StatesFacts):
         told = ("links", "method", "recoding", "suppression")
         # What all lines share would fill a legend.
         differs = [name for name in told if len({getattr(run, name) for run in runs.values()}) > 1] or list(told)
-        return {_joined(each, differs): list(line) for line, each in alike.items()}
+        return {_name_line(each, differs): list(line) for line, each in alike.items()}
 
     def to_frame(self) -> Any:
         """Return a row for every run as a dataframe of the kind that went in (polars for a path or a Table)."""
-        return frames.assemble(self._columns(), self.source)
+        return frames.assemble(self._build_columns(), self.source)
 
     def to_latex(self) -> str:
         """Return the rows of `to_frame` as a LaTeX table (booktabs), without those columns that say the same of all."""
-        columns = self._columns()
+        columns = self._build_columns()
         return latex_of({name: cells for name, cells in columns.items() if name == "k" or len({*map(str, cells)}) > 1})
 
-    def _columns(self) -> dict[str, list[Any]]:
+    def _build_columns(self) -> dict[str, list[Any]]:
         plain = [each.name for each in fields(ComparedRun) if each.name != "loss_by_column"]
         columns = {name: [getattr(row, name) for row in self.rows] for name in plain}
         lost = {
@@ -233,7 +233,7 @@ class Comparison(StatesFacts):
         return [titles, *rows] if rows else []
 
 
-def _joined(runs: Sequence[ComparedRun], names: Sequence[str]) -> str:
+def _name_line(runs: Sequence[ComparedRun], names: Sequence[str]) -> str:
     """Name a line of runs that are alike: what they share once, and each of what they differ in."""
     parts = []
     for told in names:
@@ -244,7 +244,7 @@ def _joined(runs: Sequence[ComparedRun], names: Sequence[str]) -> str:
     return ", ".join(parts)
 
 
-def _frontier(rows: Iterable[ComparedRun]) -> list[ComparedRun]:
+def _find_frontier(rows: Iterable[ComparedRun]) -> list[ComparedRun]:
     """Return the verified runs than which no other has as little risk and as little loss, the safest first."""
     frontier: list[ComparedRun] = []
     for row in sorted((row for row in rows if row.verified), key=lambda row: (row.highest_risk, row.loss)):
@@ -254,10 +254,10 @@ def _frontier(rows: Iterable[ComparedRun]) -> list[ComparedRun]:
 
 
 LINKS: Final = ("remove", "fresh", LinkedKAnonymity.name, KMAnonymity.name)
-_M: Final = 2  # known records, where the policy does not say
-_CSV: Final = Path("release.csv")
-_A_KEY: Final = bytes(range(32))
-_FEW_ROWS: Final = 2**15  # of which Mondrian grows one tree
+_DEFAULT_M: Final = 2  # known records, where the policy does not say
+_CSV_PATH: Final = Path("release.csv")
+_ANY_KEY: Final = bytes(range(32))
+_MAX_ROWS_PER_CORE: Final = 2**15  # of which Mondrian grows one tree
 
 
 def compare(
@@ -334,18 +334,18 @@ def compare(
     >>> [(row.k, row.smallest_class, row.verified) for row in compared.rows]
     [(2, 3, True), (3, 3, True), (7, None, None)]
     """
-    rules = _policy(policy)
-    methods = _words(method, METHODS, "method") or [rules.method.name]
-    ks = list(dict.fromkeys(KAnonymity(each).k for each in _listed(k, "k", "[2, 5, 10]")))
-    runs = _runs(rules, ks, _shares(suppression), _words(recoding, STYLES, "recoding"), methods)
-    ways = _words(links, LINKS, "links")
-    fitted = RegressionModel.of(model, weights)
+    rules = _read_policy(policy)
+    methods = _check_words(method, METHODS, "method") or [rules.method.name]
+    ks = list(dict.fromkeys(KAnonymity(each).k for each in _check_list(k, "k", "[2, 5, 10]")))
+    runs = _combine_runs(rules, ks, _check_shares(suppression), _check_words(recoding, STYLES, "recoding"), methods)
+    ways = _check_words(links, LINKS, "links")
+    fitted = RegressionModel.from_options(model, weights)
     if ways is not None:
-        runs = _by_links(rules, runs, ways)
+        runs = _combine_with_links(rules, runs, ways)
     changed = [policy_of_run(rules, run) for run in runs]
-    source = rules.opened(data)
+    source = rules.open_table(data)
     # No pseudonym leaves this function, and all are of one length: any key measures the same.
-    asked = rules.request(data, key=_A_KEY if key is None and rules.pseudonymized else key)
+    asked = rules.request(data, key=_ANY_KEY if key is None and rules.pseudonymized else key)
     requests = [
         replace(
             asked,
@@ -353,18 +353,18 @@ def compare(
             method=each.method,
             suppression_limit=each.limits.suppression,
             identifiers=each.removed,
-            pseudonyms=each.pseudonyms(key or _A_KEY) if each.pseudonymized or each.fresh else None,
+            pseudonyms=each.pseudonyms(key or _ANY_KEY) if each.pseudonymized or each.fresh else None,
         )
         for each in changed
     ]
     prepared = prepare(source, asked)
     _warn_once(prepared, requests)
-    rows = _carried_out(runs, prepared, requests, progress, fitted)
-    n_records, library = prepared.table.n_records, frames.library(data)
+    rows = _carry_out_runs(runs, prepared, requests, progress, fitted)
+    n_records, library = prepared.table.n_records, frames.library_of(data)
     return Comparison(tuple(rows), rules.quasi_identifiers, n_records, rules.loss.name, rules.person, library)
 
 
-def _policy(given: Any) -> Policy:
+def _read_policy(given: Any) -> Policy:
     if isinstance(given, Policy):
         return given
     if isinstance(given, (str, os.PathLike)):
@@ -372,7 +372,7 @@ def _policy(given: Any) -> Policy:
     raise InputError(f"policy was given as {type(given).__name__}.", hint="pass a Policy, or the path of one.")
 
 
-def _listed(given: Any, what: str, example: str) -> list[Any]:
+def _check_list(given: Any, what: str, example: str) -> list[Any]:
     """Return the entries of a list that is not empty; a text or a number alone is a slip."""
     if isinstance(given, (str, bytes, Mapping)) or not isinstance(given, Iterable):
         raise InputError(f"{what} = {given!r}.", hint=f"pass a list, for instance {what}={example}.")
@@ -382,8 +382,8 @@ def _listed(given: Any, what: str, example: str) -> list[Any]:
     return entries
 
 
-def _shares(given: Any) -> list[float]:
-    shares = _listed(given, "suppression", "[0, 0.01]")
+def _check_shares(given: Any) -> list[float]:
+    shares = _check_list(given, "suppression", "[0, 0.01]")
     for each in shares:
         is_number = isinstance(each, (int, float, np.number)) and not isinstance(each, bool)
         if not is_number or not 0 <= each <= 1:
@@ -391,20 +391,20 @@ def _shares(given: Any) -> list[float]:
     return list(dict.fromkeys(map(float, shares)))
 
 
-def _words(given: Any, known: Iterable[str], what: str) -> list[str] | None:
+def _check_words(given: Any, known: Iterable[str], what: str) -> list[str] | None:
     if given is None:
         return None
     known = list(known)
-    words = _listed(given, what, f"[{known[0]!r}]")
+    words = _check_list(given, what, f"[{known[0]!r}]")
     for each in words:
         if not isinstance(each, str) or each not in known:
-            near = nearest(each, known)
+            near = find_nearest(each, known)
             meant = f"did you mean {near!r}? " if near else ""
             raise InputError(f"{what} holds {each!r}.", hint=f"{meant}choose among {', '.join(known)}.")
     return list(dict.fromkeys(words))
 
 
-def _runs(
+def _combine_runs(
     rules: Policy, ks: Sequence[int], shares: Sequence[float], recodings: Sequence[str] | None, methods: Sequence[str]
 ) -> list[ComparedRun]:
     """Combine what is varied; an option that does not apply takes part once."""
@@ -427,7 +427,7 @@ def _runs(
     ]
 
 
-def _by_links(rules: Policy, runs: Iterable[ComparedRun], ways: Iterable[str]) -> list[ComparedRun]:
+def _combine_with_links(rules: Policy, runs: Iterable[ComparedRun], ways: Iterable[str]) -> list[ComparedRun]:
     """Return the runs of every way to link records; methods that align histories are for linked k-anonymity alone."""
     if rules.person is None:
         raise InputError(
@@ -449,7 +449,7 @@ def _by_links(rules: Policy, runs: Iterable[ComparedRun], ways: Iterable[str]) -
 
 
 def _with_method(rules: Policy, name: str) -> Policy:
-    return rules if name == rules.method.name else rules.changed({("method",): name})
+    return rules if name == rules.method.name else rules.with_entries({("method",): name})
 
 
 def policy_of_run(rules: Policy, run: ComparedRun) -> Policy:
@@ -465,16 +465,16 @@ def policy_of_run(rules: Policy, run: ComparedRun) -> Policy:
         places["models",] = _with_links(rules.models, run)
         places["columns", person, "role"], places["columns", person, "action"] = "identifier", action
         places["accept",] = {name: reason for name, reason in rules.accept.items() if name != person}
-    return _with_method(rules, run.method).changed(places)
+    return _with_method(rules, run.method).with_entries(places)
 
 
-_COUNTING: Final = (KAnonymity, HistoryModel, MatchingNotion)
+_MODELS_WITH_K: Final = (KAnonymity, HistoryModel, MatchingNotion)
 
 
 def _with_k(models: Sequence[PrivacyModel], k: int) -> list[PrivacyModel]:
-    if not any(isinstance(model, _COUNTING) for model in models):
+    if not any(isinstance(model, _MODELS_WITH_K) for model in models):
         return [KAnonymity(k), *models]
-    return [replace(model, k=k) if isinstance(model, _COUNTING) else model for model in models]
+    return [replace(model, k=k) if isinstance(model, _MODELS_WITH_K) else model for model in models]
 
 
 def _with_links(models: Sequence[PrivacyModel], run: ComparedRun) -> list[PrivacyModel]:
@@ -483,7 +483,7 @@ def _with_links(models: Sequence[PrivacyModel], run: ComparedRun) -> list[Privac
     if run.links == LinkedKAnonymity.name:
         return [LinkedKAnonymity(run.k), *others]
     if run.links == KMAnonymity.name:
-        m = max((model.m for model in models if isinstance(model, KMAnonymity)), default=_M)
+        m = max((model.m for model in models if isinstance(model, KMAnonymity)), default=_DEFAULT_M)
         return [KMAnonymity(run.k, m), *others]
     return [KAnonymity(run.k), *others]
 
@@ -498,7 +498,7 @@ def _warn_once(prepared: Prepared, requests: Iterable[Request]) -> None:
         warnings.warn(message, stacklevel=3)
 
 
-def _carried_out(
+def _carry_out_runs(
     runs: Sequence[ComparedRun],
     prepared: Prepared,
     requests: Sequence[Request],
@@ -508,16 +508,16 @@ def _carried_out(
     """Carry out all runs, side by side where each would leave cores idle; only the seconds depend on that."""
     lock, shares = Lock(), [0.0] * len(runs)
 
-    def told(place: int, share: float) -> None:
+    def report_share(place: int, share: float) -> None:
         with lock:
             shares[place] = share
             if progress is not None:
                 progress(sum(shares) / len(shares))
 
     def work(place: int) -> ComparedRun:
-        clock = Clock(requests[place].clock.budget, partial(told, place))
-        row = _figures(runs[place], prepared, replace(requests[place], clock=clock), model)
-        clock.tell(1.0)
+        clock = Clock(requests[place].clock.budget, partial(report_share, place))
+        row = _measure_run(runs[place], prepared, replace(requests[place], clock=clock), model)
+        clock.report_progress(1.0)
         return row
 
     if not _stay_on_one_core(prepared, requests):
@@ -529,21 +529,21 @@ def _carried_out(
 def _stay_on_one_core(prepared: Prepared, requests: Iterable[Request]) -> bool:
     """Tell whether searches are of few rows and end soon: others use all cores, or are for the main thread to stop."""
     end_soon = (isinstance(each.method, Mondrian) and each.clock.budget.seconds is None for each in requests)
-    return prepared.table.n_rows <= _FEW_ROWS and all(end_soon)
+    return prepared.table.n_rows <= _MAX_ROWS_PER_CORE and all(end_soon)
 
 
-def _fitted(release: Release[Any], frame: Frame, model: RegressionModel | None) -> Regression | None:
+def _fit_regression(release: Release[Any], frame: Frame, model: RegressionModel | None) -> Regression | None:
     """Fit a regression; None where the release tells too little."""
     if model is None:
         return None
     try:
-        original, style = release.source.frame().one_by_one(), release.recoding.style
-        return regress(original, frame.one_by_one(), release.claim, model, recoding=style)
+        original, style = release.source.frame().with_row_per_record(), release.recoding.style
+        return regress(original, frame.with_row_per_record(), release.claim, model, recoding=style)
     except InfeasibleError:
         return None
 
 
-def _figures(run: ComparedRun, prepared: Prepared, asked: Request, model: RegressionModel | None) -> ComparedRun:
+def _measure_run(run: ComparedRun, prepared: Prepared, asked: Request, model: RegressionModel | None) -> ComparedRun:
     """Carry out a run, and say what it costs."""
     began = perf_counter()
     try:
@@ -554,9 +554,9 @@ def _figures(run: ComparedRun, prepared: Prepared, asked: Request, model: Regres
     # What `Release.verify` does, with the cells written once for all figures.
     published, claim, source = release.edition, release.claim, release.source
     frame = published.frame()
-    verdict = claim.verify(frame, original=source.frame() if claim.compares(published.columns) else None)
+    verdict = claim.verify(frame, original=source.frame() if claim.needs_original(published.columns) else None)
     linkage = release.linkage()
-    fitted = _fitted(release, frame, model)
+    fitted = _fit_regression(release, frame, model)
     return replace(
         run,
         persons_found=None if linkage is None else replace(linkage, most_known=max(linkage.known).n_records).rate,
@@ -585,8 +585,8 @@ def _longest_cell(published: Edition) -> int:
 def _size_as_csv(published: Edition, writing: Writing) -> int | None:
     """Count the bytes of the CSV that `Release.write` would write, without a draft on the disk."""
     try:
-        frame, _ = published.for_file(_CSV, writing)
-        frames.check_writable(frame, _CSV, writing.encoding)
+        frame, _ = published.build_file_frame(_CSV_PATH, writing)
+        frames.check_writable(frame, _CSV_PATH, writing.encoding)
     except InputError:
         return None
     return frames.csv_size(frame, writing.encoding)

@@ -19,7 +19,7 @@ from hushtable.io import decode_text, read_text
 from hushtable.policy import plain_yaml
 from hushtable.policy.policy import Policy
 
-_MOST_BYTES: Final = 2**28  # of an entry of a project
+_MAX_BYTES_PER_ENTRY: Final = 2**28  # of an entry of a project
 _ROLES: Final = {
     "IDENTIFYING_ATTRIBUTE": "identifier",
     "QUASI_IDENTIFYING_ATTRIBUTE": "quasi-identifier",
@@ -35,18 +35,22 @@ _LOSSES: Final = {
     r"loss \(.*\)": "arx_loss",
 }
 _NUMBER: Final = r"([0-9]+(?:\.[0-9]+)?(?:E-?[0-9]+)?)"
-_OF: Final = r" for attribute '(.*)'"
+_FOR_ATTRIBUTE: Final = r" for attribute '(.*)'"
 _MODELS: Final = (
     (rf"{_NUMBER}-anonymity", "k-anonymity", ("k",)),
-    (rf"distinct-{_NUMBER}-diversity{_OF}", "distinct-l-diversity", ("l", "sensitive")),
-    (rf"(?:shannon-)?entropy-{_NUMBER}-diversity{_OF}", "entropy-l-diversity", ("l", "sensitive")),
-    (rf"recursive-\({_NUMBER},{_NUMBER}\)-diversity{_OF}", "recursive-c-l-diversity", ("c", "l", "sensitive")),
+    (rf"distinct-{_NUMBER}-diversity{_FOR_ATTRIBUTE}", "distinct-l-diversity", ("l", "sensitive")),
+    (rf"(?:shannon-)?entropy-{_NUMBER}-diversity{_FOR_ATTRIBUTE}", "entropy-l-diversity", ("l", "sensitive")),
     (
-        rf"{_NUMBER}-closeness with (equal|ordered|hierarchical) (?:ground-)?distance{_OF}",
+        rf"recursive-\({_NUMBER},{_NUMBER}\)-diversity{_FOR_ATTRIBUTE}",
+        "recursive-c-l-diversity",
+        ("c", "l", "sensitive"),
+    ),
+    (
+        rf"{_NUMBER}-closeness with (equal|ordered|hierarchical) (?:ground-)?distance{_FOR_ATTRIBUTE}",
         "t-closeness",
         ("t", "ground", "sensitive"),
     ),
-    (rf"(basic|enhanced)-{_NUMBER}-likeness{_OF}", "beta-likeness", ("enhanced", "beta", "sensitive")),
+    (rf"(basic|enhanced)-{_NUMBER}-likeness{_FOR_ATTRIBUTE}", "beta-likeness", ("enhanced", "beta", "sensitive")),
 )
 _JAVA_DATES: Final = dict(
     zip(
@@ -69,19 +73,19 @@ def convert(path: Path) -> Converted:
     """Convert a file of another tool: ``.deid`` (ARX) to a policy and hierarchies, ``.hrc``, ``.txt`` to one."""
     kind = path.suffix.lower()
     if kind == ".deid":
-        return _project(path)
+        return _convert_project(path)
     if kind == ".hrc":
-        return Converted({f"{path.stem}.csv": _code_list(path)})
+        return Converted({f"{path.stem}.csv": _convert_code_list(path)})
     if kind == ".txt":
-        return Converted({f"{path.stem}.csv": _amnesia(path)})
+        return Converted({f"{path.stem}.csv": _convert_amnesia(path)})
     hint = "pass a .deid of ARX, a .hrc of tau-Argus, or a hierarchy of Amnesia (.txt)."
     raise InputError(f"cannot convert {str(path)!r}.", hint=hint)
 
 
-def _project(path: Path) -> Converted:
+def _convert_project(path: Path) -> Converted:
     try:
         with zipfile.ZipFile(path) as project:
-            held = {name: _entry(project, name) for name in project.namelist() if _is_wanted(name)}
+            held = {name: _read_entry(project, name) for name in project.namelist() if _is_wanted(name)}
     except (OSError, zipfile.BadZipFile, RuntimeError, NotImplementedError, EOFError, ValueError) as error:
         if isinstance(error, InputError):
             raise
@@ -92,12 +96,12 @@ def _project(path: Path) -> Converted:
         raise InputError(
             f"{str(path)!r} lacks {missing[0]!r}.", hint="import data and configure the project in ARX first."
         )
-    about, config, definition = (_tree(path, name, held[name]) for name in wanted)
+    about, config, definition = (_parse_xml(path, name, held[name]) for name in wanted)
     lacking: list[str] = []
     columns, ladders = {}, {}
     for place, each in enumerate(definition.iter("assigment"), start=1):
-        name = _told(each, "name")
-        columns[name] = entry = _column(name, each, lacking)
+        name = _child_text(each, "name")
+        columns[name] = entry = _convert_column(name, each, lacking)
         ladder = held.get(f"input/hierarchies/{name}.csv")
         if ladder is not None and entry["role"] in ("quasi-identifier", "sensitive"):
             slug = re.sub(r"\W+", "_", name) or "column"
@@ -105,18 +109,18 @@ def _project(path: Path) -> Converted:
             ladders[entry["hierarchy"]] = decode_text(path, ladder)
     policy = {
         "version": 1,
-        "read": {"delimiter": _told(about, "separator", ",")},
+        "read": {"delimiter": _child_text(about, "separator", ",")},
         "columns": columns,
-        "models": list(_models(config, lacking)),
+        "models": list(_convert_models(config, lacking)),
         "method": "full_domain",
-        "loss": _loss(config, columns, lacking),
-        "limits": {"suppression": min(1.0, max(0.0, _number(_told(config, "relativeMaxOutliers", "0"))))},
+        "loss": _convert_loss(config, columns, lacking),
+        "limits": {"suppression": min(1.0, max(0.0, _parse_number(_child_text(config, "relativeMaxOutliers", "0"))))},
     }
     if not policy["models"]:
         hint = "add one, such as k-anonymity."
         raise InputError(f"{str(path)!r} asks for no privacy model that is known here.", hint=hint)
     head = "".join(f"# no counterpart: {each}\n" for each in lacking)
-    text = plain_yaml.write(policy)
+    text = plain_yaml.dump(policy)
     Policy.parse(re.sub(r"^ *hierarchy: .*\n", "", text, flags=re.MULTILINE), path.name)
     return Converted({"policy.yaml": f"# From {path.name} of ARX\n{head}{text}", **ladders}, tuple(lacking))
 
@@ -126,16 +130,18 @@ def _is_wanted(name: str) -> bool:
     return is_ladder or name in ("project.xml", "input/config.xml", "input/definition.xml")
 
 
-def _entry(project: zipfile.ZipFile, name: str) -> bytes:
+def _read_entry(project: zipfile.ZipFile, name: str) -> bytes:
     with project.open(name) as file:
         # What a zip says of its sizes may be wrong.
-        raw = file.read(_MOST_BYTES + 1)
-    if len(raw) > _MOST_BYTES:
-        raise InputError(f"the project's {name!r} unpacks to more than {_MOST_BYTES:,} bytes.", hint="it is damaged.")
+        raw = file.read(_MAX_BYTES_PER_ENTRY + 1)
+    if len(raw) > _MAX_BYTES_PER_ENTRY:
+        raise InputError(
+            f"the project's {name!r} unpacks to more than {_MAX_BYTES_PER_ENTRY:,} bytes.", hint="it is damaged."
+        )
     return raw
 
 
-def _tree(path: Path, name: str, raw: bytes) -> ElementTree.Element:
+def _parse_xml(path: Path, name: str, raw: bytes) -> ElementTree.Element:
     if b"<!DOCTYPE" in raw or b"<!ENTITY" in raw:
         # Entities could name other files, or grow without an end.
         raise InputError(f"{name!r} of {str(path)!r} declares entities.", hint="ARX writes none.")
@@ -145,42 +151,42 @@ def _tree(path: Path, name: str, raw: bytes) -> ElementTree.Element:
         raise InputError(f"{name!r} of {str(path)!r} is no XML.", hint="save it in ARX again.") from None
 
 
-def _told(element: ElementTree.Element, name: str, default: str = "") -> str:
+def _child_text(element: ElementTree.Element, name: str, default: str = "") -> str:
     # Nothing is stripped: a separator may be a tab, and the name of a column may begin with a space.
     return element.findtext(name) or default
 
 
-def _number(text: str) -> float:
+def _parse_number(text: str) -> float:
     try:
         return float(text)
     except ValueError:
         raise InputError("a limit of the project is no number.", hint="save it in ARX again.") from None
 
 
-def _column(name: str, told: ElementTree.Element, lacking: list[str]) -> dict[str, Any]:
-    role, datatype = _told(told, "type"), _told(told, "datatype", "String")
+def _convert_column(name: str, told: ElementTree.Element, lacking: list[str]) -> dict[str, Any]:
+    role, datatype = _child_text(told, "type"), _child_text(told, "datatype", "String")
     entry: dict[str, Any] = {"role": _ROLES.get(role, "ask")}
     # Of columns that nobody judges, a policy says no kinds.
     is_judged = entry["role"] in ("quasi-identifier", "sensitive")
-    kind, format_ = _KINDS.get(datatype), _told(told, "format")
+    kind, format_ = _KINDS.get(datatype), _child_text(told, "format")
     if is_judged and kind is None:
         lacking.append(f"the data type {datatype} of {name}")
     elif is_judged and kind == "date":
-        entry |= _date(format_ or "dd.MM.yyyy")
+        entry |= _convert_date_format(format_ or "dd.MM.yyyy")
         if entry["kind"] == "date" and "format" not in entry:
             lacking.append(f"the format {format_} of {name}")
     elif is_judged:
         entry["kind"] = kind
         if format_:
             lacking.append(f"the format {format_} of {name}")
-    limited = (limit for limit in ("min", "max") if _told(told, limit, "All") != "All")
+    limited = (limit for limit in ("min", "max") if _child_text(told, limit, "All") != "All")
     lacking += [f"the {limit}imum level of {name}" for limit in limited]
-    if function := _told(told, "microaggregationFunction"):
+    if function := _child_text(told, "microaggregationFunction"):
         lacking.append(f"microaggregation of {name} ({function})")
     return entry
 
 
-def _date(java: str) -> dict[str, Any]:
+def _convert_date_format(java: str) -> dict[str, Any]:
     """Return the kind of a column of dates, moments or times of a day, and its format where it has one here."""
     given = _as_strptime(java) or ""
     if re.search("%[Yy]", given) and "%m" in given and "%d" in given:
@@ -198,19 +204,19 @@ def _as_strptime(java: str) -> str | None:
     return made
 
 
-def _models(config: ElementTree.Element, lacking: list[str]) -> Iterator[dict[str, Any]]:
+def _convert_models(config: ElementTree.Element, lacking: list[str]) -> Iterator[dict[str, Any]]:
     for element in config.iter("criterion"):
         text = (element.text or "").strip()
         for pattern, model, options in _MODELS:
             if found := re.fullmatch(pattern, text):
-                values = [_option(option, given) for option, given in zip(options, found.groups(), strict=True)]
+                values = [_convert_option(option, given) for option, given in zip(options, found.groups(), strict=True)]
                 yield {model: dict(zip(options, values, strict=True))}
                 break
         else:
             lacking.append(f"the privacy model {text}")
 
 
-def _option(name: str, given: str) -> Any:
+def _convert_option(name: str, given: str) -> Any:
     if name in ("sensitive", "ground"):
         return given
     if name == "enhanced":
@@ -219,16 +225,16 @@ def _option(name: str, given: str) -> Any:
     return int(number) if name in ("k", "l") and number.is_integer() else number
 
 
-def _loss(config: ElementTree.Element, columns: Mapping[str, Any], lacking: list[str]) -> Any:
-    metric = _told(config, "metric")
+def _convert_loss(config: ElementTree.Element, columns: Mapping[str, Any], lacking: list[str]) -> Any:
+    metric = _child_text(config, "metric")
     loss = next((ours for theirs, ours in _LOSSES.items() if re.fullmatch(theirs, metric, re.IGNORECASE)), None)
     if loss is None:
         lacking.append(f"the quality model {metric or 'that is not named'}; arx_loss instead")
         loss = "arx_loss"
     weights = {
-        _told(each, "attribute"): _number(_told(each, "weight", "0.5"))
+        _child_text(each, "attribute"): _parse_number(_child_text(each, "weight", "0.5"))
         for each in config.iter("attributeWeight")
-        if columns.get(_told(each, "attribute"), {}).get("role") == "quasi-identifier"
+        if columns.get(_child_text(each, "attribute"), {}).get("role") == "quasi-identifier"
     }
     differ = len(set(weights.values())) > 1 and loss in ("arx_loss", "precision", "non_uniform_entropy")
     options: dict[str, Any] = {"weights": weights} if differ else {}
@@ -239,9 +245,9 @@ def _loss(config: ElementTree.Element, columns: Mapping[str, Any], lacking: list
     return {loss: options} if options else loss
 
 
-def _code_list(path: Path) -> str:
+def _convert_code_list(path: Path) -> str:
     """Return the lines of a hierarchy of tau-Argus: every line a code, behind one ``@`` for each level above it."""
-    lines = _lines(path)
+    lines = _read_lines(path)
     codes: list[tuple[int, str]] = []
     numbers: list[int] = []
     for number, line in enumerate(lines, start=1):
@@ -272,16 +278,16 @@ def _code_list(path: Path) -> str:
     return "".join(f"{';'.join(row)}\n" for row in rows)
 
 
-def _lines(path: Path) -> list[str]:
+def _read_lines(path: Path) -> list[str]:
     try:
         return read_text(path).split("\n")
     except OSError:
         raise InputError(f"cannot read {str(path)!r}.", hint="check the name.") from None
 
 
-def _amnesia(path: Path) -> str:
+def _convert_amnesia(path: Path) -> str:
     """Return the lines of a hierarchy of Amnesia: behind its head, ``parent has child child`` for each inner node."""
-    lines = [line.split() for line in _lines(path)]
+    lines = [line.split() for line in _read_lines(path)]
     if not lines or lines[0] not in (["distinct"], ["range"]):
         raise InputError(f"{str(path)!r} is no hierarchy of Amnesia.", hint="its first line is `distinct` or `range`.")
     if lines[0] == ["range"]:
@@ -303,7 +309,7 @@ def _amnesia(path: Path) -> str:
                 hint="each line is a parent, `has`, and children that stand under no other parent.",
             )
         parent_of |= dict.fromkeys(children, parent)
-    chains = [_above(node, parent_of) for node in parent_of if node not in {*parent_of.values()}]
+    chains = [_list_ancestors(node, parent_of) for node in parent_of if node not in {*parent_of.values()}]
     tops = {chain[-1] for chain in chains}
     if len(tops) != 1 or tops & parent_of.keys():
         raise InputError(
@@ -314,7 +320,7 @@ def _amnesia(path: Path) -> str:
     return "".join(f"{';'.join(row)}\n" for row in rows)
 
 
-def _above(node: str, parent_of: Mapping[str, str]) -> list[str]:
+def _list_ancestors(node: str, parent_of: Mapping[str, str]) -> list[str]:
     """Return a leaf and what stands above it, up to a node that has no parent; in a circle there is none."""
     chain = [node]
     while chain[-1] in parent_of and len(chain) <= len(parent_of):

@@ -6,13 +6,13 @@ from typing import Final, NamedTuple
 
 from hushtable.columns import (
     ColumnSpec,
-    canonical,
     date_formats_of_digits,
-    doubts,
-    found,
+    find_ambiguities,
     has_two_digits,
+    infer_spelling,
     latest_year_of,
     this_day,
+    to_canonical_texts,
 )
 from hushtable.io import Frame
 
@@ -35,12 +35,12 @@ def propose_dating(frame: Frame, name: str, topic: str) -> Dating:
         return Dating()
     formats: tuple[str, ...] = ()
     if text is not None:
-        known = found(text, spec).format
-        formats = doubts(text, spec)[0] if known is None else (known,)
+        known = infer_spelling(text, spec).format
+        formats = find_ambiguities(text, spec)[0] if known is None else (known,)
     # Whole numbers are read as text where they are dates.
-    digits = frame.told({name: ColumnSpec(format=_YEARS)}).text(name) if text is None else text
+    digits = frame.with_specs({name: ColumnSpec(format=_YEARS)}).text(name) if text is None else text
     if digits is not None and not formats and topic in _TOPICS:
-        formats = date_formats_of_digits(canonical(digits, ColumnSpec(missing_values=spec.missing_values)))
+        formats = date_formats_of_digits(to_canonical_texts(digits, ColumnSpec(missing_values=spec.missing_values)))
     if not formats or _YEARS in formats:
         return Dating(are_years=bool(formats))
     year = None

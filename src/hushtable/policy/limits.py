@@ -15,7 +15,7 @@ class LimitedFigure(NamedTuple):
     doubt: str = ""
 
 
-def failures(figures: Mapping[str, LimitedFigure], limits: Mapping[str, float]) -> list[dict[str, Any]]:
+def find_failures(figures: Mapping[str, LimitedFigure], limits: Mapping[str, float]) -> list[dict[str, Any]]:
     """Return the limits that fail, as plain values: the figure is above the limit, NaN, or in doubt."""
     failed = []
     for name, limit in limits.items():

@@ -18,44 +18,48 @@ from hushtable.io import read_text
 
 YamlNode = yaml.Node
 
-_LARGEST: Final = 1_000_000  # characters
-_MOST_BYTES: Final = 4 * (_LARGEST + 2)  # of a text as large, with a mark, in any encoding
-_DEEPEST: Final = 32
-_LONGEST_NUMBER: Final = 100  # characters; of longer ones the reading takes time, not to speak of a sense
+_MAX_CHARACTERS: Final = 1_000_000  # characters
+_MAX_BYTES: Final = 4 * (_MAX_CHARACTERS + 2)  # of a text as large, with a mark, in any encoding
+_MAX_DEPTH: Final = 32
+_MAX_NUMBER_LENGTH: Final = 100  # characters; of longer ones the reading takes time, not to speak of a sense
 _TEXT: Final = "tag:yaml.org,2002:str"
 _MERGE: Final = "tag:yaml.org,2002:merge"
 _QUOTE: Final = "write the entry out, or put it in quotes where it is meant as text."
 
 
-def text_of(path: str | os.PathLike[str], what: str, hint: str, error: type[InputError]) -> str:
-    """Return the text of a file; of one that is too large as much as `read` needs to refuse it."""
+def read_file(path: str | os.PathLike[str], what: str, hint: str, error: type[InputError]) -> str:
+    """Return the text of a file; of one that is too large as much as `parse` needs to refuse it."""
     try:
-        return read_text(Path(path), most_bytes=_MOST_BYTES)
+        return read_text(Path(path), most_bytes=_MAX_BYTES)
     except (OSError, ValueError):
         raise error(f"cannot read the {what} {str(path)!r}.", hint=hint) from None
 
 
-def read(text: str, name: str, error: type[InputError] = PolicyError) -> tuple[Any, YamlNode | None]:
+def parse(text: str, name: str, error: type[InputError] = PolicyError) -> tuple[Any, YamlNode | None]:
     """Read the one document of a text as plain values, and as the tree that knows their lines, which errors name."""
-    if len(text) > _LARGEST:
-        raise error(f"{name}: more than {_LARGEST:,} characters.", hint="keep long hierarchies in files of their own.")
+    if len(text) > _MAX_CHARACTERS:
+        raise error(
+            f"{name}: more than {_MAX_CHARACTERS:,} characters.", hint="keep long hierarchies in files of their own."
+        )
     try:
         loader = _Loader(text, name, error)
     except yaml.reader.ReaderError as fault:
         line = text.count("\n", 0, fault.position) + 1
-        raise error(_fault(name, line, "a character that is not printable", "save the file as plain text.")) from None
+        raise error(
+            _format_fault(name, line, "a character that is not printable", "save the file as plain text.")
+        ) from None
     try:
         tree = loader.get_single_node()
         return (None, None) if tree is None else (loader.construct_document(tree), tree)
     except yaml.MarkedYAMLError as fault:
         mark = fault.problem_mark or fault.context_mark
         line = mark.line + 1 if mark else 1
-        raise error(_fault(name, line, fault.problem or "unreadable", "check the indents.")) from None
+        raise error(_format_fault(name, line, fault.problem or "unreadable", "check the indents.")) from None
     except error:
         raise
     except (ValueError, OverflowError):
         what = "a number, date or character that does not exist"
-        raise error(_fault(name, loader.line + 1, what, "put it in quotes where it is meant as text.")) from None
+        raise error(_format_fault(name, loader.line + 1, what, "put it in quotes where it is meant as text.")) from None
 
 
 def line_of(tree: YamlNode | None, location: Sequence[int | str]) -> int:
@@ -63,7 +67,7 @@ def line_of(tree: YamlNode | None, location: Sequence[int | str]) -> int:
     line = 1
     for step in location:
         if isinstance(tree, yaml.MappingNode):
-            pair = _entries(tree).get(str(step))
+            pair = _entries_by_key(tree).get(str(step))
             if pair is None:
                 break
             line, tree = pair[0].start_mark.line + 1, pair[1]
@@ -76,7 +80,7 @@ def line_of(tree: YamlNode | None, location: Sequence[int | str]) -> int:
 
 
 @lru_cache(maxsize=4)
-def _entries(mapping: yaml.MappingNode) -> dict[str, tuple[YamlNode, YamlNode]]:
+def _entries_by_key(mapping: yaml.MappingNode) -> dict[str, tuple[YamlNode, YamlNode]]:
     """Return the keys and values of a mapping by key; of a file with many faults, each asks for the same."""
     return {key.value: (key, node) for key, node in mapping.value}
 
@@ -89,13 +93,13 @@ def part_of(tree: YamlNode | None, location: Sequence[str]) -> YamlNode | None:
     return tree
 
 
-def write(entries: Mapping[str, Any]) -> str:
-    """Write plain values so that `read` takes them back."""
+def dump(entries: Mapping[str, Any]) -> str:
+    """Write plain values so that `parse` takes them back."""
     text: str = yaml.dump(entries, Dumper=_Dumper, sort_keys=False, allow_unicode=True)
     return text
 
 
-def _fault(name: str, line: int, what: str, hint: str) -> str:
+def _format_fault(name: str, line: int, what: str, hint: str) -> str:
     return with_hint(f"{name} line {line}: not YAML that can be read here: {what}.", hint)
 
 
@@ -112,7 +116,7 @@ class _Loader(yaml.SafeLoader):
         self.depth = 0
 
     def refuse(self, mark: yaml.Mark, what: str, hint: str = _QUOTE) -> NoReturn:
-        raise self.error(_fault(self.name, mark.line + 1, what, hint))
+        raise self.error(_format_fault(self.name, mark.line + 1, what, hint))
 
     def compose_node(self, parent: YamlNode | None, index: Any) -> YamlNode | None:
         event = self.peek_event()  # type: ignore[no-untyped-call]
@@ -120,14 +124,14 @@ class _Loader(yaml.SafeLoader):
             self.refuse(event.start_mark, "an anchor or alias (& or *)")
         if event.tag is not None:
             self.refuse(event.start_mark, "a tag (!)")
-        if self.depth == _DEEPEST:
-            self.refuse(event.start_mark, f"entries more than {_DEEPEST} deep", "a few are enough.")
+        if self.depth == _MAX_DEPTH:
+            self.refuse(event.start_mark, f"entries more than {_MAX_DEPTH} deep", "a few are enough.")
         self.depth += 1
         node = super().compose_node(parent, index)
         self.depth -= 1
         if isinstance(node, yaml.MappingNode):
             self.check_keys(node)
-        elif isinstance(node, yaml.ScalarNode) and node.tag != _TEXT and len(node.value) > _LONGEST_NUMBER:
+        elif isinstance(node, yaml.ScalarNode) and node.tag != _TEXT and len(node.value) > _MAX_NUMBER_LENGTH:
             self.refuse(node.start_mark, f"a number of {len(node.value):,} characters")
         return node
 

@@ -17,10 +17,19 @@ from pydantic import BeforeValidator, Field, PlainSerializer, PrivateAttr, Valid
 from hushtable import engines
 from hushtable._types import Progress
 from hushtable.anonymizers import Request, protect
-from hushtable.claims import Claim, Classes, Limits, Matchings, Verdict, of_models, opened, seen
+from hushtable.claims import (
+    Claim,
+    Classes,
+    Limits,
+    Matchings,
+    Verdict,
+    claim_from_models,
+    open_release,
+    select_for_claim,
+)
 from hushtable.columns import ROLES, ColumnSpec, Role
 from hushtable.engines import EngineChoice
-from hushtable.errors import PolicyError, check_columns, listed
+from hushtable.errors import PolicyError, check_columns, quote_names
 from hushtable.hierarchy import Hierarchy
 from hushtable.io import Frame, Snapshot, drafts, frames
 from hushtable.models import entries, model_to_dict, plugins
@@ -36,15 +45,15 @@ from hushtable.policy.sections import (
     PolicyUnknown,
     PolicyWriting,
     Record,
-    existing,
+    check_file_exists,
+    check_models,
+    check_reasons,
+    convert_errors,
     faults_of,
     method_to_dict,
     read_loss,
     read_method,
     read_model,
-    reading,
-    reasons,
-    some_models,
 )
 from hushtable.release import ExposureLimit, Pseudonyms, Release, manifest
 from hushtable.search import Budget, Clock
@@ -111,22 +120,22 @@ class Policy(Record):
     read_as: PolicyReading = Field(default_factory=PolicyReading, alias="read")
     columns: dict[str, ColumnPolicy]
     models: Annotated[
-        tuple[Annotated[Any, BeforeValidator(reading(read_model)), PlainSerializer(model_to_dict)], ...],
-        BeforeValidator(some_models),
+        tuple[Annotated[Any, BeforeValidator(convert_errors(read_model)), PlainSerializer(model_to_dict)], ...],
+        BeforeValidator(check_models),
     ]
-    method: Annotated[Any, BeforeValidator(reading(read_method)), PlainSerializer(method_to_dict)] = Field(
+    method: Annotated[Any, BeforeValidator(convert_errors(read_method)), PlainSerializer(method_to_dict)] = Field(
         default="mondrian", validate_default=True
     )
-    loss: Annotated[Any, BeforeValidator(reading(read_loss)), PlainSerializer(entries.write)] = Field(
+    loss: Annotated[Any, BeforeValidator(convert_errors(read_loss)), PlainSerializer(entries.to_entry)] = Field(
         default="ncp", validate_default=True
     )
     person: str | None = None
-    population: Annotated[str, BeforeValidator(existing)] | None = None
-    domains: Annotated[str, BeforeValidator(existing)] | None = None
+    population: Annotated[str, BeforeValidator(check_file_exists)] | None = None
+    domains: Annotated[str, BeforeValidator(check_file_exists)] | None = None
     unknown: PolicyUnknown = "error"
     missing: Literal["category"] = "category"
     limits: PolicyLimits = PolicyLimits()
-    accept: Annotated[dict[str, str], BeforeValidator(reasons)] = Field(default_factory=dict)
+    accept: Annotated[dict[str, str], BeforeValidator(check_reasons)] = Field(default_factory=dict)
     writing: PolicyWriting = Field(default=PolicyWriting(), alias="write")
     budget: PolicyBudget | None = None
     plugins: Literal["none"] | tuple[str, ...] | None = None
@@ -148,7 +157,7 @@ class Policy(Record):
         for place, names in ((weighed, self.loss.weights), (gridded, grid)):
             strangers = [name for name in names if name not in self.quasi_identifiers]
             if strangers:
-                msg = f"names {listed(strangers)}, which columns does not declare as quasi-identifier"
+                msg = f"names {quote_names(strangers)}, which columns does not declare as quasi-identifier"
                 raise MisplacedError(msg, (*place, strangers[0]))
         for name in grid:
             column = self.columns[name]
@@ -165,7 +174,7 @@ class Policy(Record):
         judged = (*kept, *self.pseudonymized)
         strangers = [name for name in self.accept if name not in judged]
         if strangers:
-            msg = f"names {listed(strangers)}, which columns does not declare as other, sensitive or quasi-identifier"
+            msg = f"names {quote_names(strangers)}, which columns does not declare as other, sensitive or quasi-identifier"  # noqa: E501
             raise MisplacedError(msg, ("accept", strangers[0]))
         if self.person is not None and (
             self.person not in self.columns or self.columns[self.person].role not in ("identifier", "other")
@@ -206,7 +215,7 @@ class Policy(Record):
         """The files that the policy names."""
         named = [
             *self.hierarchies().values(),
-            *(self._beside(path) for path in (self.population, self.domains) if path),
+            *(self._path_in_folder(path) for path in (self.population, self.domains) if path),
         ]
         return tuple(path for path in named if isinstance(path, Path))
 
@@ -214,7 +223,7 @@ class Policy(Record):
         """Return what generalizes which column, for `hushtable.Hierarchy.build`; paths start at the policy's folder."""
         given = {name: column.hierarchy for name, column in self.columns.items() if column.hierarchy is not None}
         return {
-            name: self._beside(entry) if isinstance(entry, str) and entry != "auto" else entry
+            name: self._path_in_folder(entry) if isinstance(entry, str) and entry != "auto" else entry
             for name, entry in given.items()
         }
 
@@ -267,7 +276,7 @@ class Policy(Record):
             As `hushtable.anonymize`.
         """
         self.check_decided()
-        before = Snapshot.of(drafts.paths_among(data, *self.inputs))
+        before = Snapshot.from_paths(drafts.paths_among(data, *self.inputs))
         rows = engines.open_rows(data, engine=engine, session=session, dialect=self.read_as.dialect)
         self.check_covers(rows.names)
         made = protect(rows, self.request(data, key=key, progress=progress))
@@ -276,7 +285,7 @@ class Policy(Record):
         limit = ExposureLimit(asked.columns, asked.rate, asked.named, asked.linked)
         return made.with_exposure(limit, accepted=self.accept, is_enforced=True)
 
-    def opened(self, data: Any) -> Frame | Table:
+    def open_table(self, data: Any) -> Frame | Table:
         """Open a table as the policy says that it is spelled; PolicyError where a column has no role."""
         self.check_decided()
         source = data if isinstance(data, Table) else frames.read(data, dialect=self.read_as.dialect)
@@ -291,14 +300,14 @@ class Policy(Record):
             models=self.models,
             sensitive=self.with_role("sensitive"),
             method=self.method,
-            hierarchies=self._ladders(),
+            hierarchies=self._read_hierarchies(),
             unknown=self.unknown,
             loss=self.loss,
             suppression_limit=self.limits.suppression,
             identifiers=self.removed,
-            pseudonyms=self._pseudonyms(key),
+            pseudonyms=self._build_pseudonyms(key),
             specs=self.specs,
-            population=self._population(),
+            population=self._read_population(),
             person=self.person,
             limits=Limits(self.limits.highest_risk, self.limits.average_risk),
             clock=Clock(budget, progress),
@@ -317,14 +326,14 @@ class Policy(Record):
         asked = self.with_role(ASK)
         if asked:
             raise PolicyError(
-                f"the policy asks for the role of {listed(asked)}.",
+                f"the policy asks for the role of {quote_names(asked)}.",
                 hint=f"decide each: {'; '.join(f'{role} ({what})' for role, what in MEANINGS.items())}. "
                 "To decide all at once: --ask quasi-identifier.",
             )
         unformatted = [name for name, column in self.columns.items() if column.format == ASK]
         if unformatted:
             raise PolicyError(
-                f"the policy asks for the format of the dates of {listed(unformatted)}.",
+                f"the policy asks for the format of the dates of {quote_names(unformatted)}.",
                 hint="their cells fit several: choose the one that is meant, for instance format: '%d.%m.%Y'.",
             )
 
@@ -334,19 +343,19 @@ class Policy(Record):
         of_classes: dict[str, Any] = {}
         if not any(model.needs.original for model in self.models):
             limits = Limits(self.limits.highest_risk, self.limits.average_risk)
-            of_classes = {"population": self._population(), "person": self.person, "limits": limits}
+            of_classes = {"population": self._read_population(), "person": self.person, "limits": limits}
             of_classes["is_fresh"] = self.person in self.fresh
-        return of_models(
+        return claim_from_models(
             self.quasi_identifiers,
             self.models,
             sensitive=self.with_role("sensitive"),
-            specs=self._published_specs(),
-            origins=self._origins(),
-            hierarchies=self._ladders(),
+            specs=self._release_specs(),
+            origins=self._input_specs(),
+            hierarchies=self._read_hierarchies(),
             **of_classes,
         )
 
-    def _origins(self) -> dict[str, ColumnSpec]:
+    def _input_specs(self) -> dict[str, ColumnSpec]:
         """Say how the input spells quasi-identifiers, and which cells of the columns that nobody judges are missing."""
         others = {name: self.columns[name].spec for name in self.with_role("other")}
         told = {name: spec.missing_cells for name, spec in others.items() if spec.missing_cells != ColumnSpec()}
@@ -370,21 +379,23 @@ class Policy(Record):
             It holds a column that the policy removes or does not know, or claims something else.
         """
         claimed = manifest.claim_of(data)
-        table = opened(data, manifest.dialect_of(data))
+        table = open_release(data, manifest.dialect_of(data))
         if original is not None:
-            original = frames.read(original, dialect=self.read_as.dialect).told(self.specs)
+            original = frames.read(original, dialect=self.read_as.dialect).with_specs(self.specs)
         self.check_release(table.columns)
         if claimed is not None:
             self.check_agrees(claimed)
-        claim = self.claim() if claimed is None else claimed.completed(self.claim())
-        return manifest.compared(claim.verify(seen(claim, table), original=original), data, table.columns)
+        claim = self.claim() if claimed is None else claimed.with_knowledge_of(self.claim())
+        return manifest.compare_with(
+            claim.verify(select_for_claim(claim, table), original=original), data, table.columns
+        )
 
     def check_agrees(self, claimed: Claim) -> None:
         """Raise PolicyError where the claim in a manifest is not what the policy asks."""
         asked, told = self.claim().conditions, claimed.conditions
         lacking = [condition for condition in asked if condition not in told]
         if lacking or set(claimed.columns) != set(self.quasi_identifiers):
-            what = listed(lacking) if lacking else f"quasi-identifiers {listed(self.quasi_identifiers)}"
+            what = quote_names(lacking) if lacking else f"quasi-identifiers {quote_names(self.quasi_identifiers)}"
             raise PolicyError(
                 f"the policy asks for {what}, which the manifest of the release does not claim.",
                 hint="verify with the policy that the release was made by, or without one.",
@@ -395,7 +406,7 @@ class Policy(Record):
         stray = [name for name in columns if name not in self.columns or name in self.removed]
         if stray:
             raise PolicyError(
-                f"the table holds columns {listed(stray)}, which the policy does not release.",
+                f"the table holds columns {quote_names(stray)}, which the policy does not release.",
                 hint="verify the file that anonymize wrote with this policy.",
             )
 
@@ -405,7 +416,7 @@ class Policy(Record):
         undeclared = [name for name in columns if name not in self.columns]
         if undeclared:
             raise PolicyError(
-                f"the policy gives no role to {listed(undeclared)}.",
+                f"the policy gives no role to {quote_names(undeclared)}.",
                 hint=f"add each under columns as one of {', '.join(ROLES)}.",
             )
         by = self.writing.by
@@ -418,13 +429,13 @@ class Policy(Record):
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> Policy:
         """Read a policy file."""
-        text = plain_yaml.text_of(path, "policy", "`hushtable scan` writes one.", PolicyError)
+        text = plain_yaml.read_file(path, "policy", "`hushtable scan` writes one.", PolicyError)
         return cls.parse(text, str(path), Path(path).parent)
 
     @classmethod
     def parse(cls, text: str, name: str = "policy", folder: Path | None = None) -> Policy:
         """Read a policy from YAML; errors name the line, and files are looked for in ``folder``."""
-        given, tree = plain_yaml.read(text, name)
+        given, tree = plain_yaml.parse(text, name)
         if not isinstance(given, Mapping):
             raise PolicyError(
                 f"{name}: expected `columns:` and `models:`.", hint="`hushtable scan` writes a policy to start from."
@@ -442,7 +453,7 @@ class Policy(Record):
         """Make a policy from plain values; with the YAML tree they came from, errors name the line."""
         allowed = given.get("plugins")
         try:
-            with plugins.only(allowed if allowed is None or isinstance(allowed, (list, tuple)) else ()):
+            with plugins.allow_only(allowed if allowed is None or isinstance(allowed, (list, tuple)) else ()):
                 policy = cls.model_validate(given, context={"folder": folder})
         except ValidationError as error:
             faults = faults_of(error, cls, given, name, tree)
@@ -453,7 +464,7 @@ class Policy(Record):
         policy._folder = folder
         return policy
 
-    def changed(self, given: Mapping[Any, Any]) -> Policy:
+    def with_entries(self, given: Mapping[Any, Any]) -> Policy:
         """Return the policy with some entries replaced.
 
         Parameters
@@ -464,7 +475,7 @@ class Policy(Record):
         """
         made = self.to_dict()
         for place, entry in given.items():
-            _put(made, place.split(".") if isinstance(place, str) else place, entry)
+            _set_entry(made, place.split(".") if isinstance(place, str) else place, entry)
         return self.make(made, folder=self._folder)
 
     def to_dict(self) -> dict[str, Any]:
@@ -480,14 +491,14 @@ class Policy(Record):
 
     def to_yaml(self) -> str:
         """Write the policy as YAML."""
-        return plain_yaml.write(self.to_dict())
+        return plain_yaml.dump(self.to_dict())
 
-    def _published_specs(self) -> dict[str, ColumnSpec]:
+    def _release_specs(self) -> dict[str, ColumnSpec]:
         """Say how a release is typed: quasi-identifiers are spelled as it is written, what is judged as it came."""
         specs = self.specs
         persons = () if self.person is None else (self.person,)
         for name in (*self.with_role("sensitive"), *persons):
-            specs[name] = specs.get(name, ColumnSpec()).completed(self.read_as.dialect.spec)
+            specs[name] = specs.get(name, ColumnSpec()).with_defaults_from(self.read_as.dialect.spec)
         for name in self.quasi_identifiers:
             kind, order = self.columns[name].kind, self.columns[name].order
             holds_numbers = kind in (None, "integer", "decimal") and order is None
@@ -495,20 +506,20 @@ class Policy(Record):
             specs[name] = ColumnSpec(kind, order, decimal=decimal)
         return specs
 
-    def _population(self) -> Frame | None:
+    def _read_population(self) -> Frame | None:
         if self.population is None:
             return None
-        return frames.read(self._beside(self.population), dialect=self.read_as.dialect).told(self.specs)
+        return frames.read(self._path_in_folder(self.population), dialect=self.read_as.dialect).with_specs(self.specs)
 
-    def _beside(self, path: str) -> Path:
+    def _path_in_folder(self, path: str) -> Path:
         return (self._folder or Path()) / path
 
-    def _ladders(self) -> dict[str, Any]:
+    def _read_hierarchies(self) -> dict[str, Any]:
         given = self.hierarchies()
         if self.domains is None:
             return given
         asked = {*self.quasi_identifiers, *self.with_role("sensitive")}
-        listed_ = Hierarchy.from_domains(self._beside(self.domains))
+        listed_ = Hierarchy.from_domains(self._path_in_folder(self.domains))
         ladders = {name: ladder for name, ladder in listed_.items() if name in asked}
         if not ladders:
             raise PolicyError(
@@ -517,10 +528,10 @@ class Policy(Record):
             )
         return {**ladders, **given}
 
-    def _pseudonyms(self, key: bytes | None) -> Pseudonyms | None:
+    def _build_pseudonyms(self, key: bytes | None) -> Pseudonyms | None:
         if (key is not None) != bool(self.pseudonymized):
             what = (
-                f"gives pseudonyms to {listed(self.pseudonymized)}, but there is no key"
+                f"gives pseudonyms to {quote_names(self.pseudonymized)}, but there is no key"
                 if self.pseudonymized
                 else "gives no pseudonyms, but there is a key"
             )
@@ -535,7 +546,7 @@ class Policy(Record):
         return Pseudonyms(self.pseudonymized, key if self.pseudonymized else None, self.fresh)
 
 
-def _put(made: dict[str, Any], steps: Sequence[str], entry: Any) -> None:
+def _set_entry(made: dict[str, Any], steps: Sequence[str], entry: Any) -> None:
     """Put an entry at a place; a method or loss of another name begins anew."""
     *above, last = steps
     if above[:1] == ["columns"] and len(steps) > 2:

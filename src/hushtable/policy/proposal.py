@@ -9,7 +9,7 @@ from textwrap import fill, indent
 from types import MappingProxyType
 from typing import Final
 
-from hushtable.columns import ENGLISH, Column, ColumnSpec, OddCells, count_missing_codes, fold, is_missing_word
+from hushtable.columns import ENGLISH, Column, ColumnSpec, OddCells, count_missing_codes, fold_text, is_missing_word
 from hushtable.discover import PROSE, ProposedRole, Roles
 from hushtable.errors import PolicyError
 from hushtable.hierarchy import (
@@ -20,10 +20,10 @@ from hushtable.hierarchy import (
     Rounding,
     Rule,
     code_lengths,
-    known_rate,
+    format_exact,
     length_of_codes,
-    plain,
     prefix_lengths,
+    share_in_dictionary,
     to_dict,
 )
 from hushtable.io import Frame
@@ -34,7 +34,7 @@ from hushtable.wording import current_language, translate, use_language
 
 _WORDS: Final[Mapping[str, frozenset[str]]] = MappingProxyType(
     {
-        language: frozenset(map(fold, words.split(", ")))
+        language: frozenset(map(fold_text, words.split(", ")))
         for language, words in {
             "en": "age, sex, gender, birth, date, job, occupation, education, income, salary, country, city, name, "
             "marital, status, race, male, female, married, single, divorced, widowed, yes, no, unknown, other, visit",
@@ -57,28 +57,28 @@ _WORDS: Final[Mapping[str, frozenset[str]]] = MappingProxyType(
         }.items()
     }
 )
-_FEWEST: Final = 2
+_MIN_WORDS: Final = 2
 
 
-def language_of(texts: Iterable[str]) -> tuple[str, tuple[str, ...]]:
+def infer_language(texts: Iterable[str]) -> tuple[str, tuple[str, ...]]:
     """Return the language of the most words among names of columns and cells, and these words; English in doubt."""
-    folded = {fold(text) for text in texts}
+    folded = {fold_text(text) for text in texts}
     words = folded | {word for text in folded for word in text.split()}
     found = {language: sorted(words & known) for language, known in _WORDS.items()}
     best = max(found, key=lambda language: len(found[language]))
     # Where another one has as many words, nothing is told.
-    is_sure = len(found[best]) >= _FEWEST and sum(len(each) == len(found[best]) for each in found.values()) == 1
+    is_sure = len(found[best]) >= _MIN_WORDS and sum(len(each) == len(found[best]) for each in found.values()) == 1
     best = best if is_sure else ENGLISH
     return best, tuple(found[best])
 
 
 _DICTIONARIES: Final = {"nation": "countries", "education": "education"}
-_KNOWN: Final = 0.7
+_MIN_KNOWN_RATE: Final = 0.7
 _ILLNESS: Final = re.compile(r"[A-Z][0-9]{2}(\.?[0-9A-Z]{1,4})?[!*+]?", re.ASCII)
-_FITTING: Final = 0.9
+_MIN_FITTING_RATE: Final = 0.9
 
 
-def proposed_rule(column: Column, topic: str) -> Rule | None:
+def propose_rule(column: Column, topic: str) -> Rule | None:
     """Return what to generalize a quasi-identifier by; None, as for numbers, where its own values serve better."""
     if column.n_values < 3:
         return None
@@ -91,10 +91,10 @@ def proposed_rule(column: Column, topic: str) -> Rule | None:
         return Prefix(prefix_lengths(length))
     if column.kind != "category":
         return None
-    if sum(_ILLNESS.fullmatch(text) is not None for text in texts) >= _FITTING * len(texts):
+    if sum(_ILLNESS.fullmatch(text) is not None for text in texts) >= _MIN_FITTING_RATE * len(texts):
         return Prefix((3, 1))
     of = _DICTIONARIES.get(topic)
-    if of is not None and known_rate(of, column) >= _KNOWN:
+    if of is not None and share_in_dictionary(of, column) >= _MIN_KNOWN_RATE:
         return Dictionary(of)
     return Prefix(code_lengths(column)) if code_lengths(column) else None
 
@@ -139,17 +139,17 @@ _OF_COLUMN: Final = (
     "{role: identifier, action: pseudonym} keeps a keyed pseudonym, by which the records of a person are linked; "
     "action: fresh, a new one for every record.",
 )
-_FEW: Final = 30  # values of a column whose language is looked at
-_SHOWN: Final = 3
+_MAX_VALUES_READ: Final = 30  # values of a column whose language is looked at
+_MAX_WORDS_SHOWN: Final = 3
 _WIDTH: Final = 80  # of a line
-_MISSING: Final = "texts that mean a missing value; beside a column for it alone"
-_FINE: Final = 0.1  # of the records, values of a number
-_FINE_TOGETHER: Final = 0.5
+_MISSING_NOTE: Final = "texts that mean a missing value; beside a column for it alone"
+_MAX_DISTINCT_SHARE: Final = 0.1  # of the records, values of a number
+_MAX_JOINT_DISTINCT_SHARE: Final = 0.5
 _TOO_FINE: Final = "hardly two records have the same values, so that no model is asked for; to ask all the same:"
-_LONGEST_KEY: Final = 1_000  # characters; of a longer one YAML wants to be told that it is a key
+_MAX_KEY_LENGTH: Final = 1_000  # characters; of a longer one YAML wants to be told that it is a key
 
 
-def proposed(
+def propose_policy(
     frame: Frame,
     roles: Roles,
     *,
@@ -165,22 +165,22 @@ def proposed(
     """
     # Comments are in the language of the program, and in that of the table where nobody chose one.
     chosen = current_language()
-    with use_language(_language(frame, roles)[0] if chosen == ENGLISH else chosen):
-        columns = "\n".join(line for column in roles.columns for line in _column(frame, column, undecided))
+    with use_language(_infer_table_language(frame, roles)[0] if chosen == ENGLISH else chosen):
+        columns = "\n".join(line for column in roles.columns for line in _render_column(frame, column, undecided))
         sections = [
-            _head(frame, roles, source, run),
+            _render_head(frame, roles, source, run),
             "version: 1\n",
-            _reading(frame),
+            _render_reading(frame),
             f"columns:\n{indent(columns, '  ')}\n",
-            _person(frame, roles),
-            _models(frame, roles, k),
-            _writing(frame, roles),
+            _render_person(frame, roles),
+            _render_models(frame, roles, k),
+            _render_writing(frame, roles),
             _options(roles),
         ]
     return "\n".join(section for section in sections if section)
 
 
-def _head(frame: Frame, roles: Roles, source: str, run: str | None) -> str:
+def _render_head(frame: Frame, roles: Roles, source: str, run: str | None) -> str:
     then = ", then" if run else "."
     size = f"{frame.n_rows:,} records of {len(roles.columns)} columns"
     lines = [f"Proposed for {source}: {size}. Check every role{then}"]
@@ -191,16 +191,17 @@ def _head(frame: Frame, roles: Roles, source: str, run: str | None) -> str:
         lines.append("  ask: decide for one of these; nothing is written until then")
     # A command is one line, to be copied.
     return "".join(
-        f"# {_plain(line)}\n" if line.strip() == run else f"{_comment(line, width=_WIDTH)}\n" for line in lines
+        f"# {_to_one_line(line)}\n" if line.strip() == run else f"{_format_comment(line, width=_WIDTH)}\n"
+        for line in lines
     )
 
 
-def _person(frame: Frame, roles: Roles) -> str:
+def _render_person(frame: Frame, roles: Roles) -> str:
     if roles.person is None:
         return ""
     column = next(each for each in roles.columns if each.name == roles.person)
     told = f"{column.n_distinct:,} persons in {frame.n_records:,} records: classes count persons"
-    return _noted(f"person: {_key(roles.person)}", told) + "\n"
+    return _append_comment(f"person: {_format_key(roles.person)}", told) + "\n"
 
 
 def _options(roles: Roles) -> str:
@@ -208,53 +209,55 @@ def _options(roles: Roles) -> str:
     lines = [f"# {translate(_ABOUT_OPTIONS)}", "#"]
     for entry, told in _OPTIONS.items():
         if entry != _PERSON or roles.person is None:
-            lines += [_comment(f"  {told}", width=_WIDTH), indent(entry, "# ")]
-    return "\n".join([*lines, "#", *(_comment(each, width=_WIDTH) for each in _OF_COLUMN), ""])
+            lines += [_format_comment(f"  {told}", width=_WIDTH), indent(entry, "# ")]
+    return "\n".join([*lines, "#", *(_format_comment(each, width=_WIDTH) for each in _OF_COLUMN), ""])
 
 
-def _language(frame: Frame, roles: Roles) -> tuple[str, tuple[str, ...]]:
+def _infer_table_language(frame: Frame, roles: Roles) -> tuple[str, tuple[str, ...]]:
     """Return the language of a table's headers and cells, and the words that tell it."""
-    columns = (_values(frame, column) for column in roles.columns)
+    columns = (_column_values(frame, column) for column in roles.columns)
     shown = (column.texts() for column in columns if column and not column.is_measured)
-    return language_of([*frame.columns, *(text for texts in shown if len(texts) <= _FEW for text in texts)])
+    return infer_language(
+        [*frame.columns, *(text for texts in shown if len(texts) <= _MAX_VALUES_READ for text in texts)]
+    )
 
 
-def _writing(frame: Frame, roles: Roles) -> str:
+def _render_writing(frame: Frame, roles: Roles) -> str:
     """Propose the language of names of groups and labels where the table is not English, and its decimal comma."""
-    language, words = _language(frame, roles)
+    language, words = _infer_table_language(frame, roles)
     asked, told = [], []
     if language != ENGLISH:
         asked.append(f"language: {language}")
-        told.append(f"of words in cells (the table has {', '.join(words[:_SHOWN])})")
+        told.append(f"of words in cells (the table has {', '.join(words[:_MAX_WORDS_SHOWN])})")
     if frame.is_text and frame.dialect.decimal == ",":
         asked.append('decimal: ","')
         told.append("numbers with a comma, as they came")
-    return _noted(f"write: {{{', '.join(asked)}}}", "; ".join(told)) + "\n" if asked else ""
+    return _append_comment(f"write: {{{', '.join(asked)}}}", "; ".join(told)) + "\n" if asked else ""
 
 
-def _reading(frame: Frame) -> str:
+def _render_reading(frame: Frame) -> str:
     said = {name: value for name, value in frame.dialect.to_dict().items() if value is not False}
     if not frame.is_text or not said:
         # A workbook spells nothing, and an entry that holds nothing is no entry.
-        return _noted("# read: {missing_values: [NA]}", _MISSING) + "\n"
+        return _append_comment("# read: {missing_values: [NA]}", _MISSING_NOTE) + "\n"
     is_sure = str(said.get("encoding")).startswith("utf")
     notes = {} if is_sure else {"encoding": "guessed: look whether all letters are right"}
-    entries = [_noted(f"  {name}: {json.dumps(value)}", notes.get(name, "")) for name, value in said.items()]
-    entries.append(_noted("  # missing_values: [NA]", _MISSING))
-    return "\n".join([_noted("read:", "how the file spells its table"), *entries, ""])
+    entries = [_append_comment(f"  {name}: {json.dumps(value)}", notes.get(name, "")) for name, value in said.items()]
+    entries.append(_append_comment("  # missing_values: [NA]", _MISSING_NOTE))
+    return "\n".join([_append_comment("read:", "how the file spells its table"), *entries, ""])
 
 
-def _column(frame: Frame, column: ProposedRole, undecided: Mapping[str, OddCells]) -> Iterator[str]:
+def _render_column(frame: Frame, column: ProposedRole, undecided: Mapping[str, OddCells]) -> Iterator[str]:
     """Write the lines of a column."""
     # Only a policy that is written needs it.
     from hushtable.policy.dating import Dating, describe_century, propose_dating
 
     codes = _missing_codes(frame, column)
     if codes:
-        frame = frame.told({column.name: ColumnSpec(missing_values=tuple(codes))})
+        frame = frame.with_specs({column.name: ColumnSpec(missing_values=tuple(codes))})
     is_read = column.role not in ("identifier", "other")
     dating = propose_dating(frame, column.name, column.topic) if is_read and column.n_distinct else Dating()
-    frame = frame if dating.spec == ColumnSpec() else frame.told({column.name: dating.spec})
+    frame = frame if dating.spec == ColumnSpec() else frame.with_specs({column.name: dating.spec})
     entries: dict[str, str] = {"role": column.role}
     if is_read:
         said = frame.specs.get(column.name, ColumnSpec())
@@ -263,26 +266,26 @@ def _column(frame: Frame, column: ProposedRole, undecided: Mapping[str, OddCells
         entries |= {entry: str(value) for entry, value in own.items() if value is not None}
     if codes:
         entries["missing_values"] = json.dumps(list(codes), ensure_ascii=False)
-    values = _values(frame, column)
-    rule = proposed_rule(values, column.topic) if values else None
+    values = _column_values(frame, column)
+    rule = propose_rule(values, column.topic) if values else None
     odd = None if column.role == "identifier" else undecided.get(column.name)
     if odd is not None:
-        entries["odd_cells"] = _answer(odd, values, rule)
+        entries["odd_cells"] = _propose_answer(odd, values, rule)
     if values is not None and values.kind == "time":
         entries["kind"] = "time"
     is_dated = isinstance(rule, Dates)
     if rule is not None and not is_dated:
         # Of numbers no text is the beginning of another.
         entries |= {"kind": "category"} if values is not None and values.kind == "integer" else {}
-        entries["hierarchy"] = _flow(rule)
-    name = _key(column.name)
-    if len(name) > _LONGEST_KEY:
+        entries["hierarchy"] = _format_rule(rule)
+    name = _format_key(column.name)
+    if len(name) > _MAX_KEY_LENGTH:
         yield f"? {name}"
         name = ""
     if len(entries) == 1:
-        yield _noted(f"{name}: {column.role}", _why(frame, column))
+        yield _append_comment(f"{name}: {column.role}", _describe_reasons(frame, column))
     else:
-        yield _noted(f"{name}:", _why(frame, column))
+        yield _append_comment(f"{name}:", _describe_reasons(frame, column))
         year = entries.get("latest_year")
         counts = ", ".join(f"{code} in {n:,}" for code, n in codes.items())
         notes = {
@@ -295,10 +298,10 @@ def _column(frame: Frame, column: ProposedRole, undecided: Mapping[str, OddCells
             # Marks and formats are texts to be quoted, all else are words or written as YAML already.
             is_quoted = entry in ("format", "decimal", "thousands") and value != ASK
             text = json.dumps(value, ensure_ascii=False) if is_quoted else value
-            yield _noted(f"  {entry}: {text}", notes.get(entry, ""))
-    yield from _remarks(frame, column, values, rule)
+            yield _append_comment(f"  {entry}: {text}", notes.get(entry, ""))
+    yield from _render_remarks(frame, column, values, rule)
     if dating.are_years:
-        yield _comment('its numbers may be years: format: "%Y" reads them as dates', "  ")
+        yield _format_comment('its numbers may be years: format: "%Y" reads them as dates', "  ")
 
 
 def _describe_odd(odd: OddCells, answer: str) -> str:
@@ -307,7 +310,7 @@ def _describe_odd(odd: OddCells, answer: str) -> str:
     return f"{odd.describe()}: say missing or text; nothing is released before"
 
 
-def _answer(odd: OddCells, values: Column | None, rule: Rule | None) -> str:
+def _propose_answer(odd: OddCells, values: Column | None, rule: Rule | None) -> str:
     """Propose what odd cells mean: text, where they are words and the column is one of categories anyway."""
     is_category = values is not None and (values.kind == "category" or (values.kind == "integer" and rule is not None))
     # A cell with digits may be a code that lost some.
@@ -315,27 +318,33 @@ def _answer(odd: OddCells, values: Column | None, rule: Rule | None) -> str:
     return "text" if are_words and (odd.are_among_codes or is_category) else "refuse"
 
 
-def _remarks(frame: Frame, column: ProposedRole, values: Column | None, rule: Rule | None) -> Iterator[str]:
+def _render_remarks(frame: Frame, column: ProposedRole, values: Column | None, rule: Rule | None) -> Iterator[str]:
     """Write comments on what else can be said of a column in a policy."""
     from hushtable.anonymizers import describe_impossible_dates
 
     if isinstance(rule, Dates):
         # Not asked for: a class that spans two decades would publish `*`, where a cut has two round days for ends.
-        yield _noted(f"  # hierarchy: {_flow(rule)}", "to publish these units only; cuts at round days lose less")
+        yield _append_comment(
+            f"  # hierarchy: {_format_rule(rule)}", "to publish these units only; cuts at round days lose less"
+        )
     if values and rule is None and values.kind in ("integer", "decimal") and values.n_values > 1:
-        grid = Rounding.of(values).grid
-        coarser = f"method: {{mondrian: {{grid: {{{_key(column.name)}: {plain(5 * grid)}}}}}}}"
-        yield _comment(f"published in intervals whose ends are multiples of {plain(grid)}; coarser: {coarser}", "  ")
+        grid = Rounding.from_column(values).grid
+        coarser = f"method: {{mondrian: {{grid: {{{_format_key(column.name)}: {format_exact(5 * grid)}}}}}}}"
+        yield _format_comment(
+            f"published in intervals whose ends are multiples of {format_exact(grid)}; coarser: {coarser}", "  "
+        )
     n_open = count_open_ends(frame, column.name) if column.n_distinct and column.role != "identifier" else 0
     if n_open:
         told = f"{n_open:,} cells are open ends such as 90+, which are values: write the number alone (90), and say"
-        yield _comment(f"{told} hierarchy: {{tails: {{high: 90}}}}; until then the column is read as categories", "  ")
+        yield _format_comment(
+            f"{told} hierarchy: {{tails: {{high: 90}}}}; until then the column is read as categories", "  "
+        )
     for impossible in describe_impossible_dates(values) if values else ():
-        yield _comment(f"careful, {impossible}: look how its dates are written", "  ")
+        yield _format_comment(f"careful, {impossible}: look how its dates are written", "  ")
     marks = frame.doubts(column.name)[1] if frame.is_text else ()
     if marks:
         told = f"its numbers could be read in {len(marks)} ways: say decimal: '.' or ','; until then they are text"
-        yield _comment(told, "  ")
+        yield _format_comment(told, "  ")
 
 
 def _missing_codes(frame: Frame, column: ProposedRole) -> dict[str, int]:
@@ -348,21 +357,21 @@ def _missing_codes(frame: Frame, column: ProposedRole) -> dict[str, int]:
     return nameable_codes({code: n for code, n in words.items() if is_missing_word(code)} | found)
 
 
-def _values(frame: Frame, column: ProposedRole) -> Column | None:
+def _column_values(frame: Frame, column: ProposedRole) -> Column | None:
     """Return the values of a column that others may know."""
     if column.role not in ("quasi-identifier", ASK) or not column.n_distinct or column.topic == PROSE:
         return None
     return Table.encode(frame, [column.name]).column(column.name)
 
 
-def _flow(rule: Rule) -> str:
+def _format_rule(rule: Rule) -> str:
     """Write a rule on one line; of those that are proposed, the first option says it all."""
     ((option, *_),) = (options.values() for options in to_dict(rule).values())
     said = option if isinstance(option, str) else f"[{', '.join(map(str, option))}]"
     return f"{{{rule.name}: {said}}}"
 
 
-def _why(frame: Frame, column: ProposedRole) -> str:
+def _describe_reasons(frame: Frame, column: ProposedRole) -> str:
     parts = [*([column.label] if column.label else []), column.reason, f"{column.n_distinct:,} distinct"]
     if column.role in ("quasi-identifier", ASK) and column.knowable_by != "unclear":
         parts.append(f"known to {column.knowable_by}")
@@ -381,20 +390,20 @@ def _why(frame: Frame, column: ProposedRole) -> str:
     return "; ".join(parts)
 
 
-def _models(frame: Frame, roles: Roles, k: int) -> str:
+def _render_models(frame: Frame, roles: Roles, k: int) -> str:
     lines = ["models:", f"  - k-anonymity: {k}"]
     judged = [column for column in roles.columns if column.role == "sensitive" and column.n_distinct > 1]
-    finest = _too_fine(frame, judged)
+    finest = _find_fine_columns(frame, judged)
     for column in judged:
-        model = f"distinct-l-diversity: {{l: 2, sensitive: {_key(column.name)}}}"
+        model = f"distinct-l-diversity: {{l: 2, sensitive: {_format_key(column.name)}}}"
         if column.name in finest:
-            lines.append(_comment(f"{_key(column.name)}: {_TOO_FINE} {model}", "  "))
+            lines.append(_format_comment(f"{_format_key(column.name)}: {_TOO_FINE} {model}", "  "))
         else:
             lines.append(f"  - {model}")
     return "\n".join(lines) + "\n"
 
 
-def _too_fine(frame: Frame, judged: Sequence[ProposedRole]) -> set[str]:
+def _find_fine_columns(frame: Frame, judged: Sequence[ProposedRole]) -> set[str]:
     """Name the numbers and dates that hardly two records share, alone or together.
 
     A class of two would pass, and every judged row would be distinct, which takes a large table out of memory.
@@ -403,42 +412,46 @@ def _too_fine(frame: Frame, judged: Sequence[ProposedRole]) -> set[str]:
     kept: list[str] = []
     for column in sorted(numbers, key=lambda column: (column.n_distinct, column.name)):
         together = [*kept, column.name]
-        if column.n_distinct > _FINE * frame.n_rows:
+        if column.n_distinct > _MAX_DISTINCT_SHARE * frame.n_rows:
             continue
         distinct, _ = Table.encode(frame, together).collapse()
-        kept = together if distinct.n_rows <= _FINE_TOGETHER * frame.n_rows else kept
+        kept = together if distinct.n_rows <= _MAX_JOINT_DISTINCT_SHARE * frame.n_rows else kept
     return {column.name for column in numbers} - set(kept)
 
 
-def _key(name: str) -> str:
+def _format_key(name: str) -> str:
     """Write a column's name as a key of YAML; in quotes wherever it could be taken for something else."""
     signs = (f"\\{sign}" if sign in '"\\' else sign if sign.isprintable() else f"\\U{ord(sign):08x}" for sign in name)
     quoted = f'"{"".join(signs)}"'
     if any(sign in name for sign in "{}[],&*#?|<>=!%@`:'\"") or name != name.strip() or not name.isprintable():
         return quoted
     try:
-        is_plain = plain_yaml.read(f"{name}: x", "name")[0] == {name: "x"}
+        is_plain = plain_yaml.parse(f"{name}: x", "name")[0] == {name: "x"}
     except PolicyError:
         is_plain = False
     return name if is_plain else quoted
 
 
-def _noted(line: str, note: str) -> str:
+def _append_comment(line: str, note: str) -> str:
     """Write a comment behind a line, or above it where that would be too long."""
     if not note:
         return line
     note = translate(note)
-    whole = f"{line}  # {_plain(note)}"
+    whole = f"{line}  # {_to_one_line(note)}"
     # Lines of columns stand two further in.
-    return whole if len(whole) + 2 <= _WIDTH else f"{_comment(note, line[: len(line) - len(line.lstrip())])}\n{line}"
+    return (
+        whole
+        if len(whole) + 2 <= _WIDTH
+        else f"{_format_comment(note, line[: len(line) - len(line.lstrip())])}\n{line}"
+    )
 
 
-def _comment(text: str, margin: str = "", width: int = _WIDTH - 2) -> str:
+def _format_comment(text: str, margin: str = "", width: int = _WIDTH - 2) -> str:
     """Write a comment of several lines; how far in its first line begins, all do."""
     inner = text[: len(text) - len(text.lstrip())]
     begin = f"{margin}# {inner}"
     return fill(
-        _plain(translate(text.strip())),
+        _to_one_line(translate(text.strip())),
         width,
         initial_indent=begin,
         subsequent_indent=begin,
@@ -447,6 +460,6 @@ def _comment(text: str, margin: str = "", width: int = _WIDTH - 2) -> str:
     )
 
 
-def _plain(text: str) -> str:
+def _to_one_line(text: str) -> str:
     """Return a text on one line, of printable characters."""
     return "".join(sign if sign.isprintable() else " " for sign in text)

@@ -14,9 +14,9 @@ from hushtable._types import Missing, Progress
 from hushtable.anonymizers import METHODS, Method, Request, check_roles, doubt_of_persons, protect
 from hushtable.claims import Limits
 from hushtable.columns import ColumnSpec, check_specs
-from hushtable.discover import looks_identifying, repeating_person
+from hushtable.discover import find_identifiers, find_repeating_person
 from hushtable.engines import EngineChoice
-from hushtable.errors import ColumnError, ExposureWarning, InputError, check_type, listed, names_in
+from hushtable.errors import ColumnError, ExposureWarning, InputError, check_type, names_in, quote_names
 from hushtable.hierarchy import Hierarchy
 from hushtable.io import Frame, Snapshot, Writing, drafts
 from hushtable.models import PrivacyModel, models_in
@@ -219,12 +219,12 @@ def anonymize(
         strangers = given.keys() - {"data", "policy", "key", "progress", "engine", "session"}
         if strangers:
             raise InputError(
-                f"a policy was given, and {listed(sorted(strangers))} too.", hint="put everything into the policy."
+                f"a policy was given, and {quote_names(sorted(strangers))} too.", hint="put everything into the policy."
             )
         rules = policy if isinstance(policy, Policy) else Policy.read(policy)
         carried_out: Release = rules.protect(data, key=key, progress=progress, engine=engine, session=session)
         return carried_out
-    _check_plain(missing, key, specs, budget, pseudonyms, roles)
+    _check_arguments(missing, key, specs, budget, pseudonyms, roles)
     check_type(accept, Mapping, "accept", 'a mapping, as {"note": "why it may be published"}')
     asked = models_in(models)
     request = Request(
@@ -245,9 +245,9 @@ def anonymize(
         inputs=drafts.paths_among(data, hierarchies),
         writing=Writing(language=language),
     )
-    before = Snapshot.of(drafts.paths_among(data, hierarchies, population))
+    before = Snapshot.from_paths(drafts.paths_among(data, hierarchies, population))
     rows = engines.open_rows(data, engine=engine, session=session)
-    request = replace(request, hierarchies=_hierarchies(hierarchies, request))
+    request = replace(request, hierarchies=_read_hierarchies(hierarchies, request))
     if roles == "check":
         _check_identifiers(engines.first_rows(rows), request, accept or {})
     release = protect(rows, request)
@@ -257,7 +257,7 @@ def anonymize(
     release = release.with_exposure(ExposureLimit(), accepted=accept)
     assert release.exposure is not None
     release.exposure.raise_if_identifiers()
-    for doubt in _doubts(release.exposure):
+    for doubt in _describe_doubts(release.exposure):
         warnings.warn(doubt, ExposureWarning, stacklevel=2)
     return release
 
@@ -265,16 +265,16 @@ def anonymize(
 _DEFAULTS: Final = {name: each.default for name, each in inspect.signature(anonymize).parameters.items()}
 
 
-def _doubts(exposure: Exposure | None) -> Iterator[str]:
+def _describe_doubts(exposure: Exposure | None) -> Iterator[str]:
     """Say what speaks against writing a release, each with what to do."""
     if exposure is None:
         return
-    if exposure.naming:
+    if exposure.refused_names:
         hint = "Nothing is written. Leave them out, as identifiers=[...], or say why they may stay, as accept={...}."
-        yield f"{exposure.naming_fault} {hint}"
-    if exposure.undoing:
+        yield f"{exposure.names_fault} {hint}"
+    if exposure.refused_dependences:
         hint = "Make them quasi-identifiers, leave them out, as identifiers=[...], or say why not, as accept={...}."
-        yield f"{exposure.undoing_fault} {hint}"
+        yield f"{exposure.dependences_fault} {hint}"
     if exposure.is_above:
         hint = 'Give them roles, as sensitive=[...]; roles="trust" keeps them as they are without a word.'
         yield f"{exposure.fault} {hint}"
@@ -292,7 +292,7 @@ def _check_identifiers(source: Frame | Table, asked: Request, accepted: Mapping[
     named = {*asked.quasi_identifiers, *asked.judged, *asked.identifiers, *pseudonymized, *accepted}
     undeclared = [name for name in names if name not in named]
     # Who names quasi-identifiers says that the rows are persons.
-    looks = looks_identifying(source, undeclared) if undeclared else ()
+    looks = find_identifiers(source, undeclared) if undeclared else ()
     if looks:
         raise ColumnError(
             f"column {looks[0][0]!r} looks like a direct identifier ({looks[0][1]}) and was given no role.",
@@ -306,7 +306,7 @@ def _warn_of_persons(source: Frame | Table, asked: Request) -> None:
     hidden = (*asked.identifiers, *(asked.pseudonyms.columns if asked.pseudonyms else ()))
     if asked.person is not None or len(hidden) < 2 or any(model.needs.original for model in asked.models):
         return
-    person = repeating_person(source, hidden)
+    person = find_repeating_person(source, hidden)
     if person is not None and doubt_of_persons(source, asked) is None:
         msg = (
             f"column {person!r} numbers persons, and some have several of the {source.n_records:,} records: pass "
@@ -315,7 +315,7 @@ def _warn_of_persons(source: Frame | Table, asked: Request) -> None:
         warnings.warn(msg, stacklevel=4)
 
 
-def _check_plain(missing: Any, key: Any, specs: Any, budget: Any, pseudonyms: Any, roles: Any) -> None:
+def _check_arguments(missing: Any, key: Any, specs: Any, budget: Any, pseudonyms: Any, roles: Any) -> None:
     if missing != "category":
         raise InputError(
             f"missing = {missing!r} makes no partition, so nothing can be generalized by it.",
@@ -330,7 +330,7 @@ def _check_plain(missing: Any, key: Any, specs: Any, budget: Any, pseudonyms: An
     check_type(pseudonyms, Pseudonyms, "pseudonyms", "Pseudonyms(columns, key)")
 
 
-def _hierarchies(given: Any, asked: Request) -> Mapping[str, Any]:
+def _read_hierarchies(given: Any, asked: Request) -> Mapping[str, Any]:
     """Read a file of domains, of which only the columns that are looked at are asked for."""
     if not isinstance(given, (str, os.PathLike)):
         check_type(given, Mapping, "hierarchies", 'a mapping, as {"zip": "auto"}, or the path of a file of domains')

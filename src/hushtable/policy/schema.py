@@ -21,11 +21,11 @@ _PLAIN: Final = {int: "integer", float: "number", str: "string", bool: "boolean"
 
 def policy_schema() -> dict[str, Any]:
     """Return the JSON schema of policies, with the models, methods and losses that are installed here."""
-    schema = shortened(Policy.model_json_schema())
+    schema = shorten_descriptions(Policy.model_json_schema())
     entries, column = schema["properties"], schema["$defs"]["ColumnPolicy"]
-    entries["models"]["items"] = _entry(MODELS, "models")
-    entries["method"] = _entry(METHODS, "methods")
-    entries["loss"] = _entry(LOSSES, "losses")
+    entries["models"]["items"] = _entry_schema(MODELS, "models")
+    entries["method"] = _entry_schema(METHODS, "methods")
+    entries["loss"] = _entry_schema(LOSSES, "losses")
     entries["columns"]["additionalProperties"] = {
         "anyOf": [{"enum": column["properties"]["role"]["enum"]}, {"$ref": "#/$defs/ColumnPolicy"}]
     }
@@ -33,22 +33,26 @@ def policy_schema() -> dict[str, Any]:
     return {"$schema": DIALECT, "title": "A policy of hushtable", **schema}
 
 
-def shortened(schema: Any) -> Any:
+def shorten_descriptions(schema: Any) -> Any:
     """Return a schema whose descriptions are first sentences, without titles that repeat names."""
     if isinstance(schema, list):
-        return [shortened(each) for each in schema]
+        return [shorten_descriptions(each) for each in schema]
     if not isinstance(schema, dict):
         return schema
-    kept = {name: shortened(each) for name, each in schema.items() if name != "title" or not isinstance(each, str)}
+    kept = {
+        name: shorten_descriptions(each)
+        for name, each in schema.items()
+        if name != "title" or not isinstance(each, str)
+    }
     if isinstance(kept.get("description"), str):
         kept["description"] = kept["description"].partition("\n\n")[0].replace("\n", " ")
     return kept
 
 
-def _entry(kinds: Mapping[str, Any], group: str) -> dict[str, Any]:
+def _entry_schema(kinds: Mapping[str, Any], group: str) -> dict[str, Any]:
     """Return what an entry may be: a name, or a name with its options."""
-    own = {name: _options(kinds[name]) for name in kinds}
-    others: dict[str, dict[str, Any]] = {name: {} for name in plugins.installed(group) if name not in own}
+    own = {name: _options_schema(kinds[name]) for name in kinds}
+    others: dict[str, dict[str, Any]] = {name: {} for name in plugins.entry_points_of(group) if name not in own}
     named = {**own, **others}
     told = {
         "type": "object",
@@ -60,11 +64,11 @@ def _entry(kinds: Mapping[str, Any], group: str) -> dict[str, Any]:
     return {"anyOf": [{"enum": sorted(named)}, told]}
 
 
-def _options(kind: Any) -> dict[str, Any]:
+def _options_schema(kind: Any) -> dict[str, Any]:
     """Return what the options of a class may be: all by name, or the first alone."""
     hints = get_type_hints(kind)
     fields = [field for field in dataclasses.fields(kind) if field.init]
-    known = {field.name: _type(hints.get(field.name, Any)) for field in fields}
+    known = {field.name: _type_schema(hints.get(field.name, Any)) for field in fields}
     needed = [
         field.name
         for field in fields
@@ -76,7 +80,7 @@ def _options(kind: Any) -> dict[str, Any]:
     return {"anyOf": [named, *first, *([] if needed else [{"type": "null"}])]}
 
 
-def _type(hint: Any) -> dict[str, Any]:
+def _type_schema(hint: Any) -> dict[str, Any]:
     """Return the schema of a type; anything where it is none that a file could hold."""
     if hint in _PLAIN:
         return {"type": _PLAIN[hint]}
@@ -84,6 +88,6 @@ def _type(hint: Any) -> dict[str, Any]:
     if origin is Literal:
         return {"enum": list(get_args(hint))}
     if origin in (Union, types.UnionType):
-        parts = [{"type": "null"} if each is types.NoneType else _type(each) for each in get_args(hint)]
+        parts = [{"type": "null"} if each is types.NoneType else _type_schema(each) for each in get_args(hint)]
         return {} if {} in parts else {"anyOf": parts}
     return {}

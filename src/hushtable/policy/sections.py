@@ -12,7 +12,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 
 from hushtable.anonymizers import METHODS, Method
 from hushtable.columns import ColumnSpec, Kind, OddCellsAnswer, Role as Decided
-from hushtable.errors import HushError, PolicyError, nearest
+from hushtable.errors import HushError, PolicyError, find_nearest
 from hushtable.hierarchy import Hierarchy, to_dict as rule_to_dict
 from hushtable.io import Dialect, Formulas, Writing
 from hushtable.models import PrivacyModel, entries, from_dict
@@ -47,11 +47,11 @@ def faults_of(
     above: Place = (),
 ) -> list[str]:
     """Write what is wrong in the entries of a record, which stands ``above`` in the file ``name``, a line each."""
-    found = [(_place(fault, given), fault) for fault in error.errors(include_url=False)]
+    found = [(_locate_fault(fault, given), fault) for fault in error.errors(include_url=False)]
     # Where an entry may be of several types, what is wrong inside one says more than that it is none of the others.
     outer = {place[:depth] for place, _ in found for depth in range(len(place))}
     return [
-        fault_line(name, tree, (*above, *place), _told(fault, kind, place))
+        fault_line(name, tree, (*above, *place), _describe_fault(fault, kind, place))
         for place, fault in found
         if place not in outer
     ]
@@ -66,19 +66,19 @@ def fault_line(name: str, tree: plain_yaml.YamlNode | None, place: Place, told: 
 def no_such(what: str, word: Any, known: Iterable[str]) -> str:
     """Say that a word is none of those that are known, and which of them may be meant."""
     known = list(known)
-    return f"{what}.{_meant(word, known)} Known: {', '.join(known)}."
+    return f"{what}.{_suggest_word(word, known)} Known: {', '.join(known)}."
 
 
-def _meant(word: Any, known: Iterable[str]) -> str:
-    near = nearest(word, known)
+def _suggest_word(word: Any, known: Iterable[str]) -> str:
+    near = find_nearest(word, known)
     return "" if near is None else f" Did you mean {near!r}?"
 
 
-def _place(fault: Mapping[str, Any], given: Any) -> Place:
+def _locate_fault(fault: Mapping[str, Any], given: Any) -> Place:
     """Return where in a record a fault is: without the types that pydantic tried there, which it puts between."""
     place: list[Any] = []
     for step in fault["loc"]:
-        if _has(given, step):
+        if _has_step(given, step):
             place.append(step)
             given = given[step]
         elif not _is_type(step):
@@ -88,7 +88,7 @@ def _place(fault: Mapping[str, Any], given: Any) -> Place:
     return (*place, *cause.location) if isinstance(cause, MisplacedError) else tuple(place)
 
 
-def _has(given: Any, step: int | str) -> bool:
+def _has_step(given: Any, step: int | str) -> bool:
     if isinstance(given, (list, tuple)):
         return isinstance(step, int) and step < len(given)
     return isinstance(given, Mapping) and step in given
@@ -99,14 +99,14 @@ def _is_type(step: int | str) -> bool:
     return isinstance(step, str) and (step in ("int", "float", "str", "bool") or step[:1].isupper() or "[" in step)
 
 
-def _told(fault: Mapping[str, Any], kind: type[BaseModel], place: Place) -> str:
+def _describe_fault(fault: Mapping[str, Any], kind: type[BaseModel], place: Place) -> str:
     if fault["type"] == "extra_forbidden":
-        return no_such("no such entry", place[-1], _entries(kind, place[:-1]))
+        return no_such("no such entry", place[-1], _list_entries(kind, place[:-1]))
     words = re.findall("'([^']*)'", fault["ctx"]["expected"]) if fault["type"] == "literal_error" else ()
-    return f"{fault['msg'].removeprefix('Value error, ')}.{_meant(fault['input'], words)}"
+    return f"{fault['msg'].removeprefix('Value error, ')}.{_suggest_word(fault['input'], words)}"
 
 
-def _entries(kind: type[BaseModel], place: Place) -> list[str]:
+def _list_entries(kind: type[BaseModel], place: Place) -> list[str]:
     """Return the entries that a record may have, or one of its parts."""
     for step in place:
         field = next((each for name, each in kind.model_fields.items() if step in (name, each.alias)), None)
@@ -133,26 +133,26 @@ MEANINGS: Final = {
 }
 """What each role means, in a line."""
 
-_OF_VALUES: Final = ("hierarchy", "kind", "order")
+_VALUE_ENTRIES: Final = ("hierarchy", "kind", "order")
 
 PolicyRole = Literal[Decided, "ask"]
 Action = Literal["remove", "pseudonym", "fresh"]
 PolicyUnknown = Literal["error", "suppress"]
 
 
-def _in_one_line(error: HushError) -> str:
+def _format_error(error: HushError) -> str:
     # The policy's own message adds the place and a hint of its own.
     return f"{error.message} {error.hint}".rstrip(".")
 
 
-def reading(make: Callable[[Any], Any]) -> Callable[[Any], Any]:
+def convert_errors(make: Callable[[Any], Any]) -> Callable[[Any], Any]:
     """Turn the errors of whatever reads an entry into those that pydantic collects."""
 
     def read(given: Any) -> Any:
         try:
             return make(given)
         except HushError as error:
-            raise ValueError(_in_one_line(error)) from None
+            raise ValueError(_format_error(error)) from None
 
     return read
 
@@ -184,7 +184,7 @@ def method_to_dict(made: Method) -> dict[str, Any]:
     """Write what searches, with the options whose defaults are a policy's own."""
     return {
         name: {**{option: getattr(made, option) for option in _DEFAULTS.get(name, {})}, **options}
-        for name, options in entries.write(made).items()
+        for name, options in entries.to_entry(made).items()
     }
 
 
@@ -197,7 +197,7 @@ def read_model(given: Any) -> PrivacyModel:
     return given
 
 
-def reasons(given: Any) -> Any:
+def check_reasons(given: Any) -> Any:
     """Refuse what is no mapping of columns to reasons in words."""
     if not isinstance(given, Mapping):
         raise ValueError('expected a column and a reason, for instance {visit: "nobody outside knows the day"}')
@@ -208,17 +208,17 @@ def reasons(given: Any) -> Any:
     return given
 
 
-def some_models(given: Any) -> Any:
+def check_models(given: Any) -> Any:
     """Refuse what is no list of models."""
     if not isinstance(given, (list, tuple)) or not given:
         raise ValueError("expected a list of models, for instance: [k-anonymity: 5]")
     return given
 
 
-def _hierarchy(given: Any, info: ValidationInfo) -> Any:
+def _check_hierarchy(given: Any, info: ValidationInfo) -> Any:
     """Check what generalizes a column, and return it as plain values."""
     if isinstance(given, str):
-        return given if given == "auto" else existing(given, info)
+        return given if given == "auto" else check_file_exists(given, info)
     if not isinstance(given, Mapping):
         raise ValueError(
             "expected auto, the path of a hierarchy file, or a rule, for instance {intervals: {width: [5, 10]}}"
@@ -226,11 +226,11 @@ def _hierarchy(given: Any, info: ValidationInfo) -> Any:
     try:
         made = Hierarchy.from_dict(given, "column")
     except HushError as error:
-        raise ValueError(_in_one_line(error)) from None
+        raise ValueError(_format_error(error)) from None
     return made.to_dict() if isinstance(made, Hierarchy) else rule_to_dict(made)
 
 
-def existing(given: Any, info: ValidationInfo) -> str:
+def check_file_exists(given: Any, info: ValidationInfo) -> str:
     """Refuse a path of no file, where the folder of the policy is known."""
     folder = (info.context or {}).get("folder")
     if not isinstance(given, str) or (folder is not None and not os.path.isfile(folder / given)):
@@ -256,7 +256,7 @@ class ColumnPolicy(Record):
     odd_cells: OddCellsAnswer | None = None
     # ``"auto"``, the path of an ARX hierarchy file relative to the policy, or one rule or tree as
     # `hushtable.Hierarchy.from_dict` reads it.
-    hierarchy: Annotated[Any, BeforeValidator(_hierarchy)] = None
+    hierarchy: Annotated[Any, BeforeValidator(_check_hierarchy)] = None
     label: str | None = None  # what the column is in words, for the codebook and for files of SPSS, Stata and SAS
 
     @model_validator(mode="before")
@@ -270,12 +270,12 @@ class ColumnPolicy(Record):
             raise ValueError(f"action: {self.action} goes with role: identifier, not with {self.role}")
         # How a column is typed that nobody knows decides how Parquet holds it.
         of_published = ("separator", "odd_cells")
-        of_others = [name for name in _OF_VALUES if name != "kind"]
-        for name in {"identifier": [*_OF_VALUES, *of_published], "other": of_others}.get(self.role, ()):
+        of_others = [name for name in _VALUE_ENTRIES if name != "kind"]
+        for name in {"identifier": [*_VALUE_ENTRIES, *of_published], "other": of_others}.get(self.role, ()):
             if getattr(self, name) is not None:
                 roles = f"quasi-identifier{', sensitive or other' if name in of_published else ' or sensitive'}"
                 raise ValueError(f"{name} goes with role: {roles}, not with {self.role}")
-        reading(lambda column: column.spec)(self)
+        convert_errors(lambda column: column.spec)(self)
         return self
 
     @property
@@ -297,7 +297,7 @@ class PolicyReading(Record):
 
     @model_validator(mode="after")
     def _is_one(self) -> PolicyReading:
-        reading(lambda given: given.dialect)(self)
+        convert_errors(lambda given: given.dialect)(self)
         return self
 
     @property
@@ -306,16 +306,16 @@ class PolicyReading(Record):
         return Dialect(**{name: getattr(self, name) for name in type(self).model_fields})
 
 
-_USUAL: Final = ExposureLimit()
+_DEFAULT_LIMIT: Final = ExposureLimit()
 
 
 class PolicyExposure(Record):
     """How much the columns with the role other may expose: see `hushtable.release.exposure.ExposureLimit`."""
 
-    columns: int = Field(default=_USUAL.columns, ge=1, strict=True)
-    rate: float = Field(default=_USUAL.rate, ge=0, le=1, strict=True)
-    named: int = Field(default=_USUAL.named, ge=0, strict=True)
-    linked: float = Field(default=_USUAL.linked, ge=0, le=1, strict=True)
+    columns: int = Field(default=_DEFAULT_LIMIT.columns, ge=1, strict=True)
+    rate: float = Field(default=_DEFAULT_LIMIT.rate, ge=0, le=1, strict=True)
+    named: int = Field(default=_DEFAULT_LIMIT.named, ge=0, strict=True)
+    linked: float = Field(default=_DEFAULT_LIMIT.linked, ge=0, le=1, strict=True)
 
 
 class PolicyLimits(Record):
@@ -338,7 +338,7 @@ class PolicyWriting(Record):
 
     @model_validator(mode="after")
     def _is_known(self) -> PolicyWriting:
-        reading(lambda given: given.made)(self)
+        convert_errors(lambda given: given.made)(self)
         return self
 
     @property

@@ -11,10 +11,10 @@ from .loss import (
     average_class_size as average_class_size,
     check_weights as check_weights,
     discernibility as discernibility,
-    measure as measure,
-    weighted_mean as weighted_mean,
+    mean_loss as mean_loss,
+    measure_quality as measure_quality,
 )
-from .measures import MEASURES as MEASURES, Measure as Measure, of as of
+from .measures import MEASURES as MEASURES, Measure as Measure, measure_release as measure_release
 from .objectives import (
     LOSSES as LOSSES,
     ArxLoss as ArxLoss,
@@ -30,10 +30,10 @@ from .regression import (
     RegressionModel as RegressionModel,
     regress as regress,
 )
-from .similarity import describe as describe, diagnosis as diagnosis
+from .similarity import describe_table as describe_table, diagnosis as diagnosis
 from .utility import (
     SampledRows as SampledRows,
     Utility as Utility,
-    among as among,
     measure_utility as measure_utility,
+    with_all_columns as with_all_columns,
 )

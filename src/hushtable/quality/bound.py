@@ -8,8 +8,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from hushtable._types import CodeArray, CountArray, FloatArray, frozen
-from hushtable.claims import Certificate, Classes, Matchings, certify
+from hushtable._types import CodeArray, CountArray, FloatArray, freeze_array
+from hushtable.claims import Certificate, Classes, Matchings, build_certificate
 from hushtable.columns import Column
 from hushtable.errors import InputError, check_whole
 from hushtable.hierarchy import Suppression
@@ -22,31 +22,37 @@ from hushtable.tables import Table
 __all__ = [
     "Bound",
     "Priced",
-    "in_turn",
-    "lay_out",
-    "matched",
+    "lay_out_rows",
+    "match_prices",
     "ncp_bound",
     "ncp_lower_bound",
     "nearest_shares",
-    "proven",
-    "raised",
+    "prove_prices",
+    "raise_prices",
     "release_bound",
+    "run_in_batches",
 ]
 
-_TOGETHER: Final = 128  # rows between two looks at the clock
-_GROUPS: Final = 4  # runs of rows for each square root of rows: a few rows in each
-_FIRST: Final = 1.8  # how far above what the nearest cost prices begin
-_QUICK, _THOROUGH = 64, 1000  # nodes of a row: of the first proof, and of the last one
-_SWEEPING, _CLOSING = 14, 100  # nodes of a row in a sweep: many sweeps raise prices, the last ones see what they miss
+_ROWS_PER_BATCH: Final = 128  # rows between two looks at the clock
+_RUNS_PER_SQRT_ROWS: Final = 4  # runs of rows for each square root of rows: a few rows in each
+_START_FACTOR: Final = 1.8  # how far above what the nearest cost prices begin
+_NODES_OF_FIRST_PROOF, _NODES_OF_LAST_PROOF = 64, 1000  # nodes of a row: of the first proof, and of the last one
+_NODES_OF_EARLY_SWEEP, _NODES_OF_LATE_SWEEP = (
+    14,
+    100,
+)  # nodes of a row in a sweep: many sweeps raise prices, the last ones see what they miss
 _MOST_SWEEPS: Final = 300  # of a small table, which more of them would not help
-_ROUGH: Final = 0.6  # the share of the time for sweeps that the rough ones take
-_STEPS: Final = (0.25, 0.01)  # what a record's price rises by in the first and last sweep, in mean prices
-_RESERVE: Final = 25.0  # how much longer than the first proof the last ones may take
-_MOST_RESERVED: Final = 0.5
-_UNASKED: Final = 4  # how many times the nodes of the first proof are spent where no budget was given
+_SHARE_OF_EARLY_SWEEPS: Final = 0.6  # the share of the time for sweeps that the rough ones take
+_STEPS_IN_MEAN_PRICES: Final = (
+    0.25,
+    0.01,
+)  # what a record's price rises by in the first and last sweep, in mean prices
+_RESERVE_PER_FIRST_PROOF: Final = 25.0  # how much longer than the first proof the last ones may take
+_MAX_RESERVED_SHARE: Final = 0.5
+_PROOFS_WITHOUT_BUDGET: Final = 4  # how many times the nodes of the first proof are spent where no budget was given
 # The last proofs: how much of the way from prices that are proven to those that are hoped for, with how many nodes
 # a row, and until which share of the time that is left for them.
-_PROOFS: Final = ((0.7, 300, 0.5), (1.0, _THOROUGH, 1.0))
+_PROOFS: Final = ((0.7, 300, 0.5), (1.0, _NODES_OF_LAST_PROOF, 1.0))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -58,10 +64,10 @@ class Priced:
     complete: bool  # whether nothing was left out because a budget ended
 
 
-def lay_out(table: Table, names: Sequence[str]) -> tuple[spacing.SpacedRows, CountArray]:
+def lay_out_rows(table: Table, names: Sequence[str]) -> tuple[spacing.SpacedRows, CountArray]:
     """Lay out distinct rows for the kernels; return with them which of the table's rows each is."""
     axes = layout.lay_out(table, names, {}, {})
-    places, n_rows = layout.places(table, axes), table.n_rows
+    places, n_rows = layout.places_of_rows(table, axes), table.n_rows
     positions = np.zeros((len(axes), max(axis.n_places for axis in axes)))
     for j, axis in enumerate(axes):
         positions[j, : axis.n_places] = axis.positions
@@ -78,7 +84,7 @@ def lay_out(table: Table, names: Sequence[str]) -> tuple[spacing.SpacedRows, Cou
     starts, n_leading = np.array([0, n_rows]), 0
     for j in range(len(axes)):
         is_new[1:] |= places[1:, j] != places[:-1, j]
-        if is_new.sum() > _GROUPS * np.sqrt(n_rows):
+        if is_new.sum() > _RUNS_PER_SQRT_ROWS * np.sqrt(n_rows):
             break
         starts, n_leading = np.append(np.flatnonzero(is_new), n_rows), j + 1
     laid_out = [axes[j] for j in first.tolist()]
@@ -99,11 +105,15 @@ def nearest_shares(rows: spacing.SpacedRows, k: int, clock: Clock) -> FloatArray
     """Return each row's summed share with the farthest of its k nearest records; 0 where the clock was over."""
     shares = np.zeros(len(rows.counts))
     kept, distances = np.empty(k, dtype=np.int32), np.empty(k)
-    in_turn(lambda run: spacing.nearest(rows, k, kept, distances, run, shares), len(shares), lambda: clock.left <= 0)
+    run_in_batches(
+        lambda run: spacing.measure_kth_distances(rows, k, kept, distances, run, shares),
+        len(shares),
+        lambda: clock.left <= 0,
+    )
     return shares
 
 
-def raised(rows: spacing.SpacedRows, k: int, clock: Clock) -> Priced:
+def raise_prices(rows: spacing.SpacedRows, k: int, clock: Clock) -> Priced:
     """Return the best prices that are found within a budget; without one, within some times the nodes of one proof.
 
     Prices begin above what the k nearest cost and are lowered until they are proven. What is left of the budget goes
@@ -111,36 +121,38 @@ def raised(rows: spacing.SpacedRows, k: int, clock: Clock) -> Priced:
     exceed its cost; the steps fall, and the last part of the budget goes to proofs. The farther prices lie above the
     proven ones, the longer a proof takes: so prices on the way are proven first, and the best of all proofs is kept.
     """
-    say_if_first_run(separation.certify, 15)
+    say_if_first_run(separation.lower_prices, 15)
     search = _PriceSearch(rows, k, clock)
     near = nearest_shares(rows, k, clock)
     if search.done >= 1:
         return Priced(near, 0, complete=False)
-    best = max(near, search.proven(_FIRST * near, _QUICK), key=search.sum)
+    best = max(near, search.prove_prices(_START_FACTOR * near, _NODES_OF_FIRST_PROOF), key=search.sum_prices)
     if clock.budget == Budget():
-        search.most_nodes = _UNASKED * max(1, search.nodes)
+        search.most_nodes = _PROOFS_WITHOUT_BUDGET * max(1, search.nodes)
     first = search.done
-    prices, until = best.copy(), 1 - min(_MOST_RESERVED, _RESERVE * first)
-    mean, began = search.sum(best) / float(rows.counts.sum()), search.done
+    prices, until = best.copy(), 1 - min(_MAX_RESERVED_SHARE, _RESERVE_PER_FIRST_PROOF * first)
+    mean, began = search.sum_prices(best) / float(rows.counts.sum()), search.done
     for n_done in range(_MOST_SWEEPS):
         if search.done >= until:
             break
         share = max((search.done - began) / (until - began), n_done / _MOST_SWEEPS)
-        step = mean * _STEPS[0] * (_STEPS[1] / _STEPS[0]) ** share
-        search.sweep(prices, step, _SWEEPING if share < _ROUGH else _CLOSING, until)
+        step = mean * _STEPS_IN_MEAN_PRICES[0] * (_STEPS_IN_MEAN_PRICES[1] / _STEPS_IN_MEAN_PRICES[0]) ** share
+        search.sweep_prices(
+            prices, step, _NODES_OF_EARLY_SWEEP if share < _SHARE_OF_EARLY_SWEEPS else _NODES_OF_LATE_SWEEP, until
+        )
     began = search.done
     for share, n_nodes, end in _PROOFS:
         if search.done >= 1:
             break
-        found = search.proven(best + share * (prices - best), n_nodes, began + end * (1 - began))
-        best = max(best, found, key=search.sum)
+        found = search.prove_prices(best + share * (prices - best), n_nodes, began + end * (1 - began))
+        best = max(best, found, key=search.sum_prices)
     return Priced(best, search.nodes, complete=clock.budget == Budget())
 
 
-def proven(rows: spacing.SpacedRows, k: int, prices: FloatArray, clock: Clock) -> Priced:
+def prove_prices(rows: spacing.SpacedRows, k: int, prices: FloatArray, clock: Clock) -> Priced:
     """Lower prices until no class exceeds its cost by them."""
     search = _PriceSearch(rows, k, clock)
-    found = search.proven(prices, _THOROUGH)
+    found = search.prove_prices(prices, _NODES_OF_LAST_PROOF)
     return Priced(found, search.nodes, complete=search.done < 1)
 
 
@@ -150,7 +162,7 @@ class _PriceSearch:
     def __init__(self, rows: spacing.SpacedRows, k: int, clock: Clock) -> None:
         self.rows, self.k, self.clock = rows, k, clock
         self.most_nodes = clock.budget.nodes
-        self.scratch = _scratch(rows)
+        self.scratch = _build_scratch(rows)
 
     @property
     def nodes(self) -> int:
@@ -163,10 +175,10 @@ class _PriceSearch:
         by_time = 0.0 if budget.seconds is None else self.clock.spent / budget.seconds
         return max(by_time, 0.0 if self.most_nodes is None else self.nodes / self.most_nodes)
 
-    def sum(self, prices: FloatArray) -> float:
+    def sum_prices(self, prices: FloatArray) -> float:
         return float(prices @ self.rows.counts)
 
-    def proven(self, prices: FloatArray, n_nodes: int, until: float = 1.0) -> FloatArray:
+    def prove_prices(self, prices: FloatArray, n_nodes: int, until: float = 1.0) -> FloatArray:
         """Return feasible prices that are no higher than those given.
 
         The highest prices come last and are dearest to prove: where time runs ahead of the rows, a row is given few
@@ -180,20 +192,20 @@ class _PriceSearch:
 
         began = self.done
 
-        def certify(run: tuple[int, int]) -> None:
+        def certify_run(run: tuple[int, int]) -> None:
             is_late = self.done - began > (until - began) * run[1] / len(order)
-            most = 1 if self.done >= 1 else _QUICK if is_late else n_nodes
+            most = 1 if self.done >= 1 else _NODES_OF_FIRST_PROOF if is_late else n_nodes
             limits = separation.SearchLimits(self.k, min(n_nodes, most))
-            separation.certify(self.rows, self.scratch, limits, order, rank, run, lowered)
+            separation.lower_prices(self.rows, self.scratch, limits, order, rank, run, lowered)
 
-        in_turn(certify, len(order), lambda: False)
+        run_in_batches(certify_run, len(order), lambda: False)
         return lowered
 
-    def sweep(self, prices: FloatArray, step: float, n_nodes: int, until: float) -> None:
+    def sweep_prices(self, prices: FloatArray, step: float, n_nodes: int, until: float) -> None:
         """Raise every price once and lower those of dear classes, the highest prices first."""
         order = np.argsort(-prices, kind="stable")
         limits = separation.SearchLimits(self.k, n_nodes)
-        in_turn(
+        run_in_batches(
             lambda run: separation.raise_prices(self.rows, self.scratch, limits, order, run, step, prices),
             len(order),
             lambda: self.done >= until,
@@ -202,58 +214,60 @@ class _PriceSearch:
         prices[self.rows.counts >= self.k] = 0.0
 
 
-def in_turn(work: Callable[[tuple[int, int]], None], n_rows: int, is_over: Callable[[], bool]) -> None:
+def run_in_batches(work: Callable[[tuple[int, int]], None], n_rows: int, is_over: Callable[[], bool]) -> None:
     """Work on runs of rows, one after the other, until there are none left or the clock is over."""
-    for begin in range(0, n_rows, _TOGETHER):
+    for begin in range(0, n_rows, _ROWS_PER_BATCH):
         if is_over():
             break
-        work((begin, min(n_rows, begin + _TOGETHER)))
+        work((begin, min(n_rows, begin + _ROWS_PER_BATCH)))
 
 
-def _scratch(rows: spacing.SpacedRows) -> separation.SeparationScratch:
+def _build_scratch(rows: spacing.SpacedRows) -> separation.SeparationScratch:
     n_rows, n_columns = rows.places.shape
     n_places = int(rows.begins[-1])
 
-    def codes(n: int) -> np.ndarray[tuple[int], np.dtype[np.int32]]:
+    def zero_codes(n: int) -> np.ndarray[tuple[int], np.dtype[np.int32]]:
         return np.zeros(n, dtype=np.int32)
 
     return separation.SeparationScratch(
-        rows=codes(n_rows),
+        rows=zero_codes(n_rows),
         copies=np.zeros(n_rows, dtype=np.int64),
         shares=np.zeros(n_rows),
-        order=codes(n_rows),
-        bucket_of=codes(n_rows),
-        buckets=codes(separation.N_BUCKETS + 2),
+        order=zero_codes(n_rows),
+        bucket_of=zero_codes(n_rows),
+        buckets=zero_codes(separation.N_BUCKETS + 2),
         heap_prices=np.zeros(n_rows),
-        heap=codes(n_rows),
+        heap=zero_codes(n_rows),
         heap_copies=np.zeros(n_rows, dtype=np.int64),
-        low=codes(n_columns),
-        high=codes(n_columns),
-        first=codes(n_columns),
-        last=codes(n_columns),
-        n_held=codes(n_columns),
+        low=zero_codes(n_columns),
+        high=zero_codes(n_columns),
+        first=zero_codes(n_columns),
+        last=zero_codes(n_columns),
+        n_held=zero_codes(n_columns),
         held=np.zeros(n_places, dtype=bool),
         barred=np.zeros(n_places, dtype=bool),
-        seen=codes(n_places),
-        chosen=codes(n_rows),
+        seen=zero_codes(n_places),
+        chosen=zero_codes(n_rows),
         taken=np.zeros(n_rows, dtype=np.int64),
-        best=codes(n_rows),
+        best=zero_codes(n_rows),
         best_taken=np.zeros(n_rows, dtype=np.int64),
-        nodes=np.zeros(_THOROUGH + 2, dtype=separation.NODE),
+        nodes=np.zeros(_NODES_OF_LAST_PROOF + 2, dtype=separation.NODE),
         sizes=np.zeros(3, dtype=np.int64),
     )
 
 
-_NEAREST: Final = 24  # rows that a row may be matched with, at first
-_FREE: Final = 4  # records of a row that serve as many others as want them: what is left of them still forms classes
-_MOST_PAIRS: Final = 200_000
-_ROUNDS: Final = 6
-_LONGER: Final = 1.5  # how much longer than the step before it an assignment may take
-_MARGIN: Final = 1e-6
-_WHOLE: Final = 2.0**24  # what costs are counted in
+_NEIGHBOURS_PER_ROW: Final = 24  # rows that a row may be matched with, at first
+_MIN_RECORDS_OF_FREE_ROW: Final = (
+    4  # records of a row that serve as many others as want them: what is left of them still forms classes
+)
+_MAX_PAIRS: Final = 200_000
+_MAX_ROUNDS: Final = 6
+_MAX_TIME_PER_STEP_BEFORE: Final = 1.5  # how much longer than the step before it an assignment may take
+_PRICE_MARGIN: Final = 1e-6
+_COST_UNITS: Final = 2.0**24  # what costs are counted in
 
 
-def matched(rows: spacing.SpacedRows, clock: Clock) -> Priced:
+def match_prices(rows: spacing.SpacedRows, clock: Clock) -> Priced:
     """Return prices that no class of two records or more exceeds its cost by.
 
     Three records publish at least half of what their three pairs do together, so pairs suffice. The highest sum of
@@ -268,30 +282,33 @@ def matched(rows: spacing.SpacedRows, clock: Clock) -> Priced:
     n_rows = len(rows.counts)
     near = nearest_shares(rows, 2, clock)
     began = clock.spent
-    nearest, distances = np.full((n_rows, _NEAREST), -1, dtype=np.int32), np.empty((n_rows, _NEAREST))
-    in_turn(lambda run: spacing.neighbours(rows, nearest, distances, run), n_rows, lambda: clock.left <= 0)
-    if clock.left < _LONGER * (clock.spent - began):
+    nearest, distances = (
+        np.full((n_rows, _NEIGHBOURS_PER_ROW), -1, dtype=np.int32),
+        np.empty((n_rows, _NEIGHBOURS_PER_ROW)),
+    )
+    run_in_batches(lambda run: spacing.find_nearest(rows, nearest, distances, run), n_rows, lambda: clock.left <= 0)
+    if clock.left < _MAX_TIME_PER_STEP_BEFORE * (clock.spent - began):
         return Priced(near, 0, complete=False)
     is_known = nearest >= 0
     pairs = np.column_stack([np.repeat(np.arange(n_rows), is_known.sum(axis=1)), nearest[is_known]])
     apart = distances[is_known]
-    dear, between = np.empty((_MOST_PAIRS, 2), dtype=np.int32), np.empty(_MOST_PAIRS)
-    for _ in range(_ROUNDS):
+    dear, between = np.empty((_MAX_PAIRS, 2), dtype=np.int32), np.empty(_MAX_PAIRS)
+    for _ in range(_MAX_ROUNDS):
         began = clock.spent
-        prices = _prices(rows, pairs, apart)
-        n_dear = spacing.dear_pairs(rows, prices, _MARGIN, (0, n_rows), dear, between)
-        if n_dear == 0 or clock.left < _LONGER * (clock.spent - began):
+        prices = _matching_prices(rows, pairs, apart)
+        n_dear = spacing.find_overpriced_pairs(rows, prices, _PRICE_MARGIN, (0, n_rows), dear, between)
+        if n_dear == 0 or clock.left < _MAX_TIME_PER_STEP_BEFORE * (clock.spent - began):
             break
-        n_dear = min(n_dear, _MOST_PAIRS)
+        n_dear = min(n_dear, _MAX_PAIRS)
         pairs, apart = np.concatenate([pairs, dear[:n_dear]]), np.append(apart, between[:n_dear])
-    found = proven(rows, 2, prices, clock)
+    found = prove_prices(rows, 2, prices, clock)
     return max(Priced(near, 0, complete=False), found, key=lambda each: float(each.prices @ rows.counts))
 
 
-def _prices(rows: spacing.SpacedRows, pairs: CodeArray | CountArray, apart: FloatArray) -> FloatArray:
+def _matching_prices(rows: spacing.SpacedRows, pairs: CodeArray | CountArray, apart: FloatArray) -> FloatArray:
     """Return the prices of an optimal fractional matching over some pairs of rows."""
     n_rows, counts = len(rows.counts), rows.counts
-    is_free = counts >= _FREE
+    is_free = counts >= _MIN_RECORDS_OF_FREE_ROW
     # A record alone never costs more than everything, twice: with that each has something to be assigned to.
     alone = np.full(n_rows, 2.0 * len(rows.unit))
     for one, other in ((0, 1), (1, 0)):
@@ -304,19 +321,19 @@ def _prices(rows: spacing.SpacedRows, pairs: CodeArray | CountArray, apart: Floa
     kept = keys[1][~is_free[keys[0]].any(axis=1)]
     one, other, cost = pairs[kept, 0], pairs[kept, 1], 2 * apart[kept]
     edges = [(np.arange(len(row_of)), np.arange(len(row_of)), 2 * alone[row_of])]
-    for i in range(_FREE - 1):
-        for j in range(_FREE - 1):
+    for i in range(_MIN_RECORDS_OF_FREE_ROW - 1):
+        for j in range(_MIN_RECORDS_OF_FREE_ROW - 1):
             both = (copies[one] > i) & (copies[other] > j)
             a, b = begin[one[both]] + i, begin[other[both]] + j
             edges += [(a, b, cost[both]), (b, a, cost[both])]
             own = np.flatnonzero(copies > max(i, j)) if i != j else np.empty(0, dtype=np.int64)
             edges.append((begin[own] + i, begin[own] + j, np.zeros(len(own))))
-    by_copy = _duals(len(row_of), *(np.concatenate(each) for each in zip(*edges, strict=True)))
+    by_copy = _assignment_prices(len(row_of), *(np.concatenate(each) for each in zip(*edges, strict=True)))
     sums = np.bincount(row_of, weights=by_copy, minlength=n_rows)
     return np.asarray(sums / np.maximum(1, copies))
 
 
-def _duals(n: int, left: CountArray, right: CountArray, costs: FloatArray) -> FloatArray:
+def _assignment_prices(n: int, left: CountArray, right: CountArray, costs: FloatArray) -> FloatArray:
     """Return half the sum of the two prices of each, where each left one is assigned a right one at the least cost."""
     from scipy.sparse import csr_matrix
     from scipy.sparse.csgraph import min_weight_full_bipartite_matching
@@ -324,7 +341,7 @@ def _duals(n: int, left: CountArray, right: CountArray, costs: FloatArray) -> Fl
     if n == 0:
         return np.empty(0)
     # Whole numbers: where sums are rounded, the algorithm goes round in circles. A cost of 0 would be no edge.
-    costs = np.floor(costs * _WHOLE)
+    costs = np.floor(costs * _COST_UNITS)
     graph: Any = csr_matrix((costs + 1.0, (left, right)), shape=(n, n))
     assigned = np.empty(n, dtype=np.int64)
     ones, others = min_weight_full_bipartite_matching(graph)
@@ -342,7 +359,7 @@ def _duals(n: int, left: CountArray, right: CountArray, costs: FloatArray) -> Fl
         if not (lower < prices).any():
             break
         prices = np.minimum(prices, lower)
-    return np.asarray((paid - prices[assigned] + prices) / 2 / _WHOLE)
+    return np.asarray((paid - prices[assigned] + prices) / 2 / _COST_UNITS)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -362,7 +379,7 @@ class Bound:
     certificate: Certificate = field(repr=False)
 
     def __post_init__(self) -> None:
-        frozen(self.prices)
+        freeze_array(self.prices)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the bound as plain values, without a price."""
@@ -409,15 +426,15 @@ def ncp_bound(
     >>> round(bound.value, 6), bound.prices.round(6).tolist()
     (0.142857, [0.238095, 0.238095, 0.047619, 0.047619])
     """
-    clock, names, table, inverse = _begin(data, quasi_identifiers, k, budget)
-    rows, order = lay_out(table, names)
+    clock, names, table, inverse = _prepare_rows(data, quasi_identifiers, k, budget)
+    rows, order = lay_out_rows(table, names)
     if k == 1:
         found = Priced(np.zeros(table.n_rows), 0, complete=True)
     else:
-        found = matched(rows, clock) if k == 2 else raised(rows, k, clock)
+        found = match_prices(rows, clock) if k == 2 else raise_prices(rows, k, clock)
     of_rows = np.empty(table.n_rows)
     of_rows[order] = np.minimum(found.prices, len(names)) if suppresses else found.prices
-    certificate = certify([table.column(name) for name in names], k, table.counts.tolist(), of_rows.tolist())
+    certificate = build_certificate([table.column(name) for name in names], k, table.counts.tolist(), of_rows.tolist())
     value = float(certificate.entries["sum"]) / table.n_records / len(names)
     return Bound(value, of_rows[inverse], k, names, table.n_records, found.nodes, clock.spent, certificate)
 
@@ -476,12 +493,12 @@ def ncp_lower_bound(data: Any, quasi_identifiers: Sequence[str], k: int) -> floa
     >>> ncp_lower_bound(pl.DataFrame({"age": [20, 30, 60]}), ["age"], 2)
     0.4166666666666667
     """
-    clock, names, table, _ = _begin(data, quasi_identifiers, k, None)
-    rows, _ = lay_out(table, names)
+    clock, names, table, _ = _prepare_rows(data, quasi_identifiers, k, None)
+    rows, _ = lay_out_rows(table, names)
     return float(nearest_shares(rows, k, clock) @ rows.counts / table.n_records / len(names))
 
 
-def _begin(data: Any, quasi_identifiers: Sequence[str], k: int, budget: Budget | None) -> Any:
+def _prepare_rows(data: Any, quasi_identifiers: Sequence[str], k: int, budget: Budget | None) -> Any:
     check_whole("k", k, 1)
     if budget is not None:
         check_budget(budget)

@@ -27,16 +27,23 @@ from typing import Any, Final
 import numpy as np
 
 from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray, ValueArray
-from hushtable.claims import Classes, Matchings, listed_cells, pair_rows, published_cells, untold
-from hushtable.columns import SUPPRESSED, Column, ColumnSpec, Ends, from_texts, read, whole_days
+from hushtable.claims import (
+    Classes,
+    Matchings,
+    describe_missing_hierarchies,
+    list_cells_with_missing,
+    list_cells_with_points,
+    pair_rows,
+)
+from hushtable.columns import SUPPRESSED, Column, ColumnSpec, Ends, from_texts, parse_cell, with_first_days
 from hushtable.errors import InputError
 from hushtable.hierarchy import Hierarchy, to_exact
 from hushtable.io import Frame
-from hushtable.tables import Table, totals
+from hushtable.tables import Table, count_by_value
 
 OPEN_BELOW, OPEN_ABOVE = 1, 2  # bits of cells such as `<20` and `>=90`
-_EXACT: Final = 2**53  # whole numbers up to here are floats
-_TEMPORAL: Final = ("date", "datetime", "time")
+_MAX_EXACT_INTEGER: Final = 2**53  # whole numbers up to here are floats
+_TEMPORAL_KINDS: Final = ("date", "datetime", "time")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +57,7 @@ class ValueAxis:
     is_whole: bool  # whether places are whole; numbers too far apart to be counted in floats have no gaps
 
     @classmethod
-    def of(cls, column: Column) -> ValueAxis:
+    def from_column(cls, column: Column) -> ValueAxis:
         """Lay out the values of a column."""
         if not column.is_measured or not column.n_values:
             return cls(column.kind, 0, 0, max(0.0, column.n_values - 1.0), is_whole=not column.is_measured)
@@ -59,10 +66,10 @@ class ValueAxis:
             scaled = np.ldexp(column.values, -exponent)
             return cls(column.kind, float(scaled[0]), exponent, float(scaled[-1] - scaled[0]), is_whole=False)
         first, last = _to_integers(column.values[[0, -1]]).tolist()
-        is_whole = column.kind not in ("datetime", "time") and last - first < _EXACT
+        is_whole = column.kind not in ("datetime", "time") and last - first < _MAX_EXACT_INTEGER
         return cls(column.kind, first, 0, float(last - first), is_whole=is_whole)
 
-    def at(self, values: ValueArray) -> FloatArray:
+    def places_of(self, values: ValueArray) -> FloatArray:
         """Return the places of values of the column's kind."""
         if self.kind == "decimal":
             return np.asarray(np.ldexp(values, -self.exponent) - self.first)
@@ -71,11 +78,11 @@ class ValueAxis:
         # Exact in Python's integers, where a difference may not fit 64 bits.
         return np.array([float(value - self.first) for value in _to_integers(values).tolist()])
 
-    def bounds(self, texts: Sequence[str]) -> list[Fraction | float]:
+    def places_of_bounds(self, texts: Sequence[str]) -> list[Fraction | float]:
         """Return the places of the ends of intervals."""
-        if self.kind in _TEMPORAL:
-            days, codes = from_texts("", whole_days(texts), self.kind)  # type: ignore[arg-type]  # a kind
-            return [*self.at(days.values)[codes].tolist()]
+        if self.kind in _TEMPORAL_KINDS:
+            days, codes = from_texts("", with_first_days(texts), self.kind)  # type: ignore[arg-type]  # a kind
+            return [*self.places_of(days.values)[codes].tolist()]
         if self.kind == "decimal":
             unit = Fraction(2) ** self.exponent
             return [float(Fraction(to_exact(text)) / unit) - self.first for text in texts]
@@ -86,11 +93,11 @@ class ValueAxis:
         """The place of the number 0."""
         return -float(self.first)
 
-    def number(self, place: float) -> float:
+    def number_at(self, place: float) -> float:
         """Return the number at a place."""
         return float(np.ldexp(place + self.first, self.exponent))
 
-    def variance(self, of_places: float) -> float:
+    def variance_of_numbers(self, of_places: float) -> float:
         """Return the variance of numbers from that of their places."""
         # Of numbers near the largest float it is infinite.
         with np.errstate(over="ignore"):
@@ -113,14 +120,16 @@ class Standing:
     published: Spread
 
 
-def told(original: Frame, claim: Classes | Matchings) -> Frame:
+def with_claim_spelling(original: Frame, claim: Classes | Matchings) -> Frame:
     """Return the original with what a claim says of how its columns are read."""
     specs = {
         name: ColumnSpec(spec.kind, spec.order) if name in claim.columns else spec
         for name, spec in claim.specs.items()
         if name in original.columns
     }
-    return original.told({name: each for name, each in claim.origins.items() if name in original.columns}).told(specs)
+    return original.with_specs(
+        {name: each for name, each in claim.origins.items() if name in original.columns}
+    ).with_specs(specs)
 
 
 def read_column(
@@ -131,50 +140,54 @@ def read_column(
         raise InputError("its cells are pseudonyms.", hint="they stand for no value.")
     if name not in original.columns:
         raise InputError("the original does not have it.", hint="pass the table that the release was made from.")
-    if untold((name,), claim.hierarchies):
+    if describe_missing_hierarchies((name,), claim.hierarchies):
         raise InputError(
             "its labels mean groups made from the data, or what a hierarchy file says.",
             hint="pass the policy for the file; groups are known in Python alone.",
         )
     table = Table.encode(original, [name], typed=[name] if name in claim.sensitive else [])
-    column, axis = table.columns[0], ValueAxis.of(table.columns[0])
+    column, axis = table.columns[0], ValueAxis.from_column(table.columns[0])
     if name in claim.columns:
         ladder = claim.hierarchies.get(name)
-        given = None if ladder is None else Hierarchy.build(ladder, column, totals(table, name)[1:], unknown="suppress")
-        spread = _read_cells(*published_cells(published, name, claim.specs.get(name)), column, axis, given)
+        given = (
+            None
+            if ladder is None
+            else Hierarchy.build(ladder, column, count_by_value(table, name)[1:], unknown="suppress")
+        )
+        spread = _read_cells(*list_cells_with_points(published, name, claim.specs.get(name)), column, axis, given)
     else:
-        spread = _kept(original, published, claim, name, column, axis)
-    ours = _of_values(column, axis, table.codes[0])
+        spread = _read_kept_column(original, published, claim, name, column, axis)
+    ours = _read_original_values(column, axis, table.codes[0])
     return Standing(column, axis, replace(ours, records=original.counts), replace(spread, records=published.counts))
 
 
 def read_alike(standing: Standing, others: Frame) -> Spread:
     """Read other originals, told alike, on the axis of a column."""
     name = standing.column.name
-    texts, rows = listed_cells(others.values(name), name)
-    return _of_texts(texts, rows, standing.column, standing.axis, star=False)
+    texts, rows = list_cells_with_missing(others.values(name), name)
+    return _read_texts(texts, rows, standing.column, standing.axis, star=False)
 
 
-def _of_values(column: Column, axis: ValueAxis, codes: CodeArray) -> Spread:
+def _read_original_values(column: Column, axis: ValueAxis, codes: CodeArray) -> Spread:
     """Return the original's own column: every value is a cell, and the missing one is the last."""
     n_values = column.n_values
     rows = np.where(codes < 0, n_values, codes).astype(np.int32)
     runs = _CellRuns(axis, n_values + 1)
-    runs.add(np.arange(n_values), axis.at(column.values))
+    runs.add_runs(np.arange(n_values), axis.places_of(column.values))
     runs.missing[n_values] = 1
-    return runs.spread(rows)
+    return runs.to_spread(rows)
 
 
-def _kept(
+def _read_kept_column(
     original: Frame, published: Frame, claim: Classes | Matchings, name: str, column: Column, axis: ValueAxis
 ) -> Spread:
     """Read a column that is published as it came, but for stars where it is sensitive."""
-    spelled = claim.specs.get(name, ColumnSpec()).spelling.completed(original.spelling(name).spelling)
-    texts, rows = listed_cells(published.told({name: spelled}).values(name), name)
-    return _of_texts(texts, rows, column, axis, star=name in claim.sensitive)
+    spelled = claim.specs.get(name, ColumnSpec()).spelling.with_defaults_from(original.spelling(name).spelling)
+    texts, rows = list_cells_with_missing(published.with_specs({name: spelled}).values(name), name)
+    return _read_texts(texts, rows, column, axis, star=name in claim.sensitive)
 
 
-def _of_texts(texts: Sequence[str | None], rows: CodeArray, column: Column, axis: ValueAxis, *, star: bool) -> Spread:
+def _read_texts(texts: Sequence[str | None], rows: CodeArray, column: Column, axis: ValueAxis, *, star: bool) -> Spread:
     """Read cells that are values, whatever they look like; new values of a category come behind the known."""
     runs = _CellRuns(axis, len(texts))
     is_value = np.array([text is not None and not (star and text == SUPPRESSED) for text in texts], dtype=bool)
@@ -182,14 +195,14 @@ def _of_texts(texts: Sequence[str | None], rows: CodeArray, column: Column, axis
     values = [text or "" for text, is_one in zip(texts, is_value, strict=True) if is_one]
     if column.is_measured:
         parsed, codes = from_texts(column.name, values, column.kind)
-        runs.add(cells, axis.at(parsed.values)[codes])
+        runs.add_runs(cells, axis.places_of(parsed.values)[codes])
     else:
         code_of = {text: code for code, text in enumerate(column.texts())}
-        runs.add(cells, np.array([code_of.setdefault(text, len(code_of)) for text in values], dtype=np.float64))
+        runs.add_runs(cells, np.array([code_of.setdefault(text, len(code_of)) for text in values], dtype=np.float64))
     for cell in np.flatnonzero(~is_value).tolist():
         runs.missing[cell] = texts[cell] is None
         runs.is_told[cell] = texts[cell] is None
-    return runs.spread(rows)
+    return runs.to_spread(rows)
 
 
 def _read_cells(
@@ -199,12 +212,12 @@ def _read_cells(
     runs, intervals, others, values = _CellRuns(axis, len(texts)), {}, [], {}
     code_of = {text: code for code, text in enumerate(column.texts())}
     labels = {label for level in ladder.labels[1:] for label in level} if ladder else set()
-    places = axis.at(column.values)
+    places = axis.places_of(column.values)
     for cell, text in enumerate(texts):
         if text is None:
             runs.missing[cell] = 1
             continue
-        form, ends, _ = read(text)
+        form, ends, _ = parse_cell(text)
         if form == "any":
             runs.is_told[cell] = False
         elif ends is not None and column.is_measured:
@@ -213,13 +226,13 @@ def _read_cells(
             values[cell] = code_of[text]
         else:
             others.append(cell)
-    runs.add([*values], places[[*values.values()]])
-    _add_covered(runs, others, [texts[cell] for cell in others], column, axis, ladder)
+    runs.add_runs([*values], places[[*values.values()]])
+    _add_sets_and_labels(runs, others, [texts[cell] for cell in others], column, axis, ladder)
     _add_intervals(runs, intervals, axis)
-    return runs.spread(rows)
+    return runs.to_spread(rows)
 
 
-def _add_covered(
+def _add_sets_and_labels(
     runs: _CellRuns,
     cells: Sequence[int],
     texts: Sequence[str | None],
@@ -243,7 +256,7 @@ def _add_covered(
         )
     share = 1 / n_covered[cell]
     known = value < len(values)
-    runs.add(np.array(cells)[cell[known]], axis.at(column.values)[value[known]], share=share[known])
+    runs.add_runs(np.array(cells)[cell[known]], axis.places_of(column.values)[value[known]], share=share[known])
     np.add.at(runs.missing, np.array(cells)[cell[~known]], share[~known])
 
 
@@ -252,7 +265,7 @@ def _add_intervals(runs: _CellRuns, intervals: Mapping[int, Ends], axis: ValueAx
     texts = [*dict.fromkeys(text for ends in intervals.values() for text in ends[:2] if text is not None)]
     if not texts:
         return
-    bounds = dict(zip(texts, axis.bounds(texts), strict=True))
+    bounds = dict(zip(texts, axis.places_of_bounds(texts), strict=True))
     named = sorted({float(place) for place in bounds.values()})
     # A single bound tells no step.
     lower, upper = (named[1] - named[0], named[-1] - named[-2]) if len(named) > 1 else (0.0, 0.0)
@@ -270,7 +283,7 @@ def _add_intervals(runs: _CellRuns, intervals: Mapping[int, Ends], axis: ValueAx
             low, high = (min(low, high - 1), high) if ends.low is None else (low, max(high, low + 1))
         lows.append(float(low))
         widths.append(float(high - low))
-    runs.add([*intervals], np.array(lows), width=np.array(widths))
+    runs.add_runs([*intervals], np.array(lows), width=np.array(widths))
     for cell, ends in intervals.items():
         runs.open_ends[cell] = OPEN_BELOW * (ends.low is None) + OPEN_ABOVE * (ends.high is None)
 
@@ -288,14 +301,14 @@ class _CellRuns:
         self.widths: list[FloatArray] = []
         self.shares: list[FloatArray] = []
 
-    def add(self, cells: Any, low: FloatArray, *, width: FloatArray | None = None, share: Any = 1.0) -> None:
+    def add_runs(self, cells: Any, low: FloatArray, *, width: FloatArray | None = None, share: Any = 1.0) -> None:
         """Add runs that begin at places: single values when no width is given."""
         self.cells.append(np.asarray(cells, dtype=np.int64))
         self.lows.append(low)
         self.widths.append(np.full(len(low), float(self.axis.is_whole)) if width is None else width)
         self.shares.append(np.broadcast_to(np.asarray(share, dtype=np.float64), low.shape))
 
-    def spread(self, rows: CodeArray) -> Spread:
+    def to_spread(self, rows: CodeArray) -> Spread:
         parts = [np.concatenate([np.empty(0), *each]) for each in (self.cells, self.lows, self.widths, self.shares)]
         cell, low, width, share = parts
         told, is_whole = self.is_told, self.axis.is_whole
@@ -303,7 +316,7 @@ class _CellRuns:
         return Spread(rows, told, self.missing, cell.astype(np.int64), low, width, share, is_whole, open_ends=ends)
 
 
-_NO_VARIANCE: Final = 1e-12  # a variance of ranks that is nothing but rounding
+_MIN_VARIANCE: Final = 1e-12  # a variance of ranks that is nothing but rounding
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -333,7 +346,7 @@ class Spread:
     @property
     def counts(self) -> FloatArray:
         """Records of every cell that says something."""
-        return _added(self.rows, self.told_records, self.n_cells)
+        return _sum_by_place(self.rows, self.told_records, self.n_cells)
 
     @property
     def told_records(self) -> FloatArray:
@@ -347,7 +360,7 @@ class Spread:
         n_records = len(self.rows) if self.records is None else int(self.records.sum())
         return float(1 - self.told_records.sum() / n_records) if n_records else 0.0
 
-    def weights(self, counts: FloatArray) -> FloatArray:
+    def weights_of_runs(self, counts: FloatArray) -> FloatArray:
         """Return the share of every run in the mass of all, from the rows of every cell; zeros where there is none."""
         mass = self.share * counts[self.cell]
         return np.asarray(mass / max(float(counts @ (1 - self.missing)), np.finfo(float).tiny))
@@ -369,7 +382,7 @@ def total_variation(first: Spread, second: Spread) -> float | None:
         counts = each.counts
         if not counts.any():
             return None
-        mass = _added(each.low.astype(np.int64), each.share * counts[each.cell], n_places)
+        mass = _sum_by_place(each.low.astype(np.int64), each.share * counts[each.cell], n_places)
         shares.append(np.append(mass, counts @ each.missing) / counts.sum())
     return float(np.abs(shares[0] - shares[1]).sum() / 2)
 
@@ -387,19 +400,20 @@ def wasserstein(first: Spread, second: Spread) -> float | None:
     (low, width), run = np.unique(runs, axis=1, return_inverse=True)
     places = np.split(run.reshape(-1), [len(first.low)])
     ours, theirs = (
-        _added(place, each.weights(counts), len(low)) for place, (each, counts) in zip(places, parts, strict=True)
+        _sum_by_place(place, each.weights_of_runs(counts), len(low))
+        for place, (each, counts) in zip(places, parts, strict=True)
     )
-    mass = _Mass.of(low, width, ours - theirs)
-    return float(_area(mass.start, mass.end, np.diff(mass.edges), is_whole=first.is_whole).sum())
+    mass = _Mass.from_runs(low, width, ours - theirs)
+    return float(_absolute_area(mass.start, mass.end, np.diff(mass.edges), is_whole=first.is_whole).sum())
 
 
-def moments(spread: Spread) -> tuple[float, float]:
+def mean_and_variance(spread: Spread) -> tuple[float, float]:
     r"""Return mean and variance of the places, over the rows with a value, of which there is one at least.
 
     The variance is that of the means of runs and, weighed, that within them: :math:`w^2 / 12` over a width of w,
     :math:`(n^2 - 1) / 12` over n whole places (the law of total variance, with 1/n).
     """
-    weights = spread.weights(spread.counts)
+    weights = spread.weights_of_runs(spread.counts)
     # From one of them, so that equal values have a variance of 0; rounded once, so that no order of cells shows.
     origin = float(spread.centres.min())
     mean = math.fsum(weights * (spread.centres - origin))
@@ -408,17 +422,17 @@ def moments(spread: Spread) -> tuple[float, float]:
     return origin + mean, between + within
 
 
-def middles(spread: Spread) -> FloatArray:
+def mean_of_cells(spread: Spread) -> FloatArray:
     """Return the mean place of every cell; NaN where it says nothing, or missing."""
-    sums = _added(spread.cell, spread.share * spread.centres, spread.n_cells)
+    sums = _sum_by_place(spread.cell, spread.share * spread.centres, spread.n_cells)
     has_value = spread.is_told & (spread.missing < 1)
     return np.where(has_value, sums / np.where(has_value, 1 - spread.missing, 1.0), np.nan)
 
 
-def binned(spread: Spread, edges: FloatArray) -> FloatArray:
+def shares_by_bin(spread: Spread, edges: FloatArray) -> FloatArray:
     """Return the shares of cells of numbers or dates in bins, last that of the missing value; (n_cells, n_bins + 1).
 
-    An edge belongs to the bin above, and the outer bins are open; for categories see `by_value`.
+    An edge belongs to the bin above, and the outer bins are open; for categories see `shares_by_value`.
     """
     reached = (np.ceil(edges) if spread.is_whole else edges) - spread.low[:, None]
     width = np.where(spread.width > 0, spread.width, 1.0)[:, None]
@@ -430,7 +444,7 @@ def binned(spread: Spread, edges: FloatArray) -> FloatArray:
     return shares
 
 
-def by_value(spread: Spread, values: CountArray) -> FloatArray:
+def shares_by_value(spread: Spread, values: CountArray) -> FloatArray:
     """Return the shares of each cell in values of a category, by ascending codes, and last that of the missing one."""
     shares = np.zeros((spread.n_cells, len(values) + 1))
     kept = np.isin(spread.low, values)
@@ -468,16 +482,16 @@ def rank_correlation(first: Spread, second: Spread) -> float | None:
         return None
     deviations, variances = [], []
     for each in (first, second):
-        ranks, variance = _ranks(each, _added(each.rows, rows, each.n_cells))
+        ranks, variance = _mean_ranks(each, _sum_by_place(each.rows, rows, each.n_cells))
         deviations.append((ranks - 0.5)[each.rows])
         variances.append(variance)
-    if min(variances) < _NO_VARIANCE:
+    if min(variances) < _MIN_VARIANCE:
         return None
     covariance = float(rows @ (deviations[0] * deviations[1]) / rows.sum())
     return min(1.0, max(-1.0, covariance / math.sqrt(variances[0] * variances[1])))
 
 
-def _ranks(spread: Spread, rows: FloatArray) -> tuple[FloatArray, float]:
+def _mean_ranks(spread: Spread, rows: FloatArray) -> tuple[FloatArray, float]:
     """Return the mean rank of each cell's places, in [0, 1], and the variance of the ranks of all places.
 
     Ranks of ties are means, so that the variance is 1/12 less the cubes of what places share: for each run of places,
@@ -487,7 +501,7 @@ def _ranks(spread: Spread, rows: FloatArray) -> tuple[FloatArray, float]:
     present = np.where(spread.missing < 1, 1 - spread.missing, 1.0)
     share = spread.share / present[spread.cell]
     weights = share * rows[spread.cell] / rows.sum()
-    mass = _Mass.of(spread.low, spread.width, weights)
+    mass = _Mass.from_runs(spread.low, spread.width, weights)
     lengths = np.diff(mass.edges)
     areas = np.append(0.0, np.cumsum((mass.start + mass.end) / 2 * lengths))
     is_run = mass.last > mass.first
@@ -498,7 +512,7 @@ def _ranks(spread: Spread, rows: FloatArray) -> tuple[FloatArray, float]:
     ties = float((mass.jumps**3).sum())
     if spread.is_whole:
         ties = float(((mass.end - mass.start) ** 3 / lengths**2).sum())
-    return _added(spread.cell, share * ranks, spread.n_cells), (1 - ties) / 12
+    return _sum_by_place(spread.cell, share * ranks, spread.n_cells), (1 - ties) / 12
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -517,14 +531,14 @@ class _Mass:
     before: FloatArray  # (n_runs,), what lies left of the run's first edge
 
     @classmethod
-    def of(cls, low: FloatArray, width: FloatArray, weights: FloatArray) -> _Mass:
+    def from_runs(cls, low: FloatArray, width: FloatArray, weights: FloatArray) -> _Mass:
         edges, places = np.unique(np.concatenate([low, low + width]), return_inverse=True)
         first, last = places.reshape(2, -1)
         n_edges, is_run = len(edges), last > first
-        jumps = _added(first[~is_run], weights[~is_run], n_edges)
+        jumps = _sum_by_place(first[~is_run], weights[~is_run], n_edges)
         density = weights[is_run] / (edges[last] - edges[first])[is_run]
-        changes = _added(first[is_run], density, n_edges)
-        changes -= _added(last[is_run], density, n_edges)
+        changes = _sum_by_place(first[is_run], density, n_edges)
+        changes -= _sum_by_place(last[is_run], density, n_edges)
         n_open = np.bincount(first[is_run], minlength=n_edges) - np.bincount(last[is_run], minlength=n_edges)
         # Where no run is open there is none, whatever rounding has left.
         level = np.where(np.cumsum(n_open) > 0, np.cumsum(changes), 0.0)
@@ -535,7 +549,7 @@ class _Mass:
         return cls(edges, jumps, start, end, first, last, before)
 
 
-def _area(start: FloatArray, end: FloatArray, length: FloatArray, *, is_whole: bool) -> FloatArray:
+def _absolute_area(start: FloatArray, end: FloatArray, length: FloatArray, *, is_whole: bool) -> FloatArray:
     """Return what the absolute values of straight lines add up to, each over a length.
 
     Of whole places the values after each of them are added.
@@ -544,12 +558,12 @@ def _area(start: FloatArray, end: FloatArray, length: FloatArray, *, is_whole: b
     turn = np.where(crosses, start / np.where(crosses, start - end, 1.0), 0.0) * length
     turn = np.floor(turn) if is_whole else turn
 
-    def added(reach: FloatArray) -> FloatArray:
+    def area_until(reach: FloatArray) -> FloatArray:
         return np.asarray(reach * start + (end - start) * reach * (reach + is_whole) / (2 * length))
 
-    return np.asarray(np.abs(added(turn)) + np.abs(added(length) - added(turn)))
+    return np.asarray(np.abs(area_until(turn)) + np.abs(area_until(length) - area_until(turn)))
 
 
-def _added(places: Any, weights: FloatArray, n_places: int) -> FloatArray:
+def _sum_by_place(places: Any, weights: FloatArray, n_places: int) -> FloatArray:
     """Add up weights by place."""
     return np.bincount(places, weights, minlength=n_places).astype(np.float64)

@@ -13,7 +13,7 @@ import numpy as np
 from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray
 from hushtable.columns import Column
 from hushtable.errors import InputError, check_columns
-from hushtable.quality.loss import check_weights, weighted_mean
+from hushtable.quality.loss import check_weights, mean_loss
 from hushtable.recoding import Cells, CodeRanges, Listed, Nodes, PublishedIntervals, Recoding, Sets
 
 
@@ -73,7 +73,7 @@ class Distances:
     @cached_property
     def _shares(self) -> dict[str, tuple[dict[str, int], FloatArray]]:
         """By column the position of every value, and distances as shares of the largest."""
-        return {name: _matrix(name, rows) for name, rows in self.between.items()}
+        return {name: _distance_matrix(name, rows) for name, rows in self.between.items()}
 
     def of(self, recoding: Recoding, sizes: CountArray, n_suppressed: int = 0) -> float:
         """Return the weighted mean over columns of what a release lost."""
@@ -82,12 +82,12 @@ class Distances:
         n_records = max(1, int(sizes.sum()) + n_suppressed)
         lost = []
         for column, cells in zip(recoding.columns, recoding.cells, strict=True):
-            costs = self._costs(column, cells) if column.name in self.between else cells.shares(column)
+            costs = self._cell_costs(column, cells) if column.name in self.between else cells.shares(column)
             # Rounded once, so that the order of the classes does not matter.
             lost.append((math.fsum((costs * sizes).tolist()) + n_suppressed) / n_records)
-        return weighted_mean(lost, [float(self.weights.get(name, 1.0)) for name in names])
+        return mean_loss(lost, [float(self.weights.get(name, 1.0)) for name in names])
 
-    def _costs(self, column: Column, cells: Cells) -> FloatArray:
+    def _cell_costs(self, column: Column, cells: Cells) -> FloatArray:
         """Return what a cell of every class costs."""
         position, shares = self._shares[column.name]
         texts = column.texts()
@@ -98,11 +98,11 @@ class Distances:
                 hint="give the distances between all values of the column.",
             )
         at = np.array([position[text] for text in texts], dtype=np.int64)
-        covered, inverse = np.unique(_covered(column, cells), axis=0, return_inverse=True)
+        covered, inverse = np.unique(_values_of_cells(column, cells), axis=0, return_inverse=True)
         return np.array([_diameter(row, at, shares) for row in covered])[inverse.reshape(-1)]
 
 
-def _matrix(name: str, rows: Mapping[str, Mapping[str, float]]) -> tuple[dict[str, int], FloatArray]:
+def _distance_matrix(name: str, rows: Mapping[str, Mapping[str, float]]) -> tuple[dict[str, int], FloatArray]:
     """Return the positions of values, and the distances between them as shares of the largest."""
     if not isinstance(rows, Mapping) or not all(isinstance(row, Mapping) for row in rows.values()):
         raise InputError(
@@ -143,10 +143,10 @@ def _diameter(covered: BoolArray, at: CountArray, shares: FloatArray) -> float:
     return 1.0 if is_everything else float(shares[np.ix_(values, values)].max())
 
 
-def _covered(column: Column, cells: Cells) -> BoolArray:
+def _values_of_cells(column: Column, cells: Cells) -> BoolArray:
     """Tell which values the cells of classes may stand for, shape (n_classes, 1 + n_values); missing is first."""
     if isinstance(cells, Sets):
-        return _of_runs(cells.offsets, cells.codes + 1, np.eye(column.n_values + 1, dtype=bool))
+        return _values_of_runs(cells.offsets, cells.codes + 1, np.eye(column.n_values + 1, dtype=bool))
     if isinstance(cells, Nodes):
         covered = np.zeros((len(cells.level), column.n_values + 1), dtype=bool)
         for level in range(cells.hierarchy.n_levels):
@@ -156,13 +156,13 @@ def _covered(column: Column, cells: Cells) -> BoolArray:
         return covered
     if isinstance(cells, (CodeRanges, PublishedIntervals)):
         ends = (cells.low, cells.high + 1)
-        begin, end = cells.codes.rounded(cells.low, cells.high) if isinstance(cells, CodeRanges) else ends
+        begin, end = cells.codes.round_outwards(cells.low, cells.high) if isinstance(cells, CodeRanges) else ends
         place = np.arange(column.n_values)
         known = (place >= begin[:, None]) & (place < end[:, None]) & (cells.high >= 0)[:, None]
         return np.column_stack((cells.has_missing | (cells.high < 0), known))
     if isinstance(cells, Listed):
         tree = cells.tree
-        covered = _of_runs(cells.offsets, cells.members, _units(column, cells))
+        covered = _values_of_runs(cells.offsets, cells.members, _values_of_entries(column, cells))
         for level in range(tree.n_levels):
             at = cells.level == level
             covered[at, 1:] = tree.level_codes[level] == cells.node[at, None]
@@ -173,7 +173,7 @@ def _covered(column: Column, cells: Cells) -> BoolArray:
     )
 
 
-def _units(column: Column, cells: Listed) -> BoolArray:
+def _values_of_entries(column: Column, cells: Listed) -> BoolArray:
     """Tell which values every entry of a list stands for: a value, or a label below the top of the hierarchy."""
     if cells.texts[1:] == tuple(column.texts()):
         return np.eye(column.n_values + 1, dtype=bool)
@@ -184,7 +184,7 @@ def _units(column: Column, cells: Listed) -> BoolArray:
     return units
 
 
-def _of_runs(offsets: CountArray, members: CodeArray | CountArray, units: BoolArray) -> BoolArray:
+def _values_of_runs(offsets: CountArray, members: CodeArray | CountArray, units: BoolArray) -> BoolArray:
     """Tell which values a class covers that has some of the units."""
     covered = np.zeros((len(offsets) - 1, units.shape[1]), dtype=bool)
     labels = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))

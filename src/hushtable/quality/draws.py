@@ -22,18 +22,18 @@ import numpy as np
 
 from hushtable._types import CountArray, FloatArray
 from hushtable.errors import InputError
-from hushtable.quality.cell_values import Spread, Standing, middles
+from hushtable.quality.cell_values import Spread, Standing, mean_of_cells
 from hushtable.quality.ends import HIGH, LOW, HeldEnds
-from hushtable.quality.open_ends import Tail, reaching
+from hushtable.quality.open_ends import Tail, extend_open_cells
 
-_MOST_POINTS: Final = 64  # of a cell
+_MAX_POINTS_PER_CELL: Final = 64  # of a cell
 _MOST_CATEGORIES: Final = 60
 _SWEEPS_BEFORE: Final = 30  # over all columns, until draws forget where they began
 _SWEEPS_BETWEEN: Final = 10  # from one draw to the next
-_MOST_TOLD: Final = 10  # categories of a column that is not in the model
-_PRIOR: Final = 1.0  # record that says that nothing depends on a feature, for each of them
+_MAX_OTHER_CATEGORIES: Final = 10  # categories of a column that is not in the model
+_PRIOR_RECORDS_PER_FEATURE: Final = 1.0  # record that says that nothing depends on a feature, for each of them
 _LEAST_SHAPE: Final = 1e-3  # of a tail, which falls off exponentially at 0
-_IMPOSSIBLE: Final = 1e-9
+_MIN_SHARE: Final = 1e-9
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -56,7 +56,7 @@ class ModelColumn:
     has_scale: bool  # false of numbers whose cells name a single bound: how wide anything is, they do not tell
 
     @classmethod
-    def of(cls, standing: Standing, ends: HeldEnds | None, *, is_flag: bool) -> ModelColumn:
+    def from_standing(cls, standing: Standing, ends: HeldEnds | None, *, is_flag: bool) -> ModelColumn:
         """Lay out a column; a category that is a flag is the number 0 or 1."""
         column, published = standing.column, standing.published
         is_number = column.is_measured or is_flag
@@ -65,18 +65,18 @@ class ModelColumn:
                 f"column {column.name!r} has {column.n_values} categories.",
                 hint=f"a model takes columns of at most {_MOST_CATEGORIES} categories.",
             )
-        reach = _reach(standing)
+        reach = _extend_open_cells(standing)
         reached, tails = (published, ()) if reach is None else reach
         places = _points_of_cells(reached)
-        weights = _weights(places, reached, ends)
+        weights = _frequencies_of_points(places, reached, ends)
 
-        def numbers(of_places: FloatArray) -> FloatArray:
+        def to_numbers(of_places: FloatArray) -> FloatArray:
             if not column.is_measured or column.kind in ("date", "datetime", "time"):
                 return of_places
-            return np.array([standing.axis.number(place) for place in of_places.tolist()])
+            return np.array([standing.axis.number_at(place) for place in of_places.tolist()])
 
-        original = middles(standing.original)[standing.original.rows]
-        means = middles(published) if column.is_measured else np.full(published.n_cells, np.nan)
+        original = mean_of_cells(standing.original)[standing.original.rows]
+        means = mean_of_cells(published) if column.is_measured else np.full(published.n_cells, np.nan)
         if not column.is_measured:
             is_told = np.array([len(each) == 1 for each in places])
             means[is_told] = [float(each[0]) for each in places if len(each) == 1]
@@ -86,10 +86,10 @@ class ModelColumn:
             is_number,
             tuple(column.texts()) if not is_number else (),
             np.asarray(published.rows, dtype=np.int64),
-            tuple(map(numbers, places)),
+            tuple(map(to_numbers, places)),
             weights,
-            numbers(original) if column.is_measured else original,
-            numbers(means) if column.is_measured else means,
+            to_numbers(original) if column.is_measured else original,
+            to_numbers(means) if column.is_measured else means,
             tuple(np.split(order, starts)),
             ends,
             tails,
@@ -110,7 +110,7 @@ class ModelColumn:
                 densities = tail.densities(at[beyond], shape, is_whole=self.is_whole)
                 if densities.any():
                     # How many records lie beyond the bound stays: what is drawn is where.
-                    shares[beyond] = np.maximum(densities / densities.sum(), _IMPOSSIBLE) * shares[beyond].sum()
+                    shares[beyond] = np.maximum(densities / densities.sum(), _MIN_SHARE) * shares[beyond].sum()
         return replace(self, base=tuple(base))
 
     @property
@@ -125,54 +125,58 @@ class ModelColumn:
 
 def points_of(standing: Standing) -> list[FloatArray]:
     """Return the places that each cell may be, open ones as far as they may reach."""
-    reach = _reach(standing)
+    reach = _extend_open_cells(standing)
     return _points_of_cells(standing.published if reach is None else reach[0])
 
 
-def _reach(standing: Standing) -> tuple[Spread, tuple[Tail, ...]] | None:
+def _extend_open_cells(standing: Standing) -> tuple[Spread, tuple[Tail, ...]] | None:
     """Return a column with open cells as far as they may reach, and its tails; None where its scale is not told."""
     if not standing.column.is_measured:
         return standing.published, ()
     is_dated = standing.column.kind in ("date", "datetime", "time")
-    return reaching(standing.published, None if is_dated else standing.axis.zero)
+    return extend_open_cells(standing.published, None if is_dated else standing.axis.zero)
 
 
-def known_of_cells(standing: Standing) -> FloatArray:
+def features_of_cells(standing: Standing) -> FloatArray:
     """Return what cells tell of each record, (n_rows, n_features): means, or shares of frequent categories."""
     column, published = standing.column, standing.published
     if column.is_measured:
-        return middles(published)[published.rows][:, None]
+        return mean_of_cells(published)[published.rows][:, None]
     places = points_of(standing)
     found = np.zeros((published.n_cells, column.n_values + 1))
-    for cell, (at, share) in enumerate(zip(places, _weights(places, published, None), strict=True)):
+    for cell, (at, share) in enumerate(zip(places, _frequencies_of_points(places, published, None), strict=True)):
         found[cell, np.minimum(at.astype(np.int64), column.n_values)] = share / max(1e-300, share.sum())
     rows = found[published.rows]
-    return np.asarray(rows[:, np.argsort(-rows.sum(axis=0), kind="stable")[:_MOST_TOLD]])
+    return np.asarray(rows[:, np.argsort(-rows.sum(axis=0), kind="stable")[:_MAX_OTHER_CATEGORIES]])
 
 
 def _points_of_cells(published: Spread) -> list[FloatArray]:
     """Return the places that each cell may be; every cell's together for one that tells nothing."""
     of_cells: list[list[FloatArray]] = [[] for _ in range(published.n_cells)]
     for cell, low, width in zip(published.cell.tolist(), published.low.tolist(), published.width.tolist(), strict=True):
-        of_cells[cell].append(_grid(low, width, is_whole=published.is_whole))
+        of_cells[cell].append(_points_of_run(low, width, is_whole=published.is_whole))
     places = [np.unique(np.concatenate(each)) if each else np.empty(0) for each in of_cells]
     told = [each for each in places if len(each)]
     everything = np.unique(np.concatenate(told)) if told else np.empty(0)
-    if len(everything) > _MOST_POINTS:
-        everything = everything[np.linspace(0, len(everything) - 1, _MOST_POINTS).astype(int)]
+    if len(everything) > _MAX_POINTS_PER_CELL:
+        everything = everything[np.linspace(0, len(everything) - 1, _MAX_POINTS_PER_CELL).astype(int)]
     return [everything if not told_ else each for each, told_ in zip(places, published.is_told.tolist(), strict=True)]
 
 
-def _grid(low: float, width: float, *, is_whole: bool) -> FloatArray:
+def _points_of_run(low: float, width: float, *, is_whole: bool) -> FloatArray:
     if is_whole:
         n = max(1, round(width))
-        return np.asarray(low + (np.arange(n) if n <= _MOST_POINTS else np.linspace(0, n - 1, _MOST_POINTS).round()))
+        return np.asarray(
+            low + (np.arange(n) if n <= _MAX_POINTS_PER_CELL else np.linspace(0, n - 1, _MAX_POINTS_PER_CELL).round())
+        )
     if width <= 0:
         return np.array([low])
-    return low + width * (np.arange(_MOST_POINTS) + 0.5) / _MOST_POINTS
+    return low + width * (np.arange(_MAX_POINTS_PER_CELL) + 0.5) / _MAX_POINTS_PER_CELL
 
 
-def _weights(places: Sequence[FloatArray], published: Spread, ends: HeldEnds | None) -> tuple[FloatArray, ...]:
+def _frequencies_of_points(
+    places: Sequence[FloatArray], published: Spread, ends: HeldEnds | None
+) -> tuple[FloatArray, ...]:
     """Return how frequent the points of each cell are in the release as a whole.
 
     The likeliest frequencies given the cells (Turnbull, JRSS B 38, 1976): of whole numbers and categories, whose points
@@ -190,7 +194,7 @@ def _weights(places: Sequence[FloatArray], published: Spread, ends: HeldEnds | N
         added = np.zeros(len(domain))
         if ends is not None:
             within = [share[each] / share[each].sum() if len(each) else share[each] for each in at]
-            for each, expected in zip(at, ends.expected(places, within), strict=True):
+            for each, expected in zip(at, ends.estimate_counts(places, within), strict=True):
                 added[each] += expected
         for cell, each in enumerate(at):
             if len(each) and counts[cell]:
@@ -200,7 +204,7 @@ def _weights(places: Sequence[FloatArray], published: Spread, ends: HeldEnds | N
     return tuple(share[each] for each in at)
 
 
-def drawn_cells(
+def draw_cells(
     variables: Mapping[str, ModelColumn],
     outcome: Callable[[Mapping[str, FloatArray]], FloatArray],
     beside: FloatArray,
@@ -213,22 +217,22 @@ def drawn_cells(
     `outcome` makes the outcome of every row from the drawn cells; `beside` (n_rows, n_features) is told of each row
     besides.
     """
-    beside = _standardized(beside)
+    beside = _standardize(beside)
     open_ones = [name for name, variable in variables.items() if not variable.is_certain]
     drawn: list[dict[str, FloatArray]] = []
-    cells = {name: _first(variable, rng) for name, variable in variables.items()}
+    cells = {name: _draw_first_cells(variable, rng) for name, variable in variables.items()}
     while len(drawn) < n_draws:
         lots = rng.exponential(size=int(classes.max(initial=0)) + 1)[classes]
         drawn_ones = {name: variables[name].with_tails(rng) for name in open_ones}
         for _ in range(_SWEEPS_BETWEEN if drawn else _SWEEPS_BEFORE):
             for name, variable in drawn_ones.items():
-                features = np.column_stack([_features(variables, cells, name, outcome(cells)), beside])
-                cells[name] = _redrawn(variable, cells[name], features, lots, rng)
+                features = np.column_stack([_features_of_rows(variables, cells, name, outcome(cells)), beside])
+                cells[name] = _redraw_column(variable, cells[name], features, lots, rng)
         drawn.append(dict(cells))
     return drawn
 
 
-def _first(variable: ModelColumn, rng: np.random.Generator) -> FloatArray:
+def _draw_first_cells(variable: ModelColumn, rng: np.random.Generator) -> FloatArray:
     """Draw every row's cell by how frequent values are."""
     found = np.full(len(variable.cell_of_row), np.nan)
     for points, base, rows in zip(variable.points, variable.base, variable.rows_of_cell, strict=True):
@@ -237,7 +241,7 @@ def _first(variable: ModelColumn, rng: np.random.Generator) -> FloatArray:
     return found
 
 
-def _features(
+def _features_of_rows(
     variables: Mapping[str, ModelColumn], cells: Mapping[str, FloatArray], name: str, outcome: FloatArray
 ) -> FloatArray:
     """Return what is known of each row besides a column: the outcome, numbers, and a flag for each category."""
@@ -249,10 +253,10 @@ def _features(
             columns.append(cells[other])
         else:
             columns += [(cells[other] == code).astype(np.float64) for code in range(1, len(variable.texts))]
-    return _standardized(np.column_stack(columns))
+    return _standardize(np.column_stack(columns))
 
 
-def _standardized(features: FloatArray) -> FloatArray:
+def _standardize(features: FloatArray) -> FloatArray:
     """Return features with mean 0 and deviation 1, 0 where nothing is known; without those that are constant."""
     told = features[:, ~np.isnan(features).all(axis=0)]
     spread = np.nanstd(told, axis=0)
@@ -260,16 +264,16 @@ def _standardized(features: FloatArray) -> FloatArray:
     return np.asarray(np.nan_to_num((told - np.nanmean(told, axis=0)) / spread[spread > 0]))
 
 
-def _redrawn(
+def _redraw_column(
     variable: ModelColumn, cells: FloatArray, features: FloatArray, lots: FloatArray, rng: np.random.Generator
 ) -> FloatArray:
     """Draw a column anew, each row from what its cell covers, given its features."""
     known = ~np.isnan(cells)
     with_one = np.column_stack([np.ones(len(cells)), features])
     if variable.is_number:
-        told = _normal(with_one, cells, known, lots, rng)
+        told = _fit_normal(with_one, cells, known, lots, rng)
     else:
-        told = _discriminant(variable, features, cells, known, rng)
+        told = _fit_discriminant(variable, features, cells, known, rng)
     found = cells.copy()
     first, last = np.zeros(len(cells)), np.zeros(len(cells))
     ends = np.full((len(cells), 2), np.nan)
@@ -283,29 +287,29 @@ def _redrawn(
             chances /= chances.sum(axis=1, keepdims=True)
             n_first, n_last = variable.ends.parts[cell]
             first[rows], last[rows] = chances[:, :n_first].sum(axis=1), chances[:, -n_last:].sum(axis=1)
-            ends[rows, 0] = _picked(points[:n_first], scores[:, :n_first], rng)
-            ends[rows, 1] = _picked(points[-n_last:], scores[:, -n_last:], rng)
+            ends[rows, 0] = _draw_points(points[:n_first], scores[:, :n_first], rng)
+            ends[rows, 1] = _draw_points(points[-n_last:], scores[:, -n_last:], rng)
             if len(points) > n_first + n_last:
                 scores, points = scores[:, n_first:-n_last], points[n_first:-n_last]
-        found[rows] = _picked(points, scores, rng)
+        found[rows] = _draw_points(points, scores, rng)
     if variable.ends is None:
         return found
-    held = variable.ends.drawn(first, last, rng)
+    held = variable.ends.draw_ends(first, last, rng)
     return np.where(held == LOW, ends[:, 0], np.where(held == HIGH, ends[:, 1], found))
 
 
-def _picked(points: FloatArray, scores: FloatArray, rng: np.random.Generator) -> FloatArray:
+def _draw_points(points: FloatArray, scores: FloatArray, rng: np.random.Generator) -> FloatArray:
     """Draw a point for each row by the exponentials of its scores."""
     # The largest of scores with noise of Gumbel's is such a draw.
     return np.asarray(points[(scores + rng.gumbel(size=scores.shape)).argmax(axis=1)])
 
 
-def _normal(features: FloatArray, cells: FloatArray, known: Any, lots: FloatArray, rng: np.random.Generator) -> Any:
+def _fit_normal(features: FloatArray, cells: FloatArray, known: Any, lots: FloatArray, rng: np.random.Generator) -> Any:
     """Return how much likelier points are for a row than for all, by a normal regression of rows with drawn weights."""
     x, y = features[known], cells[known]
     weighted = (lots[known] / lots[known].mean())[:, None] * x
-    prior = _PRIOR * np.eye(x.shape[1])
-    prior[0, 0] = _IMPOSSIBLE
+    prior = _PRIOR_RECORDS_PER_FEATURE * np.eye(x.shape[1])
+    prior[0, 0] = _MIN_SHARE
     slopes = np.linalg.solve(weighted.T @ x + prior, weighted.T @ y)
     left = y - x @ slopes
     degrees = max(1, len(y) - x.shape[1])
@@ -314,14 +318,14 @@ def _normal(features: FloatArray, cells: FloatArray, known: Any, lots: FloatArra
     centre, whole = float(y.mean()), max(float(y.var()), variance)
     expected = features @ slopes
 
-    def told(rows: CountArray, points: FloatArray) -> FloatArray:
+    def log_likelihood_ratio(rows: CountArray, points: FloatArray) -> FloatArray:
         beside = (points[None, :] - expected[rows][:, None]) ** 2 / variance
         return np.asarray((points - centre)[None, :] ** 2 / whole - beside) / 2
 
-    return told
+    return log_likelihood_ratio
 
 
-def _discriminant(
+def _fit_discriminant(
     variable: ModelColumn, features: FloatArray, cells: FloatArray, known: Any, rng: np.random.Generator
 ) -> Any:
     """Return how much likelier categories are for a row than for all, by normal features with drawn means."""
@@ -339,8 +343,8 @@ def _discriminant(
     slopes = np.linalg.solve(covariance, means.T)
     offsets = -0.5 * (means * slopes.T).sum(axis=1)
 
-    def told(rows: CountArray, points: FloatArray) -> FloatArray:
+    def log_likelihood_ratio(rows: CountArray, points: FloatArray) -> FloatArray:
         at = points.astype(np.int64)
         return np.asarray(features[rows] @ slopes[:, at] + offsets[at])
 
-    return told
+    return log_likelihood_ratio

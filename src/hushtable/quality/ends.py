@@ -14,27 +14,29 @@ from typing import Final
 import numpy as np
 
 from hushtable._types import CountArray, FloatArray
-from hushtable.claims import Classes, Matchings, published_cells
+from hushtable.claims import Classes, Matchings, list_cells_with_points
 from hushtable.io import Frame
 from hushtable.quality.cell_values import Standing
 
-_LARGEST: Final = 64  # records; of larger classes the ends say next to nothing
-_FITS: Final = 3  # times that a step goes into the intervals that are rounded to it (`hierarchy.Rounding`)
-_SPANNED: Final = ("tight", "set", "readable")  # recodings whose cells end where their records do
+_MAX_RECORDS_PER_CLASS: Final = 64  # records; of larger classes the ends say next to nothing
+_STEPS_PER_INTERVAL: Final = (
+    3  # times that a step goes into the intervals that are rounded to it (`hierarchy.Rounding`)
+)
+_RECODINGS_THAT_SPAN: Final = ("tight", "set", "readable")  # recodings whose cells end where their records do
 INSIDE, LOW, HIGH = 0, 1, 2
-_FIRST, _LAST, _BOTH = 1, 2, 3  # what is still to be held, as bits
+_NEEDS_FIRST, _NEEDS_LAST, _NEEDS_BOTH = 1, 2, 3  # what is still to be held, as bits
 
 
 def classes_of_rows(published: Frame, claim: Classes | Matchings, recoding: str | None) -> CountArray | None:
     """Return the class of every row, by its published cells; None where cells may end at values that nobody has."""
-    return grouped(published, claim) if isinstance(claim, Classes) and recoding in _SPANNED else None
+    return group_rows(published, claim) if isinstance(claim, Classes) and recoding in _RECODINGS_THAT_SPAN else None
 
 
-def grouped(published: Frame, claim: Classes | Matchings) -> CountArray | None:
+def group_rows(published: Frame, claim: Classes | Matchings) -> CountArray | None:
     """Return the class of every row, which all with the same published cells are in; None without rows or columns."""
     if not published.n_rows or not claim.columns:
         return None
-    cells = [published_cells(published, name, claim.specs.get(name))[1] for name in claim.columns]
+    cells = [list_cells_with_points(published, name, claim.specs.get(name))[1] for name in claim.columns]
     return np.asarray(np.unique(np.column_stack(cells), axis=0, return_inverse=True)[1], dtype=np.int64).reshape(-1)
 
 
@@ -49,7 +51,7 @@ class HeldEnds:
     parts: CountArray = field(repr=False)  # (n_cells, 2), how many places the first part of each cell has, and the last
 
     @classmethod
-    def of(
+    def find(
         cls, standing: Standing, places: Sequence[FloatArray], classes: CountArray, *, is_readable: bool
     ) -> HeldEnds | None:
         """Find them; None where the column has none.
@@ -62,16 +64,16 @@ class HeldEnds:
         sizes = np.array([len(each) for each in places])
         # A class that names two categories holds both; what is named with more may be a group.
         held = published.is_told & (published.missing == 0) & ((sizes > 1) if column.is_measured else (sizes == 2))
-        parts, needed_of_cell = np.ones((len(places), 2), dtype=np.int64), np.where(held, _BOTH, 0)
+        parts, needed_of_cell = np.ones((len(places), 2), dtype=np.int64), np.where(held, _NEEDS_BOTH, 0)
         if column.is_measured and not published.is_whole:
             return None
         if column.is_measured and is_readable:
             if column.kind != "integer":
                 return None
-            parts, needed_of_cell = _steps(places, needed_of_cell, int(standing.axis.first))
+            parts, needed_of_cell = _find_steps(places, needed_of_cell, int(standing.axis.first))
         size = np.bincount(classes)
         cell = published.rows[np.unique(classes, return_index=True)[1]].astype(np.int64)
-        kept = np.flatnonzero((needed_of_cell[cell] > 0) & (size <= _LARGEST) & (size > 1))
+        kept = np.flatnonzero((needed_of_cell[cell] > 0) & (size <= _MAX_RECORDS_PER_CLASS) & (size > 1))
         if not len(kept):
             return None
         rows = np.full((len(size), int(size[kept].max())), -1, dtype=np.int64)
@@ -87,21 +89,21 @@ class HeldEnds:
         np.add.at(found, self.cell, self.size)
         return found
 
-    def expected(self, places: Sequence[FloatArray], shares: Sequence[FloatArray]) -> list[FloatArray]:
+    def estimate_counts(self, places: Sequence[FloatArray], shares: Sequence[FloatArray]) -> list[FloatArray]:
         """Return how many records of these classes have each place of each cell, from the shares of places in cells."""
         found = [np.zeros(len(each)) for each in places]
         kinds = np.column_stack([self.cell, self.size, self.needed])
         for (cell, size, needed), count in zip(*np.unique(kinds, axis=0, return_counts=True), strict=True):
             share, (n_first, n_last) = shares[cell], self.parts[cell]
             first, last = np.full((1, size), share[:n_first].sum()), np.full((1, size), share[-n_last:].sum())
-            chances = _chances(first, last)[:, 1, 0]  # of all records but one
+            chances = _chances_of_ends(first, last)[:, 1, 0]  # of all records but one
             added = share * chances[needed]
-            added[:n_first] = share[:n_first] * chances[needed & ~_FIRST]
-            added[-n_last:] = share[-n_last:] * chances[needed & ~_LAST]
+            added[:n_first] = share[:n_first] * chances[needed & ~_NEEDS_FIRST]
+            added[-n_last:] = share[-n_last:] * chances[needed & ~_NEEDS_LAST]
             found[cell] += count * size * added / added.sum()
         return found
 
-    def drawn(self, first: FloatArray, last: FloatArray, rng: np.random.Generator) -> CountArray:
+    def draw_ends(self, first: FloatArray, last: FloatArray, rng: np.random.Generator) -> CountArray:
         """Draw which rows lie in the first part of their cell (`LOW`) or the last (`HIGH`): exactly, a class at once.
 
         `first` and `last` are how likely each row alone lies there.
@@ -110,22 +112,22 @@ class HeldEnds:
         found = np.where(lots < first, LOW, np.where(lots < first + last, HIGH, INSIDE))
         is_row = self.rows >= 0
         low, high = np.where(is_row, first[self.rows], 0.0), np.where(is_row, last[self.rows], 0.0)
-        chances = _chances(low, high)
+        chances = _chances_of_ends(low, high)
         needed = self.needed.copy()
         every = np.arange(len(self.rows))
         for j in range(self.rows.shape[1]):
             after = chances[:, j + 1]
-            to_low = low[:, j] * after[needed & ~_FIRST, every]
-            to_high = high[:, j] * after[needed & ~_LAST, every]
+            to_low = low[:, j] * after[needed & ~_NEEDS_FIRST, every]
+            to_high = high[:, j] * after[needed & ~_NEEDS_LAST, every]
             inside = np.maximum(0.0, 1 - low[:, j] - high[:, j]) * after[needed, every]
             lot = rng.random(len(every)) * (to_low + to_high + inside)
             state = np.where(lot < to_low, LOW, np.where(lot < to_low + to_high, HIGH, INSIDE))
-            needed &= ~np.where(state == LOW, _FIRST, np.where(state == HIGH, _LAST, 0))
+            needed &= ~np.where(state == LOW, _NEEDS_FIRST, np.where(state == HIGH, _NEEDS_LAST, 0))
             found[self.rows[is_row[:, j], j]] = state[is_row[:, j]]
         return found
 
 
-def _steps(places: Sequence[FloatArray], needed: CountArray, first: int) -> tuple[CountArray, CountArray]:
+def _find_steps(places: Sequence[FloatArray], needed: CountArray, first: int) -> tuple[CountArray, CountArray]:
     """Return how many places the first and last step of rounded intervals have, and which of the two hold a record.
 
     All cuts are multiples of a grid, which is not published, and an interval ends at multiples of its step: of the
@@ -144,17 +146,17 @@ def _steps(places: Sequence[FloatArray], needed: CountArray, first: int) -> tupl
     steps = sorted({grid, *(digit * 10**power for power in range(18) for digit in (1, 5))}, reverse=True)
     for cell in among.tolist():
         begin, end = int(begins[cell]), int(behind[cell])
-        bits = (0 if begin == bottom else _FIRST) | (0 if end == top else _LAST)
-        closed = [cut for cut, bit in ((begin, _FIRST), (end, _LAST)) if bits & bit]
+        bits = (0 if begin == bottom else _NEEDS_FIRST) | (0 if end == top else _NEEDS_LAST)
+        closed = [cut for cut, bit in ((begin, _NEEDS_FIRST), (end, _NEEDS_LAST)) if bits & bit]
         # How long an open one is, is a guess.
-        widest = max(grid, (end - begin) // _FITS) if bits == _BOTH else end - begin
+        widest = max(grid, (end - begin) // _STEPS_PER_INTERVAL) if bits == _NEEDS_BOTH else end - begin
         step = next(each for each in steps if each <= widest and not any(cut % each for cut in closed))
         if bits and end - begin >= 2 * step and len(places[cell]) == end - begin:
             parts[cell], of_cell[cell] = step, bits
     return parts, of_cell
 
 
-def _chances(low: FloatArray, high: FloatArray) -> FloatArray:
+def _chances_of_ends(low: FloatArray, high: FloatArray) -> FloatArray:
     """Return how likely the records from each on hold what is needed: nothing, the first end, the last, both.
 
     Shape (4, n_records + 1, n_classes); sums of positive terms alone, so that small chances are exact.
@@ -165,7 +167,9 @@ def _chances(low: FloatArray, high: FloatArray) -> FloatArray:
     for j in range(n_records - 1, -1, -1):
         a, b = low[:, j], high[:, j]
         after = found[:, j + 1]
-        found[_FIRST, j] = a + (1 - a) * after[_FIRST]
-        found[_LAST, j] = b + (1 - b) * after[_LAST]
-        found[_BOTH, j] = a * after[_LAST] + b * after[_FIRST] + np.maximum(0.0, 1 - a - b) * after[_BOTH]
+        found[_NEEDS_FIRST, j] = a + (1 - a) * after[_NEEDS_FIRST]
+        found[_NEEDS_LAST, j] = b + (1 - b) * after[_NEEDS_LAST]
+        found[_NEEDS_BOTH, j] = (
+            a * after[_NEEDS_LAST] + b * after[_NEEDS_FIRST] + np.maximum(0.0, 1 - a - b) * after[_NEEDS_BOTH]
+        )
     return found

@@ -16,7 +16,7 @@ from hushtable.columns import Column
 from hushtable.errors import InputError
 from hushtable.hierarchy import Hierarchy
 from hushtable.kernels import class_profile
-from hushtable.recoding import Cells, Nodes, PublishedIntervals, Recoding, relative
+from hushtable.recoding import Cells, Nodes, PublishedIntervals, Recoding, scale_weights
 from hushtable.tables import Table
 
 Scale = Literal["value", "rank"]
@@ -44,7 +44,7 @@ class Loss(Protocol):
 class RowLoss(Loss, Protocol):
     """A loss that depends on how frequent the values of the rows are."""
 
-    def of_rows(self, recoding: Recoding, labels: CodeArray, table: Table) -> float:
+    def measure_rows(self, recoding: Recoding, labels: CodeArray, table: Table) -> float:
         """Return the loss of a release whose rows have these classes; -1: suppressed."""
         ...
 
@@ -130,8 +130,8 @@ class SetNCP(WeightedLoss):
     def of(self, recoding: Recoding, sizes: CountArray, n_suppressed: int = 0) -> float:
         """Return the weighted mean over columns of what a release lost."""
         names = [column.name for column in recoding.columns]
-        lost = _ncp_by_column(_measured(recoding, self.is_by_rank), sizes, n_suppressed)
-        return weighted_mean(lost, self._weights_of(names))
+        lost = _ncp_by_column(_with_scale(recoding, self.is_by_rank), sizes, n_suppressed)
+        return mean_loss(lost, self._weights_of(names))
 
     def node_costs(self, hierarchy: Hierarchy, n_values: int) -> tuple[FloatArray, ...]:
         """Return the share of the domain under every node; a value costs nothing."""
@@ -173,11 +173,11 @@ class Quality:
         return asdict(self)
 
 
-def measure(recoding: Recoding, sizes: CountArray, n_suppressed: int = 0) -> Quality:
+def measure_quality(recoding: Recoding, sizes: CountArray, n_suppressed: int = 0) -> Quality:
     """Measure a release from what its classes publish."""
     names = [column.name for column in recoding.columns]
-    by_column = _ncp_by_column(_measured(recoding, lambda _: False), sizes, n_suppressed)
-    by_rank = _ncp_by_column(_measured(recoding, lambda _: True), sizes, n_suppressed)
+    by_column = _ncp_by_column(_with_scale(recoding, lambda _: False), sizes, n_suppressed)
+    by_rank = _ncp_by_column(_with_scale(recoding, lambda _: True), sizes, n_suppressed)
     return Quality(
         math.fsum(by_column) / len(names),
         math.fsum(by_rank) / len(names),
@@ -199,7 +199,7 @@ def set_ncp(recoding: Recoding, sizes: CountArray, n_suppressed: int = 0) -> flo
     return math.fsum(_ncp_by_column(recoding, sizes, n_suppressed)) / len(recoding.columns)
 
 
-def _measured(recoding: Recoding, is_by_rank: Callable[[str], bool]) -> Recoding:
+def _with_scale(recoding: Recoding, is_by_rank: Callable[[str], bool]) -> Recoding:
     """Return the recoding with every column measured on ranks, or on values."""
     columns = tuple(replace(column, by_rank=is_by_rank(column.name)) for column in recoding.columns)
     return replace(recoding, columns=columns)
@@ -215,12 +215,12 @@ def _ncp_by_column(recoding: Recoding, sizes: CountArray, n_suppressed: int) -> 
 def _exact_sum(values: FloatArray) -> float:
     """Return the sum of finite floats, rounded once: what `math.fsum` returns, in a tenth of its time."""
     sums = np.zeros((class_profile.N_EXPONENTS, 2), dtype=np.int64)
-    class_profile.add_up(np.ascontiguousarray(values).view(np.uint64), sums)
+    class_profile.add_mantissas(np.ascontiguousarray(values).view(np.uint64), sums)
     total = 0
     for exponent in np.flatnonzero(sums.any(axis=1)).tolist():
         low, high = sums[exponent].tolist()
         # Exponents 0 and 1 have the same scale, 2^-1074.
-        total += ((high << class_profile.HALF) + low) << max(0, exponent - 1)
+        total += ((high << class_profile.LOW_MANTISSA_BITS) + low) << max(0, exponent - 1)
     return float(Fraction(total, 1 << 1074))
 
 
@@ -284,9 +284,9 @@ def average_class_size(sizes: CountArray) -> float:
     return float(sizes.mean()) if len(sizes) else 0.0
 
 
-def weighted_mean(losses: Sequence[float], weights: Sequence[float]) -> float:
+def mean_loss(losses: Sequence[float], weights: Sequence[float]) -> float:
     """Return a weighted mean, rounded once; 0 where no weight is above 0."""
-    scaled = relative(weights).tolist()
+    scaled = scale_weights(weights).tolist()
     if not any(scaled):
         return 0.0
     return math.fsum(weight * value for weight, value in zip(scaled, losses, strict=True)) / math.fsum(scaled)
@@ -415,10 +415,10 @@ class Certainty(CellSum):
 
     def node_costs(self, hierarchy: Hierarchy, n_values: int) -> tuple[FloatArray, ...]:
         """Return what every node costs; nothing for a value, 1 for ``*``."""
-        between = [self._costs(hierarchy, level, n_values) for level in range(1, hierarchy.n_levels - 1)]
+        between = [self._level_costs(hierarchy, level, n_values) for level in range(1, hierarchy.n_levels - 1)]
         return (np.zeros(hierarchy.n_nodes(0)), *between, np.ones(1))
 
-    def _costs(self, hierarchy: Hierarchy, level: int, n_values: int) -> FloatArray:
+    def _level_costs(self, hierarchy: Hierarchy, level: int, n_values: int) -> FloatArray:
         shares = hierarchy.shares[level]
         if self.variant == "mg-ga":
             costs = hierarchy.siblings[level] / max(1, n_values)

@@ -1,4 +1,4 @@
-"""Every measure of what a release lost, by its name: `of` gathers what each is computed from.
+"""Every measure of what a release lost, by its name: `measure_release` gathers what each is computed from.
 
 ARX's measures are to the digit, recovered from ARX 3.9.2 (`metric/v2`, `aggregates/quality`) by recomputing its
 outputs. They take plain arrays: quasi-identifiers in rows, classes, which hold all records, in columns; ``suppressed``
@@ -18,12 +18,12 @@ import numpy as np
 from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray
 from hushtable.claims import Classes, Matchings, pair_rows
 from hushtable.columns import Column, ColumnSpec
-from hushtable.errors import InputError, check_columns, nearest
+from hushtable.errors import InputError, check_columns, find_nearest
 from hushtable.io import Frame
 from hushtable.quality import loss
 from hushtable.quality.objectives import cut_decimals, leaf_share, levels_of
 from hushtable.recoding import Centres, Nodes, Recoding
-from hushtable.tables import Partition, Table, totals
+from hushtable.tables import Partition, Table, count_by_value
 
 __all__ = [
     "MEASURES",
@@ -35,7 +35,7 @@ __all__ = [
     "arx_loss_by_column",
     "granularity",
     "granularity_by_column",
-    "of",
+    "measure_release",
 ]
 
 
@@ -79,13 +79,13 @@ def arx_loss_by_column(
     where :math:`s_d` is the share of a record's node, :math:`\lfloor x \rfloor_{10}` keeps ten decimals, and the factor
     :math:`\gamma` gives :math:`g = \min(1, 2 - 2\gamma)`, :math:`h = \min(1, 2\gamma)`.
     """
-    for_generalization, for_suppression = _factors(gs_factor)
-    hidden = _hidden(suppressed, sizes)
+    for_generalization, for_suppression = _arx_factors(gs_factor)
+    hidden = _suppression_mask(suppressed, sizes)
     cells = np.where(hidden, shares + for_suppression * (1 - shares), for_generalization * shares)
     least = for_generalization * sizes.sum() * leaf_shares
     with np.errstate(invalid="ignore", divide="ignore"):
         losses = ((cells * sizes).sum(axis=1) - least) / (sizes.sum() - least)
-    return _floored(np.where(np.isfinite(losses), losses, 0.0))
+    return _cut_all_decimals(np.where(np.isfinite(losses), losses, 0.0))
 
 
 def arx_entropy_by_column(
@@ -104,16 +104,18 @@ def arx_entropy_by_column(
     :math:`S` suppressed records would publish node :math:`u`. See `hushtable.quality.loss.non_uniform_entropy` for the
     textbook's form, which has suppressed cells cover the whole column.
     """
-    for_generalization, for_suppression = _factors(gs_factor)
-    hidden = _hidden(suppressed, counts)
+    for_generalization, for_suppression = _arx_factors(gs_factor)
+    hidden = _suppression_mask(suppressed, counts)
     losses = np.empty(len(codes))
     for place, (values, published) in enumerate(zip(codes, nodes, strict=True)):
-        bits = np.log2(_count(values, counts)[values + 1]) - np.log2(_count(published, counts)[published + 1])
+        bits = np.log2(_count_codes(values, counts)[values + 1]) - np.log2(
+            _count_codes(published, counts)[published + 1]
+        )
         kept = -for_generalization * float((bits * counts).sum())
-        gone = _count(published[hidden], counts[hidden])
+        gone = _count_codes(published[hidden], counts[hidden])
         gone = gone[gone > 0]
         losses[place] = kept - for_suppression * float((gone * np.log2(gone / max(1.0, gone.sum()))).sum())
-    return _floored(losses)
+    return _cut_all_decimals(losses)
 
 
 def granularity(
@@ -126,7 +128,7 @@ def granularity(
     with the mean published share :math:`\bar r` (1 where suppressed) and the mean leaf share :math:`\bar \ell`, both
     over columns: ARX aggregates *before* it normalizes, so this is not the mean of `granularity_by_column`.
     """
-    return _normalized(float(_mean_shares(shares, sizes, suppressed).mean()), float(leaf_shares.mean()))
+    return _normalize_granularity(float(_mean_shares(shares, sizes, suppressed).mean()), float(leaf_shares.mean()))
 
 
 def granularity_by_column(
@@ -134,7 +136,7 @@ def granularity_by_column(
 ) -> FloatArray:
     """Return ARX's granularity of every column, 1 (as the input) to 0 (everything suppressed)."""
     means = _mean_shares(shares, sizes, suppressed)
-    return np.array([_normalized(*pair) for pair in zip(means.tolist(), leaf_shares.tolist(), strict=True)])
+    return np.array([_normalize_granularity(*pair) for pair in zip(means.tolist(), leaf_shares.tolist(), strict=True)])
 
 
 def arx_discernibility(sizes: CountArray, raw_sizes: CountArray, n_suppressed: int = 0) -> float:
@@ -160,30 +162,30 @@ def arx_average_class_size(sizes: CountArray, raw_sizes: CountArray) -> float:
     return 1 - (float(sizes.mean()) - raw) / (total - raw) if total > raw else 1.0
 
 
-def _factors(gs_factor: float) -> tuple[float, float]:
+def _arx_factors(gs_factor: float) -> tuple[float, float]:
     return min(1.0, 2 - 2 * gs_factor), min(1.0, 2 * gs_factor)
 
 
-def _hidden(suppressed: BoolArray | None, sizes: CountArray) -> BoolArray:
+def _suppression_mask(suppressed: BoolArray | None, sizes: CountArray) -> BoolArray:
     return np.zeros(len(sizes), dtype=bool) if suppressed is None else suppressed
 
 
-def _floored(losses: FloatArray) -> FloatArray:
+def _cut_all_decimals(losses: FloatArray) -> FloatArray:
     return np.array([cut_decimals(float(each)) for each in losses])
 
 
-def _count(codes: CodeArray, counts: CountArray) -> FloatArray:
+def _count_codes(codes: CodeArray, counts: CountArray) -> FloatArray:
     """Count the records of every code, the missing one (-1) first."""
     return np.bincount(codes + 1, weights=counts).astype(np.float64)
 
 
 def _mean_shares(shares: FloatArray, sizes: CountArray, suppressed: BoolArray | None) -> FloatArray:
     return np.asarray(
-        (np.where(_hidden(suppressed, sizes), 1.0, shares) * sizes).sum(axis=1) / max(1, int(sizes.sum()))
+        (np.where(_suppression_mask(suppressed, sizes), 1.0, shares) * sizes).sum(axis=1) / max(1, int(sizes.sum()))
     )
 
 
-def _normalized(mean_share: float, leaf_share: float) -> float:
+def _normalize_granularity(mean_share: float, leaf_share: float) -> float:
     return 1 - (mean_share - leaf_share) / (1 - leaf_share) if leaf_share < 1 else 1.0
 
 
@@ -207,11 +209,11 @@ class Measure:
 
     unit: str
     direction: Literal["better", "worse"]  # what a higher figure means
-    options: tuple[str, ...]  # what `of` may be told besides
+    options: tuple[str, ...]  # what `measure_release` may be told besides
     compute: Callable[..., Any] = field(repr=False)  # from the facts of a release and the options
 
 
-def of(release: MeasuredRelease, measure: str, **options: Any) -> float | dict[str, float]:
+def measure_release(release: MeasuredRelease, measure: str, **options: Any) -> float | dict[str, float]:
     """Return one figure of a release, or one for every quasi-identifier.
 
     Parameters
@@ -248,7 +250,7 @@ def of(release: MeasuredRelease, measure: str, **options: Any) -> float | dict[s
     Measure(unit='share', direction='worse', options=('gs_factor', 'weights', 'aggregate'))
     """
     if measure not in MEASURES:
-        near = nearest(measure, MEASURES)
+        near = find_nearest(measure, MEASURES)
         hint = f"did you mean {near!r}?" if near else f"measures are {', '.join(MEASURES)}."
         raise InputError(f"there is no measure {measure!r}.", hint=hint)
     if not isinstance(release, MeasuredRelease):
@@ -262,7 +264,7 @@ def of(release: MeasuredRelease, measure: str, **options: Any) -> float | dict[s
         raise InputError(f"{measure} was given the option {odd[0]!r}.", hint=told)
     facts = _Facts(release.source, release.claim, release.partition, release.recoding)
     if "weights" in options:
-        options["weights"] = facts.weights(options["weights"])
+        options["weights"] = facts.weights_of_columns(options["weights"])
     found = known.compute(facts, **options)
     if isinstance(found, np.ndarray):
         return dict(zip(facts.names, found.tolist(), strict=True))
@@ -301,13 +303,13 @@ class _Facts:
     def published_sizes(self) -> CountArray:
         """Records of every class of equal cells."""
         # Sums of whole numbers below 2^53 are exact in bincount's floats.
-        sizes = np.bincount(self.recoding.combinations()[:-1], weights=self.partition.sizes).astype(np.int64)
+        sizes = np.bincount(self.recoding.number_combinations()[:-1], weights=self.partition.sizes).astype(np.int64)
         return sizes[sizes > 0]
 
     @property
     def raw_sizes(self) -> CountArray:
         """Records of every class of the source."""
-        return Partition.of(self.table).sizes
+        return Partition.from_table(self.table).sizes
 
     @property
     def leaf_shares(self) -> FloatArray:
@@ -325,7 +327,7 @@ class _Facts:
 
     @property
     def quality(self) -> loss.Quality:
-        return loss.measure(self.recoding, self.partition.sizes, self.n_suppressed)
+        return loss.measure_quality(self.recoding, self.partition.sizes, self.n_suppressed)
 
     @property
     def marked(self) -> dict[str, Any]:
@@ -337,20 +339,20 @@ class _Facts:
             "suppressed": np.append(np.zeros(self.partition.n_classes, dtype=bool), [True]),
         }
 
-    def weights(self, given: Mapping[str, float]) -> FloatArray:
+    def weights_of_columns(self, given: Mapping[str, float]) -> FloatArray:
         """Return the weights of the columns."""
         loss.check_weights(given)
         check_columns(tuple(given), self.names, "weights")
         return np.array([given.get(name, 1.0) for name in self.names])
 
 
-def _precision(facts: _Facts) -> float:
+def _measure_precision(facts: _Facts) -> float:
     pairs = zip(facts.recoding.columns, facts.recoding.cells, strict=True)
     levels, heights = zip(*(levels_of("precision", column, cells) for column, cells in pairs), strict=True)
     return loss.precision(np.maximum(levels, 0), facts.partition.sizes, np.array(heights), facts.n_suppressed)
 
 
-def _arx_entropy(facts: _Facts, *, gs_factor: float = 0.5) -> FloatArray:
+def _measure_arx_entropy(facts: _Facts, *, gs_factor: float = 0.5) -> FloatArray:
     table, nodes = facts.table, []
     for codes, column, cells in zip(table.codes, facts.recoding.columns, facts.recoding.cells, strict=True):
         levels = np.unique(levels_of("ARX's entropy", column, cells)[0])
@@ -367,7 +369,7 @@ def _arx_entropy(facts: _Facts, *, gs_factor: float = 0.5) -> FloatArray:
     )
 
 
-def _non_uniform_entropy(facts: _Facts) -> FloatArray:
+def _measure_non_uniform_entropy(facts: _Facts) -> FloatArray:
     table, labels = facts.table, facts.partition.labels
     frequencies, covered = np.empty((2, *table.codes.shape), dtype=np.int64)
     for j, (column, cells) in enumerate(zip(table.columns, facts.recoding.cells, strict=True)):
@@ -377,16 +379,18 @@ def _non_uniform_entropy(facts: _Facts) -> FloatArray:
                 hint="they do not cover the values of their records.",
             )
         # The missing value's first, as `totals` has them; then last, where its code -1 finds it.
-        counts = np.roll(totals(table, column.name), -1)
-        label_of_class, texts = facts.recoding.labels(column.name)
-        by_label = np.append(_covered(texts, column, counts, facts.claim.hierarchies.get(column.name)), counts.sum())
+        counts = np.roll(count_by_value(table, column.name), -1)
+        label_of_class, texts = facts.recoding.format_labels(column.name)
+        by_label = np.append(
+            _count_under_cells(texts, column, counts, facts.claim.hierarchies.get(column.name)), counts.sum()
+        )
         frequencies[j] = counts[table.codes[j]]
         # Suppressed records have the label -1, which finds the last.
         covered[j] = by_label[np.append(label_of_class, len(texts))[labels]]
     return loss.non_uniform_entropy(frequencies, covered, table.counts)
 
 
-def _covered(texts: Sequence[str | None], column: Column, counts: CountArray, ladder: Any) -> CountArray:
+def _count_under_cells(texts: Sequence[str | None], column: Column, counts: CountArray, ladder: Any) -> CountArray:
     """Count the records with a value that each published cell covers; counts has the missing value's last."""
     values = column.texts()
     spec = ColumnSpec(column.kind, tuple(values) if column.kind == "ordered" and values else None)
@@ -395,7 +399,7 @@ def _covered(texts: Sequence[str | None], column: Column, counts: CountArray, la
     return np.bincount(cell, weights=counts[value], minlength=len(texts)).astype(np.int64)
 
 
-_FACTOR: Final = ("gs_factor",)
+_FACTOR_OPTIONS: Final = ("gs_factor",)
 
 MEASURES: Final[Mapping[str, Measure]] = MappingProxyType(
     {
@@ -403,9 +407,9 @@ MEASURES: Final[Mapping[str, Measure]] = MappingProxyType(
         "set_ncp_by_column": Measure("share", "worse", (), lambda f: np.array(list(f.quality.by_column.values()))),
         "loss_metric": Measure("share", "worse", (), lambda f: loss.loss_metric(*f.classes)),
         "loss_metric_by_column": Measure("share", "worse", (), lambda f: loss.loss_metric_by_column(*f.classes)),
-        "non_uniform_entropy": Measure("bits", "worse", (), lambda f: _non_uniform_entropy(f).sum()),
-        "non_uniform_entropy_by_column": Measure("bits", "worse", (), _non_uniform_entropy),
-        "precision": Measure("share", "better", (), _precision),
+        "non_uniform_entropy": Measure("bits", "worse", (), lambda f: _measure_non_uniform_entropy(f).sum()),
+        "non_uniform_entropy_by_column": Measure("bits", "worse", (), _measure_non_uniform_entropy),
+        "precision": Measure("share", "better", (), _measure_precision),
         "discernibility": Measure(
             "records squared", "worse", (), lambda f: loss.discernibility(f.published_sizes, f.n_suppressed)
         ),
@@ -417,10 +421,12 @@ MEASURES: Final[Mapping[str, Measure]] = MappingProxyType(
             lambda f, **options: arx_loss(**f.marked, **options),
         ),
         "arx_loss_by_column": Measure(
-            "share", "worse", _FACTOR, lambda f, **options: arx_loss_by_column(**f.marked, **options)
+            "share", "worse", _FACTOR_OPTIONS, lambda f, **options: arx_loss_by_column(**f.marked, **options)
         ),
-        "arx_entropy": Measure("bits", "worse", _FACTOR, lambda f, **options: _arx_entropy(f, **options).sum()),
-        "arx_entropy_by_column": Measure("bits", "worse", _FACTOR, _arx_entropy),
+        "arx_entropy": Measure(
+            "bits", "worse", _FACTOR_OPTIONS, lambda f, **options: _measure_arx_entropy(f, **options).sum()
+        ),
+        "arx_entropy_by_column": Measure("bits", "worse", _FACTOR_OPTIONS, _measure_arx_entropy),
         "granularity": Measure("share", "better", (), lambda f: granularity(**f.marked)),
         "granularity_by_column": Measure("share", "better", (), lambda f: granularity_by_column(**f.marked)),
         "arx_discernibility": Measure(

@@ -22,13 +22,13 @@ from hushtable.quality.loss import (
     SetNCP,
     WeightedLoss,
     check_weights,
-    weighted_mean,
+    mean_loss,
 )
 from hushtable.recoding import Cells, CodeRanges, Listed, Nodes, NodeSets, Recoding, Sets
-from hushtable.tables import Table, totals
+from hushtable.tables import Table, count_by_value
 
 Mean = Literal["geometric", "arithmetic"]
-_DECIMALS = 1e10
+_TEN_DECIMALS = 1e10
 _ROUNDING = 1e-4  # of the last decimal
 _UNWEIGHTED: Final = MappingProxyType(dict[str, float]())  # of losses that count classes, not cells
 
@@ -38,7 +38,7 @@ def cut_decimals(loss: float) -> float:
 
     What has ten decimals but for rounding keeps them, so that equal losses are equal.
     """
-    return math.floor(max(0.0, loss) * _DECIMALS + _ROUNDING) / _DECIMALS
+    return math.floor(max(0.0, loss) * _TEN_DECIMALS + _ROUNDING) / _TEN_DECIMALS
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ class ArxLoss:
 
     Notes
     -----
-    The measure ``"arx_loss"`` of `hushtable.quality.of`, where the formula is; recovered from ARX 3.9.2.
+    The measure ``"arx_loss"`` of `hushtable.quality.measure_release`, where the formula is; recovered from ARX 3.9.2.
 
     Examples
     --------
@@ -95,11 +95,11 @@ class ArxLoss:
         n_records = int(sizes.sum()) + n_suppressed
         for column, cells in zip(recoding.columns, recoding.cells, strict=True):
             leaf = leaf_share(cells)
-            kept = _weighed(np.maximum(cells.shares(column), leaf), sizes)
-            lost.append(self.of_column(factor * kept + n_suppressed, n_records, leaf))
-        return self.combined(lost, [column.name for column in recoding.columns])
+            kept = _sum_times_counts(np.maximum(cells.shares(column), leaf), sizes)
+            lost.append(self.column_loss(factor * kept + n_suppressed, n_records, leaf))
+        return self.combine_losses(lost, [column.name for column in recoding.columns])
 
-    def of_column(self, published: float, n_records: int, leaf: float) -> float:
+    def column_loss(self, published: float, n_records: int, leaf: float) -> float:
         """Return the loss of a column from the sum of the shares that its cells publish."""
         least = self.for_generalization * n_records * leaf
         room = n_records - least
@@ -112,7 +112,7 @@ class ArxLoss:
         room = 1 - least * leaf
         return np.asarray(least * np.maximum(0.0, shares - leaf) / room if room > 0 else np.zeros(len(shares)))
 
-    def combined(self, losses: Sequence[float], names: Sequence[str]) -> float:
+    def combine_losses(self, losses: Sequence[float], names: Sequence[str]) -> float:
         """Return the mean over columns."""
         weights = [float(self.weights.get(name, 1.0)) for name in names]
         most = max(weights) or 1.0
@@ -144,20 +144,20 @@ class NonUniformEntropy(WeightedLoss):
         del recoding, sizes, n_suppressed
         raise InputError("non-uniform entropy is of rows, and only cells were given.", hint="call of_rows.")
 
-    def of_rows(self, recoding: Recoding, labels: CodeArray, table: Table) -> float:
+    def measure_rows(self, recoding: Recoding, labels: CodeArray, table: Table) -> float:
         """Return the loss of a release whose rows have these classes; -1: suppressed."""
         lost = []
         for column, cells in zip(recoding.columns, recoding.cells, strict=True):
-            counts, codes = totals(table, column.name), table.codes[table.index(column.name)]
+            counts, codes = count_by_value(table, column.name), table.codes[table.index(column.name)]
             if not isinstance(cells, Nodes):
                 raise InputError(
                     f"non-uniform entropy is no loss of what column {column.name!r} publishes.",
                     hint="as a loss it is of nodes: method='full_domain'.",
                 )
-            covered = np.append(_covered(cells, counts), counts.sum())[labels]
+            covered = np.append(_count_under_nodes(cells, counts), counts.sum())[labels]
             bits = np.log2(covered) - np.log2(np.maximum(1, counts[codes + 1]))
             (weight,) = self._weights_of([column.name])
-            lost.append(weight * _weighed(bits, table.counts))
+            lost.append(weight * _sum_times_counts(bits, table.counts))
         return math.fsum(lost)
 
 
@@ -182,12 +182,12 @@ class Precision(WeightedLoss):
         lost, n_records = [], max(1, int(sizes.sum()) + n_suppressed)
         for column, cells in zip(recoding.columns, recoding.cells, strict=True):
             levels, top = levels_of("precision", column, cells)
-            lost.append((_weighed(np.maximum(levels, 0) / top, sizes) + n_suppressed) / n_records)
-        return self.combined(lost, [column.name for column in recoding.columns])
+            lost.append((_sum_times_counts(np.maximum(levels, 0) / top, sizes) + n_suppressed) / n_records)
+        return self.combine_losses(lost, [column.name for column in recoding.columns])
 
-    def combined(self, losses: Sequence[float], names: Sequence[str]) -> float:
+    def combine_losses(self, losses: Sequence[float], names: Sequence[str]) -> float:
         """Return the weighted mean over columns."""
-        return weighted_mean(losses, self._weights_of(names))
+        return mean_loss(losses, self._weights_of(names))
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,14 +241,14 @@ def leaf_share(cells: Cells) -> float:
     return 1 / max(1, cells.domain) if isinstance(cells, Sets) else 0.0
 
 
-def _weighed(values: FloatArray, counts: CountArray) -> float:
+def _sum_times_counts(values: FloatArray, counts: CountArray) -> float:
     """Return the sum of values times counts, by distinct values: the same in any order of the rows or classes."""
     distinct, inverse = np.unique(values, return_inverse=True)
     # Counts are whole numbers far below 2^53, so that bincount's floats are exact.
     return math.fsum((distinct * np.bincount(inverse.ravel(), weights=counts, minlength=len(distinct))).tolist())
 
 
-def _covered(cells: Nodes, counts: CountArray) -> CountArray:
+def _count_under_nodes(cells: Nodes, counts: CountArray) -> CountArray:
     """Count for every class the records whose value its node covers; the missing value's counts come first."""
     ladder = cells.hierarchy
     covered = np.full(len(cells.level), counts[0])

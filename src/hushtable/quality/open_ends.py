@@ -17,9 +17,9 @@ import numpy as np
 from hushtable._types import FloatArray
 from hushtable.quality.cell_values import OPEN_ABOVE, OPEN_BELOW, Spread
 
-_REACH: Final = 3.0  # times its scale, which 95 % of an exponential tail do not exceed
-_STEPS: Final = 200  # of the likeliest masses
-_LEAST: Final = 0.01  # of what the column names: no tail is shorter
+_REACH_IN_SCALES: Final = 3.0  # times its scale, which 95 % of an exponential tail do not exceed
+_ITERATIONS: Final = 200  # of the likeliest masses
+_MIN_TAIL_SHARE: Final = 0.01  # of what the column names: no tail is shorter
 
 
 class Tail(NamedTuple):
@@ -42,7 +42,7 @@ class Tail(NamedTuple):
         return np.asarray(np.maximum(0.0, 1 + shape * beyond) ** (-1 / shape - 1))
 
 
-def reaching(published: Spread, zero: float | None) -> tuple[Spread, tuple[Tail, ...]] | None:
+def extend_open_cells(published: Spread, zero: float | None) -> tuple[Spread, tuple[Tail, ...]] | None:
     """Return a column of numbers or dates with open cells as far as they may reach, and its tails.
 
     None where the column names a single bound: how wide anything is, it does not tell. A column that names nothing
@@ -56,14 +56,16 @@ def reaching(published: Spread, zero: float | None) -> tuple[Spread, tuple[Tail,
     first, last = float(bounds.min()), float(bounds.max())
     if first == last:
         return None
-    edges, masses = _masses(published)
+    edges, masses = _likeliest_masses(published)
     low, width, tails = published.low.copy(), published.width.copy(), []
     for side, bit in ((-1, OPEN_BELOW), (1, OPEN_ABOVE)):
         is_open = bits & bit > 0
         if not is_open.any():
             continue
-        tail = Tail(first if side < 0 else last, _scale(edges, masses, first, last, side, published.is_whole), side)
-        reach = _REACH * tail.scale
+        tail = Tail(
+            first if side < 0 else last, _tail_scale(edges, masses, first, last, side, published.is_whole), side
+        )
+        reach = _REACH_IN_SCALES * tail.scale
         if side < 0 and zero is not None and zero <= first:
             reach = min(reach, first - zero)
         reach = math.ceil(reach) if published.is_whole else reach
@@ -84,7 +86,7 @@ def open_rate(published: Spread) -> float:
     return float(opened[published.rows].mean()) if len(published.rows) else 0.0
 
 
-def _masses(published: Spread) -> tuple[FloatArray, FloatArray]:
+def _likeliest_masses(published: Spread) -> tuple[FloatArray, FloatArray]:
     """Return the likeliest shares of the records between neighbouring bounds (Turnbull, JRSS B 38, 1976)."""
     end = published.low + np.maximum(published.width, np.finfo(float).tiny)
     edges = np.unique(np.concatenate([published.low, end]))
@@ -96,19 +98,19 @@ def _masses(published: Spread) -> tuple[FloatArray, FloatArray]:
     covered = np.cumsum(steps, axis=1)[:, :-1] > 0
     counts = np.bincount(published.rows, minlength=published.n_cells) * covered.any(axis=1)
     masses = np.diff(edges) / (edges[-1] - edges[0])
-    for _ in range(_STEPS):
+    for _ in range(_ITERATIONS):
         of_cells = covered @ masses
         masses = masses * (np.divide(counts, of_cells, out=np.zeros_like(of_cells), where=of_cells > 0) @ covered)
         masses /= masses.sum()
     return edges, masses
 
 
-def _scale(edges: FloatArray, masses: FloatArray, first: float, last: float, side: int, is_whole: bool) -> float:
+def _tail_scale(edges: FloatArray, masses: FloatArray, first: float, last: float, side: int, is_whole: bool) -> float:
     """Return how far one goes inwards from the outermost bound for as many records as lie beyond it."""
     below = np.append(0.0, np.cumsum(masses))
     at = np.interp([first, last], edges, below)
     beyond, inside = (at[0] if side < 0 else 1 - at[1]), at[1] - at[0]
-    least = max(float(is_whole), _LEAST * (last - first))
+    least = max(float(is_whole), _MIN_TAIL_SHARE * (last - first))
     if inside <= beyond:
         return max(least, (last - first) * float(beyond / max(inside, 1e-3)))
     reached = float(np.interp(at[0] + beyond if side < 0 else at[1] - beyond, below, edges))

@@ -21,12 +21,12 @@ import numpy as np
 from hushtable._types import BoolArray, CountArray, FloatArray
 from hushtable.errors import InputError, check_columns
 from hushtable.io import Frame
-from hushtable.quality.cell_values import Spread, Standing, by_value, middles, read_alike
+from hushtable.quality.cell_values import Spread, Standing, mean_of_cells, read_alike, shares_by_value
 from hushtable.search import n_threads
 from hushtable.tables import split_rows
 
-_MOST_FEATURES: Final = 50
-_MANY_ROWS: Final = 5_000  # for which another thread pays
+_MAX_VALUES_PER_CATEGORY: Final = 50
+_ROWS_PER_THREAD: Final = 5_000  # for which another thread pays
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,9 @@ class Prediction:
         return asdict(self)
 
 
-def of_rows(read: Mapping[str, Standing], target: str, published: CountArray, held_out: float, seed: int) -> Prediction:
+def compare_on_rows(
+    read: Mapping[str, Standing], target: str, published: CountArray, held_out: float, seed: int
+) -> Prediction:
     """Hold out some rows of the original and what is published of them; `published` are the original's row numbers."""
     if not 0 < held_out < 1:
         raise InputError(f"held_out = {held_out!r}.", hint="a share between 0 and 1, such as 0.3.")
@@ -67,32 +69,34 @@ def of_rows(read: Mapping[str, Standing], target: str, published: CountArray, he
     test, _ = split_rows(n_rows, held_out, np.random.default_rng(seed))
     is_test = np.zeros(n_rows, dtype=bool)
     is_test[test] = True
-    features = _Features.of(read, target)
-    ours = features.rows({name: each.original for name, each in read.items()})
-    theirs = features.rows({name: each.published for name, each in read.items()})
-    answers, released = features.answers(read[target].original), features.answers(read[target].published)
+    features = _Features.from_columns(read, target)
+    ours = features.encode_rows({name: each.original for name, each in read.items()})
+    theirs = features.encode_rows({name: each.published for name, each in read.items()})
+    answers, released = features.encode_target(read[target].original), features.encode_target(read[target].published)
     here = is_test[published]
     models = (
-        features.trained(ours[~is_test], answers[~is_test], seed),
-        features.trained(theirs[~here], released[~here], seed),
+        features.train_model(ours[~is_test], answers[~is_test], seed),
+        features.train_model(theirs[~here], released[~here], seed),
     )
-    alike = features.score(models[1], theirs[here], answers[published[here]])
-    return features.prediction(models, ours[is_test], answers[is_test], alike, released[~here], seed)
+    alike = features.score_model(models[1], theirs[here], answers[published[here]])
+    return features.compare_models(models, ours[is_test], answers[is_test], alike, released[~here], seed)
 
 
-def of_files(read: Mapping[str, Standing], target: str, held_out: Frame, seed: int) -> Prediction:
-    """Test on originals that are not in the release, a frame as `hushtable.quality.cell_values.told` returns it."""
+def compare_on_originals(read: Mapping[str, Standing], target: str, held_out: Frame, seed: int) -> Prediction:
+    """Test on originals that are not in the release, a frame as `cell_values.with_claim_spelling` returns it."""
     check_columns(list(read), held_out.columns, "columns of the held-out originals")
-    features = _Features.of(read, target)
+    features = _Features.from_columns(read, target)
     tests = {name: read_alike(each, held_out) for name, each in read.items()}
     ours = {name: each.original for name, each in read.items()}
     theirs = {name: each.published for name, each in read.items()}
-    released = features.answers(read[target].published)
+    released = features.encode_target(read[target].published)
     models = (
-        features.trained(features.rows(ours), features.answers(read[target].original), seed),
-        features.trained(features.rows(theirs), released, seed),
+        features.train_model(features.encode_rows(ours), features.encode_target(read[target].original), seed),
+        features.train_model(features.encode_rows(theirs), released, seed),
     )
-    return features.prediction(models, features.rows(tests), features.answers(tests[target]), None, released, seed)
+    return features.compare_models(
+        models, features.encode_rows(tests), features.encode_target(tests[target]), None, released, seed
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +108,7 @@ class _Features:
     values: Mapping[str, CountArray | None]  # the values of each category that have a column; None of a measured column
 
     @classmethod
-    def of(cls, read: Mapping[str, Standing], target: str) -> _Features:
+    def from_columns(cls, read: Mapping[str, Standing], target: str) -> _Features:
         values: dict[str, CountArray | None] = {}
         for name, each in read.items():
             if name != target:
@@ -115,30 +119,30 @@ class _Features:
             )
         return cls(target, read[target].column.is_measured, values)
 
-    def rows(self, spreads: Mapping[str, Spread]) -> FloatArray:
+    def encode_rows(self, spreads: Mapping[str, Spread]) -> FloatArray:
         """Return the rows of a table as numbers, shape (n_rows, n_features); NaN where a cell says nothing."""
         parts = []
         for name, values in self.values.items():
             spread = spreads[name]
             if values is None:
-                by_cell = middles(spread)[:, None]
+                by_cell = mean_of_cells(spread)[:, None]
             else:
-                by_cell = by_value(spread, values)[:, :-1]
+                by_cell = shares_by_value(spread, values)[:, :-1]
                 by_cell[~spread.is_told] = np.nan
             parts.append(by_cell[spread.rows])
         return np.concatenate(parts, axis=1)
 
-    def answers(self, spread: Spread) -> FloatArray:
+    def encode_target(self, spread: Spread) -> FloatArray:
         """Return the target of every row: a number, or the code of a category; NaN where the cell does not tell it."""
         if self.is_number:
-            return np.asarray(middles(spread)[spread.rows])
+            return np.asarray(mean_of_cells(spread)[spread.rows])
         by_cell = np.full(spread.n_cells, np.nan)
         # A cell with all its share in one run stands for a single category.
         is_one = spread.share == 1
         by_cell[spread.cell[is_one]] = spread.low[is_one]
         return np.asarray(by_cell[spread.rows])
 
-    def trained(self, rows: FloatArray, answers: FloatArray, seed: int) -> Any:
+    def train_model(self, rows: FloatArray, answers: FloatArray, seed: int) -> Any:
         """Train gradient boosting on the rows whose target is known."""
         try:
             from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
@@ -155,18 +159,18 @@ class _Features:
         kind = HistGradientBoostingRegressor if self.is_number else HistGradientBoostingClassifier
         # Of a column without a number, scikit-learn makes no bins.
         is_empty = np.isnan(rows[known]).all(axis=0)
-        with _threads(len(rows)):
+        with _limit_threads(len(rows)):
             return kind(random_state=seed).fit(np.where(is_empty, 0.0, rows[known]), answers[known])
 
-    def score(self, model: Any, rows: FloatArray, answers: FloatArray) -> float | None:
+    def score_model(self, model: Any, rows: FloatArray, answers: FloatArray) -> float | None:
         """Return accuracy or R2 on the rows whose target is known; None if there are none, or all numbers are equal."""
         known = ~np.isnan(answers)
         if not known.any() or (self.is_number and np.ptp(answers[known]) == 0):
             return None
-        with _threads(len(rows)):
+        with _limit_threads(len(rows)):
             return float(model.score(rows[known], answers[known]))
 
-    def prediction(
+    def compare_models(
         self,
         models: tuple[Any, Any],
         rows: FloatArray,
@@ -176,7 +180,7 @@ class _Features:
         seed: int,
     ) -> Prediction:
         """Test both models on held-out originals."""
-        originals, release = (self.score(model, rows, answers) for model in models)
+        originals, release = (self.score_model(model, rows, answers) for model in models)
         if originals is None or release is None:
             raise InputError(
                 f"the target {self.target!r} is not told of enough held-out rows.",
@@ -195,12 +199,14 @@ class _Features:
         )
 
 
-def _threads(n_rows: int) -> AbstractContextManager[Any]:
+def _limit_threads(n_rows: int) -> AbstractContextManager[Any]:
     """Limit the threads of scikit-learn, which takes all cores, and waits for them where others work there too."""
     from threadpoolctl import threadpool_limits
 
     # scikit-learn starts its threads again for every step of a tree. With few rows, that takes longer than the step.
-    limit: AbstractContextManager[Any] = threadpool_limits(1 + min(n_threads() - 1, n_rows // _MANY_ROWS), "openmp")
+    limit: AbstractContextManager[Any] = threadpool_limits(
+        1 + min(n_threads() - 1, n_rows // _ROWS_PER_THREAD), "openmp"
+    )
     return limit
 
 
@@ -209,4 +215,4 @@ def _most_frequent(standing: Standing) -> CountArray:
     spread = standing.original
     # Its last cell is the missing one.
     counts = spread.counts[:-1]
-    return np.sort(np.argsort(-counts, kind="stable")[:_MOST_FEATURES])
+    return np.sort(np.argsort(-counts, kind="stable")[:_MAX_VALUES_PER_CATEGORY])

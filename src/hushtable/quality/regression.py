@@ -26,20 +26,20 @@ import numpy as np
 
 from hushtable._types import CountArray, FloatArray
 from hushtable.claims import Classes, Matchings
-from hushtable.columns import escaped
+from hushtable.columns import escape_html
 from hushtable.errors import InfeasibleError, InputError, check_columns, check_whole
 from hushtable.io import Frame, frames, latex_of
-from hushtable.quality.cell_values import Standing, read_column, told
-from hushtable.quality.ends import HeldEnds, classes_of_rows, grouped
+from hushtable.quality.cell_values import Standing, read_column, with_claim_spelling
+from hushtable.quality.ends import HeldEnds, classes_of_rows, group_rows
 
 if TYPE_CHECKING:
     from hushtable.quality.draws import ModelColumn
 
-_LEVEL: Final = 0.95
-_MOST_OPEN: Final = 0.5  # of the records; of more, where a column ends is a guess that its slope stands on
+_CONFIDENCE_LEVEL: Final = 0.95
+_MAX_OPEN_SHARE: Final = 0.5  # of the records; of more, where a column ends is a guess that its slope stands on
 _TITLES: Final = ("name", "original", "original_error", "means", "means_error", "drawn", "drawn_error", "overlap")
 _FUNCTIONS: Final = ("log", "log10", "log2", "log1p", "exp", "sqrt", "abs")
-_OF_FORMULAS: Final = ("C", "I", "Q", "poly", "center", "scale", "bs", "cs", "cr", "contr", "treatment", "sum")
+_FORMULA_WORDS: Final = ("C", "I", "Q", "poly", "center", "scale", "bs", "cs", "cr", "contr", "treatment", "sum")
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +110,7 @@ class Regression:
     @property
     def doubtful(self) -> tuple[str, ...]:
         """The columns that end where few cells tell: intervals of their coefficients stand on a guess."""
-        return tuple(name for name, rate in self.open_rates.items() if rate > _MOST_OPEN)
+        return tuple(name for name, rate in self.open_rates.items() if rate > _MAX_OPEN_SHARE)
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -140,17 +140,17 @@ class Regression:
         return latex_of({name: [getattr(each, name) for each in self.coefficients] for name in _TITLES})
 
     def _repr_html_(self) -> str:
-        head = "".join(f"<th>{escaped(title)}</th>" for title in ("coefficient", "original", "release", "overlap"))
+        head = "".join(f"<th>{escape_html(title)}</th>" for title in ("coefficient", "original", "release", "overlap"))
         rows = [
-            f"<tr><td>{escaped(each.name)}</td><td>{each.original:.4g} ({each.original_error:.2g})</td>"
-            f"<td>{_told(each.drawn, each.drawn_error)}</td><td>{each.overlap:.2f}</td></tr>"
+            f"<tr><td>{escape_html(each.name)}</td><td>{each.original:.4g} ({each.original_error:.2g})</td>"
+            f"<td>{_format_estimate(each.drawn, each.drawn_error)}</td><td>{each.overlap:.2f}</td></tr>"
             for each in self.coefficients
         ]
-        warned = "".join(f"<p>{escaped(each)}</p>" for each in self.warnings)
-        return f"<table><caption>{escaped(self.formula)}</caption><tr>{head}</tr>{''.join(rows)}</table>{warned}"
+        warned = "".join(f"<p>{escape_html(each)}</p>" for each in self.warnings)
+        return f"<table><caption>{escape_html(self.formula)}</caption><tr>{head}</tr>{''.join(rows)}</table>{warned}"
 
 
-def _told(value: float | None, error: float | None) -> str:
+def _format_estimate(value: float | None, error: float | None) -> str:
     return "" if value is None else f"{value:.4g} ({error:.2g})"
 
 
@@ -161,7 +161,7 @@ class RegressionModel(NamedTuple):
     weights: str | None = None
 
     @classmethod
-    def of(cls, formula: str | None, weights: str | None) -> RegressionModel | None:
+    def from_options(cls, formula: str | None, weights: str | None) -> RegressionModel | None:
         """Return what is asked for; weights alone are a slip."""
         if formula is None and weights is not None:
             raise InputError("weights were given without a model.", hint="give both, or leave them out.")
@@ -183,23 +183,23 @@ def regress(
     `recoding` is the release's style, which says whether cells end at values that their class holds; None where it is
     not known, or where records were given the cells of an earlier release.
     """
-    original = told(original, claim)
+    original = with_claim_spelling(original, claim)
     formula, weights = model
     names = [*_columns_of(formula, published.columns), *([] if weights is None else [weights])]
     check_columns(tuple(names), published.columns, "columns of the model")
     read = {name: read_column(original, published, claim, name, pseudonyms) for name in dict.fromkeys(names)}
-    return fit_beside(
+    return fit_both(
         read,
         formula,
         weights,
-        ends=_held_ends(read, published, claim, recoding),
-        beside=_beside(original, published, claim, read, pseudonyms),
-        classes=grouped(published, claim),
+        ends=_find_held_ends(read, published, claim, recoding),
+        beside=_read_other_columns(original, published, claim, read, pseudonyms),
+        classes=group_rows(published, claim),
         seed=seed,
     )
 
 
-def _beside(
+def _read_other_columns(
     original: Frame,
     published: Frame,
     claim: Classes | Matchings,
@@ -216,7 +216,7 @@ def _beside(
     return found
 
 
-def _held_ends(
+def _find_held_ends(
     read: Mapping[str, Standing], published: Frame, claim: Classes | Matchings, recoding: str | None
 ) -> dict[str, HeldEnds]:
     """Return the ends that classes hold, of the columns that the recoding wrote anew."""
@@ -227,14 +227,14 @@ def _held_ends(
 
     rewritten = set(claim.columns) - set(claim.hierarchies)
     found = {
-        name: HeldEnds.of(each, points_of(each), classes, is_readable=recoding == "readable")
+        name: HeldEnds.find(each, points_of(each), classes, is_readable=recoding == "readable")
         for name, each in read.items()
         if name in rewritten
     }
     return {name: each for name, each in found.items() if each is not None}
 
 
-def fit_beside(
+def fit_both(
     read: Mapping[str, Standing],
     formula: str,
     weights: str | None = None,
@@ -255,22 +255,26 @@ def fit_beside(
     """
     check_whole("a regression was given draws", draws, 2)
     libraries = _load_libraries()
-    from hushtable.quality.draws import ModelColumn, drawn_cells, known_of_cells
+    from hushtable.quality.draws import ModelColumn, draw_cells, features_of_cells
     from hushtable.quality.open_ends import open_rate
 
     names = _columns_of(formula, tuple(read))
     if weights is not None:
         check_columns((weights,), tuple(read), "weights")
     used = {name: read[name] for name in dict.fromkeys((*names, *([weights] if weights else [])))}
-    outcome = _plain_outcome(formula, used)
-    variables = {name: ModelColumn.of(each, ends.get(name), is_flag=name == outcome) for name, each in used.items()}
+    outcome = _find_binary_outcome(formula, used)
+    variables = {
+        name: ModelColumn.from_standing(each, ends.get(name), is_flag=name == outcome) for name, each in used.items()
+    }
     fitter = _Fitter(libraries, formula, weights, variables)
     ours = fitter.fit_original({name: each.original for name, each in variables.items()})
     means = fitter.fit({name: each.mean_cells() for name, each in variables.items()})
     rng = np.random.default_rng(seed)
-    told_beside = np.column_stack([np.empty((fitter.n_published, 0)), *map(known_of_cells, beside)])
+    told_beside = np.column_stack([np.empty((fitter.n_published, 0)), *map(features_of_cells, beside)])
     classes = np.arange(fitter.n_published) if classes is None else classes
-    fits = [fitter.fit(each) for each in drawn_cells(variables, fitter.outcome, told_beside, classes, draws, rng)]
+    fits = [
+        fitter.fit(each) for each in draw_cells(variables, fitter.compute_outcome, told_beside, classes, draws, rng)
+    ]
     combined = [each for each in fits if each is not None]
     unscaled = fitter.terms_of([name for name, each in variables.items() if not each.has_scale])
     if 2 * len(combined) <= draws or len(unscaled) == len(ours.names):
@@ -288,7 +292,7 @@ def fit_beside(
         combined[0].n,
         len(combined),
         tuple(
-            _coefficient(j, name, ours, means, [] if j in unscaled else combined) for j, name in enumerate(ours.names)
+            _combine_draws(j, name, ours, means, [] if j in unscaled else combined) for j, name in enumerate(ours.names)
         ),
         {
             name: open_rate(used[name].published) if each.has_scale else 1.0
@@ -330,7 +334,7 @@ def _columns_of(formula: str, known: tuple[str, ...]) -> tuple[str, ...]:
                 found.append(name)
         elif token.type == tokenize.NAME:
             is_function = place + 1 < len(tokens) and tokens[place + 1].string == "("
-            if is_function and token.string in (*_FUNCTIONS, *_OF_FORMULAS):
+            if is_function and token.string in (*_FUNCTIONS, *_FORMULA_WORDS):
                 continue
             if keyword.iskeyword(token.string) or token.string.startswith("__"):
                 raise InputError(f"a model cannot hold {token.string!r}.", hint="name columns and functions.")
@@ -345,7 +349,7 @@ def _columns_of(formula: str, known: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found))
 
 
-def _plain_outcome(formula: str, used: Mapping[str, Standing]) -> str | None:
+def _find_binary_outcome(formula: str, used: Mapping[str, Standing]) -> str | None:
     """Return the outcome where it is a category as it stands: it must have two values."""
     left = formula.partition("~")[0].strip()
     if left.startswith("Q("):
@@ -388,7 +392,7 @@ class _Fitter:
         self.n_published = len(next(iter(variables.values())).cell_of_row)
         self._outcome: tuple[list[FloatArray], FloatArray] = ([], np.empty(0))
 
-    def frame(self, cells: Mapping[str, FloatArray]) -> Any:
+    def build_frame(self, cells: Mapping[str, FloatArray]) -> Any:
         """Return cells as a dataframe: numbers, and categories with all their values."""
         columns = {}
         for name, variable in self.variables.items():
@@ -401,9 +405,9 @@ class _Fitter:
             columns[name] = self.pandas.Categorical.from_codes(codes, categories=list(variable.texts))
         return self.pandas.DataFrame(columns)
 
-    def design(self, cells: Mapping[str, FloatArray]) -> tuple[Any, Any, Any]:
+    def build_design(self, cells: Mapping[str, FloatArray]) -> tuple[Any, Any, Any]:
         """Return outcome, terms and weights of the rows without a missing cell."""
-        frame = self.frame(cells)
+        frame = self.build_frame(cells)
         functions = {name: getattr(np, name) for name in _FUNCTIONS}
         with np.errstate(all="ignore"):
             if self.spec is None:
@@ -423,7 +427,7 @@ class _Fitter:
     def fit_original(self, cells: Mapping[str, FloatArray]) -> _Fit:
         """Fit the original, and learn the design and the family."""
         try:
-            outcome, terms, _ = self.design(cells)
+            outcome, terms, _ = self.build_design(cells)
         except Exception:
             # Whatever the library raises may quote cells.
             raise InputError(
@@ -445,7 +449,7 @@ class _Fitter:
     def fit(self, cells: Mapping[str, FloatArray]) -> _Fit | None:
         """Fit some cells; None where that cannot be done."""
         try:
-            outcome, terms, weights = self.design(cells)
+            outcome, terms, weights = self.build_design(cells)
             is_there = (terms.to_numpy() != 0).any(axis=0)
             names, terms = tuple(map(str, terms.columns)), terms.loc[:, is_there]
             if len(terms) <= terms.shape[1] or np.linalg.matrix_rank(terms.to_numpy()) < terms.shape[1]:
@@ -478,20 +482,20 @@ class _Fitter:
         terms = {term for name in columns for term in self.spec.rhs.variable_terms.get(name, ())}
         return {place for term in terms for place in self.spec.rhs.term_indices[term]}
 
-    def outcome(self, cells: Mapping[str, FloatArray]) -> FloatArray:
+    def compute_outcome(self, cells: Mapping[str, FloatArray]) -> FloatArray:
         """Return the outcome of every row as the model has it, NaN where there is none; once, where it stays."""
         asked = [cells[name] for name in self.of_outcome]
         known, found = self._outcome
         if len(known) == len(asked) and all(ours is theirs for ours, theirs in zip(known, asked, strict=True)):
             return found
-        outcome, _, _ = self.design(cells)
+        outcome, _, _ = self.build_design(cells)
         found = np.full(len(next(iter(cells.values()))), np.nan)
         found[outcome.index.to_numpy()] = outcome.to_numpy()[:, 0]
         self._outcome = asked, found
         return found
 
 
-def _coefficient(j: int, name: str, ours: _Fit, means: _Fit | None, fits: Sequence[_Fit]) -> Coefficient:
+def _combine_draws(j: int, name: str, ours: _Fit, means: _Fit | None, fits: Sequence[_Fit]) -> Coefficient:
     """Combine the draws of a coefficient, and compare them with the original's."""
     from scipy.stats import norm, t
 
@@ -510,8 +514,8 @@ def _coefficient(j: int, name: str, ours: _Fit, means: _Fit | None, fits: Sequen
     observed = (complete + 1) / (complete + 3) * complete * (1 - share)
     degrees = observed if share == 0 else 1 / (1 / ((m - 1) / share**2) + 1 / max(observed, 1e-9))
     drawn, error = float(values.mean()), math.sqrt(total)
-    width = float(t.ppf((1 + _LEVEL) / 2, max(1.0, degrees))) * error
-    half = float(norm.ppf((1 + _LEVEL) / 2)) * error_of_original
+    width = float(t.ppf((1 + _CONFIDENCE_LEVEL) / 2, max(1.0, degrees))) * error
+    half = float(norm.ppf((1 + _CONFIDENCE_LEVEL) / 2)) * error_of_original
     common = max(0.0, min(original + half, drawn + width) - max(original - half, drawn - width))
     overlap = (common / (2 * half) + common / (2 * width)) / 2 if half and width else float(original == drawn)
     return Coefficient(*known, drawn, error, float(degrees), overlap, is_covered=abs(original - drawn) <= width)

@@ -16,7 +16,7 @@ import numpy as np
 from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray
 from hushtable.columns import Column, Kind
 from hushtable.kernels import group
-from hushtable.tables import Table, code_together, meet
+from hushtable.tables import Table, encode_jointly, meet_tables
 
 __all__ = [
     "ColumnDescription",
@@ -24,13 +24,13 @@ __all__ = [
     "Diagnosis",
     "Figure",
     "Similarity",
-    "describe",
+    "describe_table",
     "diagnosis",
     "pearson",
     "similarity",
 ]
 
-_NUMBERS: Final = ("integer", "decimal")
+_NUMBER_KINDS: Final = ("integer", "decimal")
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +88,7 @@ class Description:
         }
 
 
-def describe(table: Table) -> Description:
+def describe_table(table: Table) -> Description:
     """Describe a table in the figures of pandas' ``describe``, ``skew``, ``kurt`` and ``corr``, from value counts.
 
     Departs from pandas in that skewness and kurtosis of a constant column are None, not 0: 0 would say that it is
@@ -102,9 +102,9 @@ def describe(table: Table) -> Description:
     table = table.take(np.flatnonzero(table.counts))
     described = {name: _describe_column(table, name) for name in table.names}
     numbers = {
-        column.name: _by_row(column.values.astype(np.float64), codes)
+        column.name: _numbers_of_rows(column.values.astype(np.float64), codes)
         for column, codes in zip(table.columns, table.codes, strict=True)
-        if column.kind in _NUMBERS
+        if column.kind in _NUMBER_KINDS
     }
     pairs = [(later, earlier) for place, later in enumerate(numbers) for earlier in list(numbers)[:place]]
     return Description(
@@ -124,19 +124,19 @@ def pearson(first: FloatArray, second: FloatArray, counts: CountArray) -> float 
     first, second, weights = first[has_both], second[has_both], counts[has_both].astype(np.float64)
     if first.min() == first.max() or second.min() == second.max():
         return None
-    ours, theirs = _deviations(first, weights), _deviations(second, weights)
+    ours, theirs = _deviations_from_mean(first, weights), _deviations_from_mean(second, weights)
     together = float((weights * ours) @ theirs)
     alone = float((weights * ours) @ ours) * float((weights * theirs) @ theirs)
     return min(1.0, max(-1.0, together / math.sqrt(alone)))
 
 
-def _deviations(values: FloatArray, weights: FloatArray) -> FloatArray:
+def _deviations_from_mean(values: FloatArray, weights: FloatArray) -> FloatArray:
     """Return what values differ by from their mean, in a unit that their squares can be written in."""
-    scaled, _ = _scaled(values)
+    scaled, _ = _scale_to_one(values)
     return np.asarray(scaled - weights @ scaled / weights.sum())
 
 
-def _scaled(values: FloatArray) -> tuple[FloatArray, int]:
+def _scale_to_one(values: FloatArray) -> tuple[FloatArray, int]:
     """Divide values by a power of two, which is returned, so that the largest is near 1.
 
     Sums and squares can neither overflow nor vanish then, and nothing is rounded.
@@ -152,16 +152,16 @@ def _describe_column(table: Table, name: str) -> ColumnDescription:
     frequencies: FloatArray = counted[1:].astype(np.float64)
     used = np.flatnonzero(frequencies)
     figures: dict[str, float | None] = {}
-    if column.kind in _NUMBERS and len(used):
+    if column.kind in _NUMBER_KINDS and len(used):
         values = column.values[used]
-        figures = _figures(values.astype(np.float64), frequencies[used])
+        figures = _figures_of_values(values.astype(np.float64), frequencies[used])
         figures |= {"minimum": values[0].item(), "maximum": values[-1].item()}
     return ColumnDescription(column.kind, int(counted[0]), len(used), **figures)
 
 
-def _figures(values: FloatArray, frequencies: FloatArray) -> dict[str, float | None]:
+def _figures_of_values(values: FloatArray, frequencies: FloatArray) -> dict[str, float | None]:
     """Return mean, spread, shape and quartiles of ascending values that occur so often."""
-    scaled, exponent = _scaled(values)
+    scaled, exponent = _scale_to_one(values)
     n = int(frequencies.sum())
     # From the first value, so that the mean of equal values is that value.
     mean = float(scaled[0] + frequencies @ (scaled - scaled[0]) / n)
@@ -260,7 +260,7 @@ def similarity(original: Table, synthetic: Table) -> Similarity:
     r"""Compare what the columns of two tables are like, each by itself and in pairs; rows count their records.
 
     Numbers, dates and moments are measured. Whole and decimal numbers are of one kind, so are dates and moments;
-    columns of other kinds that differ are compared by their texts (`hushtable.tables.joint.code_together`).
+    columns of other kinds that differ are compared by their texts (`hushtable.tables.joint.encode_jointly`).
 
     - ``KSComplement`` of a measured column: :math:`1 - \max_x |F(x) - G(x)|`, for the shares F and G of the values
       up to x. Records without a value are left out.
@@ -291,11 +291,14 @@ def similarity(original: Table, synthetic: Table) -> Similarity:
     >>> alike.columns["age"], alike.pairs["age", "job"].value
     (Figure(metric='KSComplement', value=0.75), 0.5)
     """
-    both = _Both.of(original, synthetic)
-    columns = {column.name: _shape(column) for column in both.columns}
-    pairs = {(a.name, b.name): _trend(both, a, b) for a, b in combinations(both.columns, 2)}
-    shapes, trends = _mean(each.value for each in columns.values()), _mean(each.value for each in pairs.values())
-    return Similarity(_mean([shapes, trends]), shapes, trends, columns, pairs)
+    both = _Both.from_tables(original, synthetic)
+    columns = {column.name: _compare_shapes(column) for column in both.columns}
+    pairs = {(a.name, b.name): _compare_trends(both, a, b) for a, b in combinations(both.columns, 2)}
+    shapes, trends = (
+        _mean_of_known(each.value for each in columns.values()),
+        _mean_of_known(each.value for each in pairs.values()),
+    )
+    return Similarity(_mean_of_known([shapes, trends]), shapes, trends, columns, pairs)
 
 
 def diagnosis(original: Table, synthetic: Table) -> Diagnosis:
@@ -327,12 +330,12 @@ def diagnosis(original: Table, synthetic: Table) -> Diagnosis:
     >>> round(found.data_structure, 4), round(found.score, 4)
     (0.3333, 0.4167)
     """
-    both = _Both.of(original, synthetic)
-    columns = {column.name: _adherence(column) for column in both.columns}
+    both = _Both.from_tables(original, synthetic)
+    columns = {column.name: _measure_adherence(column) for column in both.columns}
     named = set(original.names) | set(synthetic.names)
     structure = len(columns) / len(named) if named else None
-    validity = _mean(each.value for each in columns.values())
-    return Diagnosis(_mean([structure, validity]), validity, structure, columns)
+    validity = _mean_of_known(each.value for each in columns.values())
+    return Diagnosis(_mean_of_known([structure, validity]), validity, structure, columns)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -359,17 +362,19 @@ class _Both:
     columns: tuple[_Shared, ...]
 
     @classmethod
-    def of(cls, original: Table, synthetic: Table) -> _Both:
+    def from_tables(cls, original: Table, synthetic: Table) -> _Both:
         """Return the rows that count of the columns that both tables have."""
         names = [name for name in original.names if name in synthetic.names]
-        tables = meet([table.select(names).take(np.flatnonzero(table.counts)) for table in (original, synthetic)])
-        joint = code_together(tables)
+        tables = meet_tables(
+            [table.select(names).take(np.flatnonzero(table.counts)) for table in (original, synthetic)]
+        )
+        joint = encode_jointly(tables)
         is_synthetic = np.repeat([False, True], [table.n_rows for table in tables])
         counts = np.concatenate([table.counts for table in tables])
         columns = []
         for name, values, *codes in zip(names, joint.values, *(rows.codes for rows in joint.tables), strict=True):
             stacked = np.concatenate(codes)
-            frequencies = _frequencies(stacked + 1, len(values) + 1, is_synthetic, counts)
+            frequencies = _count_keys(stacked + 1, len(values) + 1, is_synthetic, counts)
             numbers = _as_numbers([table.column(name) for table in tables], values)
             columns.append(_Shared(name, stacked, frequencies, numbers))
         return cls(is_synthetic, counts, tuple(columns))
@@ -388,25 +393,25 @@ def _as_numbers(columns: Sequence[Column], values: Sequence[Any]) -> FloatArray 
     return None
 
 
-def _shape(column: _Shared) -> Figure:
+def _compare_shapes(column: _Shared) -> Figure:
     frequencies = column.frequencies[:, 1:]
     if column.numbers is None:
         return Figure("TVComplement", _tv_complement(frequencies))
-    shares = _shares(np.cumsum(frequencies, axis=1), frequencies.sum(axis=1))
+    shares = _shares_of_tables(np.cumsum(frequencies, axis=1), frequencies.sum(axis=1))
     return Figure("KSComplement", None if shares is None else 1 - float(np.abs(shares[0] - shares[1]).max()))
 
 
-def _trend(both: _Both, first: _Shared, second: _Shared) -> Figure:
+def _compare_trends(both: _Both, first: _Shared, second: _Shared) -> Figure:
     if first.numbers is not None and second.numbers is not None:
-        numbers = _by_row(first.numbers, first.codes), _by_row(second.numbers, second.codes)
+        numbers = _numbers_of_rows(first.numbers, first.codes), _numbers_of_rows(second.numbers, second.codes)
         return Figure("CorrelationSimilarity", _correlation_similarity(both, *numbers))
     if first.is_empty or second.is_empty:
         return Figure("ContingencySimilarity", None)
-    (ours, n_ours), (theirs, n_theirs) = _cells(first), _cells(second)
+    (ours, n_ours), (theirs, n_theirs) = _categories_of_rows(first), _categories_of_rows(second)
     # Only the pairs that occur are numbered: there may be more of others than memory holds.
     pairs = np.empty_like(ours)
-    n_pairs = group.refine(ours + np.int32(1), n_ours + 1, theirs, n_theirs, pairs)
-    frequencies = _frequencies(pairs, n_pairs, both.is_synthetic, both.counts)
+    n_pairs = group.refine_classes(ours + np.int32(1), n_ours + 1, theirs, n_theirs, pairs)
+    frequencies = _count_keys(pairs, n_pairs, both.is_synthetic, both.counts)
     return Figure("ContingencySimilarity", _tv_complement(frequencies))
 
 
@@ -417,11 +422,11 @@ def _correlation_similarity(both: _Both, first: FloatArray, second: FloatArray) 
     return None if original is None or synthetic is None else 1 - abs(original - synthetic) / 2
 
 
-def _adherence(column: _Shared) -> Figure:
+def _measure_adherence(column: _Shared) -> Figure:
     original, synthetic = column.frequencies
     allowed, is_asked = original > 0, np.ones(len(original), dtype=bool)
     if column.numbers is not None:
-        allowed = np.append(allowed[0], _between(allowed[1:]))
+        allowed = np.append(allowed[0], _mark_between(allowed[1:]))
         is_asked[0] = not allowed[0]
     n_asked = synthetic[is_asked].sum()
     is_defined = n_asked > 0 and original.any() and not column.is_empty
@@ -429,20 +434,20 @@ def _adherence(column: _Shared) -> Figure:
     return Figure("CategoryAdherence" if column.numbers is None else "BoundaryAdherence", value)
 
 
-def _between(marks: BoolArray) -> BoolArray:
+def _mark_between(marks: BoolArray) -> BoolArray:
     """Mark everything from the first mark to the last."""
     return np.asarray(np.logical_or.accumulate(marks) & np.logical_or.accumulate(marks[::-1])[::-1])
 
 
-def _cells(column: _Shared) -> tuple[CodeArray, int]:
+def _categories_of_rows(column: _Shared) -> tuple[CodeArray, int]:
     """Return what a column shows beside a category, a value or a bin, row by row, -1 where missing; and how many."""
     if column.numbers is None:
         return column.codes, column.frequencies.shape[1] - 1
-    bins = np.append(_bins(column.numbers, column.frequencies[0, 1:] > 0), -1)
+    bins = np.append(_bins_of_values(column.numbers, column.frequencies[0, 1:] > 0), -1)
     return np.asarray(bins[column.codes], dtype=np.int32), _N_BINS
 
 
-def _bins(values: FloatArray, is_original: BoolArray) -> CountArray:
+def _bins_of_values(values: FloatArray, is_original: BoolArray) -> CountArray:
     """Return the bin of each of ascending values, from 0 on, over the range of the original's.
 
     As `numpy.histogram_bin_edges` cuts it: a range of one value is 1 wide.
@@ -458,29 +463,29 @@ def _bins(values: FloatArray, is_original: BoolArray) -> CountArray:
     return np.searchsorted(edges[1:-1], halves, side="right")
 
 
-def _by_row(numbers: FloatArray, codes: CodeArray) -> FloatArray:
+def _numbers_of_rows(numbers: FloatArray, codes: CodeArray) -> FloatArray:
     """Return a measured column's numbers row by row, NaN where missing."""
     return np.asarray(np.append(numbers, np.nan)[codes])
 
 
-def _frequencies(keys: Any, n_keys: int, is_synthetic: BoolArray, counts: CountArray) -> FloatArray:
+def _count_keys(keys: Any, n_keys: int, is_synthetic: BoolArray, counts: CountArray) -> FloatArray:
     """Return how many records of each table have each key, shape (2, n_keys)."""
     sums = np.bincount(keys + is_synthetic * n_keys, weights=counts, minlength=2 * n_keys)
     return np.asarray(sums, dtype=np.float64).reshape(2, n_keys)
 
 
 def _tv_complement(frequencies: FloatArray) -> float | None:
-    shares = _shares(frequencies, frequencies.sum(axis=1))
+    shares = _shares_of_tables(frequencies, frequencies.sum(axis=1))
     # Rounded shares of different values may add up to a little more than 1.
     return None if shares is None else max(0.0, 1 - float(np.abs(shares[0] - shares[1]).sum()) / 2)
 
 
-def _shares(frequencies: FloatArray, totals: FloatArray) -> FloatArray | None:
+def _shares_of_tables(frequencies: FloatArray, totals: FloatArray) -> FloatArray | None:
     """Return the shares of each table's records; None where a table has none."""
     return np.asarray(frequencies / totals[:, None]) if totals.all() else None
 
 
-def _mean(values: Iterable[float | None]) -> float | None:
+def _mean_of_known(values: Iterable[float | None]) -> float | None:
     """Return the mean of the values that are defined."""
     defined = [value for value in values if value is not None]
     return sum(defined) / len(defined) if defined else None

@@ -12,23 +12,23 @@ import numpy as np
 
 from hushtable._types import CountArray, FloatArray
 from hushtable.claims import Classes, Matchings
-from hushtable.columns import Column, escaped, finite, value_text
+from hushtable.columns import Column, escape_html, to_json_values, value_text
 from hushtable.errors import InputError, check_columns
 from hushtable.io import Frame, frames, latex_of
 from hushtable.quality import cell_values as spreads
-from hushtable.quality.cell_values import Spread, Standing, read_column, told
-from hushtable.quality.prediction import Prediction, of_files, of_rows
+from hushtable.quality.cell_values import Spread, Standing, read_column, with_claim_spelling
+from hushtable.quality.prediction import Prediction, compare_on_originals, compare_on_rows
 from hushtable.quality.regression import Regression
 from hushtable.wording import table_html
 
 _MOST_PLACES: Final = 10
-_LEAST: Final = 11  # records that share what is named
-_OUTSIDE: Final = 0.01  # of the records, on either side, in the open bins; at least so many as are named
-_MONTHS: Final = (1, 3, 6, 12, 24, 60, 120, 240, 600, 1200)
-_MINUTES: Final = (1, 5, 15, 30, 60, 120, 180, 360)
-_MINUTE: Final = 60_000_000  # microseconds
-_MISSING: Final = "missing"
-_OTHERS: Final = "all others"
+_MIN_RECORDS: Final = 11  # records that share what is named
+_OUTSIDE_SHARE: Final = 0.01  # of the records, on either side, in the open bins; at least so many as are named
+_STEPS_IN_MONTHS: Final = (1, 3, 6, 12, 24, 60, 120, 240, 600, 1200)
+_STEPS_IN_MINUTES: Final = (1, 5, 15, 30, 60, 120, 180, 360)
+_MICROSECONDS_PER_MINUTE: Final = 60_000_000  # microseconds
+_MISSING_LABEL: Final = "missing"
+_OTHERS_LABEL: Final = "all others"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,28 +46,28 @@ def distribution(standing: Standing) -> Distribution | None:
     """Count the records of the original and of the release by place; None where a side says nothing."""
     both = standing.original, standing.published
     if standing.column.is_measured:
-        edges, places = _edges(standing)
-        counted = [_added(each, spreads.binned(each, edges)) for each in both]
+        edges, places = _bin_edges(standing)
+        counted = [_count_by_place(each, spreads.shares_by_bin(each, edges)) for each in both]
     else:
-        values = _frequent(standing.original)
+        values = _most_frequent(standing.original)
         texts = standing.column.texts()
         places = [texts[value] for value in values.tolist()]
-        counted = [_with_others(each, _added(each, spreads.by_value(each, values))) for each in both]
-        places.append(_OTHERS)
+        counted = [_with_others(each, _count_by_place(each, spreads.shares_by_value(each, values))) for each in both]
+        places.append(_OTHERS_LABEL)
     totals = [float(each.counts.sum()) for each in both]
     if not all(totals):
         return None
-    places.append(_MISSING)
+    places.append(_MISSING_LABEL)
     ours, theirs = counted
     shown = [place for place in range(len(places)) if ours[place] > 0 or theirs[place] > 0]
     return Distribution(
         tuple(places[place] for place in shown),
-        tuple(None if 0 < ours[place] < _LEAST else float(ours[place] / totals[0]) for place in shown),
+        tuple(None if 0 < ours[place] < _MIN_RECORDS else float(ours[place] / totals[0]) for place in shown),
         tuple(float(theirs[place] / totals[1]) for place in shown),
     )
 
 
-def _added(spread: Spread, shares: FloatArray) -> FloatArray:
+def _count_by_place(spread: Spread, shares: FloatArray) -> FloatArray:
     """Return the records of every place, from the shares of each cell."""
     return np.asarray(spread.counts @ shares)
 
@@ -78,36 +78,36 @@ def _with_others(spread: Spread, counted: FloatArray) -> FloatArray:
     return np.insert(counted, len(counted) - 1, rest if rest > 1e-6 else 0.0)
 
 
-def _frequent(original: Spread) -> np.ndarray:
+def _most_frequent(original: Spread) -> np.ndarray:
     """Return the codes of the most frequent values, ascending."""
     counts = np.bincount(original.low.astype(np.int64), weights=original.share * original.counts[original.cell])
     order = np.argsort(-counts, kind="stable")[:_MOST_PLACES]
-    return np.sort(order[counts[order] >= _LEAST])
+    return np.sort(order[counts[order] >= _MIN_RECORDS])
 
 
-def _edges(standing: Standing) -> tuple[FloatArray, list[str]]:
+def _bin_edges(standing: Standing) -> tuple[FloatArray, list[str]]:
     """Return round edges between bins as places, and what the bins are called."""
     column, axis, original = standing.column, standing.axis, standing.original
     order = np.argsort(original.low)
     records = (original.share * original.counts[original.cell])[order]
     reached, n = np.cumsum(records), float(records.sum())
-    outside = max(_OUTSIDE * n, _LEAST)
+    outside = max(_OUTSIDE_SHARE * n, _MIN_RECORDS)
     if 2 * outside >= n:
         return np.empty(0), ["all values"]
     ends = [float(original.low[order][int(np.searchsorted(reached, at))]) for at in (outside, n - outside)]
     if column.kind in ("date", "datetime"):
-        texts, shown = _calendar(column, axis.first, ends)
+        texts, shown = _round_days(column, axis.first, ends)
     elif column.kind == "time":
-        texts, shown = _times(axis.first, ends)
+        texts, shown = _round_times(axis.first, ends)
     else:
-        texts, shown = _numbers(axis.number(ends[0]), axis.number(ends[1]), column.kind)
+        texts, shown = _round_numbers(axis.number_at(ends[0]), axis.number_at(ends[1]), column.kind)
     if not texts:
         return np.empty(0), ["all values"]
     names = [f"<{shown[0]}", *(f"{low}–{high}" for low, high in pairwise(shown)), f"≥{shown[-1]}"]
-    return np.array([float(place) for place in axis.bounds(texts)]), names
+    return np.array([float(place) for place in axis.places_of_bounds(texts)]), names
 
 
-def _numbers(low: float, high: float, kind: str) -> tuple[list[str], list[str]]:
+def _round_numbers(low: float, high: float, kind: str) -> tuple[list[str], list[str]]:
     """Return multiples of 1, 2 or 5 times a power of ten between two numbers, at most so many."""
     least = 1.0 if kind == "integer" else 0.0
     if not high > low:
@@ -120,21 +120,21 @@ def _numbers(low: float, high: float, kind: str) -> tuple[list[str], list[str]]:
     return [repr(each) for each in exact], [f"{each:,.12g}" for each in exact]
 
 
-def _calendar(column: Column, first: float, ends: list[float]) -> tuple[list[str], list[str]]:
+def _round_days(column: Column, first: float, ends: list[float]) -> tuple[list[str], list[str]]:
     """Return first days of months, quarters or years between two days, at most so many."""
     dtype = "datetime64[D]" if column.kind == "date" else column.values.dtype
     whole = np.array([int(place) + int(first) for place in ends]).astype(dtype)
     low, high = whole.astype("datetime64[M]").astype(np.int64) + 1970 * 12
-    step = next((each for each in _MONTHS if (high - low) / each <= _MOST_PLACES - 2), _MONTHS[-1])
+    step = next((each for each in _STEPS_IN_MONTHS if (high - low) / each <= _MOST_PLACES - 2), _STEPS_IN_MONTHS[-1])
     months = np.arange(low // step + 1, high // step + 1) * step
     days = (months - 1970 * 12).astype("datetime64[M]").astype("datetime64[D]").astype(str).tolist()
     return days, [day[:4] if step % 12 == 0 else day[:7] for day in days]
 
 
-def _times(first: float, ends: list[float]) -> tuple[list[str], list[str]]:
+def _round_times(first: float, ends: list[float]) -> tuple[list[str], list[str]]:
     """Return multiples of some minutes or hours between two times of a day, at most so many."""
-    low, high = ((int(place) + int(first)) // _MINUTE for place in ends)
-    step = next((each for each in _MINUTES if (high - low) / each <= _MOST_PLACES - 2), _MINUTES[-1])
+    low, high = ((int(place) + int(first)) // _MICROSECONDS_PER_MINUTE for place in ends)
+    step = next((each for each in _STEPS_IN_MINUTES if (high - low) / each <= _MOST_PLACES - 2), _STEPS_IN_MINUTES[-1])
     minutes = np.arange(low // step + 1, high // step + 1) * step
     texts = [value_text("time", np.datetime64(minute, "m")) for minute in minutes.tolist()]
     return texts, texts
@@ -231,13 +231,13 @@ class Utility:
         """Return a row for every column, in a frame of the library that the data came in."""
         titles = ("name", "kind", "measure", "distance", "untold_rate", "mean", "released_mean")
         more = ("mean_shift", "variance", "released_variance", "variance_ratio", "reason")
-        return frames.assemble(self._columns((*titles, *more)), self.source)
+        return frames.assemble(self._columns_by_title((*titles, *more)), self.source)
 
     def to_latex(self) -> str:
         """Return how far every column moved as a LaTeX table (booktabs); internal, as the means of the original are."""
-        return latex_of(self._columns(("name", "measure", "distance", "untold_rate", "mean", "released_mean")))
+        return latex_of(self._columns_by_title(("name", "measure", "distance", "untold_rate", "mean", "released_mean")))
 
-    def _columns(self, titles: Sequence[str]) -> dict[str, list[Any]]:
+    def _columns_by_title(self, titles: Sequence[str]) -> dict[str, list[Any]]:
         return {title: [getattr(column, title) for column in self.columns] for title in titles}
 
     def to_dict(self) -> dict[str, Any]:
@@ -257,16 +257,17 @@ class Utility:
             "target": None if self.target is None else self.target.to_dict(),
             "regression": None if self.regression is None else self.regression.to_dict(),
         }
-        return dict(finite(told))
+        return dict(to_json_values(told))
 
     def _repr_html_(self) -> str:
         titles = ("column", "distance (0: as it was)", "records *", "mean shift (sd)", "variance ratio", "")
         rows = [
-            (each.name, _shown(each.distance), _shown(each.untold_rate), _shown(each.mean_shift),
-             _shown(each.variance_ratio), each.reason)
+            (each.name, _format_figure(each.distance),
+             _format_figure(each.untold_rate), _format_figure(each.mean_shift),
+             _format_figure(each.variance_ratio), each.reason)
             for each in self.columns
         ]  # fmt: skip
-        model = "" if self.target is None else f"<p>{escaped(self.target.sentence)}</p>"
+        model = "" if self.target is None else f"<p>{escape_html(self.target.sentence)}</p>"
         fitted = "" if self.regression is None else self.regression._repr_html_()
         return f"{table_html([titles, *rows])}{model}{fitted}"
 
@@ -304,7 +305,7 @@ def measure_utility(
     shares P of values in them; numbers in 10 bins of equal width over the original's range, a missing value as one
     more. Categories of more than 200 values are in no pair. O(n) for a column or pair, besides what lists cover.
     """
-    original, source = told(original, claim), frames.library(original)
+    original, source = with_claim_spelling(original, claim), frames.library_of(original)
     read: dict[str, Standing] = {}
     columns = []
     for name in published.columns:
@@ -314,7 +315,7 @@ def measure_utility(
             # Without its hint.
             columns.append(ColumnUtility(name, reason=str(error).partition("\n")[0]))
         else:
-            columns.append(_column(read[name]))
+            columns.append(_measure_column(read[name]))
     predicted = None
     if target is not None:
         check_columns([target], published.columns, "target")
@@ -322,37 +323,37 @@ def measure_utility(
             reason = next(each.reason for each in columns if each.name == target)
             raise InputError(f"target {target!r} is not judged: {reason}", hint="predict another column.")
         if rows is not None:
-            predicted = of_rows(read, target, rows.published, rows.held_out, seed)
+            predicted = compare_on_rows(read, target, rows.published, rows.held_out, seed)
         elif held_out is not None:
-            predicted = of_files(read, target, told(held_out, claim), seed)
+            predicted = compare_on_originals(read, target, with_claim_spelling(held_out, claim), seed)
         else:
             raise InputError(
                 "there are no rows to test a model on.", hint="pass originals that are not in the release."
             )
-    pairs = tuple(_pairs(read.values()))
+    pairs = tuple(_measure_pairs(read.values()))
     return Utility(original.n_records, published.n_records, tuple(columns), pairs, predicted, source=source)
 
 
-def among(found: Utility, names: Sequence[str]) -> Utility:
+def with_all_columns(found: Utility, names: Sequence[str]) -> Utility:
     """Return what was measured among all columns of a release, in their order: of those not looked at, why not."""
     measured = {each.name: each for each in found.columns}
     unseen = "it is kept as it is, and its rows are not in memory."
     return replace(found, columns=tuple(measured.get(name, ColumnUtility(name, reason=unseen)) for name in names))
 
 
-def _column(standing: Standing) -> ColumnUtility:
+def _measure_column(standing: Standing) -> ColumnUtility:
     """Measure one column."""
     column, axis, ours, theirs = standing.column, standing.axis, standing.original, standing.published
     rate = theirs.untold_rate
     if not column.is_measured:
         distance = spreads.total_variation(ours, theirs)
-        reason, shares = ("", distribution(standing)) if distance is not None else (_nothing(ours), None)
+        reason, shares = ("", distribution(standing)) if distance is not None else (_explain_no_value(ours), None)
         return ColumnUtility(
             column.name, column.kind, "total variation", distance, rate, reason=reason, distribution=shares
         )
     distance = spreads.wasserstein(ours, theirs)
     if distance is None:
-        return ColumnUtility(column.name, column.kind, "Wasserstein-1", None, rate, reason=_nothing(ours))
+        return ColumnUtility(column.name, column.kind, "Wasserstein-1", None, rate, reason=_explain_no_value(ours))
     # A constant column has no range: whatever is moved is moved all the way.
     over_range = min(1.0, distance / axis.length) if axis.length > 0 else float(distance > 0)
     shares = distribution(standing)
@@ -360,27 +361,28 @@ def _column(standing: Standing) -> ColumnUtility:
     if column.kind not in ("integer", "decimal"):
         return measured
     (mean, variance), (released_mean, released_variance) = (
-        (axis.number(mean), axis.variance(variance)) for mean, variance in map(spreads.moments, (ours, theirs))
+        (axis.number_at(mean), axis.variance_of_numbers(variance))
+        for mean, variance in map(spreads.mean_and_variance, (ours, theirs))
     )
     return replace(
         measured, mean=mean, variance=variance, released_mean=released_mean, released_variance=released_variance
     )
 
 
-def _nothing(original: Spread) -> str:
+def _explain_no_value(original: Spread) -> str:
     has_value = (original.counts * (1 - original.missing)).any()
     return "no cell of the release says a value." if has_value else "the original has no value."
 
 
-def _pairs(read: Iterable[Standing]) -> Iterable[PairUtility]:
+def _measure_pairs(read: Iterable[Standing]) -> Iterable[PairUtility]:
     """Measure pairs of columns."""
     few = [each for each in read if each.column.is_measured or _n_values(each) <= _MOST_VALUES]
-    bins = {each.column.name: _bins(each) for each in few}
+    bins = {each.column.name: _shares_in_bins(each) for each in few}
     for a, b in combinations(few, 2):
         names = a.column.name, b.column.name
         found = []
         for place, (first, second) in enumerate([(a.original, b.original), (a.published, b.published)]):
-            found.append(spreads.cramers_v(_joint(first, second, *(bins[name][place] for name in names))))
+            found.append(spreads.cramers_v(_count_joint_bins(first, second, *(bins[name][place] for name in names))))
         yield PairUtility(*names, "Cramer's V", *found)
         if a.column.is_measured and b.column.is_measured:
             ranks = [
@@ -390,14 +392,14 @@ def _pairs(read: Iterable[Standing]) -> Iterable[PairUtility]:
             yield PairUtility(*names, "Spearman", *ranks)
 
 
-def _bins(standing: Standing) -> tuple[FloatArray, FloatArray]:
+def _shares_in_bins(standing: Standing) -> tuple[FloatArray, FloatArray]:
     """Return the shares of each cell in the bins of a pair: of the original's cells and of the published ones."""
     both = standing.original, standing.published
     if standing.column.is_measured:
         edges = np.linspace(0, standing.axis.length, _N_BINS + 1)[1:-1]
-        return spreads.binned(both[0], edges), spreads.binned(both[1], edges)
+        return spreads.shares_by_bin(both[0], edges), spreads.shares_by_bin(both[1], edges)
     values = np.arange(_n_values(standing))
-    return spreads.by_value(both[0], values), spreads.by_value(both[1], values)
+    return spreads.shares_by_value(both[0], values), spreads.shares_by_value(both[1], values)
 
 
 def _n_values(standing: Standing) -> int:
@@ -405,7 +407,7 @@ def _n_values(standing: Standing) -> int:
     return int(max(each.low.max(initial=-1) for each in (standing.original, standing.published))) + 1
 
 
-def _joint(first: Spread, second: Spread, ours: FloatArray, theirs: FloatArray) -> FloatArray:
+def _count_joint_bins(first: Spread, second: Spread, ours: FloatArray, theirs: FloatArray) -> FloatArray:
     """Return how often bins of two columns of one table come together, over the rows in which both say something."""
     from scipy import sparse
 
@@ -433,5 +435,5 @@ def _pairs_of_cells(first: Spread, second: Spread) -> tuple[CountArray, CountArr
     return (*np.divmod(pairs, max(1, second.n_cells)), counts)
 
 
-def _shown(figure: float | None) -> str:
+def _format_figure(figure: float | None) -> str:
     return "" if figure is None else f"{figure:.3f}"

@@ -2,16 +2,16 @@ from . import layout as layout, recoding as recoding
 from .layout import (
     Axis as Axis,
     Lists as Lists,
-    by_content as by_content,
     check_grid as check_grid,
-    frequencies as frequencies,
+    count_frequencies as count_frequencies,
     lay_out as lay_out,
-    pack as pack,
-    packed_rows as packed_rows,
-    places as places,
-    placing as placing,
-    relative as relative,
+    pack_axes as pack_axes,
+    pack_rows as pack_rows,
+    places_for_kernels as places_for_kernels,
+    places_of_rows as places_of_rows,
     room_for_rows as room_for_rows,
+    scale_weights as scale_weights,
+    sort_by_content as sort_by_content,
 )
 from .readable import CodeRanges as CodeRanges, Listed as Listed, Rounded as Rounded
 from .recoding import (

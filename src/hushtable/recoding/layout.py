@@ -18,18 +18,18 @@ from numpy.typing import NDArray
 
 from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray
 from hushtable.columns import Column, cells
-from hushtable.errors import InputError, check_columns, listed
-from hushtable.hierarchy import CodeGrid, Hierarchy, Prefix, Rounding, Suppression, are_codes, groups_of, plain
+from hushtable.errors import InputError, check_columns, quote_names
+from hushtable.hierarchy import CodeGrid, Hierarchy, Prefix, Rounding, Suppression, are_codes, format_exact, groups_of
 from hushtable.kernels import class_profile, group, rows
-from hushtable.kernels.class_profile import WHOLE, Axes
+from hushtable.kernels.class_profile import UNITS_PER_DOMAIN, Axes
 from hushtable.recoding.readable import length_in_list
-from hushtable.search import in_runs
+from hushtable.search import run_in_threads
 from hushtable.tables import Table
 
-_BYTE = 256  # how many codes a byte tells apart
+_CODES_PER_BYTE = 256  # how many codes a byte tells apart
 _MOST_CELLS = 1_000_000
-_MANY_CODES = 20  # of more values, texts of one pattern are codes
-_TO_READ = 1.8  # how much more a list weighs than an interval of the same share: it is several times as long
+_MAX_VALUES_WITHOUT_PATTERN = 20  # of more values, texts of one pattern are codes
+_LIST_WEIGHT = 1.8  # how much more a list weighs than an interval of the same share: it is several times as long
 
 
 class Lists(NamedTuple):
@@ -116,22 +116,22 @@ def lay_out(
     check_columns(tuple(grid), quasi_identifiers, "grid")
     both = [name for name in grid if name in hierarchies]
     if both:
-        raise InputError(f"columns {listed(both)} have a hierarchy and a grid.", hint="give each one of the two.")
+        raise InputError(f"columns {quote_names(both)} have a hierarchy and a grid.", hint="give each one of the two.")
     axes = []
     for name in quasi_identifiers:
         column = table.column(name)
         domain = column.n_values + int(bool((table.codes[table.index(name)] < 0).any()))
         codes = _code_grid(column, hierarchies.get(name)) if readable else None
         if codes is not None:
-            axes.append(_in_order(column, domain, codes))
+            axes.append(_lay_out_codes(column, domain, codes))
         elif name in hierarchies:
-            axes.append(_tree(column, domain, hierarchies[name], readable))
+            axes.append(_lay_out_tree(column, domain, hierarchies[name], readable))
         elif readable and not column.is_measured:
-            axes.append(_listing(table, column, domain, readable))
+            axes.append(_lay_out_listing(table, column, domain, readable))
         elif readable and column.n_values > 1:
-            axes.append(_rounding(column, domain, grid.get(name)))
+            axes.append(_lay_out_rounding(column, domain, grid.get(name)))
         elif name in grid:
-            axes.append(_grid(column, domain, grid[name]))
+            axes.append(_lay_out_grid(column, domain, grid[name]))
         else:
             positions = column.positions() if column.is_ordered else np.zeros(column.n_values)
             place = np.arange(column.n_values + 1, dtype=np.int32)
@@ -139,7 +139,7 @@ def lay_out(
     return tuple(axes)
 
 
-def places(table: Table, axes: Sequence[Axis]) -> CodeArray:
+def places_of_rows(table: Table, axes: Sequence[Axis]) -> CodeArray:
     """Return the places of a table's rows, shape (n_rows, n_columns)."""
     rows = np.empty((table.n_rows, len(axes)), dtype=np.int32)
     for j, axis in enumerate(axes):
@@ -147,57 +147,57 @@ def places(table: Table, axes: Sequence[Axis]) -> CodeArray:
     return rows
 
 
-def packed_rows(table: Table, axes: Sequence[Axis]) -> NDArray[Any]:
+def pack_rows(table: Table, axes: Sequence[Axis]) -> NDArray[Any]:
     """Return the places of a table's rows in the smallest type that kernels know, with zeros up to a whole word."""
     packed = room_for_rows(table.n_rows, [axis.n_places for axis in axes])
-    by = placing(table, axes)
-    in_runs(lambda run: rows.put(table.codes, *by, packed, run), table.n_rows)
+    by = places_for_kernels(table, axes)
+    run_in_threads(lambda run: rows.pack_rows(table.codes, *by, packed, run), table.n_rows)
     return packed
 
 
 def room_for_rows(n_rows: int, n_places: Sequence[int]) -> NDArray[Any]:
     """Return zeros for rows of columns of so many places, up to a whole word."""
-    dtype: type[np.unsignedinteger[Any]] = np.uint8 if max(n_places) <= _BYTE else np.uint32
+    dtype: type[np.unsignedinteger[Any]] = np.uint8 if max(n_places) <= _CODES_PER_BYTE else np.uint32
     to_word = 8 // np.dtype(dtype).itemsize
     return np.zeros((n_rows, -(-len(n_places) // to_word) * to_word), dtype=dtype)
 
 
-def placing(table: Table, axes: Sequence[Axis]) -> tuple[CountArray, CodeArray, CountArray]:
+def places_for_kernels(table: Table, axes: Sequence[Axis]) -> tuple[CountArray, CodeArray, CountArray]:
     """Tell kernels the places of a table's codes: each axis's column, its places, missing first, and their begins."""
     columns = np.array([table.index(axis.column.name) for axis in axes])
     begins = np.cumsum([0, *(len(axis.place) for axis in axes)])
     return columns, np.concatenate([axis.place for axis in axes]), begins
 
 
-def pack(axes: Sequence[Axis], weights: Mapping[str, float]) -> Axes:
+def pack_axes(axes: Sequence[Axis], weights: Mapping[str, float]) -> Axes:
     """Put axes into arrays for the kernels."""
     begins = np.cumsum([0, *(axis.n_places for axis in axes)])
-    n_levels = max((max(_n_rounds(axis), _depth(axis)) for axis in axes), default=0)
+    n_levels = max((max(_n_rounds(axis), _tree_depth(axis)) for axis in axes), default=0)
     columns, places = np.zeros(len(axes), dtype=class_profile.AXIS), np.zeros(begins[-1], dtype=class_profile.PLACE)
     levels = np.zeros((n_levels, begins[-1]), dtype=class_profile.LEVEL)
     for j, axis in enumerate(axes):
         run = slice(begins[j], begins[j + 1])
-        columns[j] = _header(axis, begins[j])
+        columns[j] = _build_header(axis, begins[j])
         places["position"][run] = axis.positions
         places["unit"][run] = np.arange(axis.n_places)
         if axis.listing:
-            _list(axis, axis.listing, places[run])
+            _set_listing(axis, axis.listing, places[run])
         if axis.tree:
-            _climb(axis, axis.tree, levels[:, run])
+            _set_tree_nodes(axis, axis.tree, levels[:, run])
         if axis.rounding:
             # Half a cell below, past all noise of floats; from the first cell to the last is one less than there are.
             rounded = levels[: len(axis.rounding.steps), run]
             rounded["step"] = ((axis.rounding.least - 1.5) / axis.rounding.width)[:, None]
-            rounded["start"][:, 1:], rounded["end"][:, 1:] = _edges(axis.column, axis.rounding)
+            rounded["start"][:, 1:], rounded["end"][:, 1:] = _unit_edges(axis.column, axis.rounding)
         if axis.codes:
-            _round_codes(axis.codes, levels[: len(axis.codes.least), run])
-    to_read = [_TO_READ if axis.listing and not axis.is_ordered else 1.0 for axis in axes]
+            _set_code_ranges(axis.codes, levels[: len(axis.codes.least), run])
+    to_read = [_LIST_WEIGHT if axis.listing and not axis.is_ordered else 1.0 for axis in axes]
     given = [weights.get(axis.column.name, 1.0) for axis in axes]
-    columns["weight"] = relative([weight * more for weight, more in zip(given, to_read, strict=True)])
+    columns["weight"] = scale_weights([weight * more for weight, more in zip(given, to_read, strict=True)])
     return Axes(columns, places, levels)
 
 
-def _depth(axis: Axis) -> int:
+def _tree_depth(axis: Axis) -> int:
     return axis.tree.n_levels if axis.tree else 0
 
 
@@ -207,10 +207,10 @@ def _n_rounds(axis: Axis) -> int:
     return len(axis.rounding.steps) if axis.rounding else 0
 
 
-def _header(axis: Axis, begin: int) -> NDArray[Any]:
+def _build_header(axis: Axis, begin: int) -> NDArray[Any]:
     header = np.zeros((), dtype=class_profile.AXIS)
     header["begin"], header["is_ordered"], header["domain"] = begin, axis.is_ordered, axis.domain
-    header["depth"], header["n_rounds"] = _depth(axis), _n_rounds(axis)
+    header["depth"], header["n_rounds"] = _tree_depth(axis), _n_rounds(axis)
     header["is_plain"] = not header["depth"] and not header["n_rounds"]
     header["keeps_labels"] = axis.codes is not None and axis.codes.keeps_labels
     if axis.listing:
@@ -221,17 +221,17 @@ def _header(axis: Axis, begin: int) -> NDArray[Any]:
     return header
 
 
-def _list(axis: Axis, listing: Listing, places: NDArray[Any]) -> None:
+def _set_listing(axis: Axis, listing: Listing, places: NDArray[Any]) -> None:
     """Set what a list writes of every place, how long that is, and its share."""
     entry = np.empty(axis.n_places, dtype=np.int32)
     entry[axis.place] = listing.unit
     _, first, inverse = np.unique(entry, return_index=True, return_inverse=True)
     places["unit"] = first[inverse]
     places["chars"] = listing.lengths[entry]
-    places["listed"] = np.rint(listing.widths[entry] * WHOLE)
+    places["listed"] = np.rint(listing.widths[entry] * UNITS_PER_DOMAIN)
 
 
-def _climb(axis: Axis, tree: Hierarchy, levels: NDArray[Any]) -> None:
+def _set_tree_nodes(axis: Axis, tree: Hierarchy, levels: NDArray[Any]) -> None:
     """Set the node of every place at every level of its tree, and its share."""
     # Entry 0 is the missing value's, which no node but the top holds.
     levels["node"][: tree.n_levels, 0] = -1
@@ -241,7 +241,7 @@ def _climb(axis: Axis, tree: Hierarchy, levels: NDArray[Any]) -> None:
         known["share"][level] = tree.shares[level][known["node"][level]]
 
 
-def _round_codes(codes: CodeGrid, levels: NDArray[Any]) -> None:
+def _set_code_ranges(codes: CodeGrid, levels: NDArray[Any]) -> None:
     """Set what ranges of codes cover of the values; a single one, the first level, covers nothing beyond itself."""
     n_values = len(codes.texts)
     levels["step"] = ((codes.least - 1.5) / n_values)[:, None]
@@ -249,7 +249,7 @@ def _round_codes(codes: CodeGrid, levels: NDArray[Any]) -> None:
     levels["end"][0] = levels["start"][0]
 
 
-def _edges(column: Column, rounding: Rounding) -> tuple[FloatArray, FloatArray]:
+def _unit_edges(column: Column, rounding: Rounding) -> tuple[FloatArray, FloatArray]:
     """Return where the unit over every place begins and ends, on the scale that the column is measured on."""
     if not column.by_rank:
         starts, ends = rounding.starts / rounding.width, (rounding.ends - rounding.value_width) / rounding.width
@@ -259,21 +259,21 @@ def _edges(column: Column, rounding: Rounding) -> tuple[FloatArray, FloatArray]:
     return np.asarray(first / last), np.asarray((after - 1) / last)
 
 
-def _listing(table: Table, column: Column, domain: int, most: Lists) -> Axis:
+def _lay_out_listing(table: Table, column: Column, domain: int, most: Lists) -> Axis:
     if most.names_groups:
-        counts, may_name = frequencies(table, column, most)
+        counts, may_name = count_frequencies(table, column, most)
         tree = groups_of(column, counts, may_name, language=most.language, max_length=most.max_length)
     else:
         tree = Hierarchy.build(Suppression(), column)
-    axis = _tree(column, domain, tree)
+    axis = _lay_out_tree(column, domain, tree)
     assert axis.hierarchy is not None
     texts = (None, *column.texts())
     unit = np.arange(len(texts), dtype=np.int32)
     widths = np.full(len(texts), 1 / max(1, domain))
-    return replace(axis, hierarchy=None, listing=_listed(axis.hierarchy, unit, texts, widths, most))
+    return replace(axis, hierarchy=None, listing=_build_listing(axis.hierarchy, unit, texts, widths, most))
 
 
-def frequencies(table: Table, column: Column, most: Lists) -> tuple[CountArray, BoolArray]:
+def count_frequencies(table: Table, column: Column, most: Lists) -> tuple[CountArray, BoolArray]:
     """Count the records of every value, and tell which values so many people have that a name may tell them."""
     codes = table.codes[table.index(column.name)]
     # Sums of whole numbers below 2^53 are exact in bincount's floats.
@@ -291,17 +291,17 @@ def _n_persons(table: Table, codes: CodeArray, column: Column, person: str) -> C
     return np.bincount(pairs[is_new] // width, minlength=column.n_values)
 
 
-def _listed(
+def _build_listing(
     tree: Hierarchy, unit: CodeArray, texts: tuple[str | None, ...], widths: FloatArray, most: Lists
 ) -> Listing:
     lengths = np.array([length_in_list(text) for text in texts])
     return Listing(tree, unit, texts, lengths, widths, most)
 
 
-def _rounding(column: Column, domain: int, step: float | None) -> Axis:
+def _lay_out_rounding(column: Column, domain: int, step: float | None) -> Axis:
     if step is not None:
         _check_cells(column, step)
-    rounding = Rounding.of(column, None if step is None else Fraction(str(step)))
+    rounding = Rounding.from_column(column, None if step is None else Fraction(str(step)))
     place = np.append(0, rounding.place + 1).astype(np.int32)
     positions = np.append(0.0, rounding.cells / rounding.width)
     return Axis(column, place, len(positions), positions, domain, rounding=rounding)
@@ -312,42 +312,46 @@ def _code_grid(column: Column, hierarchy: Hierarchy | None) -> CodeGrid | None:
     if column.kind != "category" or column.separator is not None or column.n_values < 2:
         return None
     if hierarchy is None:
-        return CodeGrid.of(column.texts()) if column.n_values > _MANY_CODES and are_codes(column.texts()) else None
+        return (
+            CodeGrid.from_texts(column.texts())
+            if column.n_values > _MAX_VALUES_WITHOUT_PATTERN and are_codes(column.texts())
+            else None
+        )
     if not isinstance(hierarchy.rule, Prefix) or not are_codes(column.texts()):
         return None
-    codes = CodeGrid.of(column.texts(), hierarchy.rule.lengths)
+    codes = CodeGrid.from_texts(column.texts(), hierarchy.rule.lengths)
     # Prefixes that all values share tell no class from another.
     return codes if len(codes.lengths) > 1 else None
 
 
-def _in_order(column: Column, domain: int, codes: CodeGrid) -> Axis:
+def _lay_out_codes(column: Column, domain: int, codes: CodeGrid) -> Axis:
     place = np.arange(column.n_values + 1, dtype=np.int32)
     positions = np.append(0.0, np.arange(column.n_values) / column.n_values)
     return Axis(column, place, len(place), positions, domain, codes=codes)
 
 
-def _tree(column: Column, domain: int, hierarchy: Hierarchy, most: Lists | None = None) -> Axis:
+def _lay_out_tree(column: Column, domain: int, hierarchy: Hierarchy, most: Lists | None = None) -> Axis:
     # The last key is the first to sort by: the top of the hierarchy.
     order = np.lexsort(hierarchy.level_codes) if column.n_values else np.empty(0, dtype=np.int64)
     place = np.zeros(column.n_values + 1, dtype=np.int32)
     place[order + 1] = np.arange(1, column.n_values + 1)
     is_listed = hierarchy.rule is not None and hierarchy.n_levels > 2 and not column.is_measured
-    listing = _below_top(hierarchy, most) if most and is_listed else None
+    listing = _list_below_top(hierarchy, most) if most and is_listed else None
     return Axis(column, place, len(place), np.zeros(len(place)), domain, hierarchy, listing=listing)
 
 
-def _below_top(hierarchy: Hierarchy, most: Lists) -> Listing | None:
+def _list_below_top(hierarchy: Hierarchy, most: Lists) -> Listing | None:
     """List the labels below the top of a rule's hierarchy, where they are no lists or intervals."""
     level = hierarchy.n_levels - 2
     labels = hierarchy.labels[level]
-    if any(cells.read(label).form != "value" for label in labels):
+    if any(cells.parse_cell(label).form != "value" for label in labels):
         return None
     unit = np.append(0, hierarchy.level_codes[level] + 1).astype(np.int32)
     widths = np.append(hierarchy.leaf_share, hierarchy.shares[level])
-    return _listed(hierarchy, unit, (None, *labels), widths, most)
+    return _build_listing(hierarchy, unit, (None, *labels), widths, most)
 
 
-def _grid(column: Column, domain: int, step: float) -> Axis:
+def _lay_out_grid(column: Column, domain: int, step: float) -> Axis:
     """Put the values that lie between the same two multiples of a step in one place."""
     _check_cells(column, step)
     width = Fraction(str(step))
@@ -355,7 +359,7 @@ def _grid(column: Column, domain: int, step: float) -> Axis:
     first = int(cells[0]) if len(cells) else 0
     n_cells = int(cells[-1]) - first + 1 if len(cells) else 0
     place = np.append(0, (cells - first + 1).astype(np.int32)).astype(np.int32)
-    edges = tuple(plain((first + i) * width) for i in range(n_cells + 1))
+    edges = tuple(format_exact((first + i) * width) for i in range(n_cells + 1))
     positions = np.append(0.0, np.arange(n_cells) / max(1, n_cells))
     return Axis(column, place, n_cells + 1, positions, domain, None, edges)
 
@@ -374,13 +378,13 @@ def _check_cells(column: Column, step: float) -> None:
         )
 
 
-def relative(weights: Sequence[float]) -> FloatArray:
+def scale_weights(weights: Sequence[float]) -> FloatArray:
     """Scale weights by a power of two, exactly, so that the largest is near 1 and no sum of them overflows."""
     given = np.array(weights, dtype=np.float64)
     return np.asarray(np.ldexp(given, 1 - np.frexp(given.max(initial=0.0))[1]))
 
 
-def by_content(table: Table, population: CountArray | None = None) -> CountArray:
+def sort_by_content(table: Table, population: CountArray | None = None) -> CountArray:
     """Return the rows by their codes, columns by name, ties in the table's order; rows of no record come last."""
     order = np.lexsort([table.counts] if population is None else [population, table.counts])
     for name in sorted(table.names, reverse=True):

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Final, Self
 
 import numpy as np
 
-from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray, frozen, remade
+from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray, freeze_array, reduce_to_fields
 from hushtable.columns import Column, cells
 from hushtable.hierarchy import UNITS, CodeGrid, Codes, Dates, Hierarchy, Rounding, Rule
 
@@ -27,9 +27,9 @@ class Classwise:
     def __post_init__(self) -> None:
         for each in fields(self):
             if isinstance(getattr(self, each.name), np.ndarray):
-                frozen(getattr(self, each.name))
+                freeze_array(getattr(self, each.name))
 
-    __reduce__ = remade
+    __reduce__ = reduce_to_fields
 
     def take(self, classes: CountArray | BoolArray) -> Self:
         """Return what some classes publish, in the order in which they are named, or all that are marked."""
@@ -42,7 +42,7 @@ class Classwise:
             taken[self.run] = getattr(self, self.run)[np.arange(len(shifts)) + shifts]
         return replace(self, **taken)
 
-    def unlike(self, other: object) -> str | None:
+    def find_difference(self, other: object) -> str | None:
         """Return what keeps two records from being parts of one: an attribute, ``"kind"``, or None for nothing."""
         if type(self) is not type(other):
             return "kind"
@@ -50,7 +50,7 @@ class Classwise:
         shared = (each.name for each in fields(self) if each.name not in own)
         return next((name for name in shared if not are_alike(getattr(self, name), getattr(other, name))), None)
 
-    def followed_by(self, others: Sequence[Self]) -> Self:
+    def concatenate_with(self, others: Sequence[Self]) -> Self:
         """Return what the classes of this and of other records publish in a row; none of them is `unlike` it."""
         parts = (self, *others)
         arrays = (*self.per_class, self.run) if self.run else self.per_class
@@ -83,7 +83,7 @@ def runs_of(offsets: CountArray, codes: CodeArray) -> Iterator[bytes]:
     return (whole[begin:end] for begin, end in pairwise(ends))
 
 
-def numbered(keys: Iterable[Hashable]) -> tuple[CodeArray, CountArray]:
+def number_keys(keys: Iterable[Hashable]) -> tuple[CodeArray, CountArray]:
     """Number keys by first appearance, equal ones alike; return also where each number appears first."""
     seen: dict[Hashable, int] = {}
     numbers = np.array([seen.setdefault(key, len(seen)) for key in keys], dtype=np.int32)
@@ -98,12 +98,12 @@ def distinct_pairs(first: CountArray, second: CountArray) -> tuple[list[tuple[in
     return list(zip(*pairs, strict=True)), number.astype(np.int32)
 
 
-_FEW: Final = 65_536  # numbers that are looked up in a table, however few classes have one
+_MAX_NUMBERS_IN_TABLE: Final = 65_536  # numbers that are looked up in a table, however few classes have one
 
 
 def distinct_numbers(numbers: CountArray, n_numbers: int) -> tuple[CountArray, CodeArray]:
     """Return which of the numbers from 0 on there are, ascending, and which of those stands at each place."""
-    if n_numbers > len(numbers) + _FEW:
+    if n_numbers > len(numbers) + _MAX_NUMBERS_IN_TABLE:
         distinct, place = np.unique(numbers, return_inverse=True)
         return distinct, place.astype(np.int32)
     is_there = np.zeros(n_numbers, dtype=bool)
@@ -111,7 +111,7 @@ def distinct_numbers(numbers: CountArray, n_numbers: int) -> tuple[CountArray, C
     return np.flatnonzero(is_there), (np.cumsum(is_there, dtype=np.int32) - np.int32(1))[numbers]
 
 
-_ROUNDING: Final = 1e-9  # what rounding does to a sum of shares
+_ROUNDING_ERROR: Final = 1e-9  # what rounding does to a sum of shares
 
 Labels = tuple[CodeArray, Sequence[str | None]]
 """The label of every class, as an index into distinct texts; None is a published missing value."""
@@ -142,23 +142,23 @@ class Rounded(Spans):
     def shares(self, column: Column) -> FloatArray:
         """Return the width of every interval over that of the column."""
         if column.by_rank:
-            first, after = map(self.rounding.n_before, self.rounding.rounded(self.low, self.high))
+            first, after = map(self.rounding.n_before, self.rounding.round_outwards(self.low, self.high))
             shares = (after - 1 - first) / (column.n_values - 1)
         else:
             shares = self.rounding.shares(self.low, self.high)
         return np.where(self.is_star, 1.0, np.where(self.high < 0, 0.0, shares))
 
-    def labels(self, column: Column) -> Labels:
+    def format_labels(self, column: Column) -> Labels:
         """Write the intervals, each distinct one once."""
-        begin, end = self.rounding.rounded(self.low, self.high)
+        begin, end = self.rounding.round_outwards(self.low, self.high)
         begin, end = np.where(self.is_star, 0, begin), np.where(self.is_star, -1, np.where(self.high < 0, -2, end))
         distinct, label_of_class = distinct_pairs(begin, end)
-        return label_of_class, [self._text(*pair) for pair in distinct]
+        return label_of_class, [self._format_cell(*pair) for pair in distinct]
 
-    def _text(self, begin: int, end: int) -> str | None:
+    def _format_cell(self, begin: int, end: int) -> str | None:
         if end < 0:
             return None if end == -2 else cells.SUPPRESSED
-        return self.rounding.text(begin, end)
+        return self.rounding.format_interval(begin, end)
 
     def meaning(self, column: Column) -> Hierarchy | Rule | None:
         """Return what the labels among the cells mean; None where there are none."""
@@ -173,17 +173,17 @@ class CodeRanges(Spans):
 
     def shares(self, column: Column) -> FloatArray:
         """Return the column's values within every range over all values; 0 for a single value."""
-        begin, end = self.codes.rounded(self.low, self.high)
+        begin, end = self.codes.round_outwards(self.low, self.high)
         shares = np.where(self.low == self.high, 0.0, (end - begin) / len(self.codes.texts))
         return np.where(self.high < 0, 0.0, np.where(self.has_missing, 1.0, shares))
 
-    def labels(self, column: Column) -> Labels:
+    def format_labels(self, column: Column) -> Labels:
         """Write the ranges, each distinct one once."""
-        begin, end = self.codes.rounded(self.low, self.high)
+        begin, end = self.codes.round_outwards(self.low, self.high)
         begin, end = np.where(self.is_star, 0, begin), np.where(self.is_star, len(self.codes.texts), end)
         end = np.where(self.high < 0, -1, end)
         distinct, label_of_class = distinct_pairs(begin, end)
-        return label_of_class, [None if pair[1] < 0 else self.codes.text(*pair) for pair in distinct]
+        return label_of_class, [None if pair[1] < 0 else self.codes.format_range(*pair) for pair in distinct]
 
     def meaning(self, column: Column) -> Hierarchy:
         """Return what the prefixes and ranges among the cells mean."""
@@ -218,23 +218,23 @@ class Listed(Classwise):
             shares[at] = self.tree.shares[level][self.node[at]] if level else 0.0
         return shares
 
-    def labels(self, column: Column) -> Labels:
+    def format_labels(self, column: Column) -> Labels:
         """Write the cells, each distinct one once."""
         published = zip(self.level.tolist(), self.node.tolist(), runs_of(self.offsets, self.members), strict=True)
-        label_of_class, first = numbered((level, node, run if level < 0 else b"") for level, node, run in published)
-        return label_of_class, [self._text(label) for label in first.tolist()]
+        label_of_class, first = number_keys((level, node, run if level < 0 else b"") for level, node, run in published)
+        return label_of_class, [self._format_cell(label) for label in first.tolist()]
 
-    def _text(self, label: int) -> str | None:
+    def _format_cell(self, label: int) -> str | None:
         level, node = int(self.level[label]), int(self.node[label])
         if level >= 0:
             return self.tree.labels[level][node]
         run = self.members[self.offsets[label] : self.offsets[label + 1]]
         listed = [self.texts[member] for member in run]
         if len(listed) == 1:
-            return listed[0] if listed[0] is None else cells.value(listed[0])
-        if self.widths[run].sum() > 1 - _ROUNDING:
+            return listed[0] if listed[0] is None else cells.format_value(listed[0])
+        if self.widths[run].sum() > 1 - _ROUNDING_ERROR:
             return cells.SUPPRESSED
-        return cells.one_of(listed, between=",")
+        return cells.format_set(listed, between=",")
 
     def meaning(self, column: Column) -> Hierarchy | Rule | None:
         """Return what the labels among the cells mean; None where there are none."""
@@ -244,4 +244,4 @@ class Listed(Classwise):
 
 def length_in_list(text: str | None) -> int:
     """Return how many characters a value adds to a list, a comma included; the list has one more than all of them."""
-    return len(cells.one_of([text])) - 1
+    return len(cells.format_set([text])) - 1

@@ -12,10 +12,10 @@ from typing import Any, ClassVar, Final
 
 import numpy as np
 
-from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray, frozen, remade
+from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray, freeze_array, reduce_to_fields
 from hushtable.columns import Column, cells, from_texts, value_text, words_of
-from hushtable.errors import InputError, listed
-from hushtable.hierarchy import Hierarchy, NamedSets, Rounding, Rule, name_of, plain
+from hushtable.errors import InputError, quote_names
+from hushtable.hierarchy import Hierarchy, NamedSets, Rounding, Rule, format_exact, name_of
 from hushtable.kernels import group
 from hushtable.recoding.readable import (
     Classwise,
@@ -27,7 +27,7 @@ from hushtable.recoding.readable import (
     are_alike,
     distinct_numbers,
     distinct_pairs,
-    numbered,
+    number_keys,
     runs_of,
 )
 
@@ -49,7 +49,7 @@ class Written(Classwise):
         """Return the share of the column that every class publishes."""
         return self.lost_by_rank if column.by_rank else self.lost
 
-    def labels(self, column: Column) -> Labels:
+    def format_labels(self, column: Column) -> Labels:
         """Return the texts."""
         return self.label, list(self.texts)
 
@@ -58,7 +58,7 @@ class Written(Classwise):
         return self.means
 
 
-_MOST_KEPT: Final = 2**22  # classes whose labels are kept, so that nobody waits for them twice
+_MAX_CLASSES_CACHED: Final = 2**22  # classes whose labels are kept, so that nobody waits for them twice
 
 _ROUND_STEPS: Final = (
     *(("Y", 10), ("Y", 1), ("M", 1), ("D", 1), ("h", 1)),
@@ -78,9 +78,9 @@ def cut_point(column: Column, code: int) -> str:
     if column.kind in ("integer", "decimal"):
         ends = Decimal(column.text(code - 1)), Decimal(column.text(code))
         if column.kind == "integer":
-            return str(int(_roundest(*ends, lambda number: number > ends[0])))
+            return str(int(_roundest_number(*ends, lambda number: number > ends[0])))
         # Between neighbouring floats a rounder decimal may be read as the lower of them.
-        return value_text("decimal", float(_roundest(*ends, lambda number: float(number) > low)))
+        return value_text("decimal", float(_roundest_number(*ends, lambda number: float(number) > low)))
     moments = low.astype("datetime64[us]"), high.astype("datetime64[us]")
     if not all(isinstance(moment.item(), dt.datetime) for moment in moments):
         # Outside the years 1 to 9999, which the calendar of the standard library ends at.
@@ -101,11 +101,11 @@ def grid_point(rounding: Rounding, low: int, high: int) -> str:
     if rounding.kind == "time":
         before, after = (np.datetime64(cell * int(rounding.grid), "s") for cell in (last, first))
         return value_text("time", _roundest_moment(before, after))
-    ends = [Decimal(plain(cell * rounding.grid)) for cell in (last, last + 1, first)]
-    return plain(Fraction(_roundest(ends[0], ends[2], lambda number: number >= ends[1])))
+    ends = [Decimal(format_exact(cell * rounding.grid)) for cell in (last, last + 1, first)]
+    return format_exact(Fraction(_roundest_number(ends[0], ends[2], lambda number: number >= ends[1])))
 
 
-def _roundest(low: Decimal, high: Decimal, is_above: Callable[[Decimal], bool]) -> Decimal:
+def _roundest_number(low: Decimal, high: Decimal, is_above: Callable[[Decimal], bool]) -> Decimal:
     """Return a multiple of the widest step that has one above ``low``: below ``high``, or where none is, that."""
     # Enough digits for any two floats.
     with localcontext(prec=1_100):
@@ -125,12 +125,12 @@ def _roundest_moment(
     low: np.datetime64, high: np.datetime64, steps: Sequence[tuple[str, int]] = _ROUND_STEPS
 ) -> np.datetime64:
     """Return a multiple of the widest step that has one above ``low``: below ``high``, or where none is, that."""
-    candidates = (each for unit, step in steps for each in _multiples(high, unit, step))
+    candidates = (each for unit, step in steps for each in _last_multiples(high, unit, step))
     roundest: np.datetime64 = next(each for each in candidates if each > low)
     return roundest
 
 
-def _multiples(moment: np.datetime64, unit: str, step: int) -> tuple[Any, ...]:
+def _last_multiples(moment: np.datetime64, unit: str, step: int) -> tuple[Any, ...]:
     """Return the last multiple of a step up to a moment; of a moment that is one, the one before as well."""
     kind = f"datetime64[{unit}]"
     number = moment.astype(kind).astype(np.int64)
@@ -157,7 +157,7 @@ class PublishedIntervals(Spans):
             shares = positions[self.high] - positions[self.low]
         return np.where(self.is_star, 1.0, shares)
 
-    def labels(self, column: Column) -> Labels:
+    def format_labels(self, column: Column) -> Labels:
         """Write the cells, each distinct one once."""
         width = column.n_values + 1
         # Where only missing values are, it does not matter what the lowest place is.
@@ -172,24 +172,24 @@ class PublishedIntervals(Spans):
             elif high < 0:
                 texts.append(None)
             else:
-                texts.append(self._text(column, low, high))
+                texts.append(self._format_cell(column, low, high))
         return label_of_class, texts
 
-    def _text(self, column: Column, low: int, high: int) -> str:
+    def _format_cell(self, column: Column, low: int, high: int) -> str:
         if low == high:
-            return cells.value(column.text(low))
+            return cells.format_value(column.text(low))
         is_whole = low == 0 and high == column.n_values - 1
         if not column.is_measured:
-            return cells.SUPPRESSED if is_whole else cells.one_of(column.text(i) for i in range(low, high + 1))
+            return cells.SUPPRESSED if is_whole else cells.format_set(column.text(i) for i in range(low, high + 1))
         if not self.are_cells:
-            return cells.from_to(column.text(low), column.text(high))
+            return cells.format_interval(column.text(low), column.text(high))
         if is_whole:
             return cells.SUPPRESSED
         if low == 0:
-            return cells.below(cut_point(column, high + 1))
+            return cells.format_below(cut_point(column, high + 1))
         if high == column.n_values - 1:
-            return cells.at_least(cut_point(column, low))
-        return cells.between(cut_point(column, low), cut_point(column, high + 1))
+            return cells.format_at_least(cut_point(column, low))
+        return cells.format_half_open(cut_point(column, low), cut_point(column, high + 1))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -201,9 +201,9 @@ class SetNames:
     max_length: int  # characters of a set that is listed
     language: str
 
-    __reduce__ = remade
+    __reduce__ = reduce_to_fields
 
-    def shortened(
+    def shorten_texts(
         self, column: Column, texts: Sequence[str | None]
     ) -> tuple[list[str | None], dict[str, tuple[str | None, ...]]]:
         """Return texts with names instead of long sets, no two alike, and what each name holds."""
@@ -212,12 +212,12 @@ class SetNames:
         named: dict[str, tuple[str | None, ...]] = {}
         found: list[str | None] = []
         for text in texts:
-            cell = None if text is None or len(text) <= self.max_length else cells.read(text)
+            cell = None if text is None or len(text) <= self.max_length else cells.parse_cell(text)
             if cell is None or cell.form != "set":
                 found.append(text)
                 continue
             codes = [code_of[member] for member in cell.members if member is not None]
-            first = self._name([code for code in codes if self.may_name[code]], len(cell.members), column)
+            first = self._name_set([code for code in codes if self.may_name[code]], len(cell.members), column)
             name, number = first, 1
             while name in taken or name in named:
                 number += 1
@@ -226,11 +226,11 @@ class SetNames:
             found.append(name)
         return found, named
 
-    def _name(self, codes: Sequence[int], n_members: int, column: Column) -> str:
+    def _name_set(self, codes: Sequence[int], n_members: int, column: Column) -> str:
         words = words_of(self.language)
         most = max(codes, key=lambda code: (self.counts[code], -code), default=None)
         name = None if most is None else name_of(column.text(most), n_members, words, self.max_length)
-        return name or words.unnamed(None, n_members)
+        return name or words.name_other_group(None, n_members)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -250,24 +250,26 @@ class Sets(Classwise):
         n_values = np.diff(self.offsets)
         return np.where(n_values > 1, n_values / max(1, self.domain), 0.0)
 
-    def labels(self, column: Column) -> Labels:
+    def format_labels(self, column: Column) -> Labels:
         """Write the sets, each distinct one once."""
-        label_of_class, texts = label_runs(self.offsets, self.codes, partial(self._text, column))
-        return label_of_class, texts if self.naming is None else self.naming.shortened(column, texts)[0]
+        label_of_class, texts = format_runs(self.offsets, self.codes, partial(self._format_cell, column))
+        return label_of_class, texts if self.naming is None else self.naming.shorten_texts(column, texts)[0]
 
     def meaning(self, column: Column) -> Hierarchy | None:
         """Return what the names of long sets mean; None where there are none."""
         if self.naming is None:
             return None
-        named = self.naming.shortened(column, label_runs(self.offsets, self.codes, partial(self._text, column))[1])[1]
+        named = self.naming.shorten_texts(
+            column, format_runs(self.offsets, self.codes, partial(self._format_cell, column))[1]
+        )[1]
         return Hierarchy.build(NamedSets(named), column) if named else None
 
-    def _text(self, column: Column, members: CodeArray) -> str | None:
+    def _format_cell(self, column: Column, members: CodeArray) -> str | None:
         if len(members) == 1:
-            return None if members[0] < 0 else cells.value(column.text(members[0]))
+            return None if members[0] < 0 else cells.format_value(column.text(members[0]))
         if len(members) == self.domain:
             return cells.SUPPRESSED
-        return cells.one_of(None if code < 0 else column.text(code) for code in members)
+        return cells.format_set(None if code < 0 else column.text(code) for code in members)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -290,18 +292,18 @@ class Nodes(Classwise):
         shares[self.has_missing & (self.level >= 0)] = 1.0
         return shares
 
-    def labels(self, column: Column) -> Labels:
+    def format_labels(self, column: Column) -> Labels:
         """Write the nodes, each distinct one once."""
         top = self.hierarchy.n_levels - 1
         mixed = self.has_missing & (self.level >= 0)
         level, node = np.where(mixed, top, self.level), np.where(mixed, 0, self.node)
         distinct, label_of_class = distinct_pairs(level, node)
-        return label_of_class, [self._text(column, *pair) for pair in distinct]
+        return label_of_class, [self._format_cell(column, *pair) for pair in distinct]
 
-    def _text(self, column: Column, level: int, node: int) -> str | None:
+    def _format_cell(self, column: Column, level: int, node: int) -> str | None:
         if level < 0:
             return None
-        return cells.value(column.text(node)) if level == 0 else self.hierarchy.labels[level][node]
+        return cells.format_value(column.text(node)) if level == 0 else self.hierarchy.labels[level][node]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -328,22 +330,22 @@ class NodeSets(Classwise):
         shares = np.where(is_value & (np.diff(self.offsets) == 1), 0.0, shares)
         return np.where(stars[self.offsets[1:]] > stars[self.offsets[:-1]], 1.0, shares)
 
-    def labels(self, column: Column) -> Labels:
+    def format_labels(self, column: Column) -> Labels:
         """Write the sets, each distinct one once."""
-        return label_runs(self.offsets, self.members, self._text)
+        return format_runs(self.offsets, self.members, self._format_cell)
 
-    def _text(self, members: CodeArray) -> str | None:
+    def _format_cell(self, members: CodeArray) -> str | None:
         texts = [self.texts[member] for member in members]
         if cells.SUPPRESSED in texts:
             return cells.SUPPRESSED
         if len(texts) > 1:
-            return cells.one_of(each for member in members for each in self._spelled_out(member))
-        return cells.value(texts[0]) if texts[0] is not None and members[0] < self.n_leaves else texts[0]
+            return cells.format_set(each for member in members for each in self._list_node_texts(member))
+        return cells.format_value(texts[0]) if texts[0] is not None and members[0] < self.n_leaves else texts[0]
 
-    def _spelled_out(self, member: int) -> list[str | None]:
+    def _list_node_texts(self, member: int) -> list[str | None]:
         """Return what a set lists for a node: its label, and of a label that is a set itself the members."""
         text = self.texts[member]
-        cell = None if text is None or member < self.n_leaves else cells.read(text)
+        cell = None if text is None or member < self.n_leaves else cells.parse_cell(text)
         return [*cell.members] if cell and cell.form == "set" else [text]
 
 
@@ -358,19 +360,23 @@ class GridCells(Spans):
         shares = np.where(self.high < 0, 0.0, (self.high - self.low + 1) / max(1, len(self.edges) - 1))
         return np.where(self.is_star, 1.0, shares)
 
-    def labels(self, column: Column) -> Labels:
+    def format_labels(self, column: Column) -> Labels:
         """Write the cells; the outermost are open, and all of them together are ``*``."""
         low, high = np.where(self.is_star, 0, self.low), np.where(self.is_star, len(self.edges) - 2, self.high)
         distinct, label_of_class = distinct_pairs(low, high)
-        return label_of_class, [self._text(*pair) for pair in distinct]
+        return label_of_class, [self._format_cell(*pair) for pair in distinct]
 
-    def _text(self, low: int, high: int) -> str | None:
+    def _format_cell(self, low: int, high: int) -> str | None:
         last = len(self.edges) - 2
         if high < 0:
             return None
         if low == 0:
-            return cells.SUPPRESSED if high == last else cells.below(self.edges[high + 1])
-        return cells.at_least(self.edges[low]) if high == last else cells.between(self.edges[low], self.edges[high + 1])
+            return cells.SUPPRESSED if high == last else cells.format_below(self.edges[high + 1])
+        return (
+            cells.format_at_least(self.edges[low])
+            if high == last
+            else cells.format_half_open(self.edges[low], self.edges[high + 1])
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -386,16 +392,16 @@ class Centres(Classwise):
         """Return what each class spans."""
         return self.spans
 
-    def labels(self, column: Column) -> Labels:
+    def format_labels(self, column: Column) -> Labels:
         """Write the values, each distinct one once."""
         distinct, label_of_class = np.unique(self.code, return_inverse=True)
-        texts = [None if code < 0 else cells.value(column.text(code)) for code in distinct.tolist()]
+        texts = [None if code < 0 else cells.format_value(column.text(code)) for code in distinct.tolist()]
         return label_of_class.astype(np.int32), texts
 
 
-def label_runs(offsets: CountArray, members: CodeArray, write: Callable[[CodeArray], str | None]) -> Labels:
+def format_runs(offsets: CountArray, members: CodeArray, write: Callable[[CodeArray], str | None]) -> Labels:
     """Write the members of every class, each distinct run of them once."""
-    label_of_class, first = numbered(runs_of(offsets, members))
+    label_of_class, first = number_keys(runs_of(offsets, members))
     return label_of_class, [write(members[offsets[label] : offsets[label + 1]]) for label in first.tolist()]
 
 
@@ -410,9 +416,9 @@ class Recoding:
     cells: tuple[Cells, ...] = field(repr=False)
     style: str  # the method's word for it: "tight", "cut" ...
     # What `labels` has made: an index a class and the texts.
-    _made: dict[str, Labels] = field(default_factory=dict, init=False, repr=False, compare=False)
+    _labels_by_column: dict[str, Labels] = field(default_factory=dict, init=False, repr=False, compare=False)
 
-    __reduce__ = remade
+    __reduce__ = reduce_to_fields
 
     @property
     def levels(self) -> dict[str, int]:
@@ -434,13 +440,13 @@ class Recoding:
         return replace(self, cells=tuple(cell.take(classes) for cell in self.cells))
 
     @classmethod
-    def concatenated(cls, parts: Sequence[Recoding]) -> Recoding:
+    def concatenate(cls, parts: Sequence[Recoding]) -> Recoding:
         """Return what the classes of several parts of one table, coded and laid out alike, publish in a row."""
         if not parts:
             raise InputError("no recodings were given to be concatenated.", hint="give one or more.")
         first = parts[0]
         for number, part in enumerate(parts[1:], start=1):
-            difference = first._difference(part)
+            difference = first._describe_difference(part)
             if difference:
                 msg = f"the recoding at position {number} differs from the one at position 0 in {difference}."
                 hint = "recode the parts of one table by the columns, hierarchies and style of the whole."
@@ -448,33 +454,33 @@ class Recoding:
         joined = (own.followed_by(others) for own, *others in zip(*(part.cells for part in parts), strict=True))
         return replace(first, cells=tuple(joined))
 
-    def _difference(self, other: Recoding) -> str | None:
+    def _describe_difference(self, other: Recoding) -> str | None:
         """Say what keeps two recodings from being parts of one."""
         if self.style != other.style:
             return f"its style: {other.style!r} and not {self.style!r}"
         own, others = ([column.name for column in each.columns] for each in (self, other))
         if own != others:
-            return f"its columns: {listed(others)} and not {listed(own)}"
+            return f"its columns: {quote_names(others)} and not {quote_names(own)}"
         for j, column in enumerate(self.columns):
             if not are_alike(column, other.columns[j]):
                 return f"the values of column {column.name!r}"
-            what = self.cells[j].unlike(other.cells[j])
+            what = self.cells[j].find_difference(other.cells[j])
             if what:
                 return f"the {what} of what column {column.name!r} publishes"
         return None
 
-    def combinations(self) -> CodeArray:
+    def number_combinations(self) -> CodeArray:
         """Number the combinations of published cells, readers' classes: of each class, then of suppressed records."""
         n_classes = len(self.cells[0].shares(self.columns[0]))
         numbers, n_numbers = np.zeros(n_classes + 1, dtype=np.int32), 1
         for column in self.columns:
-            label_of_class, labels = self.labels(column.name)
+            label_of_class, labels = self.format_labels(column.name)
             place_of_text: dict[str | None, int] = {}
             places = [place_of_text.setdefault(text, len(place_of_text)) for text in (*labels, cells.SUPPRESSED)]
             # As columns are: arrays that may be written would be compiled for once more.
-            codes = frozen(np.array(places, dtype=np.int32)[np.append(label_of_class, len(labels))])
+            codes = freeze_array(np.array(places, dtype=np.int32)[np.append(label_of_class, len(labels))])
             refined = np.empty_like(numbers)
-            n_numbers = group.refine(numbers, n_numbers, codes, len(place_of_text), refined)
+            n_numbers = group.refine_classes(numbers, n_numbers, codes, len(place_of_text), refined)
             numbers = refined
         return numbers
 
@@ -485,15 +491,15 @@ class Recoding:
         found = {column.name: cell.meaning(column) for column, cell in pairs if isinstance(cell, tells)}
         return {name: meaning for name, meaning in found.items() if meaning is not None}
 
-    def labels(self, name: str) -> Labels:
+    def format_labels(self, name: str) -> Labels:
         """Write what a column publishes, once unless memory is short: an index for every class into texts."""
-        if name in self._made:
-            return self._made[name]
+        if name in self._labels_by_column:
+            return self._labels_by_column[name]
         place = {column.name: j for j, column in enumerate(self.columns)}[name]
-        label_of_class, texts = self.cells[place].labels(self.columns[place])
-        made = frozen(label_of_class), tuple(texts)
-        if len(label_of_class) <= _MOST_KEPT:
-            self._made[name] = made
+        label_of_class, texts = self.cells[place].format_labels(self.columns[place])
+        made = freeze_array(label_of_class), tuple(texts)
+        if len(label_of_class) <= _MAX_CLASSES_CACHED:
+            self._labels_by_column[name] = made
         return made
 
 

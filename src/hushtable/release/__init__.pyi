@@ -1,8 +1,8 @@
 from . import manifest as manifest, notes as notes
-from .archives import ARCHIVES as ARCHIVES, archived as archived, archived_path as archived_path
+from .archives import ARCHIVES as ARCHIVES, archive_path as archive_path, convert_codebook as convert_codebook
 from .batch import Batch as Batch
-from .batches import Batches as Batches, decoded as decoded
-from .codebook import Codebook as Codebook, codebook_paths as codebook_paths, renamed as renamed
+from .batches import Batches as Batches, decode_dictionaries as decode_dictionaries
+from .codebook import Codebook as Codebook, codebook_paths as codebook_paths, render_copy as render_copy
 from .edition import Edition as Edition, Rewritten as Rewritten
 from .exposure import (
     Exposure as Exposure,

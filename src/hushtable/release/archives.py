@@ -36,12 +36,12 @@ _TYPES: Final = {
 _NUMBERS: Final = ("integer", "decimal")
 
 
-def archived_path(release: Path, form: str) -> Path:
+def archive_path(release: Path, form: str) -> Path:
     """Return where the codebook of a release is looked for in a form: CSVW's own name, and one with ``.ddi.xml``."""
     return release.with_name(f"{release.name}{'-metadata.json' if form == 'csvw' else '.ddi.xml'}")
 
 
-def archived(release: Path, form: str) -> str:
+def convert_codebook(release: Path, form: str) -> str:
     """Return the codebook of a release in another form.
 
     Parameters
@@ -74,59 +74,59 @@ def archived(release: Path, form: str) -> str:
     return ARCHIVES[form](entries, release)
 
 
-def _ddi(entries: Mapping[str, Any], release: Path) -> str:
+def _render_ddi(entries: Mapping[str, Any], release: Path) -> str:
     """Write DDI-Codebook 2.5: a study of one file, and its variables."""
     book = ElementTree.Element("codeBook", {"xmlns": _DDI, "version": "2.5"})
     study = ElementTree.SubElement(book, "stdyDscr")
-    _text(study, "citation/titlStmt/titl", entries["file"])
+    _add_text(study, "citation/titlStmt/titl", entries["file"])
     file = ElementTree.SubElement(book, "fileDscr", {"ID": "F1"})
     about = ElementTree.SubElement(file, "fileTxt")
-    _text(about, "fileName", entries["file"])
+    _add_text(about, "fileName", entries["file"])
     size = ElementTree.SubElement(about, "dimensns")
-    _text(size, "caseQnty", str(entries["n_records"]))
-    _text(size, "varQnty", str(len(entries["columns"])))
-    _text(about, "software", f"hushtable {entries['hushtable']}")
-    _text(file, "notes", f"Verified from the file: {'; '.join(entries['holds'])}.")
+    _add_text(size, "caseQnty", str(entries["n_records"]))
+    _add_text(size, "varQnty", str(len(entries["columns"])))
+    _add_text(about, "software", f"hushtable {entries['hushtable']}")
+    _add_text(file, "notes", f"Verified from the file: {'; '.join(entries['holds'])}.")
     data = ElementTree.SubElement(book, "dataDscr")
     for place, column in enumerate(entries["columns"], start=1):
         is_number = column.get("kind") in _NUMBERS and "cells" not in column
-        attributes = {"ID": f"V{place}", "name": _plain(column["name"]), "files": "F1"}
+        attributes = {"ID": f"V{place}", "name": _to_one_line(column["name"]), "files": "F1"}
         variable = ElementTree.SubElement(data, "var", {**attributes, "intrvl": "contin" if is_number else "discrete"})
-        _text(variable, "labl", column.get("label") or column["name"])
-        _text(variable, "txt", f"{column['role']}: {column['how']}")
+        _add_text(variable, "labl", column.get("label") or column["name"])
+        _add_text(variable, "txt", f"{column['role']}: {column['how']}")
         for code, meaning in column.get("values", {}).items():
-            _category(variable, code, meaning)
+            _add_category(variable, code, meaning)
         for label, each in column.get("labels", {}).items():
-            _category(variable, label, _covered(each))
+            _add_category(variable, label, _describe_coverage(each))
         ElementTree.SubElement(variable, "varFormat", {"type": "numeric" if is_number else "character"})
     ElementTree.indent(book)
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{ElementTree.tostring(book, encoding="unicode")}\n'
 
 
-def _category(variable: ElementTree.Element, value: str, meaning: str) -> None:
+def _add_category(variable: ElementTree.Element, value: str, meaning: str) -> None:
     category = ElementTree.SubElement(variable, "catgry")
-    _text(category, "catValu", value)
-    _text(category, "labl", meaning)
+    _add_text(category, "catValu", value)
+    _add_text(category, "labl", meaning)
 
 
-def _text(parent: ElementTree.Element, path: str, text: str) -> None:
+def _add_text(parent: ElementTree.Element, path: str, text: str) -> None:
     for name in path.split("/"):
         parent = ElementTree.SubElement(parent, name)
-    parent.text = _plain(text)
+    parent.text = _to_one_line(text)
 
 
-def _plain(text: str) -> str:
+def _to_one_line(text: str) -> str:
     """Return a text without the signs that no XML may hold."""
     return "".join(sign if sign.isprintable() else " " for sign in text)
 
 
-def _covered(each: Mapping[str, Any]) -> str:
+def _describe_coverage(each: Mapping[str, Any]) -> str:
     n_rare = each.get("n_rare", 0)
     told = ", ".join(each.get("covers", [])) or each.get("words", "")
     return f"{told}{' and ' if told and n_rare else ''}{f'{n_rare} rare values' if n_rare else ''}"
 
 
-def _csvw(entries: Mapping[str, Any], release: Path) -> str:
+def _render_csvw(entries: Mapping[str, Any], release: Path) -> str:
     """Write metadata of CSV on the Web (W3C 2015): how the file is spelled, and its columns.
 
     A column has a type where all its cells are spelled as that type asks. Names are those that stand in the file.
@@ -139,7 +139,7 @@ def _csvw(entries: Mapping[str, Any], release: Path) -> str:
             {
                 "name": quote(column["name"], safe="").replace("_", "%5F", int(column["name"].startswith("_"))),
                 "titles": title,
-                "datatype": _datatype(column.get("kind", ""), table, title),
+                "datatype": _infer_datatype(column.get("kind", ""), table, title),
                 "null": "",
                 "dc:description": f"{column['role']}: {column['how']}",
                 **label,
@@ -153,7 +153,7 @@ def _csvw(entries: Mapping[str, Any], release: Path) -> str:
         # Without a word, lines that begin with # would be comments.
         "dialect": {
             "delimiter": table.delimiter,
-            "encoding": _encoding(table.dialect.encoding or "utf-8"),
+            "encoding": _web_encoding(table.dialect.encoding or "utf-8"),
             "commentPrefix": None,
         },
         "tableSchema": {"columns": columns},
@@ -161,16 +161,18 @@ def _csvw(entries: Mapping[str, Any], release: Path) -> str:
     return json.dumps(told, indent=2, ensure_ascii=False) + "\n"
 
 
-def _datatype(kind: str, table: Frame, title: str) -> str:
+def _infer_datatype(kind: str, table: Frame, title: str) -> str:
     name, pattern = _TYPES.get(kind, ("string", ""))
     return name if bool(table.column(title).str.contains(f"^({pattern})$").all()) else "string"
 
 
-def _encoding(name: str) -> str:
+def _web_encoding(name: str) -> str:
     """Return the name that the Web has for an encoding."""
     found = codecs.lookup(name).name.removesuffix("-sig")
     return re.sub(r"^iso8859-", "iso-8859-", re.sub(r"^cp(?=125)", "windows-", found))
 
 
-ARCHIVES: Final[Mapping[str, Callable[[Mapping[str, Any], Path], str]]] = MappingProxyType({"ddi": _ddi, "csvw": _csvw})
+ARCHIVES: Final[Mapping[str, Callable[[Mapping[str, Any], Path], str]]] = MappingProxyType(
+    {"ddi": _render_ddi, "csvw": _render_csvw}
+)
 """What writes a codebook in a form."""

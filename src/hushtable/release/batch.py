@@ -39,7 +39,7 @@ class NextBatch(Protocol):
 class Learns(Protocol):
     """What tells of a release by which cells new rows can be published."""
 
-    def learned(self, release: Any) -> NextBatch:
+    def learn_from(self, release: Any) -> NextBatch:
         """Tell it of a release."""
         ...
 

@@ -20,14 +20,14 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 
-from hushtable.io import ahead, file_kind, header_line, hive, parquet_writer, plain_schema
+from hushtable.io import file_kind, header_line, hive, parquet_writer, prefetch_items, strip_schema
 
 ROWS_PER_PART: Final = 5_000_000
 
-_GROUP: Final = 2**20  # rows that are written together
-_BUCKETS: Final = 64
-_MOST_ROWS: Final = 2**22  # of what is shuffled in memory
-_MOST_BYTES: Final = 2**28
+_ROWS_PER_GROUP: Final = 2**20  # rows that are written together
+_N_BUCKETS: Final = 64
+_MAX_ROWS_IN_MEMORY: Final = 2**22  # of what is shuffled in memory
+_MAX_BYTES_IN_MEMORY: Final = 2**28
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -82,16 +82,16 @@ def write_parts(
     The files remember no order and nothing of the input: no statistics, no schema but names and types. Every
     value in a dictionary page is published somewhere.
     """
-    n_rows, rows = _spread(batches, spill)
+    n_rows, rows = _shuffle_batches(batches, spill)
     if by is not None:
-        with closing(_finished(batches, rows, [_groups(n_rows)])) as tables:
+        with closing(_finish_row_groups(batches, rows, [_plan_row_groups(n_rows)])) as tables:
             hive.write(tables, folder, by)
         return n_rows
     n_parts = max(1, -(-n_rows // rows_per_part))
-    plan = [_groups(size) for size in _even(n_rows, n_parts)]
-    with closing(_finished(batches, rows, plan)) as tables:
+    plan = [_plan_row_groups(size) for size in _split_evenly(n_rows, n_parts)]
+    with closing(_finish_row_groups(batches, rows, plan)) as tables:
         for part, groups in enumerate(plan):
-            with _made(folder / f"part-{part:05d}.parquet") as file:
+            with _create_private_file(folder / f"part-{part:05d}.parquet") as file:
                 _write_parquet(islice(tables, len(groups)), file)
         assert next(tables, None) is None
     return n_rows
@@ -111,8 +111,11 @@ def write_file(
     delimiter, encoding : str
         Of a CSV.
     """
-    n_rows, rows = _spread(batches, spill)
-    with closing(_finished(batches, rows, [_groups(n_rows)])) as tables, _made(path, "wb") as file:
+    n_rows, rows = _shuffle_batches(batches, spill)
+    with (
+        closing(_finish_row_groups(batches, rows, [_plan_row_groups(n_rows)])) as tables,
+        _create_private_file(path, "wb") as file,
+    ):
         if file_kind(path) == "parquet":
             _write_parquet(tables, file)
         else:
@@ -120,38 +123,38 @@ def write_file(
     return n_rows
 
 
-def _spread(batches: Iterable[pa.Table], spill: Path) -> tuple[int, Iterator[pa.Table]]:
+def _shuffle_batches(batches: Iterable[pa.Table], spill: Path) -> tuple[int, Iterator[pa.Table]]:
     """Return how many rows there are, and the narrow rows in random order."""
-    narrow = batches.narrow() if isinstance(batches, Batches) else map(decoded, batches)
+    narrow = batches.narrow() if isinstance(batches, Batches) else map(decode_dictionaries, batches)
     # Closed whatever happens, as all that works on its own: nothing may write to a spill that is being removed.
-    with closing(ahead(narrow)) as tables:
-        return _shuffled(tables, spill)
+    with closing(prefetch_items(narrow)) as tables:
+        return _shuffle_rows(tables, spill)
 
 
-def decoded(table: pa.Table) -> pa.Table:
+def decode_dictionaries(table: pa.Table) -> pa.Table:
     """Return a table without dictionaries and metadata of fields, which may hold more than its cells."""
-    return table.cast(plain_schema(table.schema))
+    return table.cast(strip_schema(table.schema))
 
 
-def _even(n_rows: int, n_parts: int) -> list[int]:
+def _split_evenly(n_rows: int, n_parts: int) -> list[int]:
     """Return the sizes of parts, which differ by one row at most."""
     ends = [n_rows * part // n_parts for part in range(n_parts + 1)]
     return [end - start for start, end in pairwise(ends)]
 
 
-def _groups(n_rows: int) -> list[int]:
+def _plan_row_groups(n_rows: int) -> list[int]:
     """Return how many rows of a file are written together, time after time."""
-    return _even(n_rows, max(1, -(-n_rows // _GROUP)))
+    return _split_evenly(n_rows, max(1, -(-n_rows // _ROWS_PER_GROUP)))
 
 
-def _finished(
+def _finish_row_groups(
     batches: Iterable[pa.Table], rows: Iterator[pa.Table], plan: Sequence[Sequence[int]]
 ) -> Generator[pa.Table]:
-    tables = _cut(rows, chain.from_iterable(plan))
-    return ahead(map(batches.finish, tables) if isinstance(batches, Batches) else tables)
+    tables = _split_tables(rows, chain.from_iterable(plan))
+    return prefetch_items(map(batches.finish, tables) if isinstance(batches, Batches) else tables)
 
 
-def _cut(tables: Iterator[pa.Table], sizes: Iterable[int]) -> Iterator[pa.Table]:
+def _split_tables(tables: Iterator[pa.Table], sizes: Iterable[int]) -> Iterator[pa.Table]:
     """Yield tables of given sizes, which add up to the rows there are."""
     left = next(tables)
     for size in sizes:
@@ -163,75 +166,75 @@ def _cut(tables: Iterator[pa.Table], sizes: Iterable[int]) -> Iterator[pa.Table]
     assert not sum(map(len, tables)), "rows are left"
 
 
-def _shuffled(tables: Iterator[pa.Table], spill: Path) -> tuple[int, Iterator[pa.Table]]:
+def _shuffle_rows(tables: Iterator[pa.Table], spill: Path) -> tuple[int, Iterator[pa.Table]]:
     """Return how many rows there are, and the rows in random order: by way of the disk where they are many."""
     held: list[pa.Table] = []
     n_rows = n_bytes = 0
     for table in tables:
         held.append(table)
         n_rows, n_bytes = n_rows + len(table), n_bytes + table.nbytes
-        if (n_rows > _MOST_ROWS or n_bytes > _MOST_BYTES) and n_rows > _BUCKETS:
-            return _dealt(chain(_taken(held), tables), spill)
-    return n_rows, _permuted(held)
+        if (n_rows > _MAX_ROWS_IN_MEMORY or n_bytes > _MAX_BYTES_IN_MEMORY) and n_rows > _N_BUCKETS:
+            return _shuffle_into_buckets(chain(_pop_tables(held), tables), spill)
+    return n_rows, _shuffle_in_memory(held)
 
 
-def _taken(tables: list[pa.Table]) -> Iterator[pa.Table]:
+def _pop_tables(tables: list[pa.Table]) -> Iterator[pa.Table]:
     """Yield tables that are then no longer held."""
     while tables:
         yield tables.pop(0)
 
 
-def _permuted(tables: list[pa.Table]) -> Iterator[pa.Table]:
+def _shuffle_in_memory(tables: list[pa.Table]) -> Iterator[pa.Table]:
     table = pa.concat_tables(tables).combine_chunks()
     tables.clear()
     order = np.random.default_rng().permutation(len(table))
     yield table.slice(0, 0)
-    for start in range(0, len(table), _GROUP):
-        yield table.take(order[start : start + _GROUP])
+    for start in range(0, len(table), _ROWS_PER_GROUP):
+        yield table.take(order[start : start + _ROWS_PER_GROUP])
 
 
-def _dealt(tables: Iterator[pa.Table], spill: Path) -> tuple[int, Iterator[pa.Table]]:
+def _shuffle_into_buckets(tables: Iterator[pa.Table], spill: Path) -> tuple[int, Iterator[pa.Table]]:
     """Deal rows to random buckets on the disk."""
     rng = np.random.default_rng()
     spill.mkdir(mode=0o700)
-    paths = [spill / str(bucket) for bucket in range(_BUCKETS)]
+    paths = [spill / str(bucket) for bucket in range(_N_BUCKETS)]
     n_rows = 0
     with ExitStack() as opened:
         writers: list[Any] = []
-        for table in _gathered(tables):
+        for table in _concatenate_small_tables(tables):
             if not writers:
-                files = [opened.enter_context(_made(path)) for path in paths]
+                files = [opened.enter_context(_create_private_file(path)) for path in paths]
                 writers = [opened.enter_context(pa.ipc.new_stream(file, table.schema)) for file in files]
             n_rows += len(table)
             mixed = table.take(rng.permutation(len(table)))
             # As if every row had drawn its bucket.
-            ends = accumulate(rng.multinomial(len(table), [1 / _BUCKETS] * _BUCKETS).tolist(), initial=0)
+            ends = accumulate(rng.multinomial(len(table), [1 / _N_BUCKETS] * _N_BUCKETS).tolist(), initial=0)
             for writer, (start, end) in zip(writers, pairwise(ends), strict=True):
                 writer.write_table(mixed.slice(start, end - start))
-    return n_rows, _collected(paths, spill)
+    return n_rows, _drain_buckets(paths, spill)
 
 
-def _gathered(tables: Iterator[pa.Table]) -> Iterator[pa.Table]:
+def _concatenate_small_tables(tables: Iterator[pa.Table]) -> Iterator[pa.Table]:
     """Put small tables together, so that each bucket gets more than a few rows of one."""
     held: list[pa.Table] = []
     for table in tables:
         held.append(table)
-        if sum(map(len, held)) >= _GROUP or sum(each.nbytes for each in held) >= _MOST_BYTES // 4:
+        if sum(map(len, held)) >= _ROWS_PER_GROUP or sum(each.nbytes for each in held) >= _MAX_BYTES_IN_MEMORY // 4:
             yield pa.concat_tables(held).combine_chunks()
             held = []
     if held:
         yield pa.concat_tables(held).combine_chunks()
 
 
-def _collected(paths: Sequence[Path], spill: Path) -> Iterator[pa.Table]:
+def _drain_buckets(paths: Sequence[Path], spill: Path) -> Iterator[pa.Table]:
     """Yield the rows of each bucket in random order, and remove it."""
     for path in paths:
-        yield from _shuffled(_spilled(path), path.with_suffix(".dealt"))[1]
+        yield from _shuffle_rows(_read_bucket(path), path.with_suffix(".dealt"))[1]
         path.unlink()
     spill.rmdir()
 
 
-def _spilled(path: Path) -> Iterator[pa.Table]:
+def _read_bucket(path: Path) -> Iterator[pa.Table]:
     with path.open("rb") as file, pa.ipc.open_stream(file) as reader:
         # A bucket may be empty.
         yield reader.schema.empty_table()
@@ -258,6 +261,6 @@ def _write_csv(tables: Iterator[pa.Table], file: IO[bytes], delimiter: str, enco
     file.write(encoder.encode("", final=True))
 
 
-def _made(path: Path, mode: str = "xb") -> IO[bytes]:
+def _create_private_file(path: Path, mode: str = "xb") -> IO[bytes]:
     """Open a file to be written; none but its owner may read a new one."""
     return open(path, mode, opener=partial(os.open, mode=0o600))

@@ -25,12 +25,12 @@ from hushtable.hierarchy import Codes, Dates, Dictionary, Hierarchy, Intervals, 
 from hushtable.io import Frame, Variable
 from hushtable.release.edition import Edition, Rewritten
 from hushtable.release.exposure import persons_of
-from hushtable.tables import Table, encoded
+from hushtable.tables import Table, encode_table
 from hushtable.wording import translate, use_language
 
-_LEAST: Final = 2
-_SHOWN: Final = 12
-_MOST_ROWS: Final = 20  # of a column's labels: a codebook that is printed has about two pages
+_MIN_PEOPLE_PER_VALUE: Final = 2
+_MAX_VALUES_SHOWN: Final = 12
+_MAX_LABELS_SHOWN: Final = 20  # of a column's labels: a codebook that is printed has about two pages
 
 _FORMS: Final = {
     "value": "a value, as it was",
@@ -74,7 +74,7 @@ def codebook_paths(release: Path) -> tuple[Path, Path]:
     return release.with_name(f"{release.name}.codebook.md"), release.with_name(f"{release.name}.codebook.json")
 
 
-def renamed(data: Path, release: Path) -> dict[Path, str]:
+def render_copy(data: Path, release: Path) -> dict[Path, str]:
     """Return the texts of both files for a copy of a release under another name.
 
     Parameters
@@ -84,12 +84,12 @@ def renamed(data: Path, release: Path) -> dict[Path, str]:
     release : path
         The copy.
     """
-    return _texts({**json.loads(data.read_text(encoding="utf-8")), "file": release.name}, release)
+    return _render_texts({**json.loads(data.read_text(encoding="utf-8")), "file": release.name}, release)
 
 
-def _texts(entries: Mapping[str, Any], release: Path) -> dict[Path, str]:
+def _render_texts(entries: Mapping[str, Any], release: Path) -> dict[Path, str]:
     to_read, data = codebook_paths(release)
-    return {to_read: _markdown(entries), data: json.dumps(entries, indent=2, ensure_ascii=False) + "\n"}
+    return {to_read: _render_markdown(entries), data: json.dumps(entries, indent=2, ensure_ascii=False) + "\n"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,7 +135,7 @@ class Codebook:
             One of `hushtable.wording.LANGUAGES`, else English.
         """
         with use_language(language):
-            return _texts(self.to_dict(path.name, external=external), path)
+            return _render_texts(self.to_dict(path.name, external=external), path)
 
     def to_dict(self, file: str, *, external: bool) -> dict[str, Any]:
         """Return all of it as plain values."""
@@ -147,7 +147,8 @@ class Codebook:
             "holds": list(self.claim.conditions),
             **left_out,
             "columns": [
-                self._entry(name) | self._list_missing(name) | self._said(name) for name in self.edition.columns
+                self._describe_column(name) | self._list_missing(name) | self._label_and_values(name)
+                for name in self.edition.columns
             ],
         }
 
@@ -160,7 +161,7 @@ class Codebook:
         odd_cells = {"odd_cells": "missing"} if spec.odd_cells == "missing" else {}
         return ({"missing_values": list(spec.missing_values)} if spec.missing_values else {}) | odd_cells
 
-    def _said(self, name: str) -> dict[str, Any]:
+    def _label_and_values(self, name: str) -> dict[str, Any]:
         """Return what the policy, or a file of a statistics program, says of a column, as far as the release may."""
         variable, label = self._variables.get(name), self.edition.label(name)
         values = {} if variable is None else {str(code): text for code, text in variable.values.items()}
@@ -171,45 +172,51 @@ class Codebook:
         source = self.edition.source
         return self.edition.frame().variables if isinstance(source, Frame) and source.variables else {}
 
-    def _entry(self, name: str) -> dict[str, Any]:
+    def _describe_column(self, name: str) -> dict[str, Any]:
         column = next((each for each in self.columns if each.name == name), None)
         if column is None:
-            return {"name": name, **self._kept(name)}
+            return {"name": name, **self._describe_kept_column(name)}
         told, rewritten = self.claim.hierarchies.get(name), self.edition.rewritten[name]
         ladder = None if name in self.grouped else told
         # Named sets overlap, and are no tree.
         if isinstance(told, Hierarchy) and (told.rule is None if ladder is None else isinstance(told.rule, Dictionary)):
-            labels = self._of_tree(column, rewritten, told)
+            labels = self._members_of_nodes(column, rewritten, told)
         else:
-            labels = self._groups(column, rewritten) if ladder is None else _labels(ladder)
+            labels = self._members_of_groups(column, rewritten) if ladder is None else _members_of_labels(ladder)
         return {
             "name": name,
             "kind": column.kind,
             "role": "quasi-identifier",
-            "how": self._how(name, ladder) + self._zone(name) + _of_sets(column.separator),
-            "cells": self._forms(column, rewritten),
+            "how": self._describe_coarsening(name, ladder)
+            + self._describe_time_zone(name)
+            + _describe_separator(column.separator),
+            "cells": self._count_cell_forms(column, rewritten),
             **({"labels": labels} if labels else {}),
         }
 
-    def _kept(self, name: str) -> dict[str, Any]:
+    def _describe_kept_column(self, name: str) -> dict[str, Any]:
         """Say of a column that is no quasi-identifier what it is."""
         if self.edition.pseudonyms and name in self.edition.pseudonyms.columns:
             how = "a new pseudonym for every record" if name in self.edition.pseudonyms.fresh else "keyed pseudonyms"
             return {"kind": "text", "role": "identifier", "how": f"{how} instead of its cells"}
         spec = self.claim.specs.get(name)
         kind = {"kind": spec.kind} if spec is not None and spec.kind else {}
-        starred = "; `*` where a record was suppressed" + self._zone(name) if name in self.edition.starred else ""
+        starred = (
+            "; `*` where a record was suppressed" + self._describe_time_zone(name)
+            if name in self.edition.starred
+            else ""
+        )
         role = "sensitive" if name in self.claim.sensitive else "other"
-        separator = self._separator(name)
+        separator = self._find_separator(name)
         how = "kept as it is" if separator is None else "kept"
-        return {**kind, "role": role, "how": f"{how}{starred}{_of_sets(separator)}"}
+        return {**kind, "role": role, "how": f"{how}{starred}{_describe_separator(separator)}"}
 
-    def _separator(self, name: str) -> str | None:
+    def _find_separator(self, name: str) -> str | None:
         """Return what parts the items of a kept column; None where its cells are no sets."""
         source = self.edition.source
         return source.column(name).separator if isinstance(source, Table) else source.spec(name).separator
 
-    def _zone(self, name: str) -> str:
+    def _describe_time_zone(self, name: str) -> str:
         """Say of moments with a time zone that the texts that are published of them are those of UTC."""
         source = self.edition.source
         if isinstance(source, Table):
@@ -230,22 +237,22 @@ class Codebook:
         published[self.edition.rows] = counts[self.edition.rows]
         return published
 
-    def _forms(self, column: Column, rewritten: Rewritten) -> dict[str, int]:
+    def _count_cell_forms(self, column: Column, rewritten: Rewritten) -> dict[str, int]:
         """Count the records by the form of their cell."""
         counted = np.bincount(rewritten.codes, weights=self._weights, minlength=len(rewritten.texts)).astype(np.int64)
-        own, found = set(map(cells.value, column.texts())), dict.fromkeys(_FORMS, 0)
+        own, found = set(map(cells.format_value, column.texts())), dict.fromkeys(_FORMS, 0)
         form_of = {"interval": "range", "label": "prefix"} if self._are_codes(column.name) else {}
         for text, n in zip(rewritten.texts, counted.tolist(), strict=True):
-            form: str = "missing" if text is None else "value" if text in own else cells.read(text).form
+            form: str = "missing" if text is None else "value" if text in own else cells.parse_cell(text).form
             form = "label" if form == "value" and text not in own else form
             found[form_of.get(form, form)] += n
         return {form: n for form, n in found.items() if n}
 
-    def _how(self, name: str, ladder: Any) -> str:
+    def _describe_coarsening(self, name: str, ladder: Any) -> str:
         if self._are_codes(name):
             return "codes, cut in their order: a cell is one of them, their first characters, or a range"
         if isinstance(ladder, Hierarchy):
-            return _words(ladder)
+            return _describe_hierarchy(ladder)
         is_round = self.style == "readable" and next(each for each in self.columns if each.name == name).is_measured
         return _ROUND if is_round else _STYLES.get(self.style, self.style)
 
@@ -253,20 +260,22 @@ class Codebook:
         ladder = self.claim.hierarchies.get(name)
         return isinstance(ladder.rule if isinstance(ladder, Hierarchy) else ladder, Codes)
 
-    def _groups(self, column: Column, rewritten: Rewritten) -> dict[str, dict[str, Any]]:
+    def _members_of_groups(self, column: Column, rewritten: Rewritten) -> dict[str, dict[str, Any]]:
         """Return what labels of categories cover that were made from the data: values that k records have there."""
         own = set(column.texts())
         named = [
             code
             for code, text in enumerate(rewritten.texts)
-            if text is not None and text not in own and cells.read(text).form == "value"
+            if text is not None and text not in own and cells.parse_cell(text).form == "value"
         ]
         if column.is_measured or not named:
             return {}
         texts, groups = column.texts(), {}
-        of_group = None if self.count is None else self.count(column, _among(rewritten.codes, named), 1 + len(named))
+        of_group = (
+            None if self.count is None else self.count(column, _positions_in(rewritten.codes, named), 1 + len(named))
+        )
         for place, code in enumerate(named):
-            counted = self._counted(column, rewritten.codes == code) if of_group is None else of_group[place + 1]
+            counted = self._count_values(column, rewritten.codes == code) if of_group is None else of_group[place + 1]
             shown = counted >= self._least
             groups[str(rewritten.texts[code])] = {
                 "covers": [texts[i] for i in np.flatnonzero(shown)],
@@ -274,11 +283,11 @@ class Codebook:
             }
         return groups
 
-    def _of_tree(self, column: Column, rewritten: Rewritten, ladder: Hierarchy) -> dict[str, dict[str, Any]]:
+    def _members_of_nodes(self, column: Column, rewritten: Rewritten, ladder: Hierarchy) -> dict[str, dict[str, Any]]:
         """Return what the published labels of a tree cover of the column's own values that k people have."""
-        published = [cells.read(text) for text in rewritten.texts if text is not None]
+        published = [cells.parse_cell(text) for text in rewritten.texts if text is not None]
         shown = {*rewritten.texts, *(member for cell in published for member in cell.members)}
-        counted = self._counted(column)
+        counted = self._count_values(column)
         is_common, found = counted >= self._least, {}
         for level in range(1, ladder.n_levels - 1):
             for node, label in enumerate(ladder.labels[level]):
@@ -289,12 +298,12 @@ class Codebook:
                     found[label] = {"covers": covers, "n_rare": int((under & ~is_common).sum())}
         return found
 
-    def _counted(self, column: Column, at: BoolArray | None = None) -> CountArray:
+    def _count_values(self, column: Column, at: BoolArray | None = None) -> CountArray:
         """Count who has every value of a quasi-identifier: published records, or the persons whose they are."""
         if self.count is not None:
             return np.asarray(self.count(column, np.zeros(self.edition.source.n_rows, dtype=np.int32), 1)[0])
         source, weights = self.edition.source, self._weights
-        table = encoded(source, [column.name], self.claim.specs)
+        table = encode_table(source, [column.name], self.claim.specs)
         codes = table.codes[table.index(column.name)]
         is_here = (codes >= 0) & (weights > 0) & (True if at is None else at)
         person = self.claim.person
@@ -314,17 +323,17 @@ class Codebook:
 
 def least_of(claim: Classes | Matchings) -> int:
     """Return how many people have to share what is told of values, also where a model bounds no sizes of classes."""
-    return max(_LEAST, *(max(model.min_size, getattr(model, "k", 1)) for model in claim.models))
+    return max(_MIN_PEOPLE_PER_VALUE, *(max(model.min_size, getattr(model, "k", 1)) for model in claim.models))
 
 
-def _among(codes: CodeArray, named: Sequence[int]) -> CodeArray:
+def _positions_in(codes: CodeArray, named: Sequence[int]) -> CodeArray:
     """Return the place of each code among some, from 1 on; 0 where it is none of them."""
     places = np.zeros(max(int(codes.max(initial=0)), *named) + 1, dtype=np.int32)
     places[named] = np.arange(1, len(named) + 1)
     return np.asarray(places[codes])
 
 
-def _labels(ladder: Any) -> dict[str, dict[str, Any]]:
+def _members_of_labels(ladder: Any) -> dict[str, dict[str, Any]]:
     """Return the labels of a hierarchy that does not follow from the data with all that they cover."""
     if not isinstance(ladder, Hierarchy):
         return {}
@@ -341,108 +350,113 @@ def _labels(ladder: Any) -> dict[str, dict[str, Any]]:
     return {label: {"covers": each} for label, each in covers.items() if each and label != cells.SUPPRESSED}
 
 
-def _of_sets(separator: str | None) -> str:
+def _describe_separator(separator: str | None) -> str:
     """Say how sets are written."""
     return "" if separator is None else f"; values are sets: their items in order, {separator!r} between them"
 
 
-def _words(ladder: Hierarchy) -> str:
+def _describe_hierarchy(ladder: Hierarchy) -> str:
     """Say what the labels of a hierarchy are."""
     rule = ladder.rule
     if isinstance(rule, Prefix):
-        return f"the first {_joined(rule.lengths)} characters; what follows is one `*`"
+        return f"the first {_join_with_or(rule.lengths)} characters; what follows is one `*`"
     if isinstance(rule, Dates):
         return "; ".join(_UNITS[level] for level in rule.levels)
     if isinstance(rule, Times):
-        return f"intervals of {_joined(rule.minutes)} minutes"
+        return f"intervals of {_join_with_or(rule.minutes)} minutes"
     if isinstance(rule, Intervals):
-        return f"intervals {_joined(rule.width)} wide"
+        return f"intervals {_join_with_or(rule.width)} wide"
     if isinstance(rule, Tails):
         ends = [f"below {rule.low}"] * (rule.low is not None) + [f"from {rule.high} on"] * (rule.high is not None)
         return f"one group {' and one '.join(ends)}; elsewhere values, round intervals or calendar units"
     if isinstance(rule, Dictionary):
-        return f"{_joined(rule.titles(0))}, as hushtable's dictionary of {rule.of} has them"
+        return f"{_join_with_or(rule.titles(0))}, as hushtable's dictionary of {rule.of} has them"
     return "labels of its hierarchy" if rule is None else _RULES.get(rule.name, rule.name)
 
 
-def _joined(words: Sequence[Any]) -> str:
+def _join_with_or(words: Sequence[Any]) -> str:
     *first, last = map(str, words)
     return f"{', '.join(first)} or {last}" if first else last
 
 
-def _markdown(entries: Mapping[str, Any]) -> str:
+def _render_markdown(entries: Mapping[str, Any]) -> str:
     columns = entries["columns"]
     seen = [form for form in _FORMS if any(form in column.get("cells", {}) for column in columns)]
     dated = _ROUND_DATES if any(column.get("kind") in ("date", "datetime") for column in columns) else ""
     parts = [
-        translate(f"# Codebook of {_code(entries['file'])}"),
+        translate(f"# Codebook of {_escape_markdown(entries['file'])}"),
         translate(
             f"{entries['n_records']:,} records, {len(columns)} columns; written by hushtable {entries['hushtable']}. "
             f"Verified from the file: {'; '.join(entries['holds'])}."
         ),
-        _table(("column", "kind", "role", "how it was coarsened", "cells"), [_row(column) for column in columns]),
+        _render_table(
+            ("column", "kind", "role", "how it was coarsened", "cells"), [_column_row(column) for column in columns]
+        ),
         translate("Quasi-identifiers have cells of these forms:"),
         "\n".join(translate(f"- {_FORMS[form]}{dated if form == 'interval' else ''}") for form in seen),
-        *(part for column in columns if "labels" in column for part in _label_table(column, entries["file"])),
-        *(part for column in columns if "values" in column for part in _value_table(column, entries["file"])),
+        *(part for column in columns if "labels" in column for part in _render_label_table(column, entries["file"])),
+        *(part for column in columns if "values" in column for part in _render_value_table(column, entries["file"])),
     ]
     if "left_out" in entries:
-        parts.append(translate(f"Left out: {', '.join(map(_code, entries['left_out']))}."))
+        parts.append(translate(f"Left out: {', '.join(map(_escape_markdown, entries['left_out']))}."))
     return "\n\n".join(parts) + "\n"
 
 
-def _row(column: Mapping[str, Any]) -> tuple[str, ...]:
+def _column_row(column: Mapping[str, Any]) -> tuple[str, ...]:
     counted = column.get("cells", {})
     total = sum(counted.values())
     shares = ", ".join(
-        f"{'`*`' if form == 'any' else translate(form)} {translate(_rate(n / total))}" for form, n in counted.items()
+        f"{'`*`' if form == 'any' else translate(form)} {translate(_format_rate(n / total))}"
+        for form, n in counted.items()
     )
-    label = f": {_code(column['label'])}" if column.get("label") else ""
-    missing = ", ".join(map(_code, column.get("missing_values", ())))
+    label = f": {_escape_markdown(column['label'])}" if column.get("label") else ""
+    missing = ", ".join(map(_escape_markdown, column.get("missing_values", ())))
     hows = [column["how"], *([f"declared missing: {missing}"] if missing else [])]
     hows += ["cells that were not of its kind are missing"] if "odd_cells" in column else []
     kind, how = translate(column.get("kind", "as it came")), "; ".join(map(translate, hows))
-    return f"{_code(column['name'])}{label}", kind, translate(column["role"]), how, shares
+    return f"{_escape_markdown(column['name'])}{label}", kind, translate(column["role"]), how, shares
 
 
-def _rate(share: float) -> str:
+def _format_rate(share: float) -> str:
     return "under 1 %" if share < 0.01 else f"{100 * share:.0f} %"
 
 
-def _label_table(column: Mapping[str, Any], file: str) -> tuple[str, ...]:
-    rows = [(_code(label), _covered(each)) for label, each in column["labels"].items()]
-    shown = f"## {_code(column['name'])}", _table(("label", "covers"), rows[:_MOST_ROWS])
-    if len(rows) <= _MOST_ROWS:
+def _render_label_table(column: Mapping[str, Any], file: str) -> tuple[str, ...]:
+    rows = [(_escape_markdown(label), _describe_coverage(each)) for label, each in column["labels"].items()]
+    shown = f"## {_escape_markdown(column['name'])}", _render_table(("label", "covers"), rows[:_MAX_LABELS_SHOWN])
+    if len(rows) <= _MAX_LABELS_SHOWN:
         return shown
-    more, data = len(rows) - _MOST_ROWS, codebook_paths(Path(file))[1].name
-    return *shown, translate(f"{more:,} more label{'s' * (more > 1)} of this column: {_code(data)} lists all.")
+    more, data = len(rows) - _MAX_LABELS_SHOWN, codebook_paths(Path(file))[1].name
+    return *shown, translate(
+        f"{more:,} more label{'s' * (more > 1)} of this column: {_escape_markdown(data)} lists all."
+    )
 
 
-def _value_table(column: Mapping[str, Any], file: str) -> tuple[str, ...]:
-    rows = [(_code(code), _code(text)) for code, text in column["values"].items()]
-    more, data = len(rows) - _MOST_ROWS, codebook_paths(Path(file))[1].name
-    told = (translate(f"{more:,} more: {_code(data)} lists all."),) if more > 0 else ()
-    title = translate(f"## What the codes of {_code(column['name'])} mean")
-    return title, _table(("code", "meaning"), rows[:_MOST_ROWS]), *told
+def _render_value_table(column: Mapping[str, Any], file: str) -> tuple[str, ...]:
+    rows = [(_escape_markdown(code), _escape_markdown(text)) for code, text in column["values"].items()]
+    more, data = len(rows) - _MAX_LABELS_SHOWN, codebook_paths(Path(file))[1].name
+    told = (translate(f"{more:,} more: {_escape_markdown(data)} lists all."),) if more > 0 else ()
+    title = translate(f"## What the codes of {_escape_markdown(column['name'])} mean")
+    return title, _render_table(("code", "meaning"), rows[:_MAX_LABELS_SHOWN]), *told
 
 
-def _covered(each: Mapping[str, Any]) -> str:
+def _describe_coverage(each: Mapping[str, Any]) -> str:
     covers, n_rare = each["covers"], each.get("n_rare", 0)
-    said = [*map(_code, covers[:_SHOWN])]
-    if len(covers) > _SHOWN:
-        said.append(translate(f"{len(covers) - _SHOWN:,} more"))
+    said = [*map(_escape_markdown, covers[:_MAX_VALUES_SHOWN])]
+    if len(covers) > _MAX_VALUES_SHOWN:
+        said.append(translate(f"{len(covers) - _MAX_VALUES_SHOWN:,} more"))
     if n_rare:
         said.append(translate(f"{n_rare:,} rare value{'s' * (n_rare > 1)}"))
     *first, last = said or [translate(each.get("words", "nothing"))]
     return f"{', '.join(first)} {translate('and')} {last}" if first else last
 
 
-def _table(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+def _render_table(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     lines = [[*map(translate, titles)], ["---"] * len(titles), *rows]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
-def _code(text: str) -> str:
+def _escape_markdown(text: str) -> str:
     """Write a name or a value so that nothing in it is taken for Markdown or HTML."""
     plain = "".join(sign if sign.isprintable() else " " for sign in text).replace("|", "\\|")
     if "`" not in plain:

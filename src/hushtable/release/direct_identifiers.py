@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from hushtable._types import CountArray
 from hushtable.columns import Column, cells
-from hushtable.discover import enough_rows, looks_identifying
+from hushtable.discover import enough_rows, find_identifiers
 from hushtable.errors import ColumnError
 from hushtable.io import Frame
 from hushtable.recoding import Recoding
@@ -53,9 +53,9 @@ def find_shown_identifiers(
     if not names or not source.n_rows:
         return ()
     some, rows = source.select(names), enough_rows(source.n_rows)
-    looks = looks_identifying(_take(some, rows), names, by_count=False)
+    looks = find_identifiers(_take_rows(some, rows), names, by_count=False)
     if looks and len(rows) < source.n_rows:
-        looks = looks_identifying(some, [name for name, _ in looks], by_count=False)
+        looks = find_identifiers(some, [name for name, _ in looks], by_count=False)
     return tuple(
         ShownIdentifier(name, reason)
         for name, reason in looks
@@ -63,7 +63,7 @@ def find_shown_identifiers(
     )
 
 
-def _take(source: Frame | Table, rows: CountArray) -> Frame | Table:
+def _take_rows(source: Frame | Table, rows: CountArray) -> Frame | Table:
     """Return some rows; all of them where nothing is gained, or where pyarrow cannot pick rows of a type."""
     if len(rows) == source.n_rows:
         return source
@@ -76,13 +76,13 @@ def _take(source: Frame | Table, rows: CountArray) -> Frame | Table:
 def _publishes_values(recoding: Recoding, column: Column) -> bool:
     """Tell whether a published cell is a value of the column, lists or begins with one, or ends at one."""
     values = {*column.texts()}
-    _, labels = recoding.labels(column.name)
+    _, labels = recoding.format_labels(column.name)
     return any(not values.isdisjoint(_texts_in(label)) for label in labels if label is not None)
 
 
 def _texts_in(label: str) -> Sequence[str | None]:
     """Return what may be a value in a label: the whole, members, ends, and how a group's name begins."""
-    read = cells.read(label)
+    read = cells.parse_cell(label)
     ends = () if read.ends is None else (read.ends.low, read.ends.high)
     beginnings = (label[:place] for place, sign in enumerate(label) if sign == " ")
     return (label, *read.members, *ends, *beginnings)

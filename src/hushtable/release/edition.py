@@ -10,27 +10,27 @@ from typing import Any, Final
 
 import numpy as np
 
-from hushtable._types import BoolArray, CodeArray, CountArray, frozen
+from hushtable._types import BoolArray, CodeArray, CountArray, freeze_array
 from hushtable.columns import (
     SUPPRESSED,
     Column,
     ColumnSpec,
     Kind,
     cells,
-    digits,
+    convert_texts,
+    format_numbers,
+    format_values,
     from_texts,
-    gather,
-    holds,
-    integers,
+    gather_labels,
+    has_cells_of,
+    integer_series,
     map_texts,
-    mask,
-    spelled,
-    strings,
-    typed,
+    suppress_rows,
+    text_series,
     with_comma,
     with_point,
 )
-from hushtable.errors import ColumnError, InputError, VerificationError, listed
+from hushtable.errors import ColumnError, InputError, VerificationError, quote_names
 from hushtable.io import (
     Formulas,
     Frame,
@@ -38,9 +38,9 @@ from hushtable.io import (
     Writing,
     csv,
     frames,
-    measures,
+    infer_measures,
     program_of,
-    published,
+    publish_variables,
     without_remnants,
 )
 from hushtable.release import pseudonyms
@@ -48,7 +48,7 @@ from hushtable.release.pseudonyms import Pseudonyms
 from hushtable.search import check_memory
 from hushtable.tables import Table
 
-_PLAIN: Final = Writing()
+_DEFAULT_WRITING: Final = Writing()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -74,7 +74,7 @@ class Rewritten:
     are_values: bool = False
 
     def __post_init__(self) -> None:
-        frozen(self.codes)
+        freeze_array(self.codes)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -128,7 +128,7 @@ class Edition:
                 f"a row for each of {frame.n_records} records",
                 "write the release to a file, which holds less of it at a time.",
             )
-        return frame.one_by_one().native
+        return frame.with_row_per_record().native
 
     def frame(self) -> Frame:
         """Return the published table as a frame, with nothing left of what is not in it.
@@ -140,23 +140,23 @@ class Edition:
         frame = self.source.select(self.columns)
         kept: Any = slice(None) if self.rows is None else self.rows
         frame = frame if self.rows is None else frame.take(self.rows)
-        columns = {name: _cells(each, kept) for name, each in self.rewritten.items()}
+        columns = {name: _publish_cells(each, kept) for name, each in self.rewritten.items()}
         for name, stars in self.starred.items():
-            columns[name] = mask(frame.column(name), stars[kept], name)
-        added = {name: integers(name, numbers) for name, numbers in self.added.items()}
+            columns[name] = suppress_rows(frame.column(name), stars[kept], name)
+        added = {name: integer_series(name, numbers) for name, numbers in self.added.items()}
         frame = frame.with_columns({**columns, **added})
         # What was said of the source's cells is not true of what is published in their place.
         frame = replace(frame, specs={name: spec for name, spec in frame.specs.items() if name not in self.rewritten})
         # What stands for several records would link them.
-        frame = frame.one_by_one() if self.pseudonyms and self.pseudonyms.fresh else frame
+        frame = frame.with_row_per_record() if self.pseudonyms and self.pseudonyms.fresh else frame
         frame = pseudonyms.pseudonymize(frame, self.pseudonyms) if self.pseudonyms else frame
         frame = without_remnants(frame, rows_are_gone=self.rows is not None)
-        return replace(frame, variables=self._variables(frame)) if frame.variables or self.labels else frame
+        return replace(frame, variables=self._publish_variables(frame)) if frame.variables or self.labels else frame
 
-    def _variables(self, frame: Frame) -> Mapping[str, Variable]:
+    def _publish_variables(self, frame: Frame) -> Mapping[str, Variable]:
         """Return what a file of a statistics program may say of what is published."""
         forms = {
-            name: {_form(text) for text in each.texts if text is not None} for name, each in self.rewritten.items()
+            name: {_cell_form(text) for text in each.texts if text is not None} for name, each in self.rewritten.items()
         }
         forms |= {name: {"any"} for name in self.starred}
         forms |= {name: set() for name in (self.pseudonyms.columns if self.pseudonyms else ())}
@@ -164,7 +164,7 @@ class Edition:
             name: replace(frame.variables.get(name, Variable()), label=text) for name, text in self.labels.items()
         }
         known = {name: each for name, each in {**frame.variables, **labelled}.items() if name in frame.columns}
-        return published(known, frame.column, forms)
+        return publish_variables(known, frame.column, forms)
 
     def select(self, names: Sequence[str]) -> Edition:
         """Return the edition of some of the published columns."""
@@ -181,7 +181,7 @@ class Edition:
         columns, codes = list(source.columns), source.codes.copy()
         for name, each in self.rewritten.items():
             used = np.unique(each.codes if self.rows is None else each.codes[self.rows])
-            column, code_of_text = _coded(name, each, used)
+            column, code_of_text = _encode_rewritten(name, each, used)
             columns[source.index(name)], codes[source.index(name)] = column, code_of_text[each.codes]
         for name, rows in self.starred.items():
             j, column = source.index(name), source.column(name)
@@ -191,7 +191,7 @@ class Edition:
         table = Table(tuple(columns), codes, source.counts).select(self.columns)
         table = table if self.rows is None else table.take(self.rows)
         table = _with_numbers(table, self.added)
-        table = table.one_by_one() if self.pseudonyms and self.pseudonyms.fresh else table
+        table = table.with_row_per_record() if self.pseudonyms and self.pseudonyms.fresh else table
         table = pseudonyms.pseudonymize_table(table, self.pseudonyms) if self.pseudonyms else table
         return table.without_unused()
 
@@ -212,7 +212,7 @@ class Edition:
             if name in with_comma:
                 cells = cells.str.replace(",", ".", literal=True)
             starred = self.starred[name][taken] if name in self.starred else None
-            if not holds(cells, source, but=starred):
+            if not has_cells_of(cells, source, but=starred):
                 raise VerificationError(
                     f"column {name!r} is kept as it is, but the written file would hold other cells; nothing is "
                     "written.",
@@ -227,7 +227,7 @@ class Edition:
         rows = rows[counts[rows] > 0]
         return np.repeat(rows, counts[rows]) if self.pseudonyms and self.pseudonyms.fresh else rows
 
-    def for_file(self, path: Path, writing: Writing = _PLAIN) -> tuple[Frame, tuple[str, ...]]:
+    def build_file_frame(self, path: Path, writing: Writing = _DEFAULT_WRITING) -> tuple[Frame, tuple[str, ...]]:
         """Return the published table as a file holds it, and the columns whose numbers have decimal commas there.
 
         Raises
@@ -235,8 +235,8 @@ class Edition:
         InputError
             Labels have commas between digits, or cells are refused that a spreadsheet would run.
         """
-        frame = self._of_kind(path)
-        with_comma = self._numbers(frame) if writing.decimal == "," else ()
+        frame = self._type_for_file(path)
+        with_comma = self._find_number_columns(frame) if writing.decimal == "," else ()
         if frames.file_kind(path) != "csv":
             # Other files hold numbers, which have no mark.
             with_comma = tuple(name for name in with_comma if frame.text(name) is not None)
@@ -245,19 +245,19 @@ class Edition:
             frame = _without_formulas(frame, writing.formulas)
         return frame, with_comma
 
-    def _of_kind(self, path: Path) -> Frame:
+    def _type_for_file(self, path: Path) -> Frame:
         """Return the published table as a file of a kind has it: text, or what was read as text typed again."""
         program = program_of(path)
         frame, texts = self.frame().without_declared(program), self.as_text
         if frames.file_kind(path) == "csv":
             texts = (*texts, *(name for name, each in self.rewritten.items() if each.are_values))
-        frame = frame.with_columns({name: spelled(frame.column(name), name) for name in texts})
+        frame = frame.with_columns({name: format_values(frame.column(name), name) for name in texts})
         if frames.file_kind(path) != "csv":
             hidden = self.pseudonyms.columns if self.pseudonyms else ()
             specs = {name: _spec_of(each.kind) for name, each in self.rewritten.items()}
             names = [name for name in frame.columns if name not in (*self.as_text, *hidden)]
             names = names if frame.is_text else [name for name in names if name in self._columns_with_tags]
-            frame = frame.typed({name: specs.get(name) for name in names})
+            frame = frame.with_types({name: specs.get(name) for name in names})
         return frame if program is None else replace(frame, variables=self._describe_measures(frame))
 
     @property
@@ -274,7 +274,7 @@ class Edition:
             kinds |= {column.name: column.kind for column in self.source.columns}
         kinds |= {name: each.kind for name, each in self.rewritten.items()}
         columns = {name: frame.column(name) for name in frame.columns}
-        by_kind = measures(columns, kinds)
+        by_kind = infer_measures(columns, kinds)
         said = self._source_variables
         return by_kind | {
             name: each if name in said else replace(by_kind[name], label=each.label)
@@ -286,7 +286,7 @@ class Edition:
         """What a file of a statistics program says of the source's columns."""
         return self.source.variables if isinstance(self.source, Frame) else {}
 
-    def _numbers(self, frame: Frame) -> tuple[str, ...]:
+    def _find_number_columns(self, frame: Frame) -> tuple[str, ...]:
         """Return the columns whose numbers are not written as they came: rewritten ones, and floats."""
         hidden = (*self.as_text, *(self.pseudonyms.columns if self.pseudonyms else ()))
         rewritten = {name for name, each in self.rewritten.items() if each.kind in ("integer", "decimal")}
@@ -303,10 +303,10 @@ class Edition:
         return dtype.is_float() or dtype.is_decimal()
 
 
-def _cells(rewritten: Rewritten, rows: Any) -> Any:
+def _publish_cells(rewritten: Rewritten, rows: Any) -> Any:
     """Return what a column publishes in some rows."""
-    cells = gather(rewritten.texts, rewritten.codes[rows])
-    return typed(cells, _spec_of(rewritten.kind)) if rewritten.are_values else cells
+    cells = gather_labels(rewritten.texts, rewritten.codes[rows])
+    return convert_texts(cells, _spec_of(rewritten.kind)) if rewritten.are_values else cells
 
 
 def _spec_of(kind: Kind) -> ColumnSpec:
@@ -314,7 +314,7 @@ def _spec_of(kind: Kind) -> ColumnSpec:
     return ColumnSpec(kind, decimal="." if kind in ("integer", "decimal") else None)
 
 
-def _coded(name: str, rewritten: Rewritten, used: CodeArray) -> tuple[Column, CodeArray]:
+def _encode_rewritten(name: str, rewritten: Rewritten, used: CodeArray) -> tuple[Column, CodeArray]:
     """Return what a column publishes, coded, and the code of every text; it is typed where no text in use is a star."""
     # A missing cell has the empty text, which is coded as missing.
     texts = [text or "" for text in rewritten.texts]
@@ -328,7 +328,7 @@ def _coded(name: str, rewritten: Rewritten, used: CodeArray) -> tuple[Column, Co
 def _with_commas(frame: Frame, names: tuple[str, ...]) -> Frame:
     """Write the numbers of some columns with decimal commas."""
 
-    def written(cell: str) -> str:
+    def to_comma(cell: str) -> str:
         if with_point(with_comma(cell)) != cell:
             raise InputError(
                 "a column of numbers has labels in which a comma stands between two digits.",
@@ -336,29 +336,30 @@ def _with_commas(frame: Frame, names: tuple[str, ...]) -> Frame:
             )
         return with_comma(cell)
 
-    texts = {name: digits(frame.column(name), name) for name in names}
-    return frame.with_columns({name: map_texts(each, written, name) for name, each in texts.items()})
+    texts = {name: format_numbers(frame.column(name), name) for name in names}
+    return frame.with_columns({name: map_texts(each, to_comma, name) for name, each in texts.items()})
 
 
 def _without_formulas(frame: Frame, given: Formulas) -> Frame:
     """Hide what a spreadsheet would run in the cells and names of a table, or refuse it."""
     columns = {name: frame.column(name) for name in frame.columns}
     if given == "refuse":
-        found = csv.count(columns, frame.counts)
+        found = csv.count_formulas(columns, frame.counts)
         if found:
             raise InputError(
-                f"columns {listed(found)} hold {sum(found.values()):,} cells or names that a spreadsheet would run: "
+                f"columns {quote_names(found)} hold {sum(found.values()):,} cells or names that a spreadsheet would "
+                "run: "
                 "they begin with =, +, - or @ and are no numbers.",
                 hint="write with formulas='escape' (`write: {formulas: escape}` in a policy), or change them.",
             )
         return frame
-    frame = frame.with_columns({name: csv.hidden(each) for name, each in columns.items()})
-    names = csv.hidden(strings("", frame.columns)).to_list()
+    frame = frame.with_columns({name: csv.escape_formulas(each) for name, each in columns.items()})
+    names = csv.escape_formulas(text_series("", frame.columns)).to_list()
     return replace(frame, data=frame.data.rename(dict(zip(frame.columns, names, strict=True))))
 
 
-def _form(text: str) -> str:
-    cell = cells.read(text)
+def _cell_form(text: str) -> str:
+    cell = cells.parse_cell(text)
     return "range" if cell.ends is not None and str(cell.ends.low).endswith(SUPPRESSED) else cell.form
 
 

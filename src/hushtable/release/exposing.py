@@ -13,13 +13,20 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from hushtable.claims import group
-from hushtable.discover import MOST_ROWS, Determined, Named, added, has_room_for_names, look_for_names
+from hushtable.claims import group_rows
+from hushtable.discover import MAX_ROWS, Determined, Named, has_room_for_names, look_for_names, sum_name_counts
 from hushtable.errors import ColumnError, ExposureError, TooManyRowsError
 from hushtable.io import Dialect
 from hushtable.release import linking
 from hushtable.release.direct_identifiers import find_shown_identifiers
-from hushtable.release.exposure import Exposure, ExposureLimit, KeptColumns, Uniques, measure_exposure, undoing
+from hushtable.release.exposure import (
+    Exposure,
+    ExposureLimit,
+    KeptColumns,
+    Uniques,
+    find_undoing_columns,
+    measure_exposure,
+)
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -27,10 +34,10 @@ if TYPE_CHECKING:
     from hushtable.release.origin import Origin, PublishedCells
     from hushtable.release.release import Release
 
-_HELD: Final = 2**20  # distinct rows of kept columns past which they are counted on the disk
+_MAX_ROWS_HELD: Final = 2**20  # distinct rows of kept columns past which they are counted on the disk
 
 
-def expose(
+def measure_kept_columns(
     release: Release, limit: ExposureLimit, accepted: Mapping[str, str] | None, *, is_enforced: bool
 ) -> Exposure:
     """Measure who is found by the columns that are kept; see `Release.with_exposure`."""
@@ -55,7 +62,7 @@ def look_at_draft(release: Release, draft: Path, dialect: Dialect | None) -> dic
     # Whose record a row is, the draft may not tell.
     if known is None or not known.columns or release.person not in (None, *release.columns):
         return {}
-    written = release.origin.draft(draft, dialect)
+    written = release.origin.open_draft(draft, dialect)
     counting = _Counting(release, written, known.limit, known.accepted, known.is_enforced)
     exposure = replace(
         counting.measure_alone(None),
@@ -66,7 +73,7 @@ def look_at_draft(release: Release, draft: Path, dialect: Dialect | None) -> dic
         linkage=known.linkage,
         identifiers=known.identifiers,
     )
-    exposure.raise_if_refused()
+    exposure.raise_if_unpublishable()
     return {"exposure": exposure.to_dict()}
 
 
@@ -77,7 +84,7 @@ def _expose_rows(
     names, suppressed = release.source.names, release.suppressed
     gone = (*release.removed, *release.pseudonymized)
     others = [name for name in names if name not in (*release.quasi_identifiers, *release.sensitive, *gone)]
-    classes = release.recoding.combinations()[release.partition.labels]
+    classes = release.recoding.number_combinations()[release.partition.labels]
     exposure = measure_exposure(
         release.source,
         np.where(suppressed, np.int32(-1), classes) if release.drops_suppressed else classes,
@@ -95,7 +102,7 @@ def _expose_rows(
     )
     kept = [name for name in names if name in (*release.sensitive, *others)]
     shown = find_shown_identifiers(release.source, kept, release.recoding)
-    return replace(exposure, linkage=linking.linkage(release), identifiers=shown)
+    return replace(exposure, linkage=linking.measure_release_linkage(release), identifiers=shown)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,18 +126,18 @@ class _Counting:
             alone = self.measure_alone(None if cells.is_published.all() else cells)
             measured = replace(alone, told=told, told_to=told_to)
         if cells.counts is not None and measured.n_records != int(cells.counts[cells.is_published].sum()):
-            from hushtable.io import changed
+            from hushtable.io import change_error
 
-            raise changed()
+            raise change_error()
         is_linked = release.person in release.columns and release.person not in release.fresh
         return replace(
             measured,
             named=self._find_names(cells),
             determined=self._find_determined(),
             identifiers=find_shown_identifiers(
-                self.origin.head(MOST_ROWS).told(release.specs), self._kept_columns, release.recoding
+                self.origin.head(MAX_ROWS).with_specs(release.specs), self._kept_columns, release.recoding
             ),
-            linkage=linking.linkage(release.distinct) if is_linked else None,
+            linkage=linking.measure_release_linkage(release.distinct) if is_linked else None,
         )
 
     def _check_pseudonyms(self) -> None:
@@ -139,7 +146,7 @@ class _Counting:
         for name in release.pseudonyms.keyed if release.pseudonyms else ():
             if name in (release.person, *self.accepted):
                 continue
-            counted = self.origin.collapse((name,)).told(release.specs)
+            counted = self.origin.collapse((name,)).with_specs(release.specs)
             is_known = counted.values(name).is_not_null().to_numpy()
             if (counted.records[is_known] > 1).any():
                 raise ExposureError(
@@ -171,13 +178,15 @@ class _Counting:
             rows = (
                 cells.frame(names)
                 if is_held
-                else self.origin.collapse(names, replace(cells, columns=names), most_rows=_HELD, as_written=shown)
+                else self.origin.collapse(
+                    names, replace(cells, columns=names), most_rows=_MAX_ROWS_HELD, as_written=shown
+                )
             )
         except (TooManyRowsError, ColumnError):
             return None
         return measure_exposure(
-            rows.told(release.source.frame().specs),
-            group(rows, quasi_identifiers, (), None).labels.astype(np.int32),
+            rows.with_specs(release.source.frame().specs),
+            group_rows(rows, quasi_identifiers, (), None).labels.astype(np.int32),
             KeptColumns([name for name in kept if name not in release.sensitive], release.sensitive),
             person=person,
             limit=self.limit,
@@ -192,11 +201,11 @@ class _Counting:
         """
         if self.release.person or self.origin.writes_by_itself:
             return (), 0
-        from hushtable.release.hashed_counts import unique_within
+        from hushtable.release.hashed_counts import count_unique_in_classes
 
         names = (*self.release.quasi_identifiers, *self._kept_columns)
-        batches = self.origin.batches(replace(cells, columns=names))
-        return unique_within(batches, self.release.quasi_identifiers, self._kept_columns)
+        batches = self.origin.publish_batches(replace(cells, columns=names))
+        return count_unique_in_classes(batches, self.release.quasi_identifiers, self._kept_columns)
 
     def measure_alone(self, cells: PublishedCells | None) -> Exposure:
         """Measure what the kept columns find by themselves, in what an origin holds or publishes by cells."""
@@ -207,7 +216,7 @@ class _Counting:
         source, names = release.source.frame(), (*others, *persons)
         narrow = cells and replace(cells, columns=names)
         # By persons nothing is counted on the disk, and an engine groups by itself.
-        held = {} if persons or origin.groups_by_itself else {"most_rows": _HELD}
+        held = {} if persons or origin.groups_by_itself else {"most_rows": _MAX_ROWS_HELD}
         try:
             counted = (
                 origin.collapse(names, narrow, **held, as_written=[name for name in others if name != person])
@@ -217,9 +226,11 @@ class _Counting:
         except (TooManyRowsError, ColumnError) as error:
             if persons or origin.writes_by_itself:
                 raise type(error)(f"while counting who is unique on the columns that are kept: {error}") from None
-            return self._on_disk(origin.raw_batches(names) if narrow is None else origin.batches(narrow), names)
+            return self._measure_on_disk(
+                origin.raw_batches(names) if narrow is None else origin.publish_batches(narrow), names
+            )
         measured = measure_exposure(
-            counted.told(source.specs),
+            counted.with_specs(source.specs),
             np.zeros(counted.n_rows, dtype=np.int32),
             KeptColumns(others),
             person=person,
@@ -228,12 +239,12 @@ class _Counting:
         )
         return replace(measured, told=(), told_to=0, accepted=dict(self.accepted))
 
-    def _on_disk(self, batches: Iterable[pa.Table], names: tuple[str, ...]) -> Exposure:
+    def _measure_on_disk(self, batches: Iterable[pa.Table], names: tuple[str, ...]) -> Exposure:
         """Measure columns that have too many rows to hold, or types that cannot be grouped."""
-        from hushtable.release.hashed_counts import unique_records
+        from hushtable.release.hashed_counts import count_unique_records
 
         limit, most = self.limit, self.limit.rate if self.is_enforced else 1.0
-        n_records, n_unique, sets, complete_to = unique_records(batches, names, limit.columns, most)
+        n_records, n_unique, sets, complete_to = count_unique_records(batches, names, limit.columns, most)
         return Exposure(
             n_records=n_records,
             columns=names,
@@ -253,7 +264,7 @@ class _Counting:
         release = self.release
         others = [name for name in self._kept_columns if name not in release.sensitive]
         columns = KeptColumns(others, release.sensitive, generalized=release.generalized)
-        return undoing(self.origin.head(MOST_ROWS).told(release.specs), columns)
+        return find_undoing_columns(self.origin.head(MAX_ROWS).with_specs(release.specs), columns)
 
     def _find_names(self, cells: PublishedCells) -> tuple[Named, ...]:
         """Count the records that name people in kept columns, in a pass over those that hold text."""
@@ -270,6 +281,6 @@ class _Counting:
         parts = (
             [self.origin.collapse(cells.columns, cells)]
             if self.origin.writes_by_itself
-            else map(frame_of, self.origin.batches(cells))
+            else map(frame_of, self.origin.publish_batches(cells))
         )
-        return added(look_for_names(part, texts, identifiers) for part in parts)
+        return sum_name_counts(look_for_names(part, texts, identifiers) for part in parts)

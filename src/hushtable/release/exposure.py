@@ -19,23 +19,23 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from hushtable._types import BoolArray, CodeArray, CountArray, frozen
+from hushtable._types import BoolArray, CodeArray, CountArray, freeze_array
 from hushtable.claims import Linkage
 from hushtable.columns import series, text_codes
 from hushtable.discover import Determined, Named, enough_rows, find_determined, look_for_names
-from hushtable.errors import ColumnError, ExposureError, InputError, check_whole, listed
+from hushtable.errors import ColumnError, ExposureError, InputError, check_whole, quote_names
 from hushtable.io import Frame
 from hushtable.kernels import group
 from hushtable.kernels.class_profile import class_ranges
 from hushtable.release.direct_identifiers import ShownIdentifier
 from hushtable.search import Budget
-from hushtable.tables import FEWEST_RECORDS, Table, lattice, partitions
+from hushtable.tables import FEWEST_RECORDS, Table, iterate_partitions, lattice
 from hushtable.wording import careful
 
 # Column sets times rows, not seconds: whether a file is written may not depend on the machine.
-_MOST_WALKED: Final = 10**9
-_MOST_PAIRED: Final = 5 * 10**6
-_HANDFUL: Final = 5
+_MAX_ROWS_WALKED: Final = 10**9
+_MAX_PAIRED_RECORDS: Final = 5 * 10**6
+_MAX_SETS_SHOWN: Final = 5
 
 
 class Uniques(NamedTuple):
@@ -177,7 +177,7 @@ class Exposure:
     @property
     def fault(self) -> str:
         """What is above the limit, and on which columns."""
-        named = "; ".join(f"{each.n_records:,} on {listed(each.columns)}" for each in self.sets)
+        named = "; ".join(f"{each.n_records:,} on {quote_names(each.columns)}" for each in self.sets)
         return f"{self.sentence}: {self.rate:.2%}, above the limit of {self.limit.rate:.2%} ({named})."
 
     @property
@@ -198,39 +198,39 @@ class Exposure:
         names = [each.column for each in self.refused_identifiers]
         raise ExposureError(
             f"nothing is written: {self.identifiers_fault}",
-            hint=f"leave {listed(names)} out (role identifier); or say why the cells may be published, as "
+            hint=f"leave {quote_names(names)} out (role identifier); or say why the cells may be published, as "
             f'accept: {{{names[0]!r}: "a reason"}} in the policy, accept={{...}} in Python.',
         )
 
     @property
-    def naming(self) -> tuple[Named, ...]:
+    def refused_names(self) -> tuple[Named, ...]:
         """The columns that name people in more records than the limit allows, without those that were accepted."""
         return tuple(
             each for each in self.named if each.n_records > self.limit.named and each.column not in self.accepted
         )
 
     @property
-    def naming_fault(self) -> str:
+    def names_fault(self) -> str:
         """Which columns name people, in how many records."""
         named = "; ".join(
-            f"{each.column!r} in {each.n_records:,} of {self.n_records:,} ({each.what})" for each in self.naming
+            f"{each.column!r} in {each.n_records:,} of {self.n_records:,} ({each.what})" for each in self.refused_names
         )
         return f"kept columns name people, in more records than the limit of {self.limit.named:,}: {named}."
 
-    def raise_if_naming(self) -> None:
+    def raise_if_names(self) -> None:
         """Raise ExposureError where kept cells name people."""
-        if not self.naming:
+        if not self.refused_names:
             return
-        suspect = self.naming[0].column
+        suspect = self.refused_names[0].column
         raise ExposureError(
-            f"nothing is written: {self.naming_fault}",
-            hint=f"leave {listed([each.column for each in self.naming])} out (role identifier); or say why "
+            f"nothing is written: {self.names_fault}",
+            hint=f"leave {quote_names([each.column for each in self.refused_names])} out (role identifier); or say why "
             "the names may "
             f'be published, as accept: {{{suspect!r}: "a reason"}} in the policy, accept={{...}} in Python.',
         )
 
     @property
-    def undoing(self) -> tuple[Determined, ...]:
+    def refused_dependences(self) -> tuple[Determined, ...]:
         """The columns of role other that undo what was generalized, without those that were accepted.
 
         Of a sensitive column it is told only: models judge what its cells say of a class.
@@ -238,26 +238,26 @@ class Exposure:
         return tuple(each for each in self.determined if each.column in self.columns)
 
     @property
-    def undoing_fault(self) -> str:
+    def dependences_fault(self) -> str:
         """Which columns undo which generalization."""
-        said = "; ".join(each.sentence for each in self.undoing)
+        said = "; ".join(each.sentence for each in self.refused_dependences)
         return f"kept columns undo what was generalized: {said}. Their exact cells take classes apart."
 
-    def raise_if_undoing(self) -> None:
+    def raise_if_dependences(self) -> None:
         """Raise ExposureError where a kept column undoes what was generalized."""
-        if not self.undoing:
+        if not self.refused_dependences:
             return
-        names = listed([each.column for each in self.undoing])
+        names = quote_names([each.column for each in self.refused_dependences])
         raise ExposureError(
-            f"nothing is written: {self.undoing_fault}",
+            f"nothing is written: {self.dependences_fault}",
             hint=f"give {names} the role quasi-identifier, or leave it out (role identifier); or say in the policy why "
-            f'it may stay, as accept: {{{self.undoing[0].column!r}: "a reason"}}.',
+            f'it may stay, as accept: {{{self.refused_dependences[0].column!r}: "a reason"}}.',
         )
 
     def raise_if_above(self) -> None:
         """Raise ExposureError for what a policy refuses: names in kept cells, too many uniques, what is undone."""
-        self.raise_if_naming()
-        self.raise_if_undoing()
+        self.raise_if_names()
+        self.raise_if_dependences()
         if not self.is_above:
             return
         held: Counter[str] = Counter()
@@ -270,7 +270,7 @@ class Exposure:
             f'identifier; or say in the policy why nobody knows them, as accept: {{{suspect!r}: "a reason"}}.',
         )
 
-    def raise_if_refused(self) -> None:
+    def raise_if_unpublishable(self) -> None:
         """Raise ExposureError where the release must not be written.
 
         A published column looks like a direct identifier; more persons are found by several records than the limit
@@ -287,13 +287,18 @@ class Exposure:
             )
         if self.is_enforced:
             self.raise_if_above()
-        self.raise_if_naming()
+        self.raise_if_names()
 
     def lines(self) -> list[str]:
         """Say what was measured, the most dangerous first: names, counts and the reasons given, no cell."""
-        return [*self.against(), *self.told_lines(), *self.tested_lines(), *self.accepted_lines()]
+        return [
+            *self.describe_dangers(),
+            *self.describe_joint_uniques(),
+            *self.describe_tests(),
+            *self.describe_acceptances(),
+        ]
 
-    def against(self) -> list[str]:
+    def describe_dangers(self) -> list[str]:
         """Say what speaks against publishing: who is linked, named, or unique on kept columns, and what is undone."""
         alone = [self.sentence] if self.n_unique else []
         if not self.complete:
@@ -306,11 +311,11 @@ class Exposure:
         shown = [f"{each.column} looks like a direct identifier ({each.reason})" for each in self.identifiers]
         return [*shown, *(self.linkage.lines() if self.linkage else []), *named, *undone, *alone]
 
-    def tested_lines(self) -> list[str]:
+    def describe_tests(self) -> list[str]:
         """Say what was tested where it found nobody."""
         return [self.sentence] if self.columns and not self.n_unique else []
 
-    def told_lines(self) -> list[str]:
+    def describe_joint_uniques(self) -> list[str]:
         """Say whom those find who know more."""
         if not self.told_to:
             lacking = (
@@ -326,7 +331,7 @@ class Exposure:
             for each in (*most[0][:3], *most[1][:1])
         ]
 
-    def accepted_lines(self) -> list[str]:
+    def describe_acceptances(self) -> list[str]:
         """Say which columns were vouched for, and why."""
         return [f"accepted: {name} ({reason})" for name, reason in self.accepted.items()]
 
@@ -373,7 +378,7 @@ class Exposure:
         )
 
 
-_AS_USUAL: Final = ExposureLimit()
+_DEFAULT_LIMIT: Final = ExposureLimit()
 
 
 @dataclass(frozen=True, slots=True)
@@ -405,7 +410,7 @@ def measure_exposure(
     *,
     starred: BoolArray | None = None,
     person: str | None = None,
-    limit: ExposureLimit = _AS_USUAL,
+    limit: ExposureLimit = _DEFAULT_LIMIT,
     accepted: Mapping[str, str] | None = None,
     is_enforced: bool = False,
 ) -> Exposure:
@@ -449,7 +454,7 @@ def measure_exposure(
     >>> found.told[0]
     Uniques(columns=('ward',), n_records=2)
     """
-    coded = {name: _codes(source, name) for name in (*columns.others, *columns.sensitive)}
+    coded = {name: _encode_cells(source, name) for name in (*columns.others, *columns.sensitive)}
     named = look_for_names(
         source,
         tuple(coded),
@@ -459,7 +464,7 @@ def measure_exposure(
         codes=coded,
     )
     rows = np.flatnonzero(classes >= 0)
-    counts = frozen(source.records[rows])
+    counts = freeze_array(source.records[rows])
     codes = {name: each[rows] for name, each in coded.items()}
     if starred is not None:
         for name in columns.sensitive:
@@ -468,11 +473,11 @@ def measure_exposure(
     tested = {name: codes[name] for name in columns.others if name not in reasons}
     persons = None if person is None else persons_of(source, person)[rows]
     n_unique, sets, complete_to = (
-        _alone(tested, counts, limit.columns)
+        _count_uniques(tested, counts, limit.columns)
         if persons is None
-        else _alone_of_persons(tested, counts, persons, limit.columns)
+        else _count_uniques_by_person(tested, counts, persons, limit.columns)
     )
-    told, told_to = _told(classes[rows], codes, counts, persons)
+    told, told_to = _count_joint_uniques(classes[rows], codes, counts, persons)
     return Exposure(
         n_records=int(counts.sum()),
         columns=tuple(tested),
@@ -486,11 +491,11 @@ def measure_exposure(
         complete=complete_to >= min(limit.columns, len(tested)),
         complete_to=complete_to,
         named=named,
-        determined=undoing(source, columns),
+        determined=find_undoing_columns(source, columns),
     )
 
 
-def undoing(source: Frame | Table, columns: KeptColumns) -> tuple[Determined, ...]:
+def find_undoing_columns(source: Frame | Table, columns: KeptColumns) -> tuple[Determined, ...]:
     """Find kept columns that undo what was generalized, in at most 20,000 rows evenly from all of them.
 
     Of sensitive columns numbers and dates alone, which are never a model's few categories.
@@ -500,7 +505,9 @@ def undoing(source: Frame | Table, columns: KeptColumns) -> tuple[Determined, ..
         return ()
     rows = enough_rows(source.n_rows)
     some = source.select([*generalized, *others, *sensitive]).take(rows)
-    read = {name: table for name in (*generalized, *others, *sensitive) if (table := _coded(some, name)) is not None}
+    read = {
+        name: table for name in (*generalized, *others, *sensitive) if (table := _encode_column(some, name)) is not None
+    }
     kept = [*others, *(name for name in sensitive if name in read and read[name].columns[0].is_measured)]
     names = [name for name in (*generalized, *kept) if name in read]
     coded = Table(
@@ -513,7 +520,7 @@ def undoing(source: Frame | Table, columns: KeptColumns) -> tuple[Determined, ..
     )
 
 
-def _coded(some: Frame | Table, name: str) -> Table | None:
+def _encode_column(some: Frame | Table, name: str) -> Table | None:
     """Code a column by its values; None where they cannot be compared."""
     try:
         return Table.encode(some, [name])
@@ -521,7 +528,7 @@ def _coded(some: Frame | Table, name: str) -> Table | None:
         return None
 
 
-def _codes(source: Frame | Table, name: str) -> CodeArray:
+def _encode_cells(source: Frame | Table, name: str) -> CodeArray:
     """Code a column by its cells; where they cannot be read, no two are equal."""
     if isinstance(source, Table):
         codes: CodeArray = source.codes[source.index(name)]
@@ -534,96 +541,98 @@ def _codes(source: Frame | Table, name: str) -> CodeArray:
 
 def persons_of(source: Frame | Table, name: str) -> CodeArray:
     """Code whose record a row is; -1 is nobody."""
-    return _codes(source, name) if isinstance(source, Table) else text_codes(source.values(name), name)
+    return _encode_cells(source, name) if isinstance(source, Table) else text_codes(source.values(name), name)
 
 
-def _alone(codes: Mapping[str, CodeArray], counts: CountArray, max_size: int) -> tuple[int, tuple[Uniques, ...], int]:
+def _count_uniques(
+    codes: Mapping[str, CodeArray], counts: CountArray, max_size: int
+) -> tuple[int, tuple[Uniques, ...], int]:
     """Count the records that are unique on few columns; return also on which, and to what size no set is missing."""
     max_size = min(max_size, len(codes))
     if not max_size:
         return 0, (), 0
     names = _many_values_first(codes)
-    distinct, n_records = _distinct(np.array([codes[name] for name in names]), counts)
-    widths, sizes = _widths(distinct), range(1, max_size + 1)
-    most_sets = max(1, _MOST_WALKED // max(1, len(n_records)))
+    distinct, n_records = _collapse_rows(np.array([codes[name] for name in names]), counts)
+    widths, sizes = _code_widths(distinct), range(1, max_size + 1)
+    most_sets = max(1, _MAX_ROWS_WALKED // max(1, len(n_records)))
     is_bounded = sum(math.comb(len(names), size) for size in sizes) > most_sets
-    walked = lattice.first_smallest(
-        lattice.grid(distinct, widths, n_records, n_records, sizes),
+    walked = lattice.find_smallest_sets(
+        lattice.build_grid(distinct, widths, n_records, n_records, sizes),
         budget=Budget(nodes=most_sets) if is_bounded else None,
     )
-    paths, n_first = _distinct(walked.paths.T.astype(np.int32), np.ones(len(walked.rows), dtype=np.int64))
-    most = sorted((-n, path) for n, path in zip(n_first.tolist(), paths.T.tolist(), strict=True))[:_HANDFUL]
+    paths, n_first = _collapse_rows(walked.paths.T.astype(np.int32), np.ones(len(walked.rows), dtype=np.int64))
+    most = sorted((-n, path) for n, path in zip(n_first.tolist(), paths.T.tolist(), strict=True))[:_MAX_SETS_SHOWN]
     sets = sorted([j for j in path if j >= 0] for _, path in most)
     found = [
-        Uniques(tuple(names[j] for j in path), _n_alone(*parted, n_records))
-        for path, parted in zip(sets, partitions(distinct, widths, sets), strict=True)
+        Uniques(tuple(names[j] for j in path), _count_lone_records(*parted, n_records))
+        for path, parted in zip(sets, iterate_partitions(distinct, widths, sets), strict=True)
     ]
     return len(walked.rows), tuple(sorted(found, key=_small_first)), walked.complete_to
 
 
-def _alone_of_persons(
+def _count_uniques_by_person(
     codes: Mapping[str, CodeArray], counts: CountArray, persons: CodeArray, max_size: int
 ) -> tuple[int, tuple[Uniques, ...], int]:
-    """Count the records whose cells in few columns no second person has; else as `_alone`."""
+    """Count the records whose cells in few columns no second person has; else as `_count_uniques`."""
     names, n_rows = _many_values_first(codes), len(counts)
     n_sets = np.cumsum([math.comb(len(names), size) for size in range(1, min(max_size, len(names)) + 1)])
-    kept = [size for size, n in enumerate(n_sets.tolist(), start=1) if n * n_rows <= _MOST_WALKED]
+    kept = [size for size, n in enumerate(n_sets.tolist(), start=1) if n * n_rows <= _MAX_ROWS_WALKED]
     if not kept:
         return 0, (), 0
     stacked = np.array([codes[name] for name in names])
-    widths, hit, found = _widths(stacked), np.zeros(n_rows, dtype=bool), []
+    widths, hit, found = _code_widths(stacked), np.zeros(n_rows, dtype=bool), []
     for size in kept:
         sets = list(combinations(range(len(names)), size))
-        for path, (labels, n_classes) in zip(sets, partitions(stacked, widths, sets), strict=True):
-            lone = _of_one(labels, n_classes, counts, persons)[labels]
+        for path, (labels, n_classes) in zip(sets, iterate_partitions(stacked, widths, sets), strict=True):
+            lone = _find_lone_classes(labels, n_classes, counts, persons)[labels]
             n_first = int(counts[lone & ~hit].sum())
             hit |= lone
             if n_first:
                 found.append((-n_first, path, Uniques(tuple(names[j] for j in path), int(counts[lone].sum()))))
-    most = [each for _, _, each in sorted(found)[:_HANDFUL]]
+    most = [each for _, _, each in sorted(found)[:_MAX_SETS_SHOWN]]
     return int(counts[hit].sum()), tuple(sorted(most, key=_small_first)), kept[-1]
 
 
-def _told(
+def _count_joint_uniques(
     classes: CodeArray, codes: Mapping[str, CodeArray], counts: CountArray, persons: CodeArray | None
 ) -> tuple[tuple[Uniques, ...], int]:
     """Count the records that are unique in a class by one column, and by a few pairs; return also to what size."""
     names = sorted(codes)
-    told_to = pairs_to(len(names), int(counts.sum()))
+    told_to = max_joint_columns(len(names), int(counts.sum()))
     # In the order in which each set begins like the one before it.
     sets = sorted(path for size in range(1, told_to + 1) for path in combinations(range(1, len(names) + 1), size))
     stacked = np.array([classes, *(codes[name] for name in names)])
-    parted = partitions(stacked, _widths(stacked), [(0, *path) for path in sets])
+    parted = iterate_partitions(stacked, _code_widths(stacked), [(0, *path) for path in sets])
     found = (
-        Uniques(tuple(names[j - 1] for j in path), _n_alone(*each, counts, persons))
+        Uniques(tuple(names[j - 1] for j in path), _count_lone_records(*each, counts, persons))
         for path, each in zip(sets, parted, strict=True)
     )
-    return most_told(found, len(names)), told_to
+    return choose_joint_uniques(found, len(names)), told_to
 
 
-def pairs_to(n_columns: int, n_records: int) -> int:
+def max_joint_columns(n_columns: int, n_records: int) -> int:
     """Return up to how many columns records are counted within classes: pairs only where they are few."""
-    return 2 if math.comb(n_columns, 2) * n_records <= _MOST_PAIRED else 1
+    return 2 if math.comb(n_columns, 2) * n_records <= _MAX_PAIRED_RECORDS else 1
 
 
-def most_told(found: Iterable[Uniques], n_columns: int) -> tuple[Uniques, ...]:
+def choose_joint_uniques(found: Iterable[Uniques], n_columns: int) -> tuple[Uniques, ...]:
     """Return what is told of the records that are unique within classes: all columns, then a handful of pairs."""
-    return tuple(sorted(found, key=_small_first)[: n_columns + _HANDFUL])
+    return tuple(sorted(found, key=_small_first)[: n_columns + _MAX_SETS_SHOWN])
 
 
-def _distinct(codes: CodeArray, counts: CountArray) -> tuple[CodeArray, CountArray]:
+def _collapse_rows(codes: CodeArray, counts: CountArray) -> tuple[CodeArray, CountArray]:
     """Collapse equal rows, and say how many records each is."""
-    ((labels, n_classes),) = partitions(codes, _widths(codes), [range(len(codes))])
+    ((labels, n_classes),) = iterate_partitions(codes, _code_widths(codes), [range(len(codes))])
     first = group.first_rows(labels, n_classes)
     return np.ascontiguousarray(codes[:, first]), group.class_sizes(labels, counts, n_classes)
 
 
-def _n_alone(labels: CodeArray, n_classes: int, counts: CountArray, persons: CodeArray | None = None) -> int:
+def _count_lone_records(labels: CodeArray, n_classes: int, counts: CountArray, persons: CodeArray | None = None) -> int:
     sizes = group.class_sizes(labels, counts, n_classes)
-    return int(sizes[_of_one(labels, n_classes, counts, persons)].sum())
+    return int(sizes[_find_lone_classes(labels, n_classes, counts, persons)].sum())
 
 
-def _of_one(labels: CodeArray, n_classes: int, counts: CountArray, persons: CodeArray | None) -> BoolArray:
+def _find_lone_classes(labels: CodeArray, n_classes: int, counts: CountArray, persons: CodeArray | None) -> BoolArray:
     """Tell which classes are one record, or the records of at most one person that is known."""
     if persons is None:
         return np.asarray(group.class_sizes(labels, counts, n_classes) == 1)
@@ -637,7 +646,7 @@ def _many_values_first(codes: Mapping[str, CodeArray]) -> list[str]:
     return sorted(codes, key=lambda name: (-n_values[name], name))
 
 
-def _widths(codes: CodeArray) -> list[int]:
+def _code_widths(codes: CodeArray) -> list[int]:
     widths: list[int] = (codes.max(axis=1, initial=-1) + 1).tolist()
     return widths
 

@@ -29,7 +29,7 @@ def describe_release(
         `Release.to_dict`, or what a manifest holds of it.
     """
     exposure = Exposure.from_dict(entries["exposure"]) if entries.get("exposure") else None
-    finds = [] if exposure is None else exposure.told_lines()
+    finds = [] if exposure is None else exposure.describe_joint_uniques()
     is_many = exposure is not None and exposure.n_found >= max(1, _MANY_FOUND * exposure.n_records)
     first = [f"{finds.pop(0)}: round it, leave it out, or say in the policy why nobody knows it."] if is_many else []
     return (
@@ -42,9 +42,9 @@ def describe_release(
         *_describe_columns(claim, columns, entries),
         *verdict.cautions,
         *_describe_batch(entries),
-        *([] if exposure is None else [careful(f"{line}.") for line in exposure.against()]),
+        *([] if exposure is None else [careful(f"{line}.") for line in exposure.describe_dangers()]),
         *(f"{line}." for line in finds),
-        *([] if exposure is None else [f"Tested: {line}." for line in exposure.tested_lines()]),
+        *([] if exposure is None else [f"Tested: {line}." for line in exposure.describe_tests()]),
     )
 
 
@@ -70,7 +70,7 @@ def _describe_verdict(claim: Classes | Matchings, verdict: Verdict, columns: Seq
         unchecked = "; ".join(f"{condition}: {needs}" for condition, needs in verdict.unchecked.items())
         return careful(f"not all that the table claims could be judged: {unchecked}. Do not release it yet.")
     people = " and the population" if any(model.needs.population for model in claim.models) else ""
-    beside = " and its original" if claim.compares(columns) else people
+    beside = " and its original" if claim.needs_original(columns) else people
     return f"Verified from the published table{beside}: {'; '.join(verdict.conditions)}."
 
 

@@ -14,14 +14,14 @@ import pyarrow as pa
 
 from hushtable._types import BoolArray
 from hushtable.columns import without_categories
-from hushtable.release.exposure import Uniques, most_told, pairs_to
+from hushtable.release.exposure import Uniques, choose_joint_uniques, max_joint_columns
 
-_AT_ONCE: Final = 2**22  # hashes that are sorted together, or an eighth of all
-_PARTS: Final = 8
-_HANDFUL: Final = 5
+_HASHES_PER_SORT: Final = 2**22  # hashes that are sorted together, or an eighth of all
+_MAX_PARTS: Final = 8
+_MAX_SETS_SHOWN: Final = 5
 
 
-def unique_records(
+def count_unique_records(
     batches: Iterable[pa.Table], names: Sequence[str], max_size: int, most: float
 ) -> tuple[int, int, tuple[Uniques, ...], int]:
     """Count the records of batches that are unique on at most some columns.
@@ -49,14 +49,14 @@ def unique_records(
     """
     with ExitStack() as stack:
         files = [stack.enter_context(tempfile.TemporaryFile()) for _ in names]
-        n_records = _spill(batches, files)
+        n_records = _write_hashes(batches, files)
         if not n_records:
             return 0, 0, (), min(max_size, len(names))
         hit, smaller = np.zeros(n_records, dtype=bool), []
         found: list[tuple[int, Uniques]] = []
         for size in range(1, min(max_size, len(names)) + 1):
             for path in combinations(range(len(names)), size):
-                lone = _lone([files[j] for j in path], n_records)
+                lone = _find_unique_records([files[j] for j in path], n_records)
                 n_first = int(np.count_nonzero(lone & ~hit))
                 hit |= lone
                 if n_first:
@@ -64,12 +64,12 @@ def unique_records(
             smaller.append(size)
             if np.count_nonzero(hit) > most * n_records:
                 break
-        handful = [each for _, each in sorted(found)[:_HANDFUL]]
+        handful = [each for _, each in sorted(found)[:_MAX_SETS_SHOWN]]
         sets = tuple(sorted(handful, key=lambda each: (len(each.columns), -each.n_records, each.columns)))
         return n_records, int(np.count_nonzero(hit)), sets, smaller[-1] if smaller else 0
 
 
-def unique_within(
+def count_unique_in_classes(
     batches: Iterable[pa.Table], classes: Sequence[str], names: Sequence[str]
 ) -> tuple[tuple[Uniques, ...], int]:
     """Count the records of batches that are unique on a column, and on two, among those of equal other columns.
@@ -89,32 +89,35 @@ def unique_within(
 
     Notes
     -----
-    Cells are hashes on the disk, as of `unique_records`.
+    Cells are hashes on the disk, as of `count_unique_records`.
     """
     with ExitStack() as stack:
         files = [stack.enter_context(tempfile.TemporaryFile()) for _ in (*classes, *names)]
-        n_records = _spill(batches, files)
+        n_records = _write_hashes(batches, files)
         of_class, of_name = files[: len(classes)], dict(zip(names, files[len(classes) :], strict=True))
-        told_to = pairs_to(len(names), n_records)
+        told_to = max_joint_columns(len(names), n_records)
         sets = [path for size in range(1, told_to + 1) for path in combinations(sorted(names), size)]
         found = [
-            Uniques(path, int(np.count_nonzero(_lone([*of_class, *(of_name[name] for name in path)], n_records))))
+            Uniques(
+                path,
+                int(np.count_nonzero(_find_unique_records([*of_class, *(of_name[name] for name in path)], n_records))),
+            )
             for path in sets
         ]
-    return most_told(found, len(names)), told_to
+    return choose_joint_uniques(found, len(names)), told_to
 
 
-def _spill(batches: Iterable[pa.Table], files: Sequence[IO[bytes]]) -> int:
+def _write_hashes(batches: Iterable[pa.Table], files: Sequence[IO[bytes]]) -> int:
     """Write a hash of every cell, a file for each column; return how many records there are."""
     seed, n_records = int(np.random.default_rng().integers(2**63)), 0
     for batch in batches:
         for file, column in zip(files, batch.columns, strict=True):
-            file.write(_hashes(column, seed, n_records).tobytes())
+            file.write(_hash_cells(column, seed, n_records).tobytes())
         n_records += batch.num_rows
     return n_records
 
 
-def _hashes(column: pa.ChunkedArray, seed: int, n_before: int) -> Any:
+def _hash_cells(column: pa.ChunkedArray, seed: int, n_before: int) -> Any:
     if pa.types.is_float16(column.type):
         column = column.cast(pa.float32())
     cells = pl.Series("", pl.from_arrow(column))
@@ -127,19 +130,19 @@ def _hashes(column: pa.ChunkedArray, seed: int, n_before: int) -> Any:
         return pl.Series(range(n_before, n_before + len(cells)), dtype=pl.UInt64).hash(seed).to_numpy()
 
 
-def _lone(files: Sequence[IO[bytes]], n_records: int) -> BoolArray:
+def _find_unique_records(files: Sequence[IO[bytes]], n_records: int) -> BoolArray:
     """Tell which records have hashes in some files that no other record has."""
     keys = np.zeros(n_records, dtype=np.uint64)
     for file in files:
         file.seek(0)
-        for start in range(0, n_records, _AT_ONCE):
-            part = keys[start : start + _AT_ONCE]
+        for start in range(0, n_records, _HASHES_PER_SORT):
+            part = keys[start : start + _HASHES_PER_SORT]
             # An odd factor loses no bit; without it equal cells of two columns would cancel out.
             part *= np.uint64(0x9E3779B97F4A7C15)
             part ^= part >> np.uint64(32)
             part += np.fromfile(file, dtype=np.uint64, count=len(part))
     lone = np.zeros(n_records, dtype=bool)
-    n_parts = min(_PARTS, -(-n_records // _AT_ONCE))
+    n_parts = min(_MAX_PARTS, -(-n_records // _HASHES_PER_SORT))
     ends = [2**64 * part // n_parts for part in range(n_parts + 1)]
     for first, end in pairwise(ends):
         rows = np.flatnonzero((keys >= np.uint64(first)) & (keys <= np.uint64(end - 1)))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from hushtable._types import CodeArray, CountArray
-from hushtable.claims import Classes, Linkage, count_linked, pair_rows
+from hushtable.claims import Classes, Linkage, measure_linkage, pair_rows
 from hushtable.errors import InputError
 from hushtable.release.exposure import persons_of
 from hushtable.tables import Table
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from hushtable.release.release import Release
 
 
-def linkage(release: Release) -> Linkage | None:
+def measure_release_linkage(release: Release) -> Linkage | None:
     """Count whom several records find; None where no published column links records, or nobody has several.
 
     What links is the person's column, and every column of keyed pseudonyms: equal cells have equal ones. Of several it
@@ -27,7 +27,7 @@ def linkage(release: Release) -> Linkage | None:
     claim = release.claim
     if not isinstance(claim, Classes):
         return None
-    found = [_count_linked_by(release, claim, name) for name in linking_columns(release)]
+    found = [_measure_linkage_by_column(release, claim, name) for name in linking_columns(release)]
     return max((each for each in found if each is not None), key=lambda each: each.rate, default=None)
 
 
@@ -38,21 +38,21 @@ def linking_columns(release: Release) -> list[str]:
     return [name for name in named if name not in (*release.removed, *release.fresh)]
 
 
-def _count_linked_by(release: Release, claim: Classes, name: str) -> Linkage | None:
+def _measure_linkage_by_column(release: Release, claim: Classes, name: str) -> Linkage | None:
     persons, suppressed, records = persons_of(release.source, name), release.suppressed, release.source.records
-    classes = release.recoding.combinations()[release.partition.labels]
+    classes = release.recoding.number_combinations()[release.partition.labels]
     shown = np.flatnonzero(~suppressed if release.drops_suppressed else persons >= 0)
     if not (np.bincount(persons[shown] + 1, weights=records[shown])[1:] > 1).any():
         return None
     if release.drops_suppressed:
         classes = np.where(suppressed, np.int32(-1), classes)
-    others = partial(_covering, release, classes)
-    found = count_linked(classes, persons, records, claim.k, name, others=others)
+    others = partial(_find_covering_pairs, release, classes)
+    found = measure_linkage(classes, persons, records, claim.k, name, others=others)
     promised = claim.n_known if name == claim.person else None
     return replace(found, most_known=min(found.most_known, promised or found.most_known))
 
 
-def _covering(release: Release, classes: CodeArray, rows: CountArray) -> tuple[CountArray, CountArray]:
+def _find_covering_pairs(release: Release, classes: CodeArray, rows: CountArray) -> tuple[CountArray, CountArray]:
     """Return the pairs of a class and one of some rows that its published cells cover."""
     table = Table.encode(release.source, release.quasi_identifiers, release.specs).take(rows)
     used, first = np.unique(classes, return_index=True)

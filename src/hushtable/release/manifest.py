@@ -18,16 +18,16 @@ from pathlib import Path
 from typing import Any, Final
 
 from hushtable.claims import Claim, Failure, Verdict, claim_from_dict
-from hushtable.errors import InputError, VerificationError, listed
+from hushtable.errors import InputError, VerificationError, quote_names
 from hushtable.io import MANIFEST, Dialect
 
-IN_FOLDER: Final = MANIFEST
+FOLDER_MANIFEST: Final = MANIFEST
 """The manifest of a folder."""
 
 PART_NAMES: Final = "part-*.parquet"
 """Names of the files of a folder, and of those in the folders of a Hive data set."""
 
-_EXTERNAL: Final = ("recoding", "publish", "pseudonymized", "fresh", "accepted", "replaces_earlier")
+_EXTERNAL_FACTS: Final = ("recoding", "publish", "pseudonymized", "fresh", "accepted", "replaces_earlier")
 """Facts of a release that may go with the file: how its cells came to look as they do, and what was accepted."""
 
 
@@ -36,7 +36,7 @@ def manifest_path(release: Path) -> Path:
     # A URL stands for the file of its database.
     release = Path(release)
     if release.is_dir():
-        return release / IN_FOLDER
+        return release / FOLDER_MANIFEST
     return release.with_name(f"{release.name}.manifest.json")
 
 
@@ -51,12 +51,12 @@ def sha256(path: Path) -> str:
         The name of a file in the folder has a line break: two folders could have one digest.
     """
     if path.is_dir():
-        return _of_folder(path, [each for each in path.iterdir() if each.name != IN_FOLDER])
+        return _hash_folder(path, [each for each in path.iterdir() if each.name != FOLDER_MANIFEST])
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _of_folder(folder: Path, parts: Iterable[Path]) -> str:
+def _hash_folder(folder: Path, parts: Iterable[Path]) -> str:
     """Return the digest of what a folder holds; a manifest within a folder of it is a file like others."""
     lines = []
     for each in sorted(parts):
@@ -64,12 +64,12 @@ def _of_folder(folder: Path, parts: Iterable[Path]) -> str:
             raise InputError(
                 f"a file in {str(folder)!r} has a line break in its name.", hint="rename it, or remove it."
             )
-        digest = _of_folder(each, each.iterdir()) if each.is_dir() else sha256(each)
+        digest = _hash_folder(each, each.iterdir()) if each.is_dir() else sha256(each)
         lines.append(f"{digest}  {each.name}\n")
     return hashlib.sha256("".join(lines).encode()).hexdigest()
 
 
-def of(
+def build(
     release: Path,
     digest: str,
     n_records: int,
@@ -112,7 +112,7 @@ def of(
 
 def external_facts(facts: Mapping[str, Any]) -> dict[str, Any]:
     """Return, of what is known of a release, what may go with its file."""
-    return {name: fact for name, fact in facts.items() if name in _EXTERNAL}
+    return {name: fact for name, fact in facts.items() if name in _EXTERNAL_FACTS}
 
 
 def claim_of(data: Any) -> Claim | None:
@@ -132,7 +132,7 @@ def claim_of(data: Any) -> Claim | None:
     return claim_from_dict(entries.get("claim"))
 
 
-def compared(verdict: Verdict, data: Any, columns: Collection[str]) -> Verdict:
+def compare_with(verdict: Verdict, data: Any, columns: Collection[str]) -> Verdict:
     """Return a verdict that also says whether a file has the records and columns that the manifest beside it says.
 
     Parameters
@@ -154,7 +154,7 @@ def compared(verdict: Verdict, data: Any, columns: Collection[str]) -> Verdict:
     if removed := entries.get("removed"):
         conditions.append("no column that the manifest says was removed")
         if back := [name for name in columns if name in removed]:
-            failures.append(Failure(f"{conditions[1]}: the file has {listed(back)}"))
+            failures.append(Failure(f"{conditions[1]}: the file has {quote_names(back)}"))
     return replace(verdict, conditions=(*verdict.conditions, *conditions), failures=tuple(failures))
 
 

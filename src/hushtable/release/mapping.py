@@ -57,7 +57,7 @@ class AppliedMapping:
         """
         path = Path(path)
         drafts.check_outputs((path,), (), overwrite=overwrite)
-        with drafts.replacing(path, internal=(path,), overwrite=overwrite) as (draft,):
+        with drafts.replace_files(path, internal=(path,), overwrite=overwrite) as (draft,):
             self.to_frame().write_csv(draft)
 
 
@@ -97,7 +97,7 @@ def mapping_of(release: Release) -> AppliedMapping:
             np.column_stack([table.codes[0][kept], rewritten.codes[kept]]), axis=0, return_inverse=True
         )
         n_records = np.bincount(pair_of_row.ravel(), weights=counts, minlength=len(pairs)).astype(np.int64)
-        n_people = n_records if persons is None else _distinct(pair_of_row.ravel(), persons, len(pairs))
+        n_people = n_records if persons is None else _count_distinct_persons(pair_of_row.ravel(), persons, len(pairs))
         left_out[name] = int((n_people < least).sum())
         for (value, cell), n in zip(
             pairs[n_people >= least].tolist(), n_records[n_people >= least].tolist(), strict=True
@@ -106,7 +106,7 @@ def mapping_of(release: Release) -> AppliedMapping:
     return AppliedMapping(tuple(rows), least, left_out)
 
 
-def _distinct(pair_of_row: CountArray, persons: CodeArray, n_pairs: int) -> CountArray:
+def _count_distinct_persons(pair_of_row: CountArray, persons: CodeArray, n_pairs: int) -> CountArray:
     """Count the distinct persons of every pair; a missing person is nobody."""
     known = persons >= 0
     pairs = np.unique(np.column_stack([pair_of_row[known], persons[known]]), axis=0)[:, 0]

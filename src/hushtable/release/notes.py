@@ -7,17 +7,17 @@ from typing import Any, Final
 
 import numpy as np
 
-from hushtable.columns import ColumnSpec, cells, count_missing_codes, count_near_duplicates, gather
-from hushtable.hierarchy import LEAST, Tails, propose_tails
+from hushtable.columns import ColumnSpec, cells, count_missing_codes, count_near_duplicates, gather_labels
+from hushtable.hierarchy import MIN_TAIL_RECORDS, Tails, propose_tails
 from hushtable.io import Frame, csv
 from hushtable.models import entries
 from hushtable.recoding import Nodes, NodeSets
 from hushtable.release.release import Release
 from hushtable.tables import Table
 
-_FEW_RECORDS: Final = 5  # to a value
-_FEW: Final = 0.01  # of the records
-_MOST: Final = 0.5  # of the range
+_MIN_RECORDS_PER_VALUE: Final = 5  # to a value
+_OUTLIER_SHARE: Final = 0.01  # of the records
+_MIN_RANGE_SHARE: Final = 0.5  # of the range
 
 
 def missing_codes(release: Release) -> dict[str, dict[str, int]]:
@@ -45,7 +45,7 @@ def missing_codes(release: Release) -> dict[str, dict[str, int]]:
     return found
 
 
-def near_duplicates(release: Release) -> dict[str, int]:
+def count_lookalike_values(release: Release) -> dict[str, int]:
     """Count the values of quasi-identifiers that differ from another only in case, spaces or width."""
     counted = {column.name: count_near_duplicates(column) for column in release.recoding.columns}
     return {name: n for name, n in counted.items() if n}
@@ -68,18 +68,18 @@ def formula_cells(release: Release) -> dict[str, int]:
         return {}
     hidden = release.pseudonyms.columns if release.pseudonyms else ()
     kept = {name: source.column(name) for name in edition.columns if name not in (*edition.rewritten, *hidden)}
-    rewritten = {name: gather(each.texts, each.codes) for name, each in edition.rewritten.items()}
-    return csv.count({**kept, **rewritten}, source.counts)
+    rewritten = {name: gather_labels(each.texts, each.codes) for name, each in edition.rewritten.items()}
+    return csv.count_formulas({**kept, **rewritten}, source.counts)
 
 
-def listed_values(release: Release) -> dict[str, int]:
+def count_values_in_lists(release: Release) -> dict[str, int]:
     """Count by column the values that published sets list, where the column has fewer than 5 records to a value.
 
     A set of nearly unique values names the people in a class: whoever knows one of them finds it.
     """
     n_values = {column.name: column.n_values for column in release.recoding.columns}
     n_records = release.partition.n_records
-    return {name: n for name, n in _n_listed(release).items() if n_values[name] * _FEW_RECORDS > n_records}
+    return {name: n for name, n in _n_listed(release).items() if n_values[name] * _MIN_RECORDS_PER_VALUE > n_records}
 
 
 def lacking_values(release: Release) -> tuple[str, ...]:
@@ -97,8 +97,8 @@ def _n_listed(release: Release) -> dict[str, int]:
         # Of small tables, every published value of which is looked at by someone.
         return found
     for column in release.recoding.columns:
-        _, labels = release.recoding.labels(column.name)
-        lists = [cells.read(text).members for text in labels if text is not None]
+        _, labels = release.recoding.format_labels(column.name)
+        lists = [cells.parse_cell(text).members for text in labels if text is not None]
         if n := len({member for members in lists for member in members if len(members) > 1}):
             found[column.name] = n
     return found
@@ -122,10 +122,10 @@ class FarOut:
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain values, the rule as a policy has it."""
-        return {"share": self.share, **({"hierarchy": entries.write(self.rule)} if self.rule else {})}
+        return {"share": self.share, **({"hierarchy": entries.to_entry(self.rule)} if self.rule else {})}
 
 
-def far_out(release: Release, source: Frame | None = None) -> dict[str, FarOut]:
+def find_outlier_columns(release: Release, source: Frame | None = None) -> dict[str, FarOut]:
     """Find the columns of which 1 % of the records hold most of the range, and what would code their ends.
 
     By value such a column hardly loses anything, whatever most of its records lose. A source is given where the
@@ -150,18 +150,18 @@ def far_out(release: Release, source: Frame | None = None) -> dict[str, FarOut]:
     if not names:
         return {}
     table = Table.encode(release.source if source is None else source, names, release.specs)
-    least = max([LEAST, *(model.min_size for model in release.claim.models)])
-    found = {name: _far_out(table, name, least) for name in names}
+    least = max([MIN_TAIL_RECORDS, *(model.min_size for model in release.claim.models)])
+    found = {name: _measure_outliers(table, name, least) for name in names}
     return {name: each for name, each in found.items() if each is not None}
 
 
-def _far_out(table: Table, name: str, least: int) -> FarOut | None:
+def _measure_outliers(table: Table, name: str, least: int) -> FarOut | None:
     """Look at the 1 % of a column's records that lie farthest out; None where they do not hold most of its range."""
     column, codes = table.column(name), table.codes[table.index(name)]
     is_known = codes >= 0
     counts = np.bincount(codes[is_known], weights=table.counts[is_known], minlength=column.n_values).astype(np.int64)
     positions, until = column.positions(), np.cumsum(counts)
-    n_few = int(_FEW * int(counts.sum()))
+    n_few = int(_OUTLIER_SHARE * int(counts.sum()))
     if n_few == 0 or np.count_nonzero(counts) < 2:
         return None
     # So many at the low end, the others at the high one.
@@ -170,14 +170,14 @@ def _far_out(table: Table, name: str, least: int) -> FarOut | None:
     narrowest = int(np.argmin(end - begin))
     sides = begin[narrowest], 1 - end[narrowest]
     share = float(sum(sides))
-    if share <= _MOST:
+    if share <= _MIN_RANGE_SHARE:
         return None
     # Where the share is more than a half, one side at least holds more than a quarter.
-    n_low, n_high = (max(n_few, least) if side > _MOST / 2 else 0 for side in sides)
+    n_low, n_high = (max(n_few, least) if side > _MIN_RANGE_SHARE / 2 else 0 for side in sides)
     return FarOut(share, propose_tails(column, counts, n_low, n_high, least))
 
 
-def as_they_came(release: Release, *, decimal: str) -> tuple[str, ...]:
+def find_unconverted_columns(release: Release, *, decimal: str) -> tuple[str, ...]:
     """Return the columns that keep decimal commas or dates of a format beside quasi-identifiers that do not.
 
     Parameters

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 import polars as pl
 
-from hushtable._types import BoolArray, CodeArray, CountArray, frozen
+from hushtable._types import BoolArray, CodeArray, CountArray, freeze_array
 from hushtable.columns import Column, ColumnSpec
 from hushtable.io import Dialect, Frame, frames
 from hushtable.release.pseudonyms import Pseudonyms
@@ -51,14 +51,16 @@ class PublishedCells:
     counts: CountArray | None = None
 
     def __post_init__(self) -> None:
-        frozen(self.is_published)
+        freeze_array(self.is_published)
         if self.counts is not None:
-            frozen(self.counts)
+            freeze_array(self.counts)
 
     @classmethod
-    def of(cls, keys: Mapping[str, pl.Series], published: Mapping[str, pl.Series], **others: Any) -> PublishedCells:
+    def from_series(
+        cls, keys: Mapping[str, pl.Series], published: Mapping[str, pl.Series], **others: Any
+    ) -> PublishedCells:
         """Make a record of columns of equally many rows."""
-        return cls(_frame(keys), _frame(published), **others)
+        return cls(_build_frame(keys), _build_frame(published), **others)
 
     @property
     def kept(self) -> tuple[str, ...]:
@@ -69,7 +71,9 @@ class PublishedCells:
         """Return what the distinct rows publish in some of the judged columns, with counts; they may be equal."""
         shown = np.flatnonzero(self.is_published)
         cells = {name: self.published if name in self.published.columns else self.keys for name in names}
-        rows = _frame({name: _text(each[:, each.columns.index(name)].gather(shown)) for name, each in cells.items()})
+        rows = _build_frame(
+            {name: _enum_to_text(each[:, each.columns.index(name)].gather(shown)) for name, each in cells.items()}
+        )
         counts = np.ones(len(shown), dtype=np.int64) if self.counts is None else self.counts[shown]
         return replace(frames.read(rows), counts=counts)
 
@@ -79,11 +83,11 @@ def frame_of(batch: Any) -> Frame:
     return frames.read(pl.DataFrame(pl.from_arrow(batch)))
 
 
-def _frame(columns: Mapping[str, pl.Series]) -> pl.DataFrame:
+def _build_frame(columns: Mapping[str, pl.Series]) -> pl.DataFrame:
     return pl.DataFrame([each.alias(name) for name, each in columns.items()])
 
 
-def _text(cells: pl.Series) -> pl.Series:
+def _enum_to_text(cells: pl.Series) -> pl.Series:
     return cells.cast(pl.String) if isinstance(cells.dtype, pl.Enum) else cells
 
 
@@ -157,11 +161,11 @@ class Origin(Protocol):
         """Return some columns of all records, batch by batch."""
         ...
 
-    def batches(self, cells: PublishedCells) -> Iterable[pa.Table]:
+    def publish_batches(self, cells: PublishedCells) -> Iterable[pa.Table]:
         """Return what is published of all records, batch by batch."""
         ...
 
-    def published(self, cells: PublishedCells) -> object:
+    def publish_lazily(self, cells: PublishedCells) -> object:
         """Return what is published as a lazy frame."""
         ...
 
@@ -169,7 +173,7 @@ class Origin(Protocol):
         """Write what is published, where it writes by itself; return how many records that is."""
         ...
 
-    def draft(self, path: Path, dialect: Dialect | None) -> Origin:
+    def open_draft(self, path: Path, dialect: Dialect | None) -> Origin:
         """Open what was written of it."""
         ...
 
@@ -194,7 +198,7 @@ def name_odd_cells(origin: Origin, specs: Mapping[str, ColumnSpec]) -> dict[str,
     named = dict(specs)
     for name, spec in specs.items():
         if spec.odd_cells == "missing" and name in origin.names and name not in known:
-            odd = origin.collapse([name]).told({name: spec}).odd_cells(name)
+            odd = origin.collapse([name]).with_specs({name: spec}).odd_cells(name)
             texts = () if odd is None else sorted(odd.texts)
             named[name] = replace(spec, missing_values=(*(spec.missing_values or ()), *texts) or None)
     return named

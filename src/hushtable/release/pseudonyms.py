@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from hushtable.columns import ColumnSpec, canonical, from_texts, map_texts, strings, text_codes
+from hushtable.columns import ColumnSpec, from_texts, map_texts, text_codes, text_series, to_canonical_texts
 from hushtable.errors import InputError, check_columns
 from hushtable.io import Frame
 from hushtable.tables import Table
@@ -71,7 +71,7 @@ class Pseudonyms:
         """The columns of which equal cells get equal pseudonyms."""
         return tuple(name for name in self.columns if name not in self.fresh)
 
-    def of(self, columns: Iterable[str]) -> Pseudonyms | None:
+    def select(self, columns: Iterable[str]) -> Pseudonyms | None:
         """Return the pseudonyms of some columns only; None where none of them has any."""
         columns = tuple(columns)
         keyed, fresh = (tuple(name for name in columns if name in each) for each in (self.keyed, self.fresh))
@@ -91,20 +91,25 @@ def pseudonymize(frame: Frame, pseudonyms: Pseudonyms) -> Frame:
     """
     check_columns(pseudonyms.columns, frame.columns, "pseudonyms")
     key = pseudonyms.key or b""
-    keyed = {name: map_texts(_known(frame, name), partial(_pseudonym, key, name), name) for name in pseudonyms.keyed}
-    return frame.with_columns(keyed | {name: _drawn(_known(frame, name), name) for name in pseudonyms.fresh})
+    keyed = {
+        name: map_texts(_without_missing(frame, name), partial(_hash_cell, key, name), name)
+        for name in pseudonyms.keyed
+    }
+    return frame.with_columns(
+        keyed | {name: _draw_pseudonyms(_without_missing(frame, name), name) for name in pseudonyms.fresh}
+    )
 
 
-def _drawn(cells: Any, name: str) -> Any:
+def _draw_pseudonyms(cells: Any, name: str) -> Any:
     """Return a pseudonym of its own for every cell that is not missing."""
     is_known = text_codes(cells, name) >= 0
-    return strings(name, [secrets.token_hex(_HEX_DIGITS // 2) if each else None for each in is_known.tolist()])
+    return text_series(name, [secrets.token_hex(_HEX_DIGITS // 2) if each else None for each in is_known.tolist()])
 
 
-def _known(frame: Frame, name: str) -> Any:
+def _without_missing(frame: Frame, name: str) -> Any:
     """Return a column's cells, without those that mean missing: nobody has no pseudonym."""
     text, missing = frame.text(name), frame.spec(name).missing_values
-    return frame.column(name) if text is None else canonical(text, ColumnSpec(missing_values=missing))
+    return frame.column(name) if text is None else to_canonical_texts(text, ColumnSpec(missing_values=missing))
 
 
 def pseudonymize_table(table: Table, pseudonyms: Pseudonyms) -> Table:
@@ -120,13 +125,13 @@ def pseudonymize_table(table: Table, pseudonyms: Pseudonyms) -> Table:
         columns[j], codes[j] = from_texts(name, texts, "category")
     for name in pseudonyms.keyed:
         j = table.index(name)
-        texts = [_pseudonym(pseudonyms.key or b"", name, text) for text in columns[j].texts()]
+        texts = [_hash_cell(pseudonyms.key or b"", name, text) for text in columns[j].texts()]
         columns[j], code_of_text = from_texts(name, texts, "category")
         # The last entry serves the missing cells, which index it as -1.
         codes[j] = np.append(code_of_text, np.int32(-1))[codes[j]]
     return Table(tuple(columns), codes, table.counts)
 
 
-def _pseudonym(key: bytes, column: str, cell: str) -> str:
+def _hash_cell(key: bytes, column: str, cell: str) -> str:
     # The length keeps ("ab", "c") and ("a", "bc") apart.
     return hmac.new(key, f"{len(column)}:{column}{cell}".encode(), hashlib.sha256).hexdigest()[:_HEX_DIGITS]

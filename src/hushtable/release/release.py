@@ -12,26 +12,26 @@ from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar, cast
 
 import numpy as np
 
-from hushtable._types import TOLERANCE, BoolArray, CodeArray, CountArray, FloatArray, FrameT, frozen
+from hushtable._types import TOLERANCE, BoolArray, CodeArray, CountArray, FloatArray, FrameT, freeze_array
 from hushtable.claims import Certificate, Classes, Linkage, Matchings, Verdict
-from hushtable.columns import SUPPRESSED, ColumnSpec, enumerated
+from hushtable.columns import SUPPRESSED, ColumnSpec, to_enumeration
 from hushtable.errors import InputError
 from hushtable.hierarchy import Hierarchy, NamedSets
 from hushtable.io import Formulas, Frame, Writing, frames
 from hushtable.models import PrivacyModel, model_to_dict
-from hushtable.quality import Quality, average_class_size, discernibility, measure, release_bound
+from hushtable.quality import Quality, average_class_size, discernibility, measure_quality, release_bound
 from hushtable.recoding import PublishedIntervals, Recoding
 from hushtable.release.batch import Batch, Learns, NextBatch
 from hushtable.release.codebook import Codebook
 from hushtable.release.edition import Edition, Rewritten
-from hushtable.release.exposing import expose
+from hushtable.release.exposing import measure_kept_columns
 from hushtable.release.exposure import Exposure, ExposureLimit
 from hushtable.release.facts import describe_release
-from hushtable.release.linking import linkage, linking_columns
+from hushtable.release.linking import linking_columns, measure_release_linkage
 from hushtable.release.pseudonyms import Pseudonyms
 from hushtable.release.writing import Content, Destination, ReleaseContent, TableContent, is_folder, write
 from hushtable.search import Budget, Trace
-from hushtable.tables import Partition, Table, encoded
+from hushtable.tables import Partition, Table, encode_table
 from hushtable.wording import StatesFacts
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ class Release(StatesFacts, Generic[FrameT]):
     learner: Learns | None = field(default=None, repr=False)
     certificate: Certificate | None = field(default=None, repr=False)
     origin: Origin | None = field(default=None, repr=False)
-    _made: dict[str, Any] = field(default_factory=dict, init=False, repr=False)
+    _cache: dict[str, Any] = field(default_factory=dict, init=False, repr=False)
 
     @property
     def quasi_identifiers(self) -> tuple[str, ...]:
@@ -184,11 +184,11 @@ class Release(StatesFacts, Generic[FrameT]):
         """The release of the rows of the source alone; itself, where they are all."""
         if self.origin is None:
             return self
-        if "distinct" not in self._made:
+        if "distinct" not in self._cache:
             # A pseudonym that is no one's says as little as a column that is left out.
             hidden = tuple(name for name in (*self.removed, *self.fresh) if name in self.source.names)
-            self._made["distinct"] = replace(self, origin=None, removed=hidden, pseudonyms=None, exposure=None)
-        distinct: Release = self._made["distinct"]
+            self._cache["distinct"] = replace(self, origin=None, removed=hidden, pseudonyms=None, exposure=None)
+        distinct: Release = self._cache["distinct"]
         return distinct
 
     @property
@@ -197,30 +197,30 @@ class Release(StatesFacts, Generic[FrameT]):
         if self.origin is None:
             return self
         keyed = [name for name in self.source.names if self.pseudonyms and name in self.pseudonyms.keyed]
-        return replace(self.distinct, pseudonyms=self.pseudonyms.of(keyed) if self.pseudonyms else None)
+        return replace(self.distinct, pseudonyms=self.pseudonyms.select(keyed) if self.pseudonyms else None)
 
     @property
     def margins(self) -> Frame:
         """Rows with counts whose columns hold each cell of the judged columns as often as all records do."""
         margins = None if self.origin is None else self.origin.margins
-        return self.source.frame() if margins is None else margins.told(self.specs)
+        return self.source.frame() if margins is None else margins.with_specs(self.specs)
 
     @property
     def cells(self) -> PublishedCells:
         """What is published of every row of the source, in Parquet."""
-        return self._cells(_PART)
+        return self._publish_cells(_PART)
 
-    def _cells(self, path: Path) -> PublishedCells:
+    def _publish_cells(self, path: Path) -> PublishedCells:
         """Return what is published of every row of the source in a file of a kind."""
         from hushtable.release.origin import PublishedCells
 
         source, edition = self.source.frame(), replace(self.distinct.edition, rows=None)
         names = [name for name in self.columns if name in (*edition.rewritten, *edition.starred, *edition.as_text)]
         # Column by column, because memory is short: rows may be many, and texts are long.
-        alone = ((name, edition.select([name]).for_file(path)[0].column(name)) for name in names)
-        return PublishedCells.of(
+        alone = ((name, edition.select([name]).build_file_frame(path)[0].column(name)) for name in names)
+        return PublishedCells.from_series(
             keys={name: source.column(name) for name in source.columns},
-            published={name: enumerated(cells) for name, cells in alone},
+            published={name: to_enumeration(cells) for name, cells in alone},
             is_published=self.published_rows,
             columns=self.columns,
             pseudonyms=self.pseudonyms,
@@ -230,7 +230,7 @@ class Release(StatesFacts, Generic[FrameT]):
     @property
     def suppressed(self) -> BoolArray:
         """Rows in no class, which publish ``*`` in every quasi-identifier and sensitive column, or are dropped."""
-        return frozen(np.asarray(self.partition.labels < 0))
+        return freeze_array(np.asarray(self.partition.labels < 0))
 
     @property
     def published_rows(self) -> BoolArray:
@@ -245,7 +245,7 @@ class Release(StatesFacts, Generic[FrameT]):
     @property
     def quality(self) -> Quality:
         """How much was lost, by other measures; of the classes of the partition."""
-        return measure(self.recoding, self.partition.sizes, self.n_suppressed)
+        return measure_quality(self.recoding, self.partition.sizes, self.n_suppressed)
 
     @property
     def edition(self) -> Edition:
@@ -277,10 +277,10 @@ class Release(StatesFacts, Generic[FrameT]):
         if self.exposure is not None:
             self.exposure.raise_if_identifiers()
         if self.origin is not None:
-            return cast("FrameT", self.origin.published(self.cells))
-        if "frame" not in self._made:
-            self._made["frame"] = self.edition.native
-        made: FrameT = self._made["frame"]
+            return cast("FrameT", self.origin.publish_lazily(self.cells))
+        if "frame" not in self._cache:
+            self._cache["frame"] = self.edition.native
+        made: FrameT = self._cache["frame"]
         return made
 
     @property
@@ -312,9 +312,9 @@ class Release(StatesFacts, Generic[FrameT]):
             raise InputError(
                 "the release knows of no way to publish new rows.", hint="take one that anonymize returned."
             )
-        if "learned" not in self._made:
-            self._made["learned"] = self.learner.learned(self)
-        learned: NextBatch = self._made["learned"]
+        if "learned" not in self._cache:
+            self._cache["learned"] = self.learner.learn_from(self)
+        learned: NextBatch = self._cache["learned"]
         return learned
 
     def apply(
@@ -410,7 +410,7 @@ class Release(StatesFacts, Generic[FrameT]):
         on the disk, one column or pair after the other. Within the classes nothing is counted where too many rows have
         persons, or Spark holds them: `Exposure.told_to` is 0 then.
         """
-        exposure = expose(self, limit, accepted, is_enforced=is_enforced)
+        exposure = measure_kept_columns(self, limit, accepted, is_enforced=is_enforced)
         others = (each.with_exposure(limit, accepted=accepted, is_enforced=is_enforced) for each in self.alternatives)
         return replace(self, exposure=exposure, alternatives=tuple(others))
 
@@ -420,7 +420,7 @@ class Release(StatesFacts, Generic[FrameT]):
         What links is the person's column, and every column of keyed pseudonyms: equal cells have equal ones. Of several
         it is the one that finds most.
         """
-        return linkage(self.counted)
+        return measure_release_linkage(self.counted)
 
     def with_bound(self, budget: Budget | None = None) -> Release[FrameT]:
         """Return the release with a proven floor under its loss (``trace.bound``, ``trace.gap``) and its certificate.
@@ -525,7 +525,7 @@ class Release(StatesFacts, Generic[FrameT]):
             attacked,
             before,
             k=getattr(self.claim, "k", 2),
-            linkage=linkage(attacked) if attacked.exposure is None else attacked.exposure.linkage,
+            linkage=measure_release_linkage(attacked) if attacked.exposure is None else attacked.exposure.linkage,
             linking=linking_columns(attacked),
             person=own if person is None and knows else person,
             seed=seed,
@@ -554,8 +554,8 @@ class Release(StatesFacts, Generic[FrameT]):
         from hushtable.risk import size_bands
 
         self._check_distinct("a chart of the classes before")
-        table = encoded(self.source.frame(), list(self.quasi_identifiers), self.claim.specs)
-        before = Counter(Partition.of(table, self.quasi_identifiers).sizes.tolist())
+        table = encode_table(self.source.frame(), list(self.quasi_identifiers), self.claim.specs)
+        before = Counter(Partition.from_table(table, self.quasi_identifiers).sizes.tolist())
         after = Counter(self.partition.sizes.tolist())
         if self.n_suppressed and not self.drops_suppressed:
             after[self.n_suppressed] += 1
@@ -641,18 +641,18 @@ class Release(StatesFacts, Generic[FrameT]):
         (0.031, 0.6)
         """
         # What few callers ask for is not loaded with every release.
-        from hushtable.quality import RegressionModel, SampledRows, among, measure_utility, regress
+        from hushtable.quality import RegressionModel, SampledRows, measure_utility, regress, with_all_columns
 
         if self.origin is not None:
             self._check_distinct("utility")
             _check_no_models(target=target, model=model)
-            return among(self.counted.utility(), self.columns)
-        asked = RegressionModel.of(model, weights)
+            return with_all_columns(self.counted.utility(), self.columns)
+        asked = RegressionModel.from_options(model, weights)
         gone = np.repeat(self.suppressed & self.drops_suppressed, self.source.records)
         original, published = self.source.frame(), self.edition.frame()
         if target is not None or asked is not None:
             # Models learn from rows, of which each is a record.
-            original, published = original.one_by_one(), published.one_by_one()
+            original, published = original.with_row_per_record(), published.with_row_per_record()
         hidden = self.pseudonymized
         found = measure_utility(
             original,
@@ -743,7 +743,7 @@ class Release(StatesFacts, Generic[FrameT]):
         path, by = Path(path), by if by is not None else self.writing.by
         to = Destination(
             path,
-            beside=self.codebook.texts(path, external=external, language=self.writing.language) if codebook else {},
+            sidecars=self.codebook.texts(path, external=external, language=self.writing.language) if codebook else {},
             writing=replace(
                 self.writing,
                 encoding=encoding or self.writing.encoding,
@@ -760,7 +760,7 @@ class Release(StatesFacts, Generic[FrameT]):
         if self.origin is None:
             content = TableContent(self.edition, self.claim, self.compared_with)
         else:
-            cells = self._cells(_PART if is_folder(path) else path)
+            cells = self._publish_cells(_PART if is_folder(path) else path)
             content = ReleaseContent(self, self.origin, cells)
         return write(content, to, {**self.to_dict(), "policy": dict(policy) if policy else None})
 
@@ -780,7 +780,7 @@ class Release(StatesFacts, Generic[FrameT]):
 
         Classes are counted as they are published: those that publish the same cells are one.
         """
-        sizes, n_suppressed = self._published_sizes(), self.n_suppressed
+        sizes, n_suppressed = self._count_class_sizes(), self.n_suppressed
         quality = replace(
             self.quality,
             discernibility=discernibility(sizes, n_suppressed),
@@ -794,7 +794,7 @@ class Release(StatesFacts, Generic[FrameT]):
             "smallest_class": int(sizes.min()),
             "quasi_identifiers": list(self.quasi_identifiers),
             "sensitive": list(self.sensitive),
-            **kept_columns_facts(self.removed, self.pseudonyms, self.exposure),
+            **describe_kept_columns(self.removed, self.pseudonyms, self.exposure),
             "models": [model_to_dict(model) for model in self.models],
             "recoding": self.recoding.style,
             "language": self.writing.language,
@@ -824,18 +824,18 @@ class Release(StatesFacts, Generic[FrameT]):
         >>> release.classes().rows()
         [('[31, 34]', 'f', 2, 0.05555555555555555), ('[52, 58]', 'm', 3, 0.1111111111111111)]
         """
-        published = self.recoding.combinations()[:-1]
+        published = self.recoding.number_combinations()[:-1]
         used, first, inverse = np.unique(published, return_index=True, return_inverse=True)
         sizes = np.bincount(inverse, weights=self.partition.sizes, minlength=len(used)).astype(np.int64)
         order = first[np.argsort(sizes, kind="stable")]
         columns: dict[str, list[Any]] = {}
         for name in self.quasi_identifiers:
-            label_of_class, labels = self.recoding.labels(name)
+            label_of_class, labels = self.recoding.format_labels(name)
             columns[name] = [labels[label] for label in label_of_class[order].tolist()]
         lost: FloatArray = self.recoding.shares().mean(axis=0)
         for name, figures_ in (("n_records", np.sort(sizes, kind="stable")), ("loss", lost[order])):
             columns[name if name not in columns else f"class_{name}"] = figures_.tolist()
-        return frames.assemble(columns, frames.library(self.source))
+        return frames.assemble(columns, frames.library_of(self.source))
 
     @property
     def facts(self) -> tuple[str, ...]:
@@ -843,9 +843,9 @@ class Release(StatesFacts, Generic[FrameT]):
 
         Verified for that, of what is not in memory by its distinct rows: an engine is not asked to look at it.
         """
-        if "verdict" not in self._made:
-            self._made["verdict"] = self.distinct.verify()
-        return describe_release(self.claim, self._made["verdict"], self.columns, self.to_dict())
+        if "verdict" not in self._cache:
+            self._cache["verdict"] = self.distinct.verify()
+        return describe_release(self.claim, self._cache["verdict"], self.columns, self.to_dict())
 
     def _table(self) -> list[tuple[str, str]]:
         lost = self.quality.by_column
@@ -854,7 +854,7 @@ class Release(StatesFacts, Generic[FrameT]):
     @property
     def compared_with(self) -> Frame | None:
         """The input, or its distinct rows, where the claim compares with it."""
-        return self.source.frame() if self.claim.compares(self.columns) else None
+        return self.source.frame() if self.claim.needs_original(self.columns) else None
 
     def _check_distinct(self, what: str) -> None:
         """Raise InputError where the distinct rows are not known: what takes them."""
@@ -864,16 +864,16 @@ class Release(StatesFacts, Generic[FrameT]):
                 hint="ask it of the release of a part of the files that fits, or take engine='memory'.",
             )
 
-    def _published_sizes(self) -> CountArray:
+    def _count_class_sizes(self) -> CountArray:
         """Count the records of every distinct combination of published cells."""
-        classes = self.recoding.combinations()[:-1]
+        classes = self.recoding.number_combinations()[:-1]
         # Counts are whole numbers far below 2^53, so that bincount's floats are exact.
         sizes = np.bincount(classes, weights=self.partition.sizes).astype(np.int64)
         return sizes[sizes > 0]
 
     def rewritten(self, name: str) -> Rewritten:
         """Return what a quasi-identifier publishes."""
-        label_of_class, labels = self.recoding.labels(name)
+        label_of_class, labels = self.recoding.format_labels(name)
         # The entry behind the classes is that of suppressed records, whose label is -1.
         codes: CodeArray = np.append(label_of_class, np.int32(len(labels))).astype(np.int32)[self.partition.labels]
         kind = next(column.kind for column in self.recoding.columns if column.name == name)
@@ -895,7 +895,7 @@ def check_before_writing(exposure: Exposure | None, recoding: Recoding) -> None:
         than the policy allows.
     """
     if exposure is not None:
-        exposure.raise_if_refused()
+        exposure.raise_if_unpublishable()
     if recoding.style == "tight" and any(isinstance(cell, PublishedIntervals) for cell in recoding.cells):
         warnings.warn(
             "tight intervals begin and end with values that somebody has: for readers who must not learn them, "
@@ -904,7 +904,7 @@ def check_before_writing(exposure: Exposure | None, recoding: Recoding) -> None:
         )
 
 
-def kept_columns_facts(
+def describe_kept_columns(
     removed: Sequence[str], pseudonyms: Pseudonyms | None, exposure: Exposure | None
 ) -> dict[str, Any]:
     """Return what a manifest says of the columns that are removed, pseudonymized or kept as they are."""

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any, Final, Literal, Protocol
 import numpy as np
 
 from hushtable._types import CodeArray
-from hushtable.claims import Claim, Verdict, opened, seen, with_commas
-from hushtable.errors import ColumnError, InputError, listed
+from hushtable.claims import Claim, Verdict, open_release, select_for_claim, with_commas
+from hushtable.errors import ColumnError, InputError, quote_names
 from hushtable.io import Dialect, Frame, Writing, drafts, frames, program_of
 from hushtable.models import PrivacyModel
 from hushtable.release import manifest
@@ -63,7 +63,7 @@ class Destination:
     """
 
     path: Path
-    beside: Mapping[Path, Frame | str] = field(default_factory=dict)
+    sidecars: Mapping[Path, Frame | str] = field(default_factory=dict)
     writing: Writing = field(default_factory=Writing)
     order: Order = "shuffled"
     audience: Audience = "internal"
@@ -134,31 +134,31 @@ def write(content: Content, to: Destination, facts: ManifestEntries) -> Verdict:
         Something cannot be written, or must not be.
     """
     content.check(to)
-    path, is_external, others = to.path, to.audience == "external", tuple(to.beside)
+    path, is_external, others = to.path, to.audience == "external", tuple(to.sidecars)
     as_folder = to.writing.by is not None or (content.may_be_folder and is_folder(path))
     check_output(path, to.inputs, others, overwrite=to.overwrite, as_folder=as_folder)
     with ExitStack() as stack:
         if as_folder:
             # What lies beside it gets its names last: it speaks of what is there.
-            further = [*stack.enter_context(drafts.replacing(*others, overwrite=to.overwrite))]
-            internal = () if is_external else (manifest.IN_FOLDER,)
-            draft, spill = stack.enter_context(drafts.replacing_folder(path, internal, overwrite=to.overwrite))
+            further = [*stack.enter_context(drafts.replace_files(*others, overwrite=to.overwrite))]
+            internal = () if is_external else (manifest.FOLDER_MANIFEST,)
+            draft, spill = stack.enter_context(drafts.replace_folder(path, internal, overwrite=to.overwrite))
             sidecar = manifest.manifest_path(draft)
         else:
             sidecar = manifest.manifest_path(path)
             internal_paths = () if is_external else (sidecar,)
-            spill = stack.enter_context(drafts.workplace(path)) / "spill" if content.may_be_folder else path
+            spill = stack.enter_context(drafts.temporary_folder(path)) / "spill" if content.may_be_folder else path
             draft, sidecar, *further = stack.enter_context(
-                drafts.replacing(path, sidecar, *others, internal=internal_paths, overwrite=to.overwrite)
+                drafts.replace_files(path, sidecar, *others, internal=internal_paths, overwrite=to.overwrite)
             )
         filled = content.fill(draft, spill, to)
-        for what, file in zip(to.beside.values(), further, strict=True):
+        for what, file in zip(to.sidecars.values(), further, strict=True):
             if isinstance(what, Frame):
                 frames.write(what, file, to.writing.encoding)
             else:
                 file.write_text(what, encoding="utf-8", newline="\n")
         verdict, found = content.judge(draft, filled, to)
-        entries = manifest.of(
+        entries = manifest.build(
             path,
             manifest.sha256(draft),
             filled.n_records,
@@ -203,9 +203,9 @@ class TableContent:
         """Write the table as its kind of file holds it."""
         edition, by = self.edition, to.writing.by
         path = to.path if by is None else _PART
-        frame, with_comma = edition.for_file(path, to.writing)
+        frame, with_comma = edition.build_file_frame(path, to.writing)
         claim = with_commas(self.claim, with_comma) if with_comma else self.claim
-        tables = {target: each for target, each in to.beside.items() if isinstance(each, Frame)}
+        tables = {target: each for target, each in to.sidecars.items() if isinstance(each, Frame)}
         for target, table in {path: frame, **tables}.items():
             check_writing(target, to.writing)
             if by is None:
@@ -219,7 +219,7 @@ class TableContent:
             return Filled(frame.n_records, claim, rows=hive.write_frame(frame, rows, draft, by))
         frames.write(frame, draft, to.writing.encoding, rows)
         is_text = frames.file_kind(path) == "csv"
-        dialect = _dialect(to.writing, frames.written_delimiter(frame, path)) if is_text else None
+        dialect = _dialect_of_file(to.writing, frames.output_delimiter(frame, path)) if is_text else None
         return Filled(frame.n_records, claim, dialect, rows, with_comma)
 
     def judge(self, draft: Path, filled: Filled, to: Destination) -> tuple[Verdict, ManifestEntries]:
@@ -285,8 +285,10 @@ class BatchContent:
 
     def judge(self, draft: Path, filled: Filled, to: Destination) -> tuple[Verdict, ManifestEntries]:
         """Judge the distinct rows of what was written."""
-        published = opened(draft, filled.dialect, is_large=True)
-        return filled.claim.verify(seen(filled.claim, published), original=self.original).raise_if_failed(), {}
+        published = open_release(draft, filled.dialect, is_large=True)
+        return filled.claim.verify(
+            select_for_claim(filled.claim, published), original=self.original
+        ).raise_if_failed(), {}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -338,7 +340,7 @@ class ReleaseContent:
         """Write all records."""
         if self.origin.writes_by_itself:
             return Filled(self.origin.write(self.cells, draft), self.release.claim)
-        return self._as_batches(self.origin.batches(self.cells)).fill(draft, spill, to)
+        return self._as_batches(self.origin.publish_batches(self.cells)).fill(draft, spill, to)
 
     def judge(self, draft: Path, filled: Filled, to: Destination) -> tuple[Verdict, ManifestEntries]:
         """Judge what was read back, and measure anew what its kept columns find."""
@@ -371,7 +373,7 @@ def check_output(
         What its name says when not given.
     """
     if is_folder(path) if as_folder is None else as_folder:
-        drafts.check_folder(path, inputs, manifest.IN_FOLDER, manifest.PART_NAMES, overwrite=overwrite)
+        drafts.check_folder(path, inputs, manifest.FOLDER_MANIFEST, manifest.PART_NAMES, overwrite=overwrite)
         drafts.check_outputs(others, (*inputs, path), overwrite=overwrite)
     else:
         frames.file_kind(path)
@@ -397,7 +399,9 @@ def check_by(by: str, path: Path, columns: Sequence[str], hidden: Pseudonyms | N
             hint="name a folder, without an ending.",
         )
     if by not in columns:
-        raise ColumnError(f"parts by column {by!r}, which is not published.", hint=f"choose among {listed(columns)}.")
+        raise ColumnError(
+            f"parts by column {by!r}, which is not published.", hint=f"choose among {quote_names(columns)}."
+        )
     if hidden is not None and by in hidden.columns:
         raise ColumnError(
             f"parts by column {by!r}, which publishes pseudonyms: each folder would be a person's.",
@@ -427,7 +431,7 @@ def check_writing(path: Path, writing: Writing) -> None:
         )
 
 
-def _dialect(writing: Writing, delimiter: str) -> Dialect:
+def _dialect_of_file(writing: Writing, delimiter: str) -> Dialect:
     """Return how a CSV spells its table once it is written."""
     return Dialect(
         writing.encoding, delimiter, index=False, formulas="escape" if writing.formulas == "escape" else None

@@ -9,11 +9,11 @@ from .document import (
     Section as Section,
     Table as Table,
     page_style as page_style,
+    render_section as render_section,
     report_paths as report_paths,
     say as say,
     say_cell as say_cell,
-    section_html as section_html,
 )
 from .papers import references as references
 from .reports import report as report
-from .shared import SharedText as SharedText, persons_of_rows as persons_of_rows, shared_texts as shared_texts
+from .shared import SharedText as SharedText, find_shared_texts as find_shared_texts, persons_of_rows as persons_of_rows

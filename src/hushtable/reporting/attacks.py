@@ -22,7 +22,7 @@ from hushtable.wording import join_names
 _TESTING = "8.2.3 Adversarial testing"
 
 
-def of_unicity(found: Unicity) -> tuple[Section, ...]:
+def sections_on_unicity(found: Unicity) -> tuple[Section, ...]:
     """Return the sections of who is found by a few records."""
     rows = tuple(
         (str(each.n_known), Quantity(each.n_trials, "count"), Quantity(each.n_found, "count"),
@@ -36,10 +36,10 @@ def of_unicity(found: Unicity) -> tuple[Section, ...]:
     return (Section("known", "By how many records", (Table("Persons found", titles, rows, note),), _TESTING),)
 
 
-def of_linking(found: Linking) -> tuple[Section, ...]:
+def sections_on_linking(found: Linking) -> tuple[Section, ...]:
     """Return the sections of who is found by another table."""
     sides = [("outside table", found.found), *([("control", found.control)] if found.control else [])]
-    rows = tuple(_linked(what, each) for what, each in sides)
+    rows = tuple(_link_row(what, each) for what, each in sides)
     titles = ("table", "records", "fit one record", "right", "fit one class", "right", "fit few", "fit none")
     blocks: list[Block] = [Table("What outside records fit", titles, rows, f"Compared: {join_names(found.on)}.")]
     if found.excess_interval is not None:
@@ -50,12 +50,12 @@ def of_linking(found: Linking) -> tuple[Section, ...]:
     return (Section("links", "Who has another table", tuple(blocks), _TESTING),)
 
 
-def _linked(what: str, each: Linked) -> tuple[CellContent, ...]:
+def _link_row(what: str, each: Linked) -> tuple[CellContent, ...]:
     counts = (each.n_records, each.n_one_record, each.n_right, each.n_one_class, each.n_right_class, each.n_few)
     return row_of(what, *(Quantity(n, "count") for n in (*counts, each.n_lost)))
 
 
-def of_join(found: JoinRisk) -> tuple[Section, ...]:
+def sections_on_join(found: JoinRisk) -> tuple[Section, ...]:
     """Return the sections of what two published tables tell together."""
     rows = (
         ("the content in the other table is known", Quantity(found.n_rebuilt, "count"),
@@ -68,33 +68,33 @@ def of_join(found: JoinRisk) -> tuple[Section, ...]:
     return (Section("join", "What two tables tell together", (table,), _TESTING),)
 
 
-def of_attacks(found: OwnAttacks) -> tuple[Section, ...]:
+def sections_on_attacks(found: OwnAttacks) -> tuple[Section, ...]:
     """Return the sections of attacks on one's own release; they name witnesses, and are for insiders."""
     return (Section("attacks", "Attacks on the release", _tables(found), _TESTING),)
 
 
-def of_release(release: Release | Released) -> Section:
+def section_on_release(release: Release | Released) -> Section:
     """Return the section of attacks on a release, in memory or read back, that its internal report has."""
     try:
         if isinstance(release, Release):
-            return _tried(release.attack())
+            return _section_on_attacks(release.attack())
         assert isinstance(release.claim, Classes)
         if release.published.counts is not None and release.published.n_records > MOST_ATTACKED:
             raise InputError("attacks look at records one by one.", hint="attack a release of a part of them.")
-        return _tried(attack_written(release.published, release.claim, original=release.original))
+        return _section_on_attacks(attack_written(release.published, release.claim, original=release.original))
     except HushError as error:
         # What the report says of the release otherwise is not lost to an attack that cannot be tried.
         told = f"The attacks could not be tried ({type(error).__name__}): nothing is known of them."
         return Section("attacks", "Attacks on the release", (Paragraph(told, "careful"),), _TESTING)
 
 
-def _tried(found: OwnAttacks) -> Section:
+def _section_on_attacks(found: OwnAttacks) -> Section:
     return Section("attacks", "Attacks on the release", (*facts_section(found.facts).blocks, *_tables(found)), _TESTING)
 
 
 def _tables(found: OwnAttacks) -> tuple[Block, ...]:
     titles = ("attack", "column", "targets", "found", "share", "by chance", "right")
-    rows = tuple(_row(each) for each in found.attacks)
+    rows = tuple(_attack_row(each) for each in found.attacks)
     blocks: list[Block] = [Table("What each attack finds", titles, rows)] if rows else []
     seen = tuple(
         (each.name, each.column or "", str(witness.number), Quantity(witness.n_records, "count"),
@@ -107,6 +107,6 @@ def _tables(found: OwnAttacks) -> tuple[Block, ...]:
     return tuple(blocks)
 
 
-def _row(each: OwnAttack) -> tuple[CellContent, ...]:
+def _attack_row(each: OwnAttack) -> tuple[CellContent, ...]:
     counts = (Quantity(each.n_targets, "count"), Quantity(each.n_found, "count"), Quantity(each.rate, "share"))
     return each.name, each.column or "", *counts, Quantity(each.control_rate, "share"), Quantity(each.n_right, "count")

@@ -17,12 +17,12 @@ from hushtable.reporting.document import (
 )
 
 
-def of_comparison(compared: Comparison) -> tuple[Section, ...]:
+def sections_on_comparison(compared: Comparison) -> tuple[Section, ...]:
     """Return the sections of a comparison."""
-    return *_runs(compared), *_by_column(compared)
+    return *_sections_on_runs(compared), *_sections_on_columns(compared)
 
 
-def _runs(compared: Comparison) -> Iterator[Section]:
+def _sections_on_runs(compared: Comparison) -> Iterator[Section]:
     feasible = [row for row in compared.rows if row.is_feasible]
     blocks: list[Block] = []
     if feasible:
@@ -36,15 +36,15 @@ def _runs(compared: Comparison) -> Iterator[Section]:
         }
         blocks.append(Chart("risk_against_loss", "What every step of safety costs", data))
         titles = ("k", "run", "highest risk", "average risk", "classes", "loss", "suppressed", "verified")
-        blocks.append(Table("Runs", titles, tuple(map(_row, feasible))))
+        blocks.append(Table("Runs", titles, tuple(map(_run_row, feasible))))
     linked = [row for row in feasible if row.links is not None or row.persons_found is not None]
     if linked:
         of_links = ("k", "run", "persons found", "loss", "suppressed")
-        blocks.append(Table("Whom 1, 2 or 3 known records find", of_links, tuple(map(_linked, linked))))
+        blocks.append(Table("Whom 1, 2 or 3 known records find", of_links, tuple(map(_link_row, linked))))
     yield Section("runs", "Risk against loss", tuple(blocks), "8.3 Mitigation")
 
 
-def _row(row: ComparedRun) -> tuple[CellContent, ...]:
+def _run_row(row: ComparedRun) -> tuple[CellContent, ...]:
     return (
         Quantity(row.k, "count"),
         row.line,
@@ -57,12 +57,12 @@ def _row(row: ComparedRun) -> tuple[CellContent, ...]:
     )
 
 
-def _linked(row: ComparedRun) -> tuple[CellContent, ...]:
+def _link_row(row: ComparedRun) -> tuple[CellContent, ...]:
     found: CellContent = "no link" if row.persons_found is None else Quantity(row.persons_found, "share")
     return (Quantity(row.k, "count"), row.line, found, Quantity(row.loss), Quantity(row.n_suppressed, "count"))
 
 
-def _by_column(compared: Comparison) -> Iterator[Section]:
+def _sections_on_columns(compared: Comparison) -> Iterator[Section]:
     rows = tuple(
         row_of(
             Quantity(row.k, "count"),

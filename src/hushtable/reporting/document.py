@@ -19,7 +19,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, ClassVar, Final, Literal
 
-from hushtable.columns import escaped as escape
+from hushtable.columns import escape_html as escape
 from hushtable.errors import InputError
 from hushtable.io import drafts
 from hushtable.plots import charts, style
@@ -64,7 +64,7 @@ class Quantity:
         if self.unit == "count":
             return f"{self.value:,.0f}"
         if self.unit == "share":
-            return share_shown(self.value)
+            return format_share(self.value)
         return f"{self.value:,.4g}"
 
     def to_dict(self) -> dict[str, Any]:
@@ -87,7 +87,7 @@ _OF_DATA: Final = frozenset(
 )
 
 
-def share_shown(share: float) -> str:
+def format_share(share: float) -> str:
     """Write a share as per cent: in two digits, or as many as it takes to be whole."""
     if math.isnan(share):
         return "not known"
@@ -228,7 +228,7 @@ class Section:
             "name": self.name,
             "title": self.title,
             "clause": self.clause,
-            "blocks": [{"kind": block.kind, **_plain(block)} for block in self.blocks],
+            "blocks": [{"kind": block.kind, **_to_plain_values(block)} for block in self.blocks],
         }
 
 
@@ -238,14 +238,14 @@ def facts_section(facts: Sequence[str], *blocks: Block) -> Section:
     return Section("summary", "In short", (*told, *blocks))
 
 
-def _plain(entry: Any) -> Any:
+def _to_plain_values(entry: Any) -> Any:
     """Return an entry as what JSON knows."""
     if hasattr(entry, "__dataclass_fields__"):
-        return {name: _plain(getattr(entry, name)) for name in entry.__dataclass_fields__ if name != "kind"}
+        return {name: _to_plain_values(getattr(entry, name)) for name in entry.__dataclass_fields__ if name != "kind"}
     if isinstance(entry, Mapping):
-        return {str(name): _plain(each) for name, each in entry.items()}
+        return {str(name): _to_plain_values(each) for name, each in entry.items()}
     if isinstance(entry, Sequence) and not isinstance(entry, str):
-        return [_plain(each) for each in entry]
+        return [_to_plain_values(each) for each in entry]
     return entry
 
 
@@ -258,7 +258,7 @@ _COLOURS: Final = {
 """What matplotlib writes, and what stands for it on a page that may be light or dark."""
 
 
-def draw(chart: Chart, prefix: str) -> str:
+def render_chart(chart: Chart, prefix: str) -> str:
     """Return a chart as an ``svg`` element.
 
     Parameters
@@ -267,7 +267,7 @@ def draw(chart: Chart, prefix: str) -> str:
     prefix : str
         What its ids begin with: two pictures on one page share none.
     """
-    with style.apart(translate):
+    with style.hide_figures(translate):
         axes = getattr(charts, chart.draws)(**_named_in_words(chart.data))
     with warnings.catch_warnings():
         # The reader's fonts write what matplotlib's have no sign for.
@@ -277,7 +277,7 @@ def draw(chart: Chart, prefix: str) -> str:
     for colour, variable in _COLOURS.items():
         svg = re.sub(colour, variable, svg, flags=re.IGNORECASE)
     svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
-    return _with_own_ids(_opened(_NUMBER_DRAWN.sub(lambda number: translate(number[0]), svg)), prefix)
+    return _with_own_ids(_without_svg_size(_NUMBER_DRAWN.sub(lambda number: translate(number[0]), svg)), prefix)
 
 
 def _named_in_words(data: Mapping[str, Any]) -> dict[str, Any]:
@@ -289,7 +289,7 @@ def _named_in_words(data: Mapping[str, Any]) -> dict[str, Any]:
     return named | ({"bands": [*map(translate, data["bands"])]} if "bands" in data else {})
 
 
-def _opened(svg: str) -> str:
+def _without_svg_size(svg: str) -> str:
     """Let the page say how large the picture is; what it shows stands beside it in words."""
     opening, rest = svg.split(">", 1)
     view = re.search(r'viewBox="[^"]*"', opening)
@@ -301,12 +301,12 @@ def _with_own_ids(svg: str, prefix: str) -> str:
     """Number the ids, which matplotlib draws at random, in the order in which they come."""
     names: dict[str, str] = {}
 
-    def named(found: re.Match[str]) -> str:
+    def number_id(found: re.Match[str]) -> str:
         return f"{found[1]}{names.setdefault(found[2], f'{prefix}{len(names)}')}{found[3]}"
 
-    svg = re.sub(r'(\bid=")([^"]+)(")', named, svg)
-    svg = re.sub(r'(xlink:href="#)([^"]+)(")', named, svg)
-    return re.sub(r"(url\(#)([^)]+)(\))", named, svg)
+    svg = re.sub(r'(\bid=")([^"]+)(")', number_id, svg)
+    svg = re.sub(r'(xlink:href="#)([^"]+)(")', number_id, svg)
+    return re.sub(r"(url\(#)([^)]+)(\))", number_id, svg)
 
 
 _NUMBER_DRAWN: Final = re.compile(r"(?<=>)[^<>\w]*\d[^<>A-Za-z]*(?=</t)")
@@ -315,9 +315,9 @@ _NUMBER_DRAWN: Final = re.compile(r"(?<=>)[^<>\w]*\d[^<>A-Za-z]*(?=</t)")
 _POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'"
 """What a browser may fetch: nothing; styles are in the page."""
 
-_SENTENCE: Final = 30  # characters
+_MIN_SENTENCE_LENGTH: Final = 30  # characters
 
-_FOR: Final = {
+_AUDIENCE_NOTES: Final = {
     "internal": "Internal: for those who make a release. It holds what helps to undo one: keep it from its recipients.",
     "external": "External: for those who receive the release. It holds nothing that the file does not show.",
 }
@@ -326,26 +326,30 @@ _FOR: Final = {
 _ORDER: Final = "The order of sections is that of ISO/IEC 27559:2022, which is no claim of conformity."
 
 
-def _say(text: str) -> str:
+def _translate_to_html(text: str) -> str:
     """Return a text in the current language, as HTML."""
     return escape(say(text))
 
 
-def render(title: str, audience: Audience, sections: Sequence[Section], version: str) -> str:
+def render_page(title: str, audience: Audience, sections: Sequence[Section], version: str) -> str:
     """Return a page in the current language; the version is that of the program that made it."""
-    contents = "".join(f'<li><a href="#{escape(each.name)}">{_say(each.title)}</a></li>' for each in sections[1:])
+    contents = "".join(
+        f'<li><a href="#{escape(each.name)}">{_translate_to_html(each.title)}</a></li>' for each in sections[1:]
+    )
     # What everyone reads comes first, then the way to the rest.
-    first, *rest = map(section_html, sections)
+    first, *rest = map(render_section, sections)
     return (
         "<!DOCTYPE html>\n"
         f'<html lang="{current_language()}"><head><meta charset="utf-8">'
         f'<meta http-equiv="Content-Security-Policy" content="{escape(_POLICY)}">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         '<meta name="color-scheme" content="light dark"><meta name="referrer" content="no-referrer">'
-        f"<title>{_say(title)}</title><style>{page_style()}</style></head>\n<body>"
-        f'<header><h1>{_say(title)}</h1><p class="audience">{_say(_FOR[audience])}</p></header>\n'
-        f'<main>\n{first}<nav aria-label="{_say("Contents")}"><ol>{contents}</ol></nav>\n{"".join(rest)}</main>\n'
-        f"<footer><p>{_say(f'Written by hushtable {version}. {_ORDER}')}</p></footer></body></html>\n"
+        f"<title>{_translate_to_html(title)}</title><style>{page_style()}</style></head>\n<body>"
+        f"<header><h1>{_translate_to_html(title)}</h1>"
+        f'<p class="audience">{_translate_to_html(_AUDIENCE_NOTES[audience])}</p></header>\n'
+        f'<main>\n{first}<nav aria-label="{_translate_to_html("Contents")}"><ol>{contents}</ol></nav>\n'
+        f"{''.join(rest)}</main>\n"
+        f"<footer><p>{_translate_to_html(f'Written by hushtable {version}. {_ORDER}')}</p></footer></body></html>\n"
     )
 
 
@@ -355,99 +359,101 @@ def page_style() -> str:
     return files("hushtable.reporting").joinpath("page.css").read_text(encoding="utf-8")
 
 
-def section_html(section: Section) -> str:
+def render_section(section: Section) -> str:
     """Return a section as HTML in the current language, everything in it escaped."""
-    clause = f'<p class="clause">ISO/IEC 27559: {_say(section.clause)}</p>' if section.clause else ""
-    blocks = "\n".join(_blocks(section))
+    clause = f'<p class="clause">ISO/IEC 27559: {_translate_to_html(section.clause)}</p>' if section.clause else ""
+    blocks = "\n".join(_render_blocks(section))
     name = escape(section.name)
     return (
-        f'<section id="{name}" aria-labelledby="{name}-title"><h2 id="{name}-title">{_say(section.title)}</h2>'
+        f'<section id="{name}" aria-labelledby="{name}-title">'
+        f'<h2 id="{name}-title">{_translate_to_html(section.title)}</h2>'
         f"{clause}\n{blocks}\n</section>\n"
     )
 
 
-def _blocks(section: Section) -> Iterator[str]:
+def _render_blocks(section: Section) -> Iterator[str]:
     for place, block in enumerate(section.blocks):
         if isinstance(block, Chart):
-            yield _chart(block, f"{section.name}-{place}-")
+            yield _render_figure(block, f"{section.name}-{place}-")
         else:
-            yield _DRAWN[type(block)](block)
+            yield _RENDERERS[type(block)](block)
 
 
-def _paragraph(block: Paragraph) -> str:
-    return f'<p class="{block.tone}">{_say(block.text)}</p>'
+def _render_paragraph(block: Paragraph) -> str:
+    return f'<p class="{block.tone}">{_translate_to_html(block.text)}</p>'
 
 
-def _points(block: Points) -> str:
-    return f"<ul>{''.join(f'<li>{_say(item)}</li>' for item in block.items)}</ul>" if block.items else ""
+def _render_points(block: Points) -> str:
+    return f"<ul>{''.join(f'<li>{_translate_to_html(item)}</li>' for item in block.items)}</ul>" if block.items else ""
 
 
-def _table(block: Table) -> str:
-    kinds = [_kind([row[place] for row in block.rows]) for place in range(len(block.titles))]
+def _render_table(block: Table) -> str:
+    kinds = [_cell_class([row[place] for row in block.rows]) for place in range(len(block.titles))]
     head = "".join(
-        f'<th scope="col"{kind}>{_say(title)}</th>' if title else "<td></td>"
+        f'<th scope="col"{kind}>{_translate_to_html(title)}</th>' if title else "<td></td>"
         for title, kind in zip(block.titles, kinds, strict=True)
     )
-    body = "".join(f"<tr>{_cells(row, block.titles, kinds)}</tr>" for row in block.rows)
-    note = f'<p class="note">{_say(block.note)}</p>' if block.note else ""
+    body = "".join(f"<tr>{_render_cells(row, block.titles, kinds)}</tr>" for row in block.rows)
+    note = f'<p class="note">{_translate_to_html(block.note)}</p>' if block.note else ""
     # Wide tables scroll by themselves; whoever has no mouse reaches them by the keyboard.
     return (
-        f'<div class="table" tabindex="0" role="region" aria-label="{_say(block.caption)}"><table>'
-        f"<caption>{_say(block.caption)}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>{note}"
+        f'<div class="table" tabindex="0" role="region" aria-label="{_translate_to_html(block.caption)}"><table>'
+        f"<caption>{_translate_to_html(block.caption)}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>{note}"
     )
 
 
-def _kind(cells: Sequence[CellContent]) -> str:
+def _cell_class(cells: Sequence[CellContent]) -> str:
     """Return the class of a column's cells: numbers stand to the right, and sentences have room."""
     if cells and all(isinstance(cell, Quantity) for cell in cells):
         return ' class="number"'
-    return ' class="words"' if any(isinstance(cell, str) and len(cell) > _SENTENCE for cell in cells) else ""
+    return ' class="words"' if any(isinstance(cell, str) and len(cell) > _MIN_SENTENCE_LENGTH for cell in cells) else ""
 
 
-def _cells(row: Sequence[CellContent], titles: Sequence[str], kinds: Sequence[str]) -> str:
-    first, *rest = map(_cell, row, titles)
+def _render_cells(row: Sequence[CellContent], titles: Sequence[str], kinds: Sequence[str]) -> str:
+    first, *rest = map(_render_cell, row, titles)
     opened = f'<th scope="row"{kinds[0]}>{first}</th>'
     return opened + "".join(f"<td{kind}>{cell}</td>" for cell, kind in zip(rest, kinds[1:], strict=True))
 
 
-def _cell(cell: CellContent, title: str) -> str:
-    return _quantity(cell) if isinstance(cell, Quantity) else escape(say_cell(cell, title))
+def _render_cell(cell: CellContent, title: str) -> str:
+    return _render_quantity(cell) if isinstance(cell, Quantity) else escape(say_cell(cell, title))
 
 
-def _quantity(quantity: Quantity) -> str:
+def _render_quantity(quantity: Quantity) -> str:
     """Write a number for people, and beside it as it is."""
     if quantity.value is None:
         return ""
-    return f'<data value="{quantity.value!r}">{_say(quantity.shown)}</data>'
+    return f'<data value="{quantity.value!r}">{_translate_to_html(quantity.shown)}</data>'
 
 
-def _chart(block: Chart, prefix: str) -> str:
-    return f"<figure>{draw(block, prefix)}<figcaption>{_say(block.title)}</figcaption></figure>"
+def _render_figure(block: Chart, prefix: str) -> str:
+    return f"<figure>{render_chart(block, prefix)}<figcaption>{_translate_to_html(block.title)}</figcaption></figure>"
 
 
-def _code(block: Code) -> str:
+def _render_code(block: Code) -> str:
     return (
-        f'<p class="note">{_say(block.caption)}</p>'
-        f'<pre tabindex="0" role="region" aria-label="{_say(block.caption)}"><code>{escape(block.text)}</code></pre>'
+        f'<p class="note">{_translate_to_html(block.caption)}</p>'
+        f'<pre tabindex="0" role="region" aria-label="{_translate_to_html(block.caption)}">'
+        f"<code>{escape(block.text)}</code></pre>"
     )
 
 
-def _form(block: Form) -> str:
-    head = "".join(f'<th scope="col">{_say(title)}</th>' for title in block.titles)
+def _render_form(block: Form) -> str:
+    head = "".join(f'<th scope="col">{_translate_to_html(title)}</th>' for title in block.titles)
     row = "<td>&nbsp;</td>" * (len(block.titles) - 1)
-    body = "".join(f'<tr><th scope="row">{_say(label)}</th>{row}</tr>' for label in block.labels)
+    body = "".join(f'<tr><th scope="row">{_translate_to_html(label)}</th>{row}</tr>' for label in block.labels)
     return (
-        f'<div class="table form" tabindex="0" role="region" aria-label="{_say("Decision")}"><table>'
+        f'<div class="table form" tabindex="0" role="region" aria-label="{_translate_to_html("Decision")}"><table>'
         f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
     )
 
 
-_DRAWN: Final[dict[type[Block], Callable[[Any], str]]] = {
-    Paragraph: _paragraph,
-    Points: _points,
-    Table: _table,
-    Code: _code,
-    Form: _form,
+_RENDERERS: Final[dict[type[Block], Callable[[Any], str]]] = {
+    Paragraph: _render_paragraph,
+    Points: _render_points,
+    Table: _render_table,
+    Code: _render_code,
+    Form: _render_form,
 }
 
 
@@ -518,7 +524,7 @@ class Report:
     def to_html(self) -> str:
         """Return the report as one page: no script, nothing fetched, light or dark as its reader has it."""
         with use_language(self.language):
-            return render(self.title, self.audience, self.sections, version("hushtable"))
+            return render_page(self.title, self.audience, self.sections, version("hushtable"))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report as plain values: every text and number of the page, and the data of its charts."""
@@ -557,7 +563,7 @@ class Report:
         paths = report_paths(path)
         drafts.check_outputs(paths, self.inputs, overwrite=overwrite)
         texts = self.to_html(), json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-        with drafts.replacing(
+        with drafts.replace_files(
             *paths, internal=paths if self.audience == "internal" else (), overwrite=overwrite
         ) as drafted:
             for draft, text in zip(drafted, texts, strict=True):
@@ -567,5 +573,5 @@ class Report:
 
     def _repr_html_(self) -> str:
         with use_language(self.language):
-            names = "".join(f"<li>{_say(each.title)}</li>" for each in self.sections)
-            return f"<b>{_say(self.title)}</b> ({self.audience})<ol>{names}</ol>"
+            names = "".join(f"<li>{_translate_to_html(each.title)}</li>" for each in self.sections)
+            return f"<b>{_translate_to_html(self.title)}</b> ({self.audience})<ol>{names}</ol>"

@@ -18,7 +18,7 @@ from hushtable.claims import Classes, Matchings
 from hushtable.discover import Roles, find_quasi_identifiers
 from hushtable.io import Frame
 from hushtable.policy import plain_yaml
-from hushtable.quality import Utility, among, measure_utility
+from hushtable.quality import Utility, measure_utility, with_all_columns
 from hushtable.release import Exposure, manifest
 from hushtable.reporting.document import (
     Block,
@@ -31,19 +31,19 @@ from hushtable.reporting.document import (
     Section,
     Table,
     facts_section,
+    format_share,
     row_of,
-    share_shown,
 )
 from hushtable.reporting.released import (
     CLAUSES,
     MOST_LOOKED_AT,
     Released,
-    decision,
-    three_tests,
-    unprotected,
+    section_on_decision,
+    section_on_limitations,
+    section_on_tests,
 )
 from hushtable.reporting.risk import fewer_than, people_of, share_below
-from hushtable.risk import RiskAssessment, record_bands, stair
+from hushtable.risk import RiskAssessment, cumulative_shares, record_bands
 from hushtable.risk.assess import assess
 from hushtable.search import n_threads
 
@@ -52,7 +52,7 @@ _SHOWN_PAIRS: Final = 5
 _SHOWN_DISTRIBUTIONS: Final = 4
 
 
-def assessed(released: Released, table: Frame | None) -> RiskAssessment | None:
+def assess_table(released: Released, table: Frame | None) -> RiskAssessment | None:
     """Assess the risk of a table, if there is one; None where it does not say whose record a row is."""
     person = released.person
     if table is None or (person is not None and person not in table.columns):
@@ -61,7 +61,7 @@ def assessed(released: Released, table: Frame | None) -> RiskAssessment | None:
     return assess(table, quasi_identifiers=released.quasi_identifiers, sensitive=released.sensitive, person=person)
 
 
-def risk_before(before: RiskAssessment | None) -> Section:
+def section_on_risk_before(before: RiskAssessment | None) -> Section:
     """Say how easily people could be found in the original."""
     title = "Who could be found before"
     if before is None:
@@ -81,7 +81,7 @@ def risk_before(before: RiskAssessment | None) -> Section:
     return Section("risk_before", title, blocks, CLAUSES["risk_before"])
 
 
-def risk_after(released: Released, before: RiskAssessment | None, after: RiskAssessment | None) -> Section:
+def section_on_risk_after(released: Released, before: RiskAssessment | None, after: RiskAssessment | None) -> Section:
     """Say what holds of the published table, and what risk is left."""
     blocks: list[Block] = [Points(released.verdict.facts[1:])]
     if after is not None:
@@ -102,13 +102,13 @@ def risk_after(released: Released, before: RiskAssessment | None, after: RiskAss
             row_of("average risk", *(Quantity(each.average_risk, "share") for each in both.values())),
         )
         blocks.append(Table("Risk", ("", *both), (*figures, *below), "Suppressed records are in no class."))
-        blocks += [*_risk_charts(both), *_homogeneity(both)]
+        blocks += [*_charts_on_risk(both), *_tables_on_homogeneity(both)]
     elif released.is_counted and released.grouped.n_classes:
-        blocks.append(_judged(released))
+        blocks.append(_table_on_verdict(released))
     return Section("risk_after", "Who can still be found", tuple(blocks), CLAUSES["risk_after"])
 
 
-def _judged(released: Released) -> Table:
+def _table_on_verdict(released: Released) -> Table:
     """Show what the verdict counted, where the table does not say whose record a row is."""
     verdict, n = released.verdict, released.verdict.smallest_class
     rows = (
@@ -122,31 +122,31 @@ def _judged(released: Released) -> Table:
     return Table("Risk", ("", "after"), rows, note)
 
 
-def _risk_charts(both: Mapping[str, RiskAssessment]) -> Iterator[Block]:
-    held = [each.records.by_size() for each in both.values()]
+def _charts_on_risk(both: Mapping[str, RiskAssessment]) -> Iterator[Block]:
+    held = [each.records.count_by_class_size() for each in both.values()]
     labels, records = record_bands(*held)
     totals = [max(1, sum(each)) for each in records]
     shares = {name: [n / total for n in each] for name, each, total in zip(both, records, totals, strict=True)}
     after = both["after"]
     alone = (
-        f"; before, {share_shown(both['before'].n_unique / max(1, both['before'].n_records))} stood alone"
+        f"; before, {format_share(both['before'].n_unique / max(1, both['before'].n_records))} stood alone"
         if "before" in both
         else ""
     )
     now = (
         f"every record shares its cells with at least {after.smallest_class - 1:,} others"
         if after.smallest_class > 1
-        else f"{share_shown(after.n_unique / max(1, after.n_records))} of the records stand alone"
+        else f"{format_share(after.n_unique / max(1, after.n_records))} of the records stand alone"
     )
     title = f"Now {now}{alone}"
     yield Chart("class_sizes", title, {"bands": list(labels), "shares": shares, "people": people_of(after)})
-    steps, below = stair(*held)
-    title = f"{share_shown(share_below(after, 5))} of the records are in {fewer_than(5, after)} now"
+    steps, below = cumulative_shares(*held)
+    title = f"{format_share(share_below(after, 5))} of the records are in {fewer_than(5, after)} now"
     stairs = dict(zip(both, map(list, below), strict=True))
     yield Chart("risk_by_k", title, {"k": list(steps), "shares": stairs, "people": people_of(after)})
 
 
-def _homogeneity(both: Mapping[str, RiskAssessment]) -> Iterator[Block]:
+def _tables_on_homogeneity(both: Mapping[str, RiskAssessment]) -> Iterator[Block]:
     rows = [
         (
             name,
@@ -165,18 +165,20 @@ def _homogeneity(both: Mapping[str, RiskAssessment]) -> Iterator[Block]:
         yield Table("What a class tells of sensitive columns", titles, tuple(sorted(rows)), note)
 
 
-def utility(released: Released) -> Section:
+def section_on_utility(released: Released) -> Section:
     """Say what can still be learned from the published table."""
     title = "What the data still tell"
     claim, original = released.claim, released.original
     if original is None or not isinstance(claim, (Classes, Matchings)):
         return Section("utility", title, (Paragraph(NO_ORIGINAL),), CLAUSES["utility"])
     hidden = (*released.facts.get("pseudonymized", ()), *released.facts.get("fresh", ()))
-    found = among(measure_utility(original, released.published, claim, pseudonyms=hidden), released.names)
-    return Section("utility", title, (*_utility_tables(found), *_distributions(found, released)), CLAUSES["utility"])
+    found = with_all_columns(measure_utility(original, released.published, claim, pseudonyms=hidden), released.names)
+    return Section(
+        "utility", title, (*_tables_on_utility(found), *_charts_on_distributions(found, released)), CLAUSES["utility"]
+    )
 
 
-def _utility_tables(found: Utility) -> Iterator[Block]:
+def _tables_on_utility(found: Utility) -> Iterator[Block]:
     yield Paragraph(
         "Every published cell is taken to stand for its values equally. Distance: 0 % as it was, 100 % as far as "
         "can be."
@@ -206,7 +208,7 @@ def _utility_tables(found: Utility) -> Iterator[Block]:
         yield Table("Pairs of columns that changed most", ("columns", "measure", "before", "after"), rows, note)
 
 
-def _distributions(found: Utility, released: Released) -> Iterator[Block]:
+def _charts_on_distributions(found: Utility, released: Released) -> Iterator[Block]:
     if released.person is not None:
         # Eleven records may be one person's, and what they share is then nobody else's.
         return
@@ -216,7 +218,7 @@ def _distributions(found: Utility, released: Released) -> Iterator[Block]:
     for each in sorted(known, key=lambda one: -(one.distance or 0.0))[:_SHOWN_DISTRIBUTIONS]:
         shares = each.distribution
         assert shares is not None
-        moved = share_shown(each.distance or 0.0)
+        moved = format_share(each.distance or 0.0)
         title = f"{each.name}: before and after differ by {moved}" if each.distance else f"{each.name}: as it was"
         data = {
             "places": list(shares.places),
@@ -226,7 +228,7 @@ def _distributions(found: Utility, released: Released) -> Iterator[Block]:
         yield Chart("distributions", title, data)
 
 
-_LONGEST_CELL: Final = 60
+_MAX_CELL_LENGTH: Final = 60
 _LIBRARIES: Final = ("hushtable", "numpy", "scipy", "numba", "polars")
 
 
@@ -235,56 +237,56 @@ def sections(released: Released) -> tuple[Section, ...]:
     shown, original = released.shown, released.original
     # What takes long, each part by itself.
     with ThreadPoolExecutor(n_threads()) as pool:
-        looked = pool.submit(_roles, released)
-        kept = pool.submit(utility, released)
-        was = pool.submit(assessed, released, original)
-        left = pool.submit(assessed, released, shown if shown.n_records else None)
+        looked = pool.submit(_find_roles, released)
+        kept = pool.submit(section_on_utility, released)
+        was = pool.submit(assess_table, released, original)
+        left = pool.submit(assess_table, released, shown if shown.n_records else None)
     before, after = was.result(), left.result()
     return (
         facts_section(released.sentences),
-        _asked(released),
-        _data(released, looked.result()),
-        risk_before(before),
-        _done(released),
-        risk_after(released, before, after),
+        _section_on_request(released),
+        _section_on_data(released, looked.result()),
+        section_on_risk_before(before),
+        _section_on_changes(released),
+        section_on_risk_after(released, before, after),
         kept.result(),
-        _told(released),
-        three_tests(released),
-        unprotected(released),
-        reproduce(released),
-        decision(),
+        _section_on_kept_columns(released),
+        section_on_tests(released),
+        section_on_limitations(released),
+        section_on_reproduction(released),
+        section_on_decision(),
     )
 
 
-def _asked(released: Released) -> Section:
+def _section_on_request(released: Released) -> Section:
     policy = released.policy
     blocks: list[Block] = [Points(released.claim.conditions)]
     if accepted := policy.get("accept"):
         rows = tuple((name, reason) for name, reason in accepted.items())
         blocks.append(Table("Columns accepted as they are, and why nobody knows them", ("column", "reason"), rows))
-    if options := tuple(_options(released)):
+    if options := tuple(_describe_options(released)):
         blocks.append(Table("How", ("entry", "as asked"), options))
     return Section("asked", "What was asked", tuple(blocks), CLAUSES["asked"])
 
 
-def _options(released: Released) -> Iterator[tuple[str, str]]:
+def _describe_options(released: Released) -> Iterator[tuple[str, str]]:
     """Say in a line each what a policy asks besides roles and models; the whole of it stands at the end."""
     policy = released.policy
     for name in ("method", "loss", "person", "population", "domains", "limits", "budget"):
         if policy.get(name):
-            yield name, _one_line(policy[name])
+            yield name, _format_entry(policy[name])
     if released.facts.get("recoding"):
         yield "recoding", str(released.facts["recoding"])
 
 
-def _one_line(entry: Any) -> str:
+def _format_entry(entry: Any) -> str:
     """Write an entry of a policy on one line."""
     if isinstance(entry, Mapping):
-        return ", ".join(f"{name}: {_one_line(each)}" if each != {} else str(name) for name, each in entry.items())
+        return ", ".join(f"{name}: {_format_entry(each)}" if each != {} else str(name) for name, each in entry.items())
     return str(entry)
 
 
-def _data(released: Released, found: Roles | None) -> Section:
+def _section_on_data(released: Released, found: Roles | None) -> Section:
     """Say what the columns are, with the reason why each was taken for that; no value of any."""
     roles = {each["name"]: str(each.get("role", "")) for each in released.columns}
     roles |= dict.fromkeys(released.facts.get("removed", ()), "identifier, left out")
@@ -328,12 +330,12 @@ def _data(released: Released, found: Roles | None) -> Section:
             "values": [each.power for each in strong],
             "label": "share of what tells people apart",
         }
-        title = f"{strong[0].name} tells people apart most: {share_shown(strong[0].power)} of it"
+        title = f"{strong[0].name} tells people apart most: {format_share(strong[0].power)} of it"
         blocks.append(Chart("bars", title, data))
     return Section("data", "What the data are", tuple(blocks), CLAUSES["data"])
 
 
-def _roles(released: Released) -> Roles | None:
+def _find_roles(released: Released) -> Roles | None:
     """Look at evenly chosen rows: what columns are about shows in fewer than all."""
     original = released.original if released.sample is None else released.sample
     if original is None:
@@ -344,7 +346,7 @@ def _roles(released: Released) -> Roles | None:
     return find_quasi_identifiers(original.take(np.linspace(0, n - 1, MOST_LOOKED_AT).astype(np.int64)))
 
 
-def _done(released: Released) -> Section:
+def _section_on_changes(released: Released) -> Section:
     """Say column by column what became of it, what that cost, and how two records look now."""
     lost: Mapping[str, float] = released.facts.get("quality", {}).get("by_column", {})
     rows = []
@@ -371,12 +373,12 @@ def _done(released: Released) -> Section:
             "values": [lost[name] for name in most],
             "label": "share of the column that a cell spans",
         }
-        blocks.append(Chart("bars", f"{most[0]} paid most: {share_shown(lost[most[0]])} of its detail", data))
-    blocks += _two_rows(released)
+        blocks.append(Chart("bars", f"{most[0]} paid most: {format_share(lost[most[0]])} of its detail", data))
+    blocks += _tables_on_two_rows(released)
     return Section("done", "What was done", tuple(blocks), CLAUSES["done"])
 
 
-def _two_rows(released: Released) -> Iterator[Block]:
+def _tables_on_two_rows(released: Released) -> Iterator[Block]:
     """Show the quasi-identifiers of the two largest classes: what many records share is nobody's own."""
     grouped = released.grouped
     if not grouped.n_classes:
@@ -392,7 +394,7 @@ def _two_rows(released: Released) -> Iterator[Block]:
         first = int(grouped.first_rows[place])
         cells = [released.published.column(name)[first] for name in released.quasi_identifiers]
         shown = ("" if cell is None else str(cell) for cell in cells)
-        rows.append(row_of(Quantity(int(grouped.records[place]), "count"), *map(_short, shown)))
+        rows.append(row_of(Quantity(int(grouped.records[place]), "count"), *map(_shorten_cell, shown)))
     yield Table(
         "Two published records, of the largest classes",
         ("records", *map(Data, released.quasi_identifiers)),
@@ -400,11 +402,11 @@ def _two_rows(released: Released) -> Iterator[Block]:
     )
 
 
-def _short(cell: str) -> str:
-    return cell if len(cell) <= _LONGEST_CELL else f"{cell[:_LONGEST_CELL]}…"
+def _shorten_cell(cell: str) -> str:
+    return cell if len(cell) <= _MAX_CELL_LENGTH else f"{cell[:_MAX_CELL_LENGTH]}…"
 
 
-def _told(released: Released) -> Section:
+def _section_on_kept_columns(released: Released) -> Section:
     """Say what was measured of the columns that are kept as they are, before anything was written."""
     exposure: Mapping[str, Any] = released.facts.get("exposure") or {}
     title = "What was told of columns kept as they are"
@@ -429,7 +431,7 @@ def _told(released: Released) -> Section:
     return Section("told", title, tuple(blocks), CLAUSES["told"])
 
 
-def reproduce(released: Released) -> Section:
+def section_on_reproduction(released: Released) -> Section:
     """Say by what the release was made, and how anybody judges it again."""
     facts = released.facts
     trace: Mapping[str, Any] = facts.get("trace") or {}
@@ -445,7 +447,7 @@ def reproduce(released: Released) -> Section:
     rows += [(f"SHA-256 of the input {path.name}", manifest.sha256(path)) for path in released.inputs]
     blocks: list[Block] = [Table("Made by", ("what", "which"), tuple(rows))]
     if released.policy:
-        blocks.append(Code("The policy", plain_yaml.write(released.policy)))
+        blocks.append(Code("The policy", plain_yaml.dump(released.policy)))
     if released.file:
         blocks.append(Code("Judge the file again", f"hushtable verify {shlex.quote(released.file)}"))
     return Section("reproduce", "How to check it", tuple(blocks), CLAUSES["reproduce"])

@@ -14,10 +14,16 @@ from hushtable.reporting.document import (
     Section,
     Table,
     facts_section,
-    share_shown,
+    format_share,
 )
-from hushtable.reporting.inside import reproduce
-from hushtable.reporting.released import CLAUSES, Released, decision, three_tests, unprotected
+from hushtable.reporting.inside import section_on_reproduction
+from hushtable.reporting.released import (
+    CLAUSES,
+    Released,
+    section_on_decision,
+    section_on_limitations,
+    section_on_tests,
+)
 from hushtable.wording import join_names
 
 
@@ -25,16 +31,16 @@ def sections(release: MaskedRelease, released: Released) -> tuple[Section, ...]:
     """Return the sections of a masked table."""
     return (
         facts_section(release.facts),
-        _done(release),
-        _after(release, released),
-        three_tests(released),
-        unprotected(released),
-        reproduce(released),
-        decision(),
+        _section_on_changes(release),
+        _section_on_guesses(release, released),
+        section_on_tests(released),
+        section_on_limitations(released),
+        section_on_reproduction(released),
+        section_on_decision(),
     )
 
 
-def _done(release: MaskedRelease) -> Section:
+def _section_on_changes(release: MaskedRelease) -> Section:
     stars = release.stars_by_column
     data = {
         "names": list(stars),
@@ -45,12 +51,12 @@ def _done(release: MaskedRelease) -> Section:
     rows = tuple((name, Quantity(n, "count"), Quantity(n / release.n_records, "share")) for name, n in stars.items())
     blocks = (
         Table("Masked cells", ("column", "stars", "share"), rows),
-        Chart("bars", f"{most} paid most: {share_shown(stars[most] / release.n_records)} of its cells", data),
+        Chart("bars", f"{most} paid most: {format_share(stars[most] / release.n_records)} of its cells", data),
     )
     return Section("done", "What was done", blocks, CLAUSES["done"])
 
 
-def _after(release: MaskedRelease, released: Released) -> Section:
+def _section_on_guesses(release: MaskedRelease, released: Released) -> Section:
     rows = tuple(
         (
             each.column,
@@ -68,12 +74,12 @@ def _after(release: MaskedRelease, released: Released) -> Section:
     return Section("risk_after", "What can still be guessed", tuple(blocks), CLAUSES["risk_after"])
 
 
-def of_tradeoff(tradeoff: MaskingTradeoff) -> tuple[Section, ...]:
+def sections_on_tradeoff(tradeoff: MaskingTradeoff) -> tuple[Section, ...]:
     """Return the sections of stars against kept correlation."""
-    return (Section("summary", "In short", tuple(_tradeoff(tradeoff)), CLAUSES["utility"]),)
+    return (Section("summary", "In short", tuple(_blocks_on_tradeoff(tradeoff)), CLAUSES["utility"]),)
 
 
-def _tradeoff(tradeoff: MaskingTradeoff) -> Iterator[Block]:
+def _blocks_on_tradeoff(tradeoff: MaskingTradeoff) -> Iterator[Block]:
     points = tradeoff.points
     yield Paragraph(f"{join_names(tradeoff.a)} made independent of clusters of {join_names(tradeoff.b)}.")
     yield from (Paragraph(f"{note}.") for note in tradeoff.notes)

@@ -32,15 +32,24 @@ from hushtable.reporting.document import (
     Table,
     facts_section,
 )
-from hushtable.reporting.released import CLAUSES, Released, beside, decision, three_tests, unprotected
+from hushtable.reporting.released import (
+    CLAUSES,
+    Released,
+    describe_reference,
+    section_on_decision,
+    section_on_limitations,
+    section_on_tests,
+)
 from hushtable.risk import size_bands
 from hushtable.wording import join_names
 
-LEAST: Final = 11
+MIN_RECORDS_SHOWN: Final = 11
 """Records of the smallest cell that may be shown: the rule of the US Centers for Medicare and Medicaid Services."""
 
 
-def merged(labels: Sequence[str], records: Sequence[int], least: int = LEAST) -> tuple[tuple[str, int], ...]:
+def merge_bands(
+    labels: Sequence[str], records: Sequence[int], least: int = MIN_RECORDS_SHOWN
+) -> tuple[tuple[str, int], ...]:
     """Join neighbouring bands until each holds enough records, or none.
 
     Parameters
@@ -65,19 +74,19 @@ def merged(labels: Sequence[str], records: Sequence[int], least: int = LEAST) ->
     bands: list[tuple[str, int]] = []
     for label, n in zip(labels, records, strict=True):
         if n:
-            bands.append(_joined(bands.pop(), (label, n)) if bands and bands[-1][1] < least else (label, n))
+            bands.append(_merge_pair(bands.pop(), (label, n)) if bands and bands[-1][1] < least else (label, n))
     if len(bands) > 1 and bands[-1][1] < least:
         last = bands.pop()
-        bands.append(_joined(bands.pop(), last))
+        bands.append(_merge_pair(bands.pop(), last))
     return tuple(bands) if bands and bands[0][1] >= least else ()
 
 
-def _joined(first: tuple[str, int], second: tuple[str, int]) -> tuple[str, int]:
+def _merge_pair(first: tuple[str, int], second: tuple[str, int]) -> tuple[str, int]:
     begin, end = first[0].partition(" to ")[0], second[0].rpartition(" to ")[2]
     return f"{begin} to {end}", first[1] + second[1]
 
 
-_FORMS: Final = ("name", "role", "kind", "how")
+_COLUMN_FACTS: Final = ("name", "role", "kind", "how")
 """Of what a codebook says of a column, what is told here: nothing that counts cells."""
 
 
@@ -87,13 +96,13 @@ def sections(released: Released) -> tuple[Section, ...]:
     facts = external_facts(released.facts)
     return (
         _summary(released),
-        _asked(released, facts),
-        _data(released),
-        _risk_after(released),
-        three_tests(released, is_external=True),
-        unprotected(released),
-        _reproduce(released),
-        decision(),
+        _section_on_request(released, facts),
+        _section_on_data(released),
+        _section_on_risk_after(released),
+        section_on_tests(released, is_external=True),
+        section_on_limitations(released),
+        _section_on_reproduction(released),
+        section_on_decision(),
     )
 
 
@@ -102,15 +111,16 @@ def _summary(released: Released) -> Section:
     changed = "coarsened" if isinstance(claim, (Classes, Matchings)) else "masked"
     return facts_section(
         (
-            f"Every condition below was judged from the published table{beside(claim)} by its maker, and holds.",
-            f"{_records(n_records)} with {len(released.names)} columns were released.",
-            _promise(released),
+            f"Every condition below was judged from the published table{describe_reference(claim)} by its maker, and "
+            "holds.",
+            f"{_format_record_count(n_records)} with {len(released.names)} columns were released.",
+            _describe_promise(released),
             f"Cells were {changed} as the columns below say; figures of it stay with those who made the table.",
         )
     )
 
 
-def _promise(released: Released) -> str:
+def _describe_promise(released: Released) -> str:
     """Say what is promised, where it can be in words that everyone knows."""
     claim = released.claim
     k = max((model.k for model in claim.models if isinstance(model, KAnonymity)), default=1)
@@ -131,13 +141,13 @@ def _promise(released: Released) -> str:
     )
 
 
-def _records(n: int) -> str:
-    return "Fewer than 11 records" if n < LEAST else f"{n:,} records"
+def _format_record_count(n: int) -> str:
+    return "Fewer than 11 records" if n < MIN_RECORDS_SHOWN else f"{n:,} records"
 
 
-def _asked(released: Released, facts: Mapping[str, Any]) -> Section:
+def _section_on_request(released: Released, facts: Mapping[str, Any]) -> Section:
     blocks: list[Block] = [
-        *_reader(released),
+        *_describe_attacker(released),
         Points(released.claim.conditions),
     ]
     if accepted := facts.get("accepted"):
@@ -151,7 +161,7 @@ def _asked(released: Released, facts: Mapping[str, Any]) -> Section:
     return Section("asked", "What was asked", tuple(blocks), CLAUSES["asked"])
 
 
-def _reader(released: Released) -> Iterator[Block]:
+def _describe_attacker(released: Released) -> Iterator[Block]:
     if isinstance(released.claim, (Classes, Matchings)):
         yield Paragraph(
             f"The reader whom it protects from is one who knows {join_names(released.claim.columns)} of a person, and "
@@ -159,49 +169,49 @@ def _reader(released: Released) -> Iterator[Block]:
         )
 
 
-def _data(released: Released) -> Section:
-    columns = [{name: str(each.get(name, "")) for name in _FORMS} for each in released.columns]
-    rows = tuple(tuple(each[name] for name in _FORMS) for each in columns)
+def _section_on_data(released: Released) -> Section:
+    columns = [{name: str(each.get(name, "")) for name in _COLUMN_FACTS} for each in released.columns]
+    rows = tuple(tuple(each[name] for name in _COLUMN_FACTS) for each in columns)
     table = Table("Columns", ("column", "role", "kind", "what was done"), rows)
     return Section("data", "What the data are", (table,), CLAUSES["data"])
 
 
-def _risk_after(released: Released) -> Section:
+def _section_on_risk_after(released: Released) -> Section:
     """Show how large classes are, in shares that tell no single count."""
     blocks: list[Block] = [Points(tuple(f"holds: {each}" for each in released.verdict.held))]
     if isinstance(released.claim, (Classes, Matchings)):
-        blocks += _class_sizes(released)
+        blocks += _blocks_on_class_sizes(released)
     return Section("risk_after", "Who can still be found", tuple(blocks), CLAUSES["risk_after"])
 
 
-def _class_sizes(released: Released) -> Iterator[Block]:
-    sizes, n_classes = _occurring(released)
+def _blocks_on_class_sizes(released: Released) -> Iterator[Block]:
+    sizes, n_classes = _count_class_sizes(released)
     labels, (records,) = size_bands(dict(zip(sizes, n_classes, strict=True)))
-    bands = merged(labels, records)
+    bands = merge_bands(labels, records)
     total = sum(n for _, n in bands)
     if not bands:
         return
     shares = [round(n / total, 2) for _, n in bands]
-    rows = tuple((band, _in_whole(share, n == total)) for (band, n), share in zip(bands, shares, strict=True))
+    rows = tuple((band, _round_share(share, n == total)) for (band, n), share in zip(bands, shares, strict=True))
     note = "In whole per cent of the records that are in classes; bands of fewer than 11 records are joined to others."
     yield Table("How many share one record's published cells", ("records that do", "share"), rows, note)
     data = {"bands": [band for band, _ in bands], "shares": {"published": shares}}
     yield Chart("class_sizes", "How large the classes of equal published cells are", data)
 
 
-def _in_whole(share: float, is_all: bool) -> CellContent:
+def _round_share(share: float, is_all: bool) -> CellContent:
     """Show a rounded share; what is some of the records is neither none of them nor all."""
     if share <= 0:
         return "under 1 %"
     return "over 99 %" if share >= 1 and not is_all else Quantity(share, "share")
 
 
-def _occurring(released: Released) -> tuple[list[int], list[int]]:
+def _count_class_sizes(released: Released) -> tuple[list[int], list[int]]:
     sizes, n_classes = np.unique(released.grouped.records, return_counts=True)
     return sizes.tolist(), n_classes.tolist()
 
 
-def _reproduce(released: Released) -> Section:
+def _section_on_reproduction(released: Released) -> Section:
     rows = [("hushtable", version("hushtable"))]
     if released.digest:
         rows.append((f"SHA-256 of {released.file}", released.digest))

@@ -6,7 +6,7 @@ import re
 from importlib.resources import files
 from typing import Any, Final
 
-from hushtable.errors import InputError, listed, nearest
+from hushtable.errors import InputError, find_nearest, quote_names
 from hushtable.models import entries
 from hushtable.release import Release
 
@@ -40,15 +40,15 @@ def references(*result: Any) -> str:
     >>> references("mondrian").count("@")
     2
     """
-    papers = [(told.split(), entry) for told, entry in _ENTRY.findall(_text())]
+    papers = [(told.split(), entry) for told, entry in _ENTRY.findall(_read_bibliography())]
     if not result:
         return "\n\n".join(entry for _, entry in papers) + "\n"
     known = {name for names, _ in papers for name in names}
     wanted = {"hushtable"}
     for each in result:
         if isinstance(each, str) and each not in known:
-            near = nearest(each, known)
-            hint = f"did you mean {near!r}?" if near else f"there are {listed(sorted(known), limit=50)}."
+            near = find_nearest(each, known)
+            hint = f"did you mean {near!r}?" if near else f"there are {quote_names(sorted(known), limit=50)}."
             raise InputError(f"there is no paper for {each!r}.", hint=hint)
         wanted |= {each} if isinstance(each, str) else _names_of(each)
     return "\n\n".join(entry for names, entry in papers if wanted & {*names}) + "\n"
@@ -64,8 +64,8 @@ def _names_of(release: Any) -> set[str]:
     asked = getattr(release.learner, "asked", None)
     if asked is None:
         return set()
-    return {each.name for each in (*asked.models, asked.method)} | set(entries.write(asked.loss))
+    return {each.name for each in (*asked.models, asked.method)} | set(entries.to_entry(asked.loss))
 
 
-def _text() -> str:
+def _read_bibliography() -> str:
     return files("hushtable.reporting").joinpath("papers.bib").read_text(encoding="utf-8")

@@ -24,12 +24,12 @@ from hushtable.claims import (
     Linkage,
     Matchings,
     Verdict,
-    group,
-    linked_in,
-    opened,
-    seen,
+    group_rows,
+    measure_claim_linkage,
+    open_release,
+    select_for_claim,
 )
-from hushtable.engines import judged_rows
+from hushtable.engines import collapse_original
 from hushtable.errors import HushError, InputError, VerificationError
 from hushtable.io import Frame, drafts, frames, is_many
 from hushtable.masking import MaskedRelease
@@ -58,7 +58,7 @@ CLAUSES: Final = {
 """The clauses of ISO/IEC 27559:2022 that sections speak to; following their order is no claim of conformity."""
 
 
-def beside(claim: Claim) -> str:
+def describe_reference(claim: Claim) -> str:
     """Say what a claim is judged beside, if not from the published table alone."""
     if isinstance(claim, Matchings):
         return " beside the original one"
@@ -67,7 +67,7 @@ def beside(claim: Claim) -> str:
     return ""
 
 
-def three_tests(released: Released, *, is_external: bool = False) -> Section:
+def section_on_tests(released: Released, *, is_external: bool = False) -> Section:
     """Say by the three tests of WP29's Opinion 05/2014 what was measured, and what was not."""
     claim, columns = released.claim, join_names(released.quasi_identifiers)
     measured = " and ".join(claim.conditions)
@@ -75,18 +75,18 @@ def three_tests(released: Released, *, is_external: bool = False) -> Section:
         rows = (
             (
                 "Singling out: can a person's records be isolated?",
-                f"Judged from the published cells of {columns}{beside(claim)}: {measured}.",
+                f"Judged from the published cells of {columns}{describe_reference(claim)}: {measured}.",
                 "Singling out by columns that are kept as they are, for someone who knows them after all; by several "
                 "releases of the same people together.",
             ),
             (
                 "Linkability: can records of one person be linked?",
-                _linked(released, is_external=is_external),
+                _describe_linkage(released, is_external=is_external),
                 "Links by any other column, and to other tables: no linkage attack was run.",
             ),
             (
                 "Inference: can a value be deduced?",
-                _inferred(released),
+                _describe_inference(released),
                 "What a model trained on the release guesses of people, in it or not; no inference attack was run.",
             ),
         )  # fmt: skip
@@ -108,7 +108,7 @@ def three_tests(released: Released, *, is_external: bool = False) -> Section:
     return Section("tests", "Singling out, linkability, inference", blocks, CLAUSES["tests"])
 
 
-def _linked(released: Released, *, is_external: bool) -> str:
+def _describe_linkage(released: Released, *, is_external: bool) -> str:
     """Say how many records a link meets, where one is sure to meet several."""
     columns, n = join_names(released.quasi_identifiers), released.verdict.smallest_class
     if not released.is_counted:
@@ -140,7 +140,7 @@ def _linked(released: Released, *, is_external: bool) -> str:
     return f"{one} Column {released.person} links the records of a person: {'; '.join(linkage.lines()[1:])}."
 
 
-def _inferred(released: Released) -> str:
+def _describe_inference(released: Released) -> str:
     """Say of each sensitive column what was asked."""
     if not released.sensitive:
         return "No column was declared sensitive: nothing was measured."
@@ -154,7 +154,7 @@ def _inferred(released: Released) -> str:
     return " ".join(parts)
 
 
-def unprotected(released: Released) -> Section:
+def section_on_limitations(released: Released) -> Section:
     """Say what nobody should take the release for."""
     claim = released.claim
     if not isinstance(claim, (Classes, Matchings)):
@@ -187,7 +187,7 @@ def unprotected(released: Released) -> Section:
     return Section("unprotected", "What is not protected", (Points(tuple(points)),), CLAUSES["unprotected"])
 
 
-def decision() -> Section:
+def section_on_decision() -> Section:
     """Leave room for those who decide."""
     form = Form(
         ("role", "name", "decision and conditions", "date, signature"), ("Prepared by", "Checked by", "Approved by")
@@ -195,7 +195,7 @@ def decision() -> Section:
     return Section("decision", "Decision", (form,), CLAUSES["decision"])
 
 
-_FACTS: Final[Mapping[str, type | tuple[type, ...]]] = {
+_FACT_TYPES: Final[Mapping[str, type | tuple[type, ...]]] = {
     "n_suppressed": int,
     "removed": list,
     "pseudonymized": list,
@@ -208,7 +208,7 @@ _FACTS: Final[Mapping[str, type | tuple[type, ...]]] = {
 }
 """What a manifest may hold that reports tell, and of what type it is."""
 
-_WITHIN: Final = {
+_REQUIRED_ENTRIES: Final = {
     "trace": ("method",),
 }
 """What such an entry has in it."""
@@ -291,7 +291,7 @@ class Released:
     @cached_property
     def linkage(self) -> Linkage | None:
         """Whom several records find, counted in the published table; None where no column links, or nothing to."""
-        return linked_in(self.claim, self.published) if self.links else None
+        return measure_claim_linkage(self.claim, self.published) if self.links else None
 
     @property
     def sentences(self) -> tuple[str, ...]:
@@ -313,7 +313,7 @@ class Released:
     def grouped(self) -> Grouped:
         """The published rows by their cells of the quasi-identifiers."""
         suppressed = self.claim.suppressed
-        return group(self.published, self.quasi_identifiers, self.sensitive, suppressed)
+        return group_rows(self.published, self.quasi_identifiers, self.sensitive, suppressed)
 
     @cached_property
     def shown(self) -> Frame:
@@ -322,7 +322,7 @@ class Released:
         return self.published.take(np.flatnonzero(~hidden)) if hidden.any() else self.published
 
 
-def of_release(
+def from_release(
     release: Release,
     *,
     file: str | os.PathLike[str] | None = None,
@@ -344,45 +344,45 @@ def of_release(
     inputs : sequence of path
         Files that it was made from, besides those that it knows.
     """
-    name, digest = _written(file)
+    name, digest = _name_and_hash(file)
     book, published = release.codebook.to_dict(name or "", external=False), release.counted.edition.frame()
     return Released(
-        published.one_by_one() if release.origin is None else published,
+        published.with_row_per_record() if release.origin is None else published,
         release.claim,
         verdict or release.verify(),
         {**release.to_dict(), "policy": None if policy is None else policy.to_dict()},
         tuple(book["columns"]),
-        None if release.is_row_by_row else _frame(release.source),
+        None if release.is_row_by_row else _frame_of_records(release.source),
         name,
         digest,
-        _files(*release.inputs, *inputs),
+        _list_files(*release.inputs, *inputs),
         None if release.origin is None else release.origin.head(MOST_LOOKED_AT),
     )
 
 
-def of_masked(
+def from_masked_release(
     release: MaskedRelease,
     *,
     file: str | os.PathLike[str] | None = None,
     inputs: Sequence[str | os.PathLike[str]] = (),
 ) -> Released:
     """Gather what is known of a table in which columns were made independent."""
-    name, digest = _written(file)
-    published = release.edition.frame().one_by_one()
+    name, digest = _name_and_hash(file)
+    published = release.edition.frame().with_row_per_record()
     return Released(
         published,
         release.claim,
         release.verify(),
         release.to_dict(),
-        tuple({"name": column, "role": _role(column, release)} for column in published.columns),
-        _frame(release.source),
+        tuple({"name": column, "role": _role_in_masking(column, release)} for column in published.columns),
+        _frame_of_records(release.source),
         name,
         digest,
-        _files(*release.inputs, *inputs),
+        _list_files(*release.inputs, *inputs),
     )
 
 
-def of_file(
+def from_file(
     path: str | os.PathLike[str],
     *,
     original: Any = None,
@@ -410,33 +410,33 @@ def of_file(
     claim = manifest.claim_of(path)
     assert claim is not None
     _check_facts(path, facts)
-    table = opened(path, manifest.dialect_of(path))
-    published = seen(claim, table)
+    table = open_release(path, manifest.dialect_of(path))
+    published = select_for_claim(claim, table)
     # A manifest counts the rows of its file, from which suppressed records may have been dropped.
     n_dropped = facts.get("n_suppressed", 0) if claim.suppressed is None else 0
     facts = {**facts, "n_records": published.n_records + n_dropped}
     source = sample = None
     if policy is not None:
         policy.check_agrees(claim)
-        claim = claim.completed(policy.claim())
+        claim = claim.with_knowledge_of(policy.claim())
         facts = {**facts, "policy": policy.to_dict()}
     if original is not None:
-        source, sample = _original(original, claim, policy)
+        source, sample = _read_original(original, claim, policy)
     verdict = claim.verify(published, original=source)
     book = codebook_paths(path)[1]
-    columns = _columns(book, table.columns) if book.is_file() else _known(claim, table.columns)
+    columns = _read_columns(book, table.columns) if book.is_file() else _describe_columns(claim, table.columns)
     inputs = drafts.paths_among(original)
     return Released(published, claim, verdict, facts, columns, source, path.name, facts["sha256"], inputs, sample)
 
 
-def _original(original: Any, claim: Claim, policy: Policy | None) -> tuple[Frame, Frame | None]:
+def _read_original(original: Any, claim: Claim, policy: Policy | None) -> tuple[Frame, Frame | None]:
     """Read what a release was made from; of a folder its distinct rows, and its first rows besides."""
     told = claim.origins
     if not (isinstance(original, (str, os.PathLike)) and is_many(Path(original))):
-        known = policy.opened(original) if policy is not None else frames.read(original)
-        return _frame(known).told(told), None
+        known = policy.open_table(original) if policy is not None else frames.read(original)
+        return _frame_of_records(known).with_specs(told), None
     said = (None, None) if policy is None else (policy.read_as.dialect, policy.specs)
-    rows, counted = judged_rows(original, claim, *said)
+    rows, counted = collapse_original(original, claim, *said)
     if policy is not None:
         policy.check_covers(rows.names)
     return counted, rows.head(MOST_LOOKED_AT)
@@ -444,8 +444,8 @@ def _original(original: Any, claim: Claim, policy: Policy | None) -> tuple[Frame
 
 def _check_facts(path: Path, facts: Mapping[str, Any]) -> None:
     """Raise InputError where a manifest, which anybody may have edited, holds what anonymize does not write."""
-    odd = [name for name, kind in _FACTS.items() if name in facts and not isinstance(facts[name], kind)]
-    odd += [name for name, within in _WITHIN.items() if facts.get(name) and name not in odd
+    odd = [name for name, kind in _FACT_TYPES.items() if name in facts and not isinstance(facts[name], kind)]
+    odd += [name for name, within in _REQUIRED_ENTRIES.items() if facts.get(name) and name not in odd
             and any(each not in facts[name] for each in within)]  # fmt: skip
     odd += [name for name in ("removed", "pseudonymized", "fresh", "accepted") if name not in odd
             and not all(isinstance(each, str) for each in facts.get(name, ()))]  # fmt: skip
@@ -461,11 +461,11 @@ def _check_facts(path: Path, facts: Mapping[str, Any]) -> None:
         )
 
 
-def _frame(source: Frame | CodedTable) -> Frame:
-    return source.frame().one_by_one()
+def _frame_of_records(source: Frame | CodedTable) -> Frame:
+    return source.frame().with_row_per_record()
 
 
-def _written(file: str | os.PathLike[str] | None) -> tuple[str | None, str | None]:
+def _name_and_hash(file: str | os.PathLike[str] | None) -> tuple[str | None, str | None]:
     """Return the name and the hash of a written file, which must be the one that its manifest describes."""
     if file is None:
         return None, None
@@ -475,18 +475,18 @@ def _written(file: str | os.PathLike[str] | None) -> tuple[str | None, str | Non
     return path.name, str(entries["sha256"])
 
 
-def _files(*paths: str | os.PathLike[str]) -> tuple[Path, ...]:
+def _list_files(*paths: str | os.PathLike[str]) -> tuple[Path, ...]:
     """Return files, each once; what comes in by a pipe is none."""
     return tuple(dict.fromkeys(drafts.paths_among(*paths)))
 
 
-def _role(column: str, release: MaskedRelease) -> str:
+def _role_in_masking(column: str, release: MaskedRelease) -> str:
     if column == release.label:
         return "cluster"
     return "made independent" if column in release.a else "kept as it is"
 
 
-def _columns(book: Path, names: tuple[str, ...]) -> tuple[Mapping[str, Any], ...]:
+def _read_columns(book: Path, names: tuple[str, ...]) -> tuple[Mapping[str, Any], ...]:
     """Read the columns of a codebook."""
     try:
         columns = json.loads(book.read_text(encoding="utf-8"))["columns"]
@@ -507,7 +507,7 @@ def _is_counted(forms: Any) -> bool:
     return isinstance(forms, dict) and all(isinstance(n, int) and n > 0 for n in forms.values())
 
 
-def _known(claim: Claim, names: tuple[str, ...]) -> tuple[Mapping[str, Any], ...]:
+def _describe_columns(claim: Claim, names: tuple[str, ...]) -> tuple[Mapping[str, Any], ...]:
     """Describe columns as far as the claim does."""
     known, sensitive = claim.columns, claim.sensitive
 

@@ -43,12 +43,12 @@ from hushtable.risk import (
 )
 from hushtable.wording import LANGUAGES, StatesFacts, current_language
 
-_MOST_ROWS: Final = 50
-_WHOLE: Final = ("[global]", ".global.", ".G.")
+_MAX_ROWS_SHOWN: Final = 50
+_WHOLE_TABLE_MARKS: Final = ("[global]", ".global.", ".G.")
 """What the names of reports on the whole of a table have in them."""
 
 
-def of_run(run: PipelineRun) -> tuple[Section, ...]:
+def sections_on_run(run: PipelineRun) -> tuple[Section, ...]:
     """Return the sections of a pipeline: what was done, what failed, and the figures of the whole."""
     verdicts: list[Block] = []
     if run.failures:
@@ -64,42 +64,45 @@ def of_run(run: PipelineRun) -> tuple[Section, ...]:
         Table("Steps", ("step", "seconds", "status"), steps),
         Points(tuple(path.name for path in run.files)),
     ]
-    return Section("summary", "In short", tuple(blocks)), *_figures(run)
+    return Section("summary", "In short", tuple(blocks)), *_sections_on_figures(run)
 
 
-def _figures(run: PipelineRun) -> tuple[Section, ...]:
+def _sections_on_figures(run: PipelineRun) -> tuple[Section, ...]:
     """Show the figures of whole tables; those of columns may hold ends of ranges, which are somebody's values."""
     found = []
     for name, columns in run.columns.items():
-        if not any(mark in name for mark in _WHOLE):
+        if not any(mark in name for mark in _WHOLE_TABLE_MARKS):
             continue
         titles = tuple(columns)
-        rows = tuple(zip(*(columns[title] for title in titles), strict=True))[:_MOST_ROWS]
-        found.append(Table(name, titles, tuple(tuple(map(_cell, row)) for row in rows)))
+        rows = tuple(zip(*(columns[title] for title in titles), strict=True))[:_MAX_ROWS_SHOWN]
+        found.append(Table(name, titles, tuple(tuple(map(_to_cell, row)) for row in rows)))
     return (Section("figures", "Figures of the whole", tuple(found)),) if found else ()
 
 
-def _cell(entry: object) -> CellContent:
+def _to_cell(entry: object) -> CellContent:
     if isinstance(entry, (int, float)) and not isinstance(entry, bool):
         return Quantity(entry)
     return "" if entry is None else str(entry)
 
 
-_INTERNAL: Final[Mapping[type, tuple[str, Callable[[Any], tuple[Section, ...]]]]] = {
-    RiskAssessment: ("How easily people can be found", risk.of_assessment),
-    Mpuccs: ("Who is singled out", risk.of_mpuccs),
-    Attack: ("What an attack finds", lambda found: synthetic.of_attacks(Attacks((found,)))),
-    Attacks: ("What attacks find", synthetic.of_attacks),
-    PrivacyFigure: ("What a figure of privacy says", lambda found: synthetic.of_attacks(Attacks((), (found,)))),
-    MinimalUniques: ("On how few columns people are unique", risk.of_uniques),
-    Keys: ("Which columns tell all rows apart", risk.of_keys),
-    Unicity: ("Who is found by a few records", attacks.of_unicity),
-    Linking: ("Who is found by another table", attacks.of_linking),
-    JoinRisk: ("What two tables tell together", attacks.of_join),
-    OwnAttacks: ("Attacks on a release", attacks.of_attacks),
-    Comparison: ("What every step of safety costs", comparison.of_comparison),
-    MaskingTradeoff: ("Stars against kept correlation", masking.of_tradeoff),
-    PipelineRun: ("A pipeline's run", of_run),
+_INTERNAL_REPORTS: Final[Mapping[type, tuple[str, Callable[[Any], tuple[Section, ...]]]]] = {
+    RiskAssessment: ("How easily people can be found", risk.sections_on_assessment),
+    Mpuccs: ("Who is singled out", risk.sections_on_mpuccs),
+    Attack: ("What an attack finds", lambda found: synthetic.sections_on_attacks(Attacks((found,)))),
+    Attacks: ("What attacks find", synthetic.sections_on_attacks),
+    PrivacyFigure: (
+        "What a figure of privacy says",
+        lambda found: synthetic.sections_on_attacks(Attacks((), (found,))),
+    ),
+    MinimalUniques: ("On how few columns people are unique", risk.sections_on_uniques),
+    Keys: ("Which columns tell all rows apart", risk.sections_on_keys),
+    Unicity: ("Who is found by a few records", attacks.sections_on_unicity),
+    Linking: ("Who is found by another table", attacks.sections_on_linking),
+    JoinRisk: ("What two tables tell together", attacks.sections_on_join),
+    OwnAttacks: ("Attacks on a release", attacks.sections_on_attacks),
+    Comparison: ("What every step of safety costs", comparison.sections_on_comparison),
+    MaskingTradeoff: ("Stars against kept correlation", masking.sections_on_tradeoff),
+    PipelineRun: ("A pipeline's run", sections_on_run),
 }
 """Results that are about an input: what each is called, and what its sections are. None has an external form."""
 
@@ -173,24 +176,24 @@ MinimalUniques, Keys, Unicity, Linking, JoinRisk, OwnAttacks, Comparison, Maskin
     check_type(title, str, "title", "a text")
     policy_file = policy
     if isinstance(result, (str, os.PathLike, Release)):
-        policy = _opened(policy)
+        policy = _read_policy(policy)
     named = policy.inputs if isinstance(policy, Policy) else ()
-    others = drafts.paths_among(policy_file, *named, *_written(result), *_written(file))
+    others = drafts.paths_among(policy_file, *named, *_list_release_files(result), *_list_release_files(file))
     if isinstance(result, (str, os.PathLike)):
         _check_unused(given, ("file", "verdict", "inputs"), "a written release")
-        known = released.of_file(result, original=original, policy=_opened(policy))
-        return _of_released(known, _inside, audience, title, others)
+        known = released.from_file(result, original=original, policy=_read_policy(policy))
+        return _build_report(known, _sections_of_written_release, audience, title, others)
     if isinstance(result, Release):
         _check_unused(given, ("original",), "a release, which knows it")
-        known = released.of_release(result, file=file, policy=_opened(policy), verdict=verdict, inputs=inputs)
-        return _of_released(known, partial(_inside_of, result), audience, title, others)
+        known = released.from_release(result, file=file, policy=_read_policy(policy), verdict=verdict, inputs=inputs)
+        return _build_report(known, partial(_sections_of_release, result), audience, title, others)
     if isinstance(result, MaskedRelease):
         _check_unused(given, ("original", "policy", "verdict"), "a masked table")
-        known = released.of_masked(result, file=file, inputs=inputs)
-        return _of_released(known, partial(masking.sections, result), audience, title, others)
+        known = released.from_masked_release(result, file=file, inputs=inputs)
+        return _build_report(known, partial(masking.sections, result), audience, title, others)
     _check_unused(given, tuple(given), "such a result")
-    if type(result) not in _INTERNAL:
-        known_kinds = ", ".join(kind.__name__ for kind in (Release, MaskedRelease, *_INTERNAL))
+    if type(result) not in _INTERNAL_REPORTS:
+        known_kinds = ", ".join(kind.__name__ for kind in (Release, MaskedRelease, *_INTERNAL_REPORTS))
         raise InputError(
             f"there is no report of a {type(result).__name__}.", hint=f"pass a {known_kinds}, or the path of a release."
         )
@@ -199,20 +202,20 @@ MinimalUniques, Keys, Unicity, Linking, JoinRisk, OwnAttacks, Comparison, Maskin
             f"a {type(result).__name__} has no external form: it speaks of the input.",
             hint="report the release itself to outsiders.",
         )
-    told, sections = _INTERNAL[type(result)]
+    told, sections = _INTERNAL_REPORTS[type(result)]
     # What a run has just written is not lost to its report.
     inputs = drafts.paths_among(*(result.files if isinstance(result, PipelineRun) else ()))
     made = (*([facts_section(result.facts)] if isinstance(result, StatesFacts) else []), *sections(result))
     return Report(title or told, audience, made, inputs=inputs, language=current_language())
 
 
-def _inside(known: released.Released) -> tuple[Section, ...]:
+def _sections_of_written_release(known: released.Released) -> tuple[Section, ...]:
     """Return the sections of a written release for insiders; only what claims classes is attacked."""
     sections = inside.sections(known)
     return _add_attacks(sections, known) if isinstance(known.claim, Classes) else sections
 
 
-def _inside_of(release: Release, known: released.Released) -> tuple[Section, ...]:
+def _sections_of_release(release: Release, known: released.Released) -> tuple[Section, ...]:
     """Return the sections of a release in memory for insiders."""
     return _add_attacks(inside.sections(known), release)
 
@@ -220,17 +223,17 @@ def _inside_of(release: Release, known: released.Released) -> tuple[Section, ...
 def _add_attacks(sections: tuple[Section, ...], release: Release | released.Released) -> tuple[Section, ...]:
     """Return the sections of a release with what attacks find, before the tests that sum it up."""
     place = next(i for i, section in enumerate(sections) if section.name == "tests")
-    return (*sections[:place], attacks.of_release(release), *sections[place:])
+    return (*sections[:place], attacks.section_on_release(release), *sections[place:])
 
 
-def _of_released(
+def _build_report(
     known: released.Released,
     sections: Callable[[released.Released], tuple[Section, ...]],
     audience: Audience,
     title: str | None,
     others: tuple[Path, ...],
 ) -> Report:
-    if sections is _inside and audience == "internal" and not known.quasi_identifiers:
+    if sections is _sections_of_written_release and audience == "internal" and not known.quasi_identifiers:
         raise InputError(
             f"{known.file!r} is a masked table: its file does not say what its internal report tells.",
             hint="ask for it where it is made, or for the external report.",
@@ -243,7 +246,7 @@ def _of_released(
     return Report(title or named, audience, told, holds, (*known.inputs, *others), language)
 
 
-def _written(result: Any) -> tuple[Path, ...]:
+def _list_release_files(result: Any) -> tuple[Path, ...]:
     """Return the files of a written release: none is replaced by its report."""
     if not isinstance(result, (str, os.PathLike)):
         return ()
@@ -253,7 +256,7 @@ def _written(result: Any) -> tuple[Path, ...]:
     return path, manifest_path(path), *codebook_paths(path)
 
 
-def _opened(policy: Policy | str | os.PathLike[str] | None) -> Policy | None:
+def _read_policy(policy: Policy | str | os.PathLike[str] | None) -> Policy | None:
     return policy if policy is None or isinstance(policy, Policy) else Policy.read(policy)
 
 

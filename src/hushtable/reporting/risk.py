@@ -13,22 +13,27 @@ from hushtable.reporting.document import (
     Section,
     Table,
     blocks_of,
+    format_share,
     row_of,
-    share_shown,
 )
-from hushtable.risk import Keys, MinimalUniques, Mpuccs, RiskAssessment, record_bands, stair
+from hushtable.risk import Keys, MinimalUniques, Mpuccs, RiskAssessment, cumulative_shares, record_bands
 
 _SHOWN_KEYS: Final = 20
 
 
-def of_assessment(risk: RiskAssessment) -> tuple[Section, ...]:
+def sections_on_assessment(risk: RiskAssessment) -> tuple[Section, ...]:
     """Return the sections of an assessment."""
-    return _attacks(risk), _classes(risk), *_population(risk), *_sensitive(risk)
+    return (
+        _section_on_attacks(risk),
+        _section_on_classes(risk),
+        *_sections_on_population(risk),
+        *_sections_on_sensitive_columns(risk),
+    )
 
 
 def share_below(risk: RiskAssessment, k: int) -> float:
     """Return the share of the records in classes smaller than k."""
-    held = risk.records.by_size()
+    held = risk.records.count_by_class_size()
     return sum(n for size, n in held.items() if size < k) / max(1, sum(held.values()))
 
 
@@ -42,7 +47,7 @@ def fewer_than(k: int, risk: RiskAssessment) -> str:
     return f"classes smaller than {k}" if risk.person is None else f"classes of fewer than {k} persons"
 
 
-def _attacks(risk: RiskAssessment) -> Section:
+def _section_on_attacks(risk: RiskAssessment) -> Section:
     attacks = [("prosecutor: knows that the person is in the table", risk.prosecutor_risk)]
     if risk.journalist_risk is not None:
         attacks.append(("journalist: knows that the person is in the population", risk.journalist_risk))
@@ -61,22 +66,22 @@ def _attacks(risk: RiskAssessment) -> Section:
     return Section("attacks", "Who attacks, and how often that succeeds", blocks, "7.3 Attack modelling")
 
 
-def _classes(risk: RiskAssessment) -> Section:
-    held = risk.records.by_size()
+def _section_on_classes(risk: RiskAssessment) -> Section:
+    held = risk.records.count_by_class_size()
     labels, (records,) = record_bands(held)
     total, people = max(1, sum(records)), people_of(risk)
-    alone = share_shown(risk.n_unique / max(1, risk.n_records))
+    alone = format_share(risk.n_unique / max(1, risk.n_records))
     sizes = {"bands": list(labels), "shares": {"records": [n / total for n in records]}, "people": people}
-    steps, (shares,) = stair(held)
+    steps, (shares,) = cumulative_shares(held)
     below = {"k": list(steps), "shares": {"records": list(shares)}, "people": people}
     blocks = (
         Chart("class_sizes", f"{alone} of the records stand alone", sizes),
-        Chart("risk_by_k", f"{share_shown(share_below(risk, 5))} are in {fewer_than(5, risk)}", below),
+        Chart("risk_by_k", f"{format_share(share_below(risk, 5))} are in {fewer_than(5, risk)}", below),
     )
     return Section("classes", "How many share what is known", blocks, "8.2.2 Quantifying identifiability")
 
 
-def _population(risk: RiskAssessment) -> Iterator[Section]:
+def _sections_on_population(risk: RiskAssessment) -> Iterator[Section]:
     rows = [
         (name, Quantity(each.value, "share"), Quantity(each.low, "share"), Quantity(each.high, "share"),
          "counted" if name == "counted" else "yes" if each.reliable else f"no: {each.reason}")
@@ -96,7 +101,7 @@ def _population(risk: RiskAssessment) -> Iterator[Section]:
     yield Section("population", "Who is unique among all people", blocks, "7.3.3 Population-based attack")
 
 
-def _sensitive(risk: RiskAssessment) -> Iterator[Section]:
+def _sections_on_sensitive_columns(risk: RiskAssessment) -> Iterator[Section]:
     rows = tuple(
         (name, Quantity(each.distinct_l, "count"), Quantity(each.entropy_l), Quantity(each.t),
          Quantity(each.n_homogeneous, "count"))
@@ -110,7 +115,7 @@ def _sensitive(risk: RiskAssessment) -> Iterator[Section]:
         )
 
 
-def of_mpuccs(found: Mpuccs) -> tuple[Section, ...]:
+def sections_on_mpuccs(found: Mpuccs) -> tuple[Section, ...]:
     """Return the sections of who is singled out on which columns."""
     summary = found.summary
     counted = found.counted
@@ -119,7 +124,13 @@ def of_mpuccs(found: Mpuccs) -> tuple[Section, ...]:
     by_column: Mapping[str, float] = summary.get("identified_by_column", {})
     parts: list[Block] = []
     if by_size:
-        parts.append(Chart("by_size", _most(by_size, f"{counted} are singled out first"), _sized(by_size, counted)))
+        parts.append(
+            Chart(
+                "by_size",
+                _describe_commonest_size(by_size, f"{counted} are singled out first"),
+                _size_chart_data(by_size, counted),
+            )
+        )
         rows = tuple((str(size), Quantity(count, "count")) for size, count in by_size.items())
         parts.append(Table(f"{counted.capitalize()} by the columns it takes", ("columns", counted), rows))
     if by_column:
@@ -129,15 +140,15 @@ def of_mpuccs(found: Mpuccs) -> tuple[Section, ...]:
             "values": [share for _, share in named],
             "label": "share of the sets",
         }
-        parts.append(Chart("bars", f"{named[0][0]} is in {share_shown(named[0][1])} of the sets", data))
+        parts.append(Chart("bars", f"{named[0][0]} is in {format_share(named[0][1])} of the sets", data))
     if parts:
         sections.append(Section("sizes", "On how few columns", tuple(parts), "8.2.2 Quantifying identifiability"))
     if "control" in summary:
-        sections.append(_control(summary["control"]))
+        sections.append(_section_on_control(summary["control"]))
     return tuple(sections)
 
 
-def _control(control: Mapping[str, Any]) -> Section:
+def _section_on_control(control: Mapping[str, Any]) -> Section:
     rows = tuple(
         (
             name.replace("_", " "),
@@ -154,7 +165,7 @@ def _control(control: Mapping[str, Any]) -> Section:
     return Section("control", "What the synthesis added", blocks, "8.2.3 Adversarial testing")
 
 
-def of_uniques(found: MinimalUniques) -> tuple[Section, ...]:
+def sections_on_uniques(found: MinimalUniques) -> tuple[Section, ...]:
     """Return the sections of the fewest columns on which records are unique."""
     summary = found.summary()
     by_size: Mapping[int, int] = summary["n_by_size"]
@@ -166,20 +177,22 @@ def of_uniques(found: MinimalUniques) -> tuple[Section, ...]:
         "label": "share of all SUDA scores",
     }
     blocks: list[Block] = [
-        Chart("by_size", _most(by_size, "minimal sample uniques"), _sized(by_size, "sets")),
+        Chart(
+            "by_size", _describe_commonest_size(by_size, "minimal sample uniques"), _size_chart_data(by_size, "sets")
+        ),
         Table("Sets by size", ("columns", "sets"), rows),
     ]
     if named:
-        blocks.append(Chart("bars", f"{named[0][0]} contributes most: {share_shown(named[0][1])}", shares))
+        blocks.append(Chart("bars", f"{named[0][0]} contributes most: {format_share(named[0][1])}", shares))
     return (Section("sizes", "On how few columns", tuple(blocks), "8.2.2 Quantifying identifiability"),)
 
 
-def of_keys(found: Keys) -> tuple[Section, ...]:
+def sections_on_keys(found: Keys) -> tuple[Section, ...]:
     """Return the sections of the column sets that tell all rows apart."""
     by_size = found.n_by_size
     if not by_size:
         return ()
-    ranked = found.ranked_keys(_SHOWN_KEYS)
+    ranked = found.easiest_key_rows(_SHOWN_KEYS)
     keys = tuple(
         row_of(" + ".join(key["columns"]), Quantity(key["unique_rate"], "share"), Quantity(key["g1"])) for key in ranked
     )
@@ -190,7 +203,7 @@ def of_keys(found: Keys) -> tuple[Section, ...]:
             "keys",
             "Which columns tell all rows apart",
             blocks_of(
-                Chart("by_size", _most(by_size, "keys"), _sized(by_size, "keys")),
+                Chart("by_size", _describe_commonest_size(by_size, "keys"), _size_chart_data(by_size, "keys")),
                 Table("Keys by size", ("columns", "keys"), rows),
                 Table("The most easily known keys", ("key", "unique rows", "g1"), keys, more),
             ),
@@ -199,10 +212,10 @@ def of_keys(found: Keys) -> tuple[Section, ...]:
     )
 
 
-def _most(by_size: Mapping[int, int], what: str) -> str:
+def _describe_commonest_size(by_size: Mapping[int, int], what: str) -> str:
     size = max(by_size, key=lambda each: by_size[each])
     return f"Most {what} on {size} {'column' if size == 1 else 'columns'}"
 
 
-def _sized(by_size: Mapping[int, int], label: str) -> dict[str, Any]:
+def _size_chart_data(by_size: Mapping[int, int], label: str) -> dict[str, Any]:
     return {"sizes": list(by_size), "counts": list(by_size.values()), "label": label}

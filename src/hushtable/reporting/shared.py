@@ -33,7 +33,7 @@ def persons_of_rows(frame: Frame, person: str | None) -> CodeArray | None:
     return None if person is None else Table.encode(frame, [person]).codes[0]
 
 
-def shared_texts(
+def find_shared_texts(
     codes: CodeArray,
     texts: Sequence[str | None],
     records: CountArray,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from hushtable.columns import finite
+from hushtable.columns import to_json_values
 from hushtable.reporting.document import Quantity, Section, Table
 from hushtable.risk import Attack, Attacks, PrivacyFigure
 
@@ -19,13 +19,13 @@ _TITLES: Final = ("attack", "made", "rate on the people", "rate by chance", "rat
                   "at most")  # fmt: skip
 
 
-def of_attacks(found: Attacks) -> tuple[Section, ...]:
+def sections_on_attacks(found: Attacks) -> tuple[Section, ...]:
     """Return a section for each kind of attack that was made."""
     sections = []
     for kind, (name, title) in _HEADINGS.items():
-        attacks = found.of(kind)  # type: ignore[arg-type]  # one of the kinds
+        attacks = found.attacks_of_kind(kind)  # type: ignore[arg-type]  # one of the kinds
         if attacks:
-            table = Table("Attacks and their 95 % intervals", _TITLES, tuple(_row(each) for each in attacks))
+            table = Table("Attacks and their 95 % intervals", _TITLES, tuple(_attack_row(each) for each in attacks))
             sections.append(Section(name, title, (table,), _TESTING))
     if found.figures:
         table = Table("Distances and attribution", _FIGURE_TITLES, tuple(map(_figure_row, found.figures)))
@@ -36,10 +36,10 @@ def of_attacks(found: Attacks) -> tuple[Section, ...]:
 
 def _figure_row(found: PrivacyFigure) -> tuple[str | Quantity, ...]:
     shares = (found.value, found.low, found.high, found.beside)
-    return found.name, found.target or "", *(Quantity(finite(each), "share") for each in shares)
+    return found.name, found.target or "", *(Quantity(to_json_values(each), "share") for each in shares)
 
 
-def _row(found: Attack) -> tuple[str | Quantity, ...]:
+def _attack_row(found: Attack) -> tuple[str | Quantity, ...]:
     rates, risk = found.rates, found.risk
     shown = [Quantity(rates[each].value if each in rates else None, "share")
              for each in ("attack", "baseline", "control")]  # fmt: skip

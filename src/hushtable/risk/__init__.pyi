@@ -4,7 +4,7 @@ from .attacks.attack import (
     Attacks as Attacks,
     PrivacyFigure as PrivacyFigure,
     Tries as Tries,
-    beyond as beyond,
+    excess_over_control as excess_over_control,
 )
 from .attacks.copies import Copies as Copies, count_copies as count_copies
 from .attacks.distances import dcr as dcr, nndr as nndr
@@ -25,8 +25,8 @@ from .attacks.own_release import (
     attack_written as attack_written,
 )
 from .attacks.queries import singling_out as singling_out
-from .bands import record_bands as record_bands, size_bands as size_bands, stair as stair
+from .bands import cumulative_shares as cumulative_shares, record_bands as record_bands, size_bands as size_bands
 from .keys import Keys as Keys, minimal_keys as minimal_keys
-from .mpuccs import Mpuccs as Mpuccs, encoded as encoded
+from .mpuccs import Mpuccs as Mpuccs, encode_same_columns as encode_same_columns
 from .petsard import PETSARD_UNITS as PETSARD_UNITS, PetsardMpuccs as PetsardMpuccs, petsard_mpuccs as petsard_mpuccs
 from .uniques import MinimalUniques as MinimalUniques, minimal_uniques as minimal_uniques

@@ -22,22 +22,22 @@ from hushtable.risk.counted import (
     People,
     count_classes,
     count_people,
-    homogeneity,
     household_classes,
     household_codes,
+    measure_homogeneity,
     sum_by_size,
-    weigh,
+    sum_weights,
 )
 from hushtable.risk.hipaa import SafeHarborFinding, safe_harbor
-from hushtable.risk.nearness import near_counts, reaches_of
+from hushtable.risk.nearness import count_rough_matches, reaches_of
 from hushtable.risk.presets import SAFE_HARBOR, smallest_class_of, thresholds_in
-from hushtable.tables import Table, merge_spellings_in, opened, warn_of_missing_codes
+from hushtable.tables import Table, merge_spellings_in, open_table, warn_of_missing_codes
 
 if TYPE_CHECKING:
     from hushtable.risk.population import Estimate, SampleClasses, TreeRisk
 
 _Basis = Literal["table", "population", "population_size", "weights"]
-_MOST_PEOPLE: Final = 1e12  # past it, figures of the estimators are lost to rounding
+_MAX_PEOPLE: Final = 1e12  # past it, figures of the estimators are lost to rounding
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -53,35 +53,35 @@ class _Population:
     people: CountArray | None = field(default=None, repr=False)  # (n_classes,), where counted
 
 
-def _counted_population(counted: Counted, people: People) -> _Population:
+def _count_population(counted: Counted, people: People) -> _Population:
     """Take what was counted in the population for the truth that it is."""
     is_unique = counted.sizes == 1
     theta = None
     if is_unique.any():
-        theta = _counted(float(is_unique.sum()) / float(people.by_class[is_unique].sum()))
-    uniqueness = {"counted": _counted(people.n_unique / people.n_people)} if people.n_people else {}
+        theta = _exact_estimate(float(is_unique.sum()) / float(people.by_class[is_unique].sum()))
+    uniqueness = {"counted": _exact_estimate(people.n_unique / people.n_people)} if people.n_people else {}
     individual = 1 / np.maximum(people.by_class, 1)
     return _Population("population", float(people.n_people), theta, uniqueness, individual, people=people.by_class)
 
 
-def _estimated_population(counted: Counted, size: float, weighted: FloatArray | None) -> _Population:
+def _estimate_population(counted: Counted, size: float, weighted: FloatArray | None) -> _Population:
     """Estimate from the classes, missing values a category of their own; without weights all had the same chance."""
     from hushtable.risk.population import SampleClasses, data_intrusion, population_uniqueness
 
     held = counted.members > 0
     _check_size(size, int(counted.members.sum()), weighted)
     basis: _Basis = "population_size" if weighted is None else "weights"
-    individual = _by_weight(counted, size, weighted)
+    individual = _estimate_individual_risk(counted, size, weighted)
     if not held.any():
         return _Population(basis, size, None, {}, individual)
-    classes = SampleClasses.of(counted.members[held], size)
+    classes = SampleClasses.from_sizes(counted.members[held], size)
     pairs = None if weighted is None else weighted[counted.members == 2]
     theta = data_intrusion(classes, pair_weights=pairs) if classes.n_unique else None
-    tree, rank = _tree(counted, classes) if classes.n_unique and counted.columns else (None, None)
+    tree, rank = _estimate_by_tree(counted, classes) if classes.n_unique and counted.columns else (None, None)
     return _Population(basis, size, theta, population_uniqueness(classes, tree=tree), individual, rank)
 
 
-def _by_weight(counted: Counted, size: float, weighted: FloatArray | None) -> FloatArray:
+def _estimate_individual_risk(counted: Counted, size: float, weighted: FloatArray | None) -> FloatArray:
     """Return the individual risk of every class by how many people its members stand for."""
     from hushtable.risk.population import benedetti_franconi
 
@@ -94,27 +94,27 @@ def _by_weight(counted: Counted, size: float, weighted: FloatArray | None) -> Fl
     return benedetti_franconi(sizes, sizes * (size / max(1, int(counted.members.sum()))))[places]
 
 
-def _tree(counted: Counted, classes: SampleClasses) -> tuple[TreeRisk, CountArray]:
+def _estimate_by_tree(counted: Counted, classes: SampleClasses) -> tuple[TreeRisk, CountArray]:
     """Return what a tree of the columns expects, and the rank of the classes of one by how rare their values are."""
-    from hushtable.risk.population import chow_liu, expected
+    from hushtable.risk.population import chow_liu, estimate_tree_risk
 
     held = counted.members > 0
     tree = chow_liu(counted.codes[:, held], counted.widths, counted.members[held])
-    found = expected(tree.log_shares, counted.members[held] == 1, classes)
+    found = estimate_tree_risk(tree.log_shares, counted.members[held] == 1, classes)
     rank = np.zeros(len(held), dtype=np.int64)
     # Equal ones share the first of their ranks.
     rank[counted.members == 1] = np.searchsorted(np.sort(found.nu), found.nu) + 1
     return found, rank
 
 
-def _counted(value: float) -> Estimate:
+def _exact_estimate(value: float) -> Estimate:
     from hushtable.risk.population import Estimate
 
     return Estimate(value, value, value, True, "counted in the population")
 
 
 def _check_size(size: float, n_members: int, weighted: FloatArray | None) -> None:
-    if n_members <= size <= _MOST_PEOPLE:
+    if n_members <= size <= _MAX_PEOPLE:
         return
     if weighted is None:
         raise InputError(
@@ -129,7 +129,7 @@ def _check_size(size: float, n_members: int, weighted: FloatArray | None) -> Non
 
 THRESHOLDS: Final = (2, 5, 11, 20)
 
-_INDIVIDUAL: Final[Mapping[_Basis, str]] = MappingProxyType(
+_INDIVIDUAL_BASIS: Final[Mapping[_Basis, str]] = MappingProxyType(
     {
         "table": "1 / the size of the class: who attacks knows that the person is in the table",
         "population": "1 / the people of the population who share the values, counted",
@@ -216,25 +216,25 @@ def assess(
     below, tolerated = thresholds_in(thresholds), None if tolerance is None else smallest_class_of(tolerance)
     _check_choices(population, population_size, weights, person, household, missing)
     if population is None:
-        data = opened(data)
+        data = open_table(data)
     elif not isinstance(data, Table) and not isinstance(population, Table):
         data, population = read_alike((frames.read(data), frames.read(population)))
     named = (name for name in (*sensitive, person, household, weights) if name is not None and name not in columns)
     judged = [name for name in sensitive if name not in columns]
     # Sensitive columns are typed and spelled as the models of anonymize and verify see them: one t for one table.
     table = Table.encode(data, (*columns, *dict.fromkeys(named)), specs, typed=judged)
-    warn_of_missing_codes(opened(data, specs), table.names)
+    warn_of_missing_codes(open_table(data, specs), table.names)
     table = merge_spellings_in(table, judged)
     counted = count_classes(table, columns, person, missing)
     if known_within is not None:
         _check_rough(population, population_size, weights, person, missing)
-        sizes = near_counts(
+        sizes = count_rough_matches(
             counted.codes, counted.members, reaches_of(table.select(columns), known_within, "known_within")
         )
         counted = replace(counted, sizes=sizes, is_rough=True)
-    known = _population(counted, population, population_size, weights, specs)
-    households = None if household is None else _of_households(counted, known, household)
-    source = frames.library(data)
+    known = _measure_population(counted, population, population_size, weights, specs)
+    households = None if household is None else _measure_household_risk(counted, known, household)
+    source = frames.library_of(data)
     found = safe_harbor(data) if tolerance == SAFE_HARBOR else None
     records = Records(
         counted.partition.labels,
@@ -244,23 +244,23 @@ def assess(
         known.rank,
         None if households is None else households[0],
     )
-    alike = {name: homogeneity(counted, name) for name in sensitive}
+    alike = {name: measure_homogeneity(counted, name) for name in sensitive}
     return RiskAssessment(
         quasi_identifiers=columns,
-        **_of_classes(counted, below),
-        **_of_population(counted, known, below),
+        **_figures_of_classes(counted, below),
+        **_figures_of_population(counted, known, below),
         distinct_sensitive={name: each.distinct_l for name, each in alike.items()},
         homogeneity=alike,
         household=None if households is None else households[1],
         person=person,
-        **_against(counted, tolerated, found),
+        **_compare_with_tolerance(counted, tolerated, found),
         records=records,
         source=source,
         known_within={name: str(amount) for name, amount in (known_within or {}).items()},
     )
 
 
-def _population(
+def _measure_population(
     counted: Counted,
     population: Any,
     size: float | None,
@@ -268,20 +268,20 @@ def _population(
     specs: Mapping[str, ColumnSpec] | None,
 ) -> _Population:
     if population is not None:
-        return _counted_population(counted, count_people(counted, population, specs))
+        return _count_population(counted, count_people(counted, population, specs))
     if weights is not None:
-        weighted = weigh(counted, weights)
-        return _estimated_population(counted, math.fsum(weighted.tolist()), weighted)
+        weighted = sum_weights(counted, weights)
+        return _estimate_population(counted, math.fsum(weighted.tolist()), weighted)
     if size is not None:
-        return _estimated_population(counted, float(size), None)
+        return _estimate_population(counted, float(size), None)
     # The table is all that there is: who attacks knows that a person is in it.
     return _Population("table", None, None, {}, 1 / np.maximum(counted.sizes, 1))
 
 
-def _of_classes(counted: Counted, below: tuple[int, ...]) -> dict[str, Any]:
+def _figures_of_classes(counted: Counted, below: tuple[int, ...]) -> dict[str, Any]:
     """Return what the classes of the table say."""
     smallest = counted.smallest_by_missing()
-    attack = _attack(counted.records, counted.sizes, below)
+    attack = _measure_attack_risk(counted.records, counted.sizes, below)
     sizes, n_classes = sum_by_size(counted.sizes, np.ones_like(counted.sizes))
     return {
         "n_records": counted.table.n_records,
@@ -294,13 +294,13 @@ def _of_classes(counted: Counted, below: tuple[int, ...]) -> dict[str, Any]:
         "class_sizes": dict(zip(sizes.tolist(), n_classes.tolist(), strict=True)),
         "records_below": {size: int(counted.records[counted.sizes < size].sum()) for size in below},
         "missing": counted.missing,
-        "n_incomplete": int(counted.records[counted.gaps].sum()),
-        "n_suppressed": _count_suppressed(counted),
+        "n_incomplete": int(counted.records[counted.incomplete_classes].sum()),
+        "n_suppressed": _count_star_records(counted),
         "prosecutor_risk": attack,
     }
 
 
-def _count_suppressed(counted: Counted) -> int:
+def _count_star_records(counted: Counted) -> int:
     """Count the records of which a release published ``*`` in every quasi-identifier."""
     columns = [counted.table.column(name) for name in counted.columns]
     if not columns or not all(SUPPRESSED in column.values for column in columns):
@@ -309,13 +309,16 @@ def _count_suppressed(counted: Counted) -> int:
     return int(counted.records[(stars == counted.codes.T).all(axis=1)].sum())
 
 
-def _of_population(counted: Counted, known: _Population, below: tuple[int, ...]) -> dict[str, Any]:
+def _figures_of_population(counted: Counted, known: _Population, below: tuple[int, ...]) -> dict[str, Any]:
     """Return what is known of the population, and what follows from it."""
     people, n_both = known.people, None
-    journalist = None if people is None else _attack(counted.records, people, below)
+    journalist = None if people is None else _measure_attack_risk(counted.records, people, below)
     if people is not None:
         n_both = int(counted.records[(counted.sizes == 1) & (people == 1)].sum())
-    marketer, n_records = journalist or _attack(counted.records, counted.sizes, ()), counted.table.n_records
+    marketer, n_records = (
+        journalist or _measure_attack_risk(counted.records, counted.sizes, ()),
+        counted.table.n_records,
+    )
     mean = math.fsum((known.individual * counted.records).tolist()) / n_records if n_records else 1.0
     return {
         "journalist_risk": journalist,
@@ -326,12 +329,14 @@ def _of_population(counted: Counted, known: _Population, below: tuple[int, ...])
         "theta": known.theta,
         "population_uniqueness": known.uniqueness,
         "n_unique_in_population": n_both,
-        "individual_basis": _INDIVIDUAL[known.basis],
+        "individual_basis": _INDIVIDUAL_BASIS[known.basis],
         "global_risk": marketer.average if known.basis in ("table", "population") else mean,
     }
 
 
-def _against(counted: Counted, tolerated: int | None, found: tuple[SafeHarborFinding, ...] | None) -> dict[str, Any]:
+def _compare_with_tolerance(
+    counted: Counted, tolerated: int | None, found: tuple[SafeHarborFinding, ...] | None
+) -> dict[str, Any]:
     """Judge the classes, or the columns, against what is tolerated; no class is within nothing."""
     n_above, is_within = None, None if found is None else not found
     if tolerated is not None:
@@ -345,14 +350,14 @@ def _against(counted: Counted, tolerated: int | None, found: tuple[SafeHarborFin
     }
 
 
-def _of_households(counted: Counted, known: _Population, column: str) -> tuple[FloatArray, HouseholdRisk]:
+def _measure_household_risk(counted: Counted, known: _Population, column: str) -> tuple[FloatArray, HouseholdRisk]:
     """Return the risk of every record's household, and a summary."""
-    from hushtable.risk.population import household
+    from hushtable.risk.population import household_risk
 
     table = counted.table
     households = household_codes(table.codes[table.index(column)], table.counts)
     labels = np.repeat(counted.partition.labels, table.counts)
-    risks = household(known.individual[labels], households) if len(labels) else np.empty(0)
+    risks = household_risk(known.individual[labels], households) if len(labels) else np.empty(0)
     sizes = household_classes(households, labels)
     # Without a record, the risk is 1.
     highest, average = (float(risks.max()), float(risks.mean())) if len(risks) else (1.0, 1.0)
@@ -360,7 +365,7 @@ def _of_households(counted: Counted, known: _Population, column: str) -> tuple[F
     return risks, HouseholdRisk(len(sizes), n_unique, smallest, highest, average)
 
 
-def _attack(records: CountArray, sizes: CountArray, below: tuple[int, ...]) -> AttackRisk:
+def _measure_attack_risk(records: CountArray, sizes: CountArray, below: tuple[int, ...]) -> AttackRisk:
     n_records = int(records.sum())
     if not n_records:
         return AttackRisk(1.0, 1.0, dict.fromkeys(below, 1.0))
@@ -415,10 +420,10 @@ def _check_choices(
             hint="a number of people; a table of them is given as population.",
         )
     # A number that no float holds has no other way to be told.
-    if population_size is not None and _MOST_PEOPLE < population_size < math.inf:
+    if population_size is not None and _MAX_PEOPLE < population_size < math.inf:
         raise InputError(
             "population_size is larger than any population.",
-            hint=f"give a number of people, at most {_MOST_PEOPLE:.0e}.",
+            hint=f"give a number of people, at most {_MAX_PEOPLE:.0e}.",
         )
     check_choice("missing", missing, READINGS)
     if person is not None and missing != "category":

@@ -11,7 +11,7 @@ import numpy as np
 from hushtable._types import CodeArray, CountArray, FloatArray, Missing
 from hushtable.errors import InputError, check_choice
 from hushtable.io import frames
-from hushtable.risk.bands import record_bands, stair
+from hushtable.risk.bands import cumulative_shares, record_bands
 from hushtable.risk.counted import Homogeneity, HouseholdRisk, sum_by_size
 from hushtable.risk.hipaa import SafeHarborFinding
 from hushtable.wording import StatesFacts, careful, count_of, join_names
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from hushtable.risk.population import Estimate
 
 
-def _headline(risk: RiskAssessment) -> str:
+def _write_headline(risk: RiskAssessment) -> str:
 
     n = f"{risk.n_records:,} {'record' if risk.n_records == 1 else 'records'}"
     if not risk.n_records:
@@ -33,25 +33,24 @@ def _headline(risk: RiskAssessment) -> str:
             f"{risk.n_unique:,} of {n} {are} unique in the table; how many people outside it share their values, "
             "and so how often a match with one of them would be right, is not known."
         )
-    unique = (
-        f"{risk.n_unique:,} of {n} {are} unique in the sample (f = {percent(risk.sampling_fraction)} of the population)"
-    )
+    fraction = format_percent(risk.sampling_fraction)
+    unique = f"{risk.n_unique:,} of {n} {are} unique in the sample (f = {fraction} of the population)"
     theta = risk.theta
     if theta is None or theta.value is None:
         why = "nobody alone is counted" if theta is None else theta.reason
         return f"{unique}; how often a match with one of them is right is not estimable: {why}."
     if risk.basis == "population":
         return (
-            f"{unique}; a match with one of them is right in {percent(theta.value)} of cases, counted in the "
+            f"{unique}; a match with one of them is right in {format_percent(theta.value)} of cases, counted in the "
             f"population, where {risk.n_unique_in_population:,} of them are unique too."
         )
     return (
-        f"{unique}; a match with one of them is right in about {percent(theta.value)} of cases "
-        f"(interval {percent(theta.low).removesuffix(' %')} to {percent(theta.high)})."
+        f"{unique}; a match with one of them is right in about {format_percent(theta.value)} of cases "
+        f"(interval {format_percent(theta.low).removesuffix(' %')} to {format_percent(theta.high)})."
     )
 
 
-def _notes(risk: RiskAssessment) -> Iterator[str]:
+def _yield_notes(risk: RiskAssessment) -> Iterator[str]:
     if risk.n_suppressed:
         yield (
             f"{risk.n_suppressed:,} records are * in every quasi-identifier: a release whose suppressed records count "
@@ -135,7 +134,7 @@ def _describe_attackers(risk: RiskAssessment) -> Iterator[str]:
         yield f"The global risk is {risk.global_risk:.3g}, by {risk.individual_basis}."
 
 
-def percent(share: float | None) -> str:
+def format_percent(share: float | None) -> str:
     """Write a share as per cent, in two digits or as many as it takes to be whole."""
     if share is None:
         return "an unknown share"
@@ -146,7 +145,7 @@ def percent(share: float | None) -> str:
 Picture = Literal["class_sizes", "risk_by_k"]
 
 # What a title says where no class size is tolerated.
-_USUAL_K: Final = 5
+_DEFAULT_K: Final = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,11 +168,11 @@ class Records:
     rank: CountArray | None = field(repr=False)
     household: FloatArray | None = field(repr=False)  # (n_records,)
 
-    def spread(self, of_classes: Any) -> Any:
+    def expand_to_records(self, of_classes: Any) -> Any:
         """Return for every record what its class has."""
         return np.repeat(of_classes[self.labels], self.counts)
 
-    def by_size(self) -> dict[int, int]:
+    def count_by_class_size(self) -> dict[int, int]:
         """Return how many records lie in classes of every size, ascending."""
         # Whole numbers far below 2^53, so that bincount's floats are exact.
         of_class = np.bincount(self.labels, weights=self.counts, minlength=len(self.sizes)).astype(np.int64)
@@ -299,7 +298,7 @@ class RiskAssessment(StatesFacts):
     @property
     def headline(self) -> str:
         """One sentence: uniques, the share of the population that the table is, and how often a match is right."""
-        return _headline(self)
+        return _write_headline(self)
 
     @property
     def facts(self) -> tuple[str, ...]:
@@ -309,12 +308,12 @@ class RiskAssessment(StatesFacts):
     @property
     def notes(self) -> tuple[str, ...]:
         """What the figures do not say by themselves."""
-        return tuple(_notes(self))
+        return tuple(_yield_notes(self))
 
     @property
     def individual_risk(self) -> FloatArray:
         """Each record's expected chance of a right guess, float64 in [0, 1]; `individual_basis` says by what."""
-        return np.asarray(self.records.spread(self.records.individual))
+        return np.asarray(self.records.expand_to_records(self.records.individual))
 
     def plot(self, kind: Picture = "class_sizes", *, ax: Any = None) -> Any:
         """Draw in classes of what size the records are; return the matplotlib axes.
@@ -336,25 +335,25 @@ class RiskAssessment(StatesFacts):
         check_choice("kind", kind, get_args(Picture))
         if not self.n_records:
             raise InputError("there are no records to draw.", hint="assess a table with rows.")
-        held, people = self.records.by_size(), "records" if self.person is None else "persons"
+        held, people = self.records.count_by_class_size(), "records" if self.person is None else "persons"
         if kind == "class_sizes":
             bands, (counts,) = record_bands(held)
             shares = {"records": [n / self.n_records for n in counts]}
-            return charts.class_sizes(bands, shares, people=people, title=self._alone(), ax=ax)
-        k = self.tolerance or _USUAL_K
+            return charts.class_sizes(bands, shares, people=people, title=self._describe_uniques(), ax=ax)
+        k = self.tolerance or _DEFAULT_K
         below = sum(n for size, n in held.items() if size < k) / self.n_records
-        steps, (shares_below,) = stair(held)
+        steps, (shares_below,) = cumulative_shares(held)
         shares = {"records": list(shares_below)}
         unit = "" if self.person is None else " persons"
-        title = f"{percent(below)} of records are in classes smaller than {k:,}{unit}"
+        title = f"{format_percent(below)} of records are in classes smaller than {k:,}{unit}"
         return charts.risk_by_k(list(steps), shares, people=people, title=title, ax=ax)
 
-    def _alone(self) -> str:
+    def _describe_uniques(self) -> str:
         """Say how many records nobody shares a class with."""
         if not self.n_unique:
             return f"no record is alone; the smallest class holds {self.smallest_class:,}"
         whose = "are alone in their class" if self.person is None else "are in a class of one person"
-        return f"{percent(self.n_unique / self.n_records)} of records {whose}"
+        return f"{format_percent(self.n_unique / self.n_records)} of records {whose}"
 
     def to_frame(self) -> Any:
         """Return a row for every record, in the order of the data, in a frame of the library that the data came in.
@@ -364,9 +363,9 @@ class RiskAssessment(StatesFacts):
         safe as the data.
         """
         records = self.records
-        columns = {"class_size": records.spread(records.sizes), "individual_risk": self.individual_risk}
+        columns = {"class_size": records.expand_to_records(records.sizes), "individual_risk": self.individual_risk}
         if records.rank is not None:
-            columns["rarity_rank"] = records.spread(records.rank)
+            columns["rarity_rank"] = records.expand_to_records(records.rank)
         if records.household is not None:
             columns["household_risk"] = records.household
         return frames.assemble({name: each.tolist() for name, each in columns.items()}, self.source)
@@ -374,15 +373,15 @@ class RiskAssessment(StatesFacts):
     def to_dict(self) -> dict[str, Any]:
         """Return the assessment as plain values: figures and names, nothing of a single record."""
         told = [each.name for each in fields(self) if each.compare]
-        plain = {name: _plain(getattr(self, name)) for name in told}
+        plain = {name: _to_plain(getattr(self, name)) for name in told}
         return {**plain, "headline": self.headline, "notes": list(self.notes)}
 
 
-def _plain(entry: Any) -> Any:
+def _to_plain(entry: Any) -> Any:
     if hasattr(entry, "to_dict"):
         return entry.to_dict()
     if isinstance(entry, dict):
-        return {name: _plain(each) for name, each in entry.items()}
+        return {name: _to_plain(each) for name, each in entry.items()}
     if isinstance(entry, tuple):
-        return [_plain(each) for each in entry]
+        return [_to_plain(each) for each in entry]
     return asdict(entry) if is_dataclass(entry) and not isinstance(entry, type) else entry

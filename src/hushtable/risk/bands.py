@@ -6,7 +6,7 @@ from bisect import bisect_right
 from collections.abc import Iterator, Mapping
 from itertools import accumulate, chain, count, pairwise
 
-__all__ = ["record_bands", "size_bands", "stair"]
+__all__ = ["cumulative_shares", "record_bands", "size_bands"]
 
 
 def size_bands(*sizes: Mapping[int, int]) -> tuple[tuple[str, ...], tuple[tuple[int, ...], ...]]:
@@ -47,11 +47,11 @@ def record_bands(*records: Mapping[int, int]) -> tuple[tuple[str, ...], tuple[tu
     found = [size for each in records for size, n in each.items() if n]
     if not found:
         return (), ((),) * len(records)
-    starts = list(_starts(max(found)))
+    starts = list(_band_starts(max(found)))
     if min(found) > 0:
         del starts[0]
     # The start of the band behind the last one ends the last.
-    names = tuple(_name(low, high - 1) for low, high in pairwise(starts))
+    names = tuple(_band_name(low, high - 1) for low, high in pairwise(starts))
     filled = [[0] * len(names) for _ in records]
     for counts, each in zip(filled, records, strict=True):
         for size, n in each.items():
@@ -60,7 +60,7 @@ def record_bands(*records: Mapping[int, int]) -> tuple[tuple[str, ...], tuple[tu
     return names, tuple(map(tuple, filled))
 
 
-def stair(*records: Mapping[int, int]) -> tuple[tuple[int, ...], tuple[tuple[float, ...], ...]]:
+def cumulative_shares(*records: Mapping[int, int]) -> tuple[tuple[int, ...], tuple[tuple[float, ...], ...]]:
     """Return the share of the records in classes smaller than k, for each of several tables: exact for every k.
 
     Parameters
@@ -89,7 +89,7 @@ def stair(*records: Mapping[int, int]) -> tuple[tuple[int, ...], tuple[tuple[flo
     return tuple(steps), tuple(shares)
 
 
-def _starts(largest: int) -> Iterator[int]:
+def _band_starts(largest: int) -> Iterator[int]:
     """Yield where bands start, from 0, up to the first start past a size."""
     for start in chain((0, 1, 2, 3), (step * 10**power for power in count() for step in (5, 10, 20))):
         yield start
@@ -97,5 +97,5 @@ def _starts(largest: int) -> Iterator[int]:
             return
 
 
-def _name(low: int, high: int) -> str:
+def _band_name(low: int, high: int) -> str:
     return f"{low:,}" if low == high else f"{low:,} to {high:,}"

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from hushtable._types import BoolArray, CodeArray, CountArray
 from hushtable.columns import Column
-from hushtable.errors import ColumnError, InputError, listed
+from hushtable.errors import ColumnError, InputError, quote_names
 from hushtable.kernels import uniques
 from hushtable.search import Budget, Clock, Trace
 from hushtable.tables import (
@@ -24,14 +24,14 @@ from hushtable.tables import (
     JointRows,
     Table,
     WalkProgress,
+    find_unique_rows,
+    iterate_partitions,
     lattice,
-    lone_rows,
-    partitions,
     renyi_entropy,
     to_decimals,
 )
 
-TREE: Final = (
+TREE_COLUMNS: Final = (
     "check_order",
     "combo_size",
     "field_combo",
@@ -84,7 +84,7 @@ class Collisions:
         return int(self.is_first.sum())
 
 
-def collide(
+def find_collisions(
     joint: Joint,
     sizes: Sequence[int],
     how: Settings,
@@ -92,18 +92,20 @@ def collide(
     progress: WalkProgress | None = None,
 ) -> Collisions:
     """Find the records of the second table that collide with one of the first; one table collides with itself."""
-    codes, attacking, originals = _stacked(joint.tables[:2])
-    grid = lattice.grid(codes, joint.widths, attacking, originals, sizes, missing_matches=how.missing == "category")
+    codes, attacking, originals = _stack_rows(joint.tables[:2])
+    grid = lattice.build_grid(
+        codes, joint.widths, attacking, originals, sizes, missing_matches=how.missing == "category"
+    )
     began = time.perf_counter()
     pruned: frozenset[tuple[int, ...]] = frozenset()
     if how.min_entropy_delta is not None:
-        sets, pruned = _pruning(
+        sets, pruned = _prune_by_entropy(
             grid, attacking, sizes, how.min_entropy_delta, how.renyi_alpha, budget=budget, progress=progress
         )
     elif how.all_minimal:
-        sets = lattice.minimal_sets(grid, budget=budget, progress=progress)
+        sets = lattice.find_minimal_sets(grid, budget=budget, progress=progress)
     else:
-        sets = lattice.first_smallest(grid, budget=budget, progress=progress)
+        sets = lattice.find_smallest_sets(grid, budget=budget, progress=progress)
     trace = Trace("mpuccs", sets.n_sets, time.perf_counter() - began, complete=sets.complete_to == sizes[-1])
     is_first = np.diff(sets.rows, prepend=-1) != 0
     n_columns = (sets.paths >= 0).sum(axis=1)
@@ -131,11 +133,11 @@ def count_by_draw(
     """Count, for each of many draws of targets, the records of the second table that collide with one of those drawn.
 
     Draws are of the rows of the first table and, counted on after them, of the third. Each count is that of
-    `collide` with the drawn rows for originals, without the sets that were ``pruned`` there; 0s follow the last.
+    `find_collisions` with the drawn rows for originals, without sets that were ``pruned`` there; 0s follow the last.
     None where the budget ended.
     """
-    codes, attacking, targets = _stacked(joint.tables)
-    grid = lattice.grid(codes, joint.widths, attacking, targets, sizes, missing_matches=how.missing == "category")
+    codes, attacking, targets = _stack_rows(joint.tables)
+    grid = lattice.build_grid(codes, joint.widths, attacking, targets, sizes, missing_matches=how.missing == "category")
     n_attacking = len(joint.tables[1].counts)
     words = lattice.pack_draws((n_attacking + drawn for drawn in draws), codes.shape[1])
     if pruned:
@@ -144,15 +146,15 @@ def count_by_draw(
         hits = lattice.hits_by_draw(grid, words, budget=budget)
     if hits is None:
         return None
-    return np.array([((hit[:n_attacking] >> bit) & 1).sum() for hit in hits for bit in range(lattice.DRAWS_AT_ONCE)])
+    return np.array([((hit[:n_attacking] >> bit) & 1).sum() for hit in hits for bit in range(lattice.DRAWS_PER_WORD)])
 
 
-def details(joint: Joint, collisions: Collisions) -> dict[str, list[Any]]:
+def detail_columns(joint: Joint, collisions: Collisions) -> dict[str, list[Any]]:
     """List collisions as plain columns, with their values where the codes still have a meaning.
 
     Positions are those of the tables that the user passed.
     """
-    attacking = _attacking(joint)
+    attacking = _attacking_rows(joint)
     paths = [tuple(path[path >= 0].tolist()) for path in collisions.paths]
     columns: dict[str, list[Any]] = {
         "combo_size": collisions.sizes.tolist(),
@@ -168,17 +170,17 @@ def details(joint: Joint, collisions: Collisions) -> dict[str, list[Any]]:
     return columns
 
 
-def tree(joint: Joint, sizes: Sequence[int], collisions: Collisions, how: Settings) -> dict[str, list[Any]]:
+def tree_columns(joint: Joint, sizes: Sequence[int], collisions: Collisions, how: Settings) -> dict[str, list[Any]]:
     """List every column set as plain columns, whether it was worth walking or not."""
-    attacking = _attacking(joint)
+    attacking = _attacking_rows(joint)
     n_first = Counter(tuple(path[path >= 0].tolist()) for path in collisions.paths[collisions.is_first])
     entropies: dict[tuple[int, ...], float] = {}
-    columns: dict[str, list[Any]] = {name: [] for name in TREE}
-    sets, again = tee(_in_order(len(joint.names), sizes))
-    classes = partitions(attacking.codes, joint.widths, again, missing_matches=how.missing == "category")
+    columns: dict[str, list[Any]] = {name: [] for name in TREE_COLUMNS}
+    sets, again = tee(_column_sets_by_size(len(joint.names), sizes))
+    classes = iterate_partitions(attacking.codes, joint.widths, again, missing_matches=how.missing == "category")
     for order, (path, (labels, n_classes)) in enumerate(zip(sets, classes, strict=True), start=1):
-        alone, class_sizes = lone_rows(labels, n_classes, attacking.counts)
-        base = _base(path, sizes)
+        alone, class_sizes = find_unique_rows(labels, n_classes, attacking.counts)
+        base = _base_columns(path, sizes)
         entropies[path] = renyi_entropy(class_sizes[class_sizes > 0], how.renyi_alpha)
         weight = how.field_decay_factor ** (len(path) - 1)
         row = (
@@ -197,16 +199,16 @@ def tree(joint: Joint, sizes: Sequence[int], collisions: Collisions, how: Settin
             weight,
             n_first[path] * weight,
         )
-        for name, value in zip(TREE, row, strict=True):
+        for name, value in zip(TREE_COLUMNS, row, strict=True):
             columns[name].append(value)
     return columns
 
 
-def _attacking(joint: Joint) -> JointRows:
+def _attacking_rows(joint: Joint) -> JointRows:
     return joint.tables[min(1, len(joint.tables) - 1)]
 
 
-def _stacked(tables: Sequence[JointRows]) -> tuple[CodeArray, CountArray, CountArray]:
+def _stack_rows(tables: Sequence[JointRows]) -> tuple[CodeArray, CountArray, CountArray]:
     """Put the rows of the attacking table above the others; return codes, and how often each row attacks or is hit."""
     if len(tables) == 1:
         (only,) = tables
@@ -220,16 +222,16 @@ def _stacked(tables: Sequence[JointRows]) -> tuple[CodeArray, CountArray, CountA
     )
 
 
-def _in_order(n_columns: int, sizes: Sequence[int]) -> Iterator[tuple[int, ...]]:
+def _column_sets_by_size(n_columns: int, sizes: Sequence[int]) -> Iterator[tuple[int, ...]]:
     return (path for size in sizes for path in combinations(range(n_columns), size))
 
 
-def _base(path: tuple[int, ...], sizes: Sequence[int]) -> tuple[int, ...]:
+def _base_columns(path: tuple[int, ...], sizes: Sequence[int]) -> tuple[int, ...]:
     """Return the first columns of a set, as many as the next smaller size asked for has; none where there is none."""
     return path[: max((size for size in sizes if size < len(path)), default=0)]
 
 
-def _pruning(
+def _prune_by_entropy(
     grid: uniques.WalkGrid,
     attacking: CountArray,
     sizes: Sequence[int],
@@ -248,21 +250,21 @@ def _pruning(
     n_all = {size: math.comb(n_columns, size) for size in sizes}
     is_open = attacking == 1
     kept: list[tuple[tuple[int, ...], CodeArray, CodeArray]] = []
-    sets, again = tee(_in_order(n_columns, sizes))
-    classes = partitions(grid.codes, (grid.widths - 1).tolist(), again, missing_matches=grid.missing_matches)
+    sets, again = tee(_column_sets_by_size(n_columns, sizes))
+    classes = iterate_partitions(grid.codes, (grid.widths - 1).tolist(), again, missing_matches=grid.missing_matches)
     for path, (labels, n_classes) in zip(sets, classes, strict=True):
         if clock.is_over(seen.total()):
             break
         seen[len(path)] += 1
         if progress:
             progress(seen.total() / sum(n_all.values()), seen.total())
-        alone, class_sizes = lone_rows(labels, n_classes, attacking)
+        alone, class_sizes = find_unique_rows(labels, n_classes, attacking)
         entropies[path] = renyi_entropy(class_sizes[class_sizes > 0], alpha)
-        base = _base(path, sizes)
+        base = _base_columns(path, sizes)
         if base and (base in skipped or entropies[path] - entropies[base] <= delta):
             skipped.add(path)
             continue
-        targets, _ = lone_rows(labels, n_classes, grid.targets.astype(np.int64))
+        targets, _ = find_unique_rows(labels, n_classes, grid.targets.astype(np.int64))
         hits = alone[(alone >= 0) & (targets >= 0)]
         hits = hits[is_open[hits]]
         is_open[hits] = False
@@ -270,10 +272,13 @@ def _pruning(
     n_skipped = Counter(map(len, skipped))
     return (
         lattice.ColumnSets(
-            *_by_row(kept, sizes[-1]),
+            *_sort_by_row(kept, sizes[-1]),
             seen.total() - len(skipped),
             max((size for size in sizes if seen[size] == n_all[size]), default=0),
-            {size: Coverage.of(n_all[size], seen[size] - n_skipped[size], 0, n_skipped[size]) for size in sizes},
+            {
+                size: Coverage.from_counts(n_all[size], seen[size] - n_skipped[size], 0, n_skipped[size])
+                for size in sizes
+            },
         ),
         frozenset(skipped),
     )
@@ -290,18 +295,18 @@ def _hits_outside(
     clock = Clock(budget or Budget())
     attacking, targets = grid.probes.astype(np.int64), grid.targets.astype(np.int64)
     hits = [np.zeros_like(drawn) for drawn in draws]
-    sets = (path for path in _in_order(len(grid.codes), sizes) if path not in pruned)
-    classes = partitions(grid.codes, (grid.widths - 1).tolist(), sets, missing_matches=grid.missing_matches)
+    sets = (path for path in _column_sets_by_size(len(grid.codes), sizes) if path not in pruned)
+    classes = iterate_partitions(grid.codes, (grid.widths - 1).tolist(), sets, missing_matches=grid.missing_matches)
     for n_seen, (labels, n_classes) in enumerate(classes):
         if clock.is_over(n_seen):
             return None
-        one = lattice.grid(labels[None], [n_classes], attacking, targets, [1], missing_matches=False)
+        one = lattice.build_grid(labels[None], [n_classes], attacking, targets, [1], missing_matches=False)
         for hit, more in zip(hits, lattice.hits_by_draw(one, draws) or (), strict=True):
             hit |= more
     return hits
 
 
-def _by_row(
+def _sort_by_row(
     sets: Sequence[tuple[tuple[int, ...], CodeArray, CodeArray]], max_size: int
 ) -> tuple[CodeArray, NDArray[np.int16], CodeArray]:
     """Return rows, sets and targets by row, of sets each with its rows and their targets."""
@@ -317,13 +322,13 @@ def _by_row(
     return rows[order], paths[order], mates[order]
 
 
-UNITS: Final = ("D", "h", "m", "s", "ms", "us")
+TIME_UNITS: Final = ("D", "h", "m", "s", "ms", "us")
 """Units of time as numpy writes them, the coarsest first."""
 
 # The digits that a float of a usual size holds reliably.
-_MOST_DECIMALS: Final = 15
+_MAX_FLOAT_DECIMALS: Final = 15
 # Powers of ten that are floats.
-_MOST_GIVEN: Final = 300
+_MAX_GIVEN_DECIMALS: Final = 300
 
 
 def numeric_precisions(tables: Sequence[Table], given: str | int | Mapping[str, int] | None) -> dict[str, int]:
@@ -333,15 +338,15 @@ def numeric_precisions(tables: Sequence[Table], given: str | int | Mapping[str, 
     """
     able = _columns_of(tables, ("integer", "decimal"))
     if given == "auto":
-        return {name: min(map(_n_decimals, columns)) for name, columns in able.items() if _has("decimal", columns)}
-    return _per_column(
+        return {name: min(map(_n_decimals, columns)) for name, columns in able.items() if _has_kind("decimal", columns)}
+    return _precision_by_column(
         given,
         able,
-        lambda value: type(value) is int and abs(value) <= _MOST_GIVEN,
+        lambda value: type(value) is int and abs(value) <= _MAX_GIVEN_DECIMALS,
         (
             "numeric_precision",
             "numbers",
-            f'a whole number of decimals from -{_MOST_GIVEN} to {_MOST_GIVEN}, "auto" or None',
+            f'a whole number of decimals from -{_MAX_GIVEN_DECIMALS} to {_MAX_GIVEN_DECIMALS}, "auto" or None',
         ),
     )
 
@@ -353,13 +358,13 @@ def datetime_precisions(tables: Sequence[Table], given: str | Mapping[str, str] 
     """
     able = _columns_of(tables, ("date", "datetime"))
     if given == "auto":
-        finer = {name: columns for name, columns in able.items() if _has("datetime", columns)}
-        return {name: min(map(_unit, columns), key=UNITS.index) for name, columns in finer.items()}
-    return _per_column(
+        finer = {name: columns for name, columns in able.items() if _has_kind("datetime", columns)}
+        return {name: min(map(_coarsest_unit, columns), key=TIME_UNITS.index) for name, columns in finer.items()}
+    return _precision_by_column(
         given,
         able,
-        lambda value: value in UNITS,
-        ("datetime_precision", "dates", f'one of {listed(UNITS)}, "auto" or None'),
+        lambda value: value in TIME_UNITS,
+        ("datetime_precision", "dates", f'one of {quote_names(TIME_UNITS)}, "auto" or None'),
     )
 
 
@@ -373,11 +378,11 @@ def _columns_of(tables: Sequence[Table], kinds: tuple[str, str]) -> dict[str, li
     return columns
 
 
-def _has(kind: str, columns: Sequence[Column]) -> bool:
+def _has_kind(kind: str, columns: Sequence[Column]) -> bool:
     return any(column.kind == kind for column in columns)
 
 
-def _per_column(
+def _precision_by_column(
     given: Any, able: Mapping[str, Any], fits: Callable[[Any], bool], words: tuple[str, str, str]
 ) -> dict[str, Any]:
     """Return a precision for every column it is for; ``words`` are the option, what it is for, and what it may be."""
@@ -390,18 +395,18 @@ def _per_column(
             raise InputError(f"{option} = {value!r}.", hint=f"give {expected}.")
     unable = [name for name in chosen if name not in able]
     if unable:
-        hint = f"it may name {listed(able)}." if able else f"no column looked at holds {kind}; leave it out."
-        raise ColumnError(f"{option} names {listed(unable)}, which hold no {kind}.", hint=hint)
+        hint = f"it may name {quote_names(able)}." if able else f"no column looked at holds {kind}; leave it out."
+        raise ColumnError(f"{option} names {quote_names(unable)}, which hold no {kind}.", hint=hint)
     return chosen
 
 
 def _n_decimals(column: Column) -> int:
     if column.kind == "integer":
         return 0
-    written = (n for n in range(_MOST_DECIMALS) if (to_decimals(column.values, n) == column.values).all())
-    return next(written, _MOST_DECIMALS)
+    written = (n for n in range(_MAX_FLOAT_DECIMALS) if (to_decimals(column.values, n) == column.values).all())
+    return next(written, _MAX_FLOAT_DECIMALS)
 
 
-def _unit(column: Column) -> str:
-    whole = (unit for unit in UNITS[:-1] if (column.values.astype(f"datetime64[{unit}]") == column.values).all())
-    return next(whole, UNITS[-1])
+def _coarsest_unit(column: Column) -> str:
+    whole = (unit for unit in TIME_UNITS[:-1] if (column.values.astype(f"datetime64[{unit}]") == column.values).all())
+    return next(whole, TIME_UNITS[-1])

@@ -8,17 +8,17 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray, Missing, frozen
+from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray, Missing, freeze_array
 from hushtable.claims import count_values, match_classes, match_sizes
-from hushtable.columns import Column, ColumnSpec, held_items, merge_items
+from hushtable.columns import Column, ColumnSpec, list_items, merge_items
 from hushtable.errors import InputError, check_columns
 from hushtable.kernels import group
 from hushtable.models import ClassStats, DistinctLDiversity, EntropyLDiversity, Ground, Histogram, TCloseness
-from hushtable.tables import Partition, Table, code_together, opened, partitions, totals
+from hushtable.tables import Partition, Table, count_by_value, encode_jointly, iterate_partitions, open_table
 
 # Counts may be of any size; up to here a table of all sizes is faster than sorting.
-_MOST_COUNTED: Final = 10**7
-_NO_CLASS: Final = frozen(np.empty(0, dtype=np.int64))
+_MAX_BINCOUNT_SIZE: Final = 10**7
+_NO_CLASSES: Final = freeze_array(np.empty(0, dtype=np.int64))
 
 READINGS: Final[tuple[Missing, ...]] = ("category", "wildcard", "worst")
 
@@ -34,13 +34,13 @@ class Counted:
     partition: Partition  # missing values are a category of their own
     members: CountArray = field(repr=False)  # (n_classes,): records of every class; persons, where counted
     sizes: CountArray = field(repr=False)  # the same by that reading: how many the records match
-    gaps: CountArray = field(repr=False)  # the classes that miss a quasi-identifier
+    incomplete_classes: CountArray = field(repr=False)  # the classes that miss a quasi-identifier
     is_rough: bool = False  # whether ``sizes`` are records near enough to be taken for those of a class
 
     @property
     def codes(self) -> CodeArray:
         """What the classes have in the quasi-identifiers, shape (n_columns, n_classes); -1 is missing."""
-        return _codes(self.table, self.columns, self.partition)
+        return _class_codes(self.table, self.columns, self.partition)
 
     @property
     def records(self) -> CountArray:
@@ -57,8 +57,11 @@ class Counted:
         if self.is_rough:
             # As a wildcard a missing value is near more, not less.
             smallest = int(self.sizes.min(initial=self.table.n_records))
-            return {**dict.fromkeys(READINGS, smallest), "worst": min(smallest, 1) if len(self.gaps) else smallest}
-        if not len(self.gaps):
+            return {
+                **dict.fromkeys(READINGS, smallest),
+                "worst": min(smallest, 1) if len(self.incomplete_classes) else smallest,
+            }
+        if not len(self.incomplete_classes):
             return dict.fromkeys(READINGS, int(self.members.min(initial=self.table.n_records)))
         codes = self.codes
         others = {each: match_sizes(codes, self.members, each) for each in READINGS if each != self.missing}
@@ -68,7 +71,7 @@ class Counted:
     def histogram(self, column: str) -> tuple[CountArray, Histogram]:
         """Return the records and the values of a column that the records of every class match."""
         histogram = self.partition.histogram(self.table, column)
-        if self.missing == "category" or not len(self.gaps):
+        if self.missing == "category" or not len(self.incomplete_classes):
             return self.records, histogram
         sizes, found = match_classes(self.codes, self.records, {column: histogram}, self.missing)
         return sizes, found[column]
@@ -84,26 +87,26 @@ class People(NamedTuple):
 
 def count_classes(table: Table, columns: tuple[str, ...], person: str | None, missing: Missing) -> Counted:
     """Put records with equal quasi-identifiers in classes, and count whom each of them matches."""
-    partition = Partition.of(table, columns)
+    partition = Partition.from_table(table, columns)
     members = partition.sizes if person is None else partition.histogram(table, person).n_distinct()
     first = partition.rows[partition.offsets[:-1]]
     # Few columns miss any cell: only those are looked at class by class.
     incomplete = [row for row in (table.codes[table.index(name)] for name in columns) if row.min(initial=0) < 0]
-    gaps = np.flatnonzero(np.any([row[first] < 0 for row in incomplete], axis=0)) if incomplete else _NO_CLASS
+    gaps = np.flatnonzero(np.any([row[first] < 0 for row in incomplete], axis=0)) if incomplete else _NO_CLASSES
     sizes = members
     if len(gaps) and missing != "category":
-        sizes = match_sizes(_codes(table, columns, partition), members, missing)
+        sizes = match_sizes(_class_codes(table, columns, partition), members, missing)
     return Counted(table, columns, person, missing, partition, members, sizes, gaps)
 
 
-def _codes(table: Table, columns: tuple[str, ...], partition: Partition) -> CodeArray:
+def _class_codes(table: Table, columns: tuple[str, ...], partition: Partition) -> CodeArray:
     places = np.array([table.index(name) for name in columns], dtype=np.intp)
     return table.codes[np.ix_(places, partition.rows[partition.offsets[:-1]].astype(np.intp))]
 
 
 def sum_by_size(sizes: CountArray, entries: CountArray) -> tuple[CountArray, CountArray]:
     """Return the sizes that occur, ascending, and the sum of one whole number a class over each."""
-    if int(sizes.max(initial=0)) < _MOST_COUNTED:
+    if int(sizes.max(initial=0)) < _MAX_BINCOUNT_SIZE:
         places, distinct = sizes, None
     else:
         distinct, places = np.unique(sizes, return_inverse=True)
@@ -120,12 +123,12 @@ def count_people(counted: Counted, population: Any, specs: Mapping[str, ColumnSp
     records is a person. InputError where classes have fewer people in the population than in the table, which is then
     no part of it.
     """
-    everyone = opened(population)
+    everyone = open_table(population)
     names = everyone.names
     check_columns(counted.columns, names, "quasi-identifiers of the population")
     persons = [name for name in names if name == counted.person and name not in counted.columns]
     people = Table.encode(everyone, (*counted.columns, *persons), specs)
-    codes, labels, n_labels = _labelled(counted, people.select(counted.columns))
+    codes, labels, n_labels = _code_with_population(counted, people.select(counted.columns))
     n_classes = len(counted.sizes)
     theirs = labels[n_classes:]
     if counted.person is not None and counted.person in people.names:
@@ -141,25 +144,25 @@ def count_people(counted: Counted, population: Any, specs: Mapping[str, ColumnSp
     return People(found, int(np.count_nonzero(by_label == 1)), int(by_label.sum()))
 
 
-def weigh(counted: Counted, column: str) -> FloatArray:
+def sum_weights(counted: Counted, column: str) -> FloatArray:
     """Sum the survey weights of every class; InputError for one that is not positive, or differs within a person."""
     table = counted.table
     weights = _weights_of(table, column)
     n_classes = len(counted.members)
     if counted.person is None:
         return np.bincount(counted.partition.labels, weights * table.counts, n_classes).astype(np.float64)
-    labels, of_persons = _by_person(counted, weights, column)
+    labels, of_persons = _persons_with_weights(counted, weights, column)
     return np.bincount(labels, of_persons, n_classes).astype(np.float64)
 
 
-def _labelled(counted: Counted, people: Table) -> tuple[CodeArray, CodeArray, int]:
+def _code_with_population(counted: Counted, people: Table) -> tuple[CodeArray, CodeArray, int]:
     """Code the classes and, behind them, the population; return their codes, and labels that equal ones share."""
-    from hushtable.tables import meet
+    from hushtable.tables import meet_tables
 
     columns = tuple(counted.table.column(name) for name in counted.columns)
-    joint = code_together(meet((Table(columns, counted.codes, counted.sizes), people)))
+    joint = encode_jointly(meet_tables((Table(columns, counted.codes, counted.sizes), people)))
     codes = np.ascontiguousarray(np.concatenate([rows.codes for rows in joint.tables], axis=1))
-    ((labels, n_labels),) = partitions(codes, joint.widths, [range(len(codes))])
+    ((labels, n_labels),) = iterate_partitions(codes, joint.widths, [range(len(codes))])
     return codes, labels, n_labels
 
 
@@ -167,12 +170,12 @@ def _check_is_part(counted: Counted, people: CountArray) -> None:
     least = counted.members.copy()
     if counted.missing == "worst":
         # What matches nothing stands for one.
-        least[counted.gaps] = 1
+        least[counted.incomplete_classes] = 1
     n_records = int(counted.records[people < np.maximum(least, 1)].sum())
     if not n_records:
         return
     hint = "compare tables that are spelled and generalized alike, or give population_size instead."
-    if len(counted.gaps):
+    if len(counted.incomplete_classes):
         hint = f"{hint} Records with missing cells can match anyone: missing='wildcard'."
     msg = f"{n_records} records are in classes with fewer people in the population than in the data."
     raise InputError(f"{msg} The data are then no part of that population.", hint=hint)
@@ -198,7 +201,7 @@ def _weights_of(table: Table, column: str) -> FloatArray:
     return np.asarray(weights)
 
 
-def _by_person(counted: Counted, weights: FloatArray, column: str) -> tuple[CountArray, FloatArray]:
+def _persons_with_weights(counted: Counted, weights: FloatArray, column: str) -> tuple[CountArray, FloatArray]:
     """Return the class and the weight of every person of every class; who is nobody has none."""
     assert counted.person is not None
     table = counted.table
@@ -244,15 +247,15 @@ class Homogeneity:
         )
 
 
-def homogeneity(counted: Counted, column: str) -> Homogeneity:
+def measure_homogeneity(counted: Counted, column: str) -> Homogeneity:
     """Measure one sensitive column; an empty table protects nothing."""
     known = counted.table.column(column)
     if known.separator is not None:
-        return _by_item(counted, known)
+        return _measure_item_homogeneity(counted, known)
     sizes, histogram = counted.histogram(column)
     # Of one value, the order means nothing, and a file does not tell what kind it is of.
     ground = {column: Ground(known.is_ordered and known.n_values > 1)}
-    stats = ClassStats(sizes, {column: histogram}, {column: totals(counted.table, column)}, grounds=ground)
+    stats = ClassStats(sizes, {column: histogram}, {column: count_by_value(counted.table, column)}, grounds=ground)
     distinct = DistinctLDiversity(1, column).measure(stats)
     is_empty = not len(distinct)
     return Homogeneity(
@@ -264,7 +267,7 @@ def homogeneity(counted: Counted, column: str) -> Homogeneity:
     )
 
 
-def _by_item(counted: Counted, column: Column) -> Homogeneity:
+def _measure_item_homogeneity(counted: Counted, column: Column) -> Homogeneity:
     """Measure a sensitive column of sets, item by item."""
     if counted.missing != "category":
         raise InputError(
@@ -274,16 +277,16 @@ def _by_item(counted: Counted, column: Column) -> Homogeneity:
     table, n_classes = counted.table, len(counted.records)
     codes, labels = table.codes[table.index(column.name)], counted.partition.labels
 
-    def count(rows: BoolArray) -> CountArray:
+    def count_by_class(rows: BoolArray) -> CountArray:
         return np.bincount(labels[rows], weights=table.counts[rows], minlength=n_classes).astype(np.int64)
 
-    holds = merge_items(*held_items(column))[1]
+    holds = merge_items(*list_items(column))[1]
     # The last entry serves the missing cells, which index it as -1.
     held = np.column_stack([holds, np.zeros(len(holds), dtype=bool)])
-    n_known, everyone = count(codes >= 0), np.maximum(counted.records, 1)
+    n_known, everyone = count_by_class(codes >= 0), np.maximum(counted.records, 1)
     is_shared, t = n_known == 0, 0.0
     for rows, is_item in [*((each[codes], True) for each in held), (codes < 0, False)]:
-        here = count(rows)
+        here = count_by_class(rows)
         is_shared |= is_item & (here == n_known)
         whole = here.sum() / max(table.n_records, 1)
         t = max(t, float(np.abs(here / everyone - whole).max(initial=0.0)))

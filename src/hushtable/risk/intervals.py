@@ -10,7 +10,7 @@ def standard_score(confidence: float = 0.95) -> float:
     return NormalDist().inv_cdf((1 + confidence) / 2)
 
 
-def wilson(successes: float, n: float, confidence: float = 0.95) -> tuple[float, float]:
+def wilson_interval(successes: float, n: float, confidence: float = 0.95) -> tuple[float, float]:
     """Return the centre and half width of Wilson's interval of a rate.
 
     Wilson (1927), as Anonymeter (Giomi et al., PETS 2023, section 4) uses it: the centre takes the place of the rate.
@@ -36,6 +36,6 @@ def excess_risk(attack: tuple[float, float], control: tuple[float, float]) -> tu
     return (a - c) / (1 - c), error
 
 
-def clipped(low: float, high: float) -> tuple[float, float]:
+def clip_interval(low: float, high: float) -> tuple[float, float]:
     """Return an interval of a rate with its ends brought into [0, 1], each by itself."""
     return min(max(low, 0.0), 1.0), min(max(high, 0.0), 1.0)

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from hushtable._types import BoolArray, CountArray, FloatArray, frozen
+from hushtable._types import BoolArray, CountArray, FloatArray, freeze_array
 from hushtable.columns import ColumnSpec
 from hushtable.errors import InputError, check_choice, check_whole
 from hushtable.io import frames
@@ -75,7 +75,7 @@ class Keys(StatesFacts):
 
     def __post_init__(self) -> None:
         for array in (self.members, self.errors, self.unique_rates):
-            frozen(array)
+            freeze_array(array)
 
     def __len__(self) -> int:
         return len(self.members)
@@ -83,7 +83,7 @@ class Keys(StatesFacts):
     @property
     def keys(self) -> tuple[tuple[str, ...], ...]:
         """The column names of each key."""
-        return tuple(self._names(range(len(self))))
+        return tuple(self._names_of(range(len(self))))
 
     @property
     def n_by_size(self) -> dict[int, int]:
@@ -93,18 +93,18 @@ class Keys(StatesFacts):
 
     def to_frame(self) -> Any:
         """Return a dataframe with one row per key: ``columns``, ``size``, ``g1``, ``unique_rate``."""
-        return self._frame(np.arange(len(self)))
+        return self._assemble_frame(np.arange(len(self)))
 
-    def ranked(self, n: int = 20) -> Any:
+    def easiest_keys(self, n: int = 20) -> Any:
         """Return the n keys that are most easily known, as `to_frame` has them.
 
         Keys of few columns come first; of one size, those whose columns have few values between them.
         """
-        return self._frame(self._ranks(n))
+        return self._assemble_frame(self._easiest_positions(n))
 
-    def ranked_keys(self, n: int = 20) -> list[dict[str, Any]]:
+    def easiest_key_rows(self, n: int = 20) -> list[dict[str, Any]]:
         """Return the rows of `ranked` as plain values."""
-        rows = self._rows(self._ranks(n))
+        rows = self._frame_columns(self._easiest_positions(n))
         return [dict(zip(rows, each, strict=True)) for each in zip(*rows.values(), strict=True)]
 
     def summary(self) -> dict[str, Any]:
@@ -127,24 +127,24 @@ class Keys(StatesFacts):
         """Return the summary and the trace as plain values; the keys are in `keys`, which may be many."""
         return {**self.summary(), "trace": self.trace.to_dict()}
 
-    def _names(self, places: Any) -> list[tuple[str, ...]]:
+    def _names_of(self, places: Any) -> list[tuple[str, ...]]:
         return [tuple(self.columns[j] for j in np.flatnonzero(self.members[i])) for i in places]
 
-    def _ranks(self, n: int) -> CountArray:
+    def _easiest_positions(self, n: int) -> CountArray:
         check_whole("n", n, 1)
         n_combinations = self.members @ np.log(np.maximum(self.n_values, 1))
         return np.lexsort((n_combinations, self.members.sum(axis=1)))[:n]
 
-    def _rows(self, places: CountArray) -> dict[str, list[Any]]:
+    def _frame_columns(self, places: CountArray) -> dict[str, list[Any]]:
         return {
-            "columns": self._names(places),
+            "columns": self._names_of(places),
             "size": self.members[places].sum(axis=1).tolist(),
             "g1": self.errors[places].tolist(),
             "unique_rate": self.unique_rates[places].tolist(),
         }
 
-    def _frame(self, places: CountArray) -> Any:
-        return frames.assemble(self._rows(places), self.source)
+    def _assemble_frame(self, places: CountArray) -> Any:
+        return frames.assemble(self._frame_columns(places), self.source)
 
     @property
     def facts(self) -> tuple[str, ...]:
@@ -237,14 +237,14 @@ def minimal_keys(
     check_budget(budget)
     table = Table.encode(data, columns, specs)
     largest = len(table.columns) if max_size is None else max_size
-    _check(table, largest, measure, error, rows, sample, budget)
+    _check_arguments(table, largest, measure, error, rows, sample, budget)
     check_choice("missing", missing, ("category", "never"))
     if missing == "never" and error:
         raise InputError("missing and error were both given.", hint="leave one out: only exact keys know never.")
     check_whole("seed", seed, 0, 2**31 - 1)
     began = time.perf_counter()
     distinct, _ = table.collapse()
-    looked_at = distinct if rows == "distinct" else table.one_by_one()
+    looked_at = distinct if rows == "distinct" else table.with_row_per_record()
     n_rows = looked_at.n_rows
     n_pairs = n_rows * (n_rows - 1) // 2
     by_pairs = measure == "g1"
@@ -259,9 +259,9 @@ def minimal_keys(
         nothing = np.zeros(0, dtype=np.int64)
         sets = lattice.KeySets(np.zeros((0, len(widths)), dtype=np.bool_), nothing, nothing, 0, rules.max_size)
     elif sample is not None:
-        sets = lattice.sampled_key(codes, widths, rules, sample)
+        sets = lattice.find_key_in_sample(codes, widths, rules, sample)
     else:
-        sets = lattice.all_keys(codes, widths, rules, budget=budget, progress=progress)
+        sets = lattice.find_all_keys(codes, widths, rules, budget=budget, progress=progress)
     complete = sets.complete_to == rules.max_size
     members = np.zeros((len(sets.members), len(eligible)), dtype=np.bool_)
     members[:, eligible] = sets.members
@@ -280,7 +280,7 @@ def minimal_keys(
         largest if complete else sets.complete_to,
         tuple(column.n_values for column in table.columns),
         Trace("minimal_keys", sets.n_sets, time.perf_counter() - began, complete=complete),
-        frames.library(data),
+        frames.library_of(data),
     )
 
 
@@ -292,7 +292,7 @@ def _count_distinct(table: Table, is_chosen: BoolArray) -> int:
     return table.select(names).collapse()[0].n_rows if names else min(1, table.n_rows)
 
 
-def _check(
+def _check_arguments(
     table: Table, max_size: int, measure: str, error: float, rows: str, sample: int | None, budget: Budget | None
 ) -> None:
     if table.n_records == 0:

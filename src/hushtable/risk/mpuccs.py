@@ -11,22 +11,22 @@ from typing import Any, Final, Literal
 import numpy as np
 
 from hushtable._types import CountArray
-from hushtable.columns import ColumnSpec, check_specs, finite
-from hushtable.errors import ColumnError, InputError, check_whole, listed
+from hushtable.columns import ColumnSpec, check_specs, to_json_values
+from hushtable.errors import ColumnError, InputError, check_whole, quote_names
 from hushtable.io import frames, read_alike
 from hushtable.plots import charts
-from hushtable.risk.assessment import percent
+from hushtable.risk.assessment import format_percent
 from hushtable.risk.collisions import (
     Collisions,
     Settings,
-    collide,
     count_by_draw,
     datetime_precisions,
-    details,
+    detail_columns,
+    find_collisions,
     numeric_precisions,
-    tree,
+    tree_columns,
 )
-from hushtable.risk.intervals import clipped, excess_risk, standard_score, wilson
+from hushtable.risk.intervals import clip_interval, excess_risk, standard_score, wilson_interval
 from hushtable.search import Budget, Trace, check_budget
 from hushtable.tables import (
     Coverage,
@@ -34,15 +34,15 @@ from hushtable.tables import (
     JointRows,
     Table,
     WalkProgress,
-    code_together,
+    encode_jointly,
     find_mismatches,
-    meet,
+    meet_tables,
     warn_of_mismatches,
 )
 from hushtable.wording import StatesFacts, careful, join_names
 
 
-def against_control(
+def compare_with_control(
     original: CountArray,
     control: CountArray,
     n_attacks: int,
@@ -69,9 +69,10 @@ def against_control(
     n_each = min(len(original), len(control))
     # The smaller table is drawn whole, every time the same.
     n_of = [1 if len(records) == n_each else n_draws for records in (original, control)]
-    compared = [np.unique(_drawn(records, n_each, rng)) for records, n in zip((original, control), n_of, strict=True)
+    tables = zip((original, control), n_of, strict=True)
+    compared = [np.unique(_draw_records(records, n_each, rng)) for records, n in tables
                 for _ in range(n)]  # fmt: skip
-    counts = attack(chain(compared, _exchanged(original, control, n_permutations, rng)))
+    counts = attack(chain(compared, _exchange_labels(original, control, n_permutations, rng)))
     if counts is None:
         return None
 
@@ -101,31 +102,31 @@ def against_control(
     }
 
 
-def _drawn(records: CountArray, n_drawn: int, rng: np.random.Generator) -> CountArray:
+def _draw_records(records: CountArray, n_drawn: int, rng: np.random.Generator) -> CountArray:
     whole = n_drawn == len(records)
     return records if whole else records[np.sort(rng.choice(len(records), n_drawn, replace=False))]
 
 
-def _exchanged(
+def _exchange_labels(
     original: CountArray, control: CountArray, n_permutations: int, rng: np.random.Generator
 ) -> Iterator[CountArray]:
     """Yield for each permutation the two halves of a draw of originals and one of control records."""
     n_each = min(len(original), len(control))
     for _ in range(n_permutations):
-        pool = np.concatenate([_drawn(records, n_each, rng) for records in (original, control)])
+        pool = np.concatenate([_draw_records(records, n_each, rng) for records in (original, control)])
         order = rng.permutation(2 * n_each)
         yield np.unique(pool[order[:n_each]])
         yield np.unique(pool[order[n_each:]])
 
 
-_WITHOUT_CONTROL: Final = (
+_NO_CONTROL_NOTE: Final = (
     "without a control table this rate does not show what the synthesis gave away: records also match by chance; "
     "pass control= with records of the same kind that were never used for it"
 )
-_NO_TIME_FOR_CONTROL: Final = "the budget ended before all sets were looked at, so that the control was not compared"
+_BUDGET_ENDED_NOTE: Final = "the budget ended before all sets were looked at, so that the control was not compared"
 # Fewer say little of a spread, and of fewer than 20 no p-value is below 0.05.
-_FEWEST_PERMUTATIONS: Final = 20
-_ONE_TABLE: Final = "records of the table itself that are unique on some columns; no other table was looked at"
+_MIN_PERMUTATIONS: Final = 20
+_ONE_TABLE_NOTE: Final = "records of the table itself that are unique on some columns; no other table was looked at"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -175,7 +176,7 @@ class Mpuccs(StatesFacts):
         ``combo_size``, ``syn_idx`` (the record's position in its table), ``field_combo`` (the columns), ``ori_idx``
         (the position of the one original that equals it there), and ``value_combo`` where ``values=True``.
         """
-        return frames.assemble(details(self.joint, self.collisions), self.source)
+        return frames.assemble(detail_columns(self.joint, self.collisions), self.source)
 
     @property
     def tree(self) -> Any:
@@ -185,7 +186,7 @@ class Mpuccs(StatesFacts):
         by set: 0.7 ms a set of 40,000 records, 20 s for all sets of 15 columns.
         """
         sizes = [size for size in self.sizes if size <= self.collisions.complete_to]
-        return frames.assemble(tree(self.joint, sizes, self.collisions, self.settings), self.source)
+        return frames.assemble(tree_columns(self.joint, sizes, self.collisions, self.settings), self.source)
 
     def plot(self, *, ax: Any = None) -> Any:
         """Draw on how few columns records are singled out; return the matplotlib axes.
@@ -204,13 +205,13 @@ class Mpuccs(StatesFacts):
             list(by_size),
             [n if size <= reached else None for size, n in by_size.items()],
             label=f"{self.counted}, by their fewest columns",
-            title=f"{percent(self.summary['identification_rate'])} of {what}",
+            title=f"{format_percent(self.summary['identification_rate'])} of {what}",
             ax=ax,
         )
 
     def to_dict(self) -> dict[str, Any]:
         """Return the summary and the trace as plain values."""
-        return dict(finite({**self.summary, "trace": self.trace.to_dict()}))
+        return dict(to_json_values({**self.summary, "trace": self.trace.to_dict()}))
 
     def __repr__(self) -> str:
         return (
@@ -325,7 +326,7 @@ def mpuccs(
     values : bool
         Whether `details` shows the values of records.
     n_draws, n_permutations : int
-        Of the comparison with a control, from 1 and from 20 on; see `hushtable.risk.mpuccs.against_control`.
+        Of the comparison with a control, from 1 and from 20 on; see `hushtable.risk.mpuccs.compare_with_control`.
     specs : mapping of column to ColumnSpec, optional
         Kinds of columns where the data do not say.
     seed : int
@@ -378,19 +379,19 @@ def mpuccs(
             hint="leave one of the two out.",
         )
     check_whole("n_draws", n_draws, 1)
-    check_whole("n_permutations", n_permutations, _FEWEST_PERMUTATIONS)
+    check_whole("n_permutations", n_permutations, _MIN_PERMUTATIONS)
     given = {"original": original, "synthetic": synthetic, "control": control}
     given = {name: data for name, data in given.items() if data is not None or name == "original"}
-    tables = encoded(given, columns, specs)
+    tables = encode_same_columns(given, columns, specs)
     decimals = numeric_precisions(tables[:2], numeric_precision)
     units = datetime_precisions(tables[:2], datetime_precision)
-    read = code_together(tables, decimals, units)
+    read = encode_jointly(tables, decimals, units)
     warn_of_mismatches(find_mismatches(read, tables), [*given])
-    joint = in_order(read, merges=deduplicate)
+    joint = order_columns(read, merges=deduplicate)
     sizes = sizes_of(n_cols, len(joint.names))
-    collisions = collide(joint, sizes, how, budget, progress)
+    collisions = find_collisions(joint, sizes, how, budget, progress)
     summary = {
-        **_totals(joint, sizes, collisions, field_decay_factor),
+        **_count_totals(joint, sizes, collisions, field_decay_factor),
         # By table, the records that were merged because they are equal.
         "dropped_as_equal": {
             name: table.n_records - rows.n_records
@@ -407,10 +408,10 @@ def mpuccs(
     if synthetic is not None and control is not None:
         n_of = {"n_draws": n_draws, "n_permutations": n_permutations, "seed": seed}
         records = _rows_of_records(read, joint, merges=deduplicate)
-        compared = _against_control(joint, records, sizes, how, collisions, budget, n_of)
-        summary |= {"note": _NO_TIME_FOR_CONTROL} if compared is None else {"control": compared}
+        compared = _compare_tables_with_control(joint, records, sizes, how, collisions, budget, n_of)
+        summary |= {"note": _BUDGET_ENDED_NOTE} if compared is None else {"control": compared}
     else:
-        summary["note"] = _ONE_TABLE if synthetic is None else _WITHOUT_CONTROL
+        summary["note"] = _ONE_TABLE_NOTE if synthetic is None else _NO_CONTROL_NOTE
     pair = replace(joint, tables=joint.tables[:2])
     return Mpuccs(
         summary,
@@ -419,7 +420,7 @@ def mpuccs(
         how,
         pair if values else pair.without_values(),
         collisions,
-        frames.library(original),
+        frames.library_of(original),
     )
 
 
@@ -438,15 +439,15 @@ def _rows_of_records(read: Joint, joint: Joint, *, merges: bool) -> tuple[CountA
             for each in zip(*((each.codes, each.counts, each.positions) for each in parts), strict=True)
         )
     )
-    first = together.firsts(joint.widths)
+    first = together.first_equal_rows(joint.widths)
     own = [
-        np.repeat(np.unique(table.firsts(read.widths), return_inverse=True)[1], table.counts)
+        np.repeat(np.unique(table.first_equal_rows(read.widths), return_inverse=True)[1], table.counts)
         for table in (read.tables[0], read.tables[2])
     ]
     return first[own[0]], first[n_originals + own[1]]
 
 
-def _against_control(
+def _compare_tables_with_control(
     joint: Joint,
     records: tuple[CountArray, CountArray],
     sizes: Sequence[int],
@@ -458,15 +459,15 @@ def _against_control(
     """Return what the originals add to the control; None where the budget ended, in the search or here."""
     if not collisions.trace.complete:
         return None
-    rest = _rest(budget, collisions.trace)
+    rest = _remaining_budget(budget, collisions.trace)
 
     def attack(draws: Iterable[CountArray]) -> CountArray | None:
         return count_by_draw(joint, sizes, how, collisions.pruned, draws, rest)
 
-    return against_control(records[0], records[1], joint.tables[1].n_records, attack, **n_of)
+    return compare_with_control(records[0], records[1], joint.tables[1].n_records, attack, **n_of)
 
 
-def _rest(budget: Budget | None, trace: Trace) -> Budget | None:
+def _remaining_budget(budget: Budget | None, trace: Trace) -> Budget | None:
     """Return what a search that was complete has left of its budget."""
     if budget is None:
         return None
@@ -493,7 +494,7 @@ def _check_options(synthetic: Any, control: Any, how: Settings) -> None:
             raise InputError(f"{what}.", hint=hint)
 
 
-def encoded(
+def encode_same_columns(
     given: Mapping[str, Any], columns: Sequence[str] | None = None, specs: Mapping[str, ColumnSpec] | None = None
 ) -> list[Table]:
     """Encode tables, which an error calls by their names; all have the columns of the second, in its order."""
@@ -501,7 +502,7 @@ def encoded(
         raise InputError("columns names no column.", hint="name some, or leave it out for all.")
     check_specs(specs)
     read = [what for what, data in given.items() if not isinstance(data, Table)]
-    spelled = read_alike([frames.read(given[what]).told(specs or {}) for what in read])
+    spelled = read_alike([frames.read(given[what]).with_specs(specs or {}) for what in read])
     whole = {**given, **dict(zip(read, spelled, strict=True))}
     tables = [Table.encode(whole[what], columns, specs) for what in given]
     # The synthetic table's order of columns rules, as in the source.
@@ -510,20 +511,20 @@ def encoded(
         odd = sorted(set(names) ^ set(table.names))
         if odd:
             raise ColumnError(
-                f"the {what} table and the synthetic one do not have the same columns: {listed(odd)} in one only.",
+                f"the {what} table and the synthetic one do not have the same columns: {quote_names(odd)} in one only.",
                 hint="give both tables the same columns; mpuccs can be told which ones to look at, by columns.",
             )
         if table.n_rows == 0:
             raise InputError(f"the {what} table is empty.", hint="a rate of nothing would say nothing; check the file.")
-    return [*meet([table.select(names) for table in tables], specs)]
+    return [*meet_tables([table.select(names) for table in tables], specs)]
 
 
-def in_order(joint: Joint, *, merges: bool) -> Joint:
+def order_columns(joint: Joint, *, merges: bool) -> Joint:
     """Order columns by descending number of values in the attacking table; a table alone is both.
 
     Where ``merges``, equal rows of a table become one record.
     """
-    rows = [each.distinct(joint.widths) if merges else each for each in joint.tables]
+    rows = [each.distinct_rows(joint.widths) if merges else each for each in joint.tables]
     attacking = rows[min(1, len(rows) - 1)]
     n_values = [len(np.unique(codes[codes >= 0])) for codes in attacking.codes]
     order = sorted(range(len(n_values)), key=lambda j: -n_values[j])
@@ -531,7 +532,7 @@ def in_order(joint: Joint, *, merges: bool) -> Joint:
         tuple(joint.names[j] for j in order),
         tuple(joint.widths[j] for j in order),
         tuple(joint.values[j] for j in order),
-        tuple(each.reordered(order) for each in rows),
+        tuple(each.reorder_columns(order) for each in rows),
     )
 
 
@@ -550,14 +551,14 @@ def sizes_of(n_cols: int | Sequence[int] | None, n_columns: int) -> list[int]:
     return sorted(set(sizes))
 
 
-def _totals(joint: Joint, sizes: Sequence[int], collisions: Collisions, decay: float) -> dict[str, Any]:
+def _count_totals(joint: Joint, sizes: Sequence[int], collisions: Collisions, decay: float) -> dict[str, Any]:
     original, attacking = joint.tables[0], joint.tables[min(1, len(joint.tables) - 1)]
     n_records, n_identified = attacking.n_records, collisions.n_identified
     is_first = collisions.is_first
     size_of = collisions.sizes[is_first]
     n_originals = len(np.unique(collisions.mates))
     covered = Coverage(*map(sum, zip(*collisions.coverage.values(), strict=True)))
-    rate, error = wilson(n_identified, n_records)
+    rate, error = wilson_interval(n_identified, n_records)
     holds = [(collisions.paths[is_first] == j).any(axis=1) for j in range(len(joint.names))]
     return {
         "total_syn_records": n_records,
@@ -567,7 +568,7 @@ def _totals(joint: Joint, sizes: Sequence[int], collisions: Collisions, decay: f
         "weighted_identification_rate": float((decay ** (size_of - 1)).sum()) / n_records,
         "total_combinations_checked": sum(math.comb(len(joint.names), size) for size in sizes),
         "total_combinations_pruned": len(collisions.pruned),
-        "interval": list(clipped(rate - error, rate + error)),
+        "interval": list(clip_interval(rate - error, rate + error)),
         "distinct_originals": n_originals,
         "original_rate": n_originals / original.n_records,
         "identified_by_size": {size: int((size_of == size).sum()) for size in sizes},

@@ -18,18 +18,25 @@ from hushtable._types import BoolArray, CodeArray, CountArray
 from hushtable.columns import Column
 from hushtable.errors import InputError, check_columns, check_type
 from hushtable.hierarchy import to_exact
-from hushtable.kernels.candidates import RoughRows, count_near
+from hushtable.kernels.candidates import RoughRows, count_near_records
 from hushtable.search import Budget, Clock
 from hushtable.tables import Coverage, Table, lattice
 
 Amount = int | Fraction
 """A distance: of numbers as it is, of dates and times in microseconds, of ordered categories in steps."""
 
-_UNITS: Final = {"us": 1, "ms": 10**3, "s": 10**6, "m": 60 * 10**6, "h": 3600 * 10**6, "D": 86400 * 10**6}
-_UNITS["W"] = 7 * _UNITS["D"]
-_SPAN: Final = re.compile(r"([0-9]+(?:\.[0-9]+)?) ?(us|ms|s|m|h|D|W)")
+_MICROSECONDS_PER_UNIT: Final = {
+    "us": 1,
+    "ms": 10**3,
+    "s": 10**6,
+    "m": 60 * 10**6,
+    "h": 3600 * 10**6,
+    "D": 86400 * 10**6,
+}
+_MICROSECONDS_PER_UNIT["W"] = 7 * _MICROSECONDS_PER_UNIT["D"]
+_SPAN_PATTERN: Final = re.compile(r"([0-9]+(?:\.[0-9]+)?) ?(us|ms|s|m|h|D|W)")
 _MICROSECOND: Final = dt.timedelta(microseconds=1)
-LARGEST: Final = 2**62
+MAX_AXIS_PLACE: Final = 2**62
 """Of places on an axis of whole numbers: sums of two stay within 64 bits."""
 
 
@@ -47,7 +54,7 @@ def amount_of(given: Any, column: Column) -> Amount:
     ``"14D"`` (W, D, h, m, s, ms, us) or a timedelta for dates and times, a number of at least 0 for numbers, a whole
     one for the steps of an ordered column.
     """
-    exact = _span(given) if column.is_temporal else _number(given)
+    exact = _parse_span(given) if column.is_temporal else _parse_number(given)
     if exact is None or exact < 0 or (column.kind == "ordered" and exact != int(exact)):
         expected = {
             "date": 'a span of time, such as "14D" or "2W"',
@@ -67,7 +74,7 @@ def amount_of(given: Any, column: Column) -> Amount:
     return exact
 
 
-def _number(given: Any) -> Amount | None:
+def _parse_number(given: Any) -> Amount | None:
     if not isinstance(given, (str, numbers.Real)) or isinstance(given, bool):
         return None
     try:
@@ -76,33 +83,33 @@ def _number(given: Any) -> Amount | None:
         return None
 
 
-def _span(given: Any) -> int | None:
+def _parse_span(given: Any) -> int | None:
     if isinstance(given, np.timedelta64):
         given = given.astype("timedelta64[us]").item()
     if isinstance(given, dt.timedelta):
         return given // _MICROSECOND
-    if _number(given) == 0:
+    if _parse_number(given) == 0:
         return 0
-    parts = _SPAN.fullmatch(given) if isinstance(given, str) else None
-    return None if parts is None else int(Fraction(parts[1]) * _UNITS[parts[2]])
+    parts = _SPAN_PATTERN.fullmatch(given) if isinstance(given, str) else None
+    return None if parts is None else int(Fraction(parts[1]) * _MICROSECONDS_PER_UNIT[parts[2]])
 
 
-def on_axis(column: Column) -> np.ndarray[Any, Any]:
+def axis_values(column: Column) -> np.ndarray[Any, Any]:
     """Return the values of a column as numbers: dates and times in microseconds, ordered ones by their rank."""
     if column.is_temporal:
         return column.values.astype("datetime64[us]").astype(np.int64)
     if not column.is_measured:
         return np.arange(column.n_values)
-    if column.kind == "integer" and column.n_values and np.abs(column.values.astype(float)).max() < LARGEST:
+    if column.kind == "integer" and column.n_values and np.abs(column.values.astype(float)).max() < MAX_AXIS_PLACE:
         return column.values.astype(np.int64)
     return column.values.astype(np.float64)
 
 
-def reach(values: np.ndarray[Any, Any], amount: Amount) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+def reach_bounds(values: np.ndarray[Any, Any], amount: Amount) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
     """Return the least and the largest number that each of some numbers may be taken for."""
     if values.dtype.kind == "i":
         # Whole numbers lie whole numbers apart.
-        whole = min(math.floor(amount), LARGEST)
+        whole = min(math.floor(amount), MAX_AXIS_PLACE)
         return values - whole, values + whole
     if not amount:
         return values, values
@@ -111,26 +118,26 @@ def reach(values: np.ndarray[Any, Any], amount: Amount) -> tuple[np.ndarray[Any,
     return values - float(amount) - slack, values + float(amount) + slack
 
 
-def _nearby(column: Column, given: Any) -> tuple[CodeArray, CodeArray]:
+def _nearby_codes(column: Column, given: Any) -> tuple[CodeArray, CodeArray]:
     """Return the codes that each code may be taken for, from one to below another; the last entry is of the missing.
 
     Missing values are near one another, and to nothing else.
     """
-    values = on_axis(column)
-    low, high = reach(values, amount_of(given, column))
+    values = axis_values(column)
+    low, high = reach_bounds(values, amount_of(given, column))
     begins = np.append(np.searchsorted(values, low, side="left"), -1)
     ends = np.append(np.searchsorted(values, high, side="right"), 0)
     return begins.astype(np.int32), ends.astype(np.int32)
 
 
 Reaches = Mapping[int, tuple[CodeArray, CodeArray]]
-"""By the position of a column: the codes that each code may be taken for, from one to below another; see `_nearby`."""
+"""By the position of a column: the codes that each code may be taken for, from one to below another."""
 
 
 def reaches_of(table: Table, tolerance: Any, what: str = "tolerance") -> dict[int, tuple[CodeArray, CodeArray]]:
     """Return what the values of columns may be taken for; an error calls the tolerance by its name."""
     amounts = check_tolerance(tolerance, table.names, what)
-    return {table.index(name): _nearby(table.column(name), amount) for name, amount in amounts.items()}
+    return {table.index(name): _nearby_codes(table.column(name), amount) for name, amount in amounts.items()}
 
 
 def classes_of(codes: CodeArray) -> CountArray:
@@ -141,7 +148,9 @@ def classes_of(codes: CodeArray) -> CountArray:
     return labels
 
 
-def near_counts(codes: CodeArray, counts: CountArray, reaches: Reaches, enough: int = LARGEST) -> CountArray:
+def count_rough_matches(
+    codes: CodeArray, counts: CountArray, reaches: Reaches, enough: int = MAX_AXIS_PLACE
+) -> CountArray:
     """Count the records that each distinct row could be taken for, its own among them, up to ``enough``.
 
     Rows in the order of the exact columns and of one rough one: of each row, the others within its reach lie in a run,
@@ -160,7 +169,7 @@ def near_counts(codes: CodeArray, counts: CountArray, reaches: Reaches, enough: 
     low, high = (np.stack([reaches[j][end][each] for j, each in zip(rough, mine, strict=True)]) for end in (0, 1))
     starts, ends = (np.searchsorted(sorted_labels, sorted_labels, side=side) for side in ("left", "right"))
     found, out = np.empty(n_rows, dtype=np.int64), np.empty(n_rows, dtype=np.int64)
-    count_near(RoughRows(mine, low, high, starts, ends, counts[order]), enough, found)
+    count_near_records(RoughRows(mine, low, high, starts, ends, counts[order]), enough, found)
     out[order] = found
     return out
 
@@ -191,7 +200,7 @@ def lone_sets(
                 break
             n_sets += 1
             chosen, places = codes[list(path)], {j: reaches[each] for j, each in enumerate(path) if each in reaches}
-            here[path] = near_counts(chosen, counts, places, enough=2) == 1
+            here[path] = count_rough_matches(chosen, counts, places, enough=2) == 1
             if not missing_matches:
                 here[path] &= (chosen >= 0).all(axis=0)
             below = [alone[rest] for rest in combinations(path, size - 1) if rest]

@@ -17,24 +17,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hushtable._types import CountArray
-from hushtable.columns import finite
-from hushtable.errors import InputError, listed
+from hushtable.columns import to_json_values
+from hushtable.errors import InputError, quote_names
 from hushtable.io import frames
-from hushtable.risk.collisions import TREE, datetime_precisions, numeric_precisions
-from hushtable.risk.mpuccs import describe_collisions, encoded, in_order, sizes_of
+from hushtable.risk.collisions import TREE_COLUMNS, datetime_precisions, numeric_precisions
+from hushtable.risk.mpuccs import describe_collisions, encode_same_columns, order_columns, sizes_of
 from hushtable.search import Trace
 from hushtable.tables import (
     Joint,
     Table,
-    code_together,
+    encode_jointly,
     find_mismatches,
-    lone_rows,
-    partitions,
+    find_unique_rows,
+    iterate_partitions,
     warn_of_mismatches,
 )
 from hushtable.wording import StatesFacts
 
-_DETAILS: Final = ("combo_size", "syn_idx", "field_combo", "value_combo", "ori_idx")
+_DETAIL_COLUMNS: Final = ("combo_size", "syn_idx", "field_combo", "value_combo", "ori_idx")
 # PETsARD's spellings of units, in lower case, and numpy's; nothing here is finer than microseconds.
 PETSARD_UNITS: Final = {
     "d": "D",
@@ -44,9 +44,9 @@ PETSARD_UNITS: Final = {
     **dict.fromkeys(("l", "ms"), "ms"),
     **dict.fromkeys(("u", "us", "micro", "n", "ns", "nano"), "us"),
 }
-_DETECTED: Final = ("D", "H", "T", "s", "us")
-_NUMERIC_DECIMALS: Final = 10
-_MOMENTS_LOOKED_AT: Final = 100
+_UNITS_TO_DETECT: Final = ("D", "H", "T", "s", "us")
+_MAX_DECIMALS: Final = 10
+_MAX_MOMENTS_TO_DETECT: Final = 100
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -95,7 +95,7 @@ class PetsardMpuccs(StatesFacts):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the summary and the trace as plain values."""
-        return dict(finite({**self.summary, "trace": self.trace.to_dict()}))
+        return dict(to_json_values({**self.summary, "trace": self.trace.to_dict()}))
 
     def __repr__(self) -> str:
         return (
@@ -165,20 +165,22 @@ def petsard_mpuccs(
     4
     """
     _check_options(field_decay_factor, numeric_precision, datetime_precision, renyi_alpha)
-    tables = encoded({"original": original, "synthetic": synthetic})
+    tables = encode_same_columns({"original": original, "synthetic": synthetic})
     detected = _petsard_precisions(tables[0])
     decimals = detected[0] if numeric_precision is None else numeric_precision
     moment = detected[1] if datetime_precision is None else datetime_precision
-    read = code_together(
+    read = encode_jointly(
         tables,
         numeric_precisions(tables, decimals),
         datetime_precisions(tables, None if moment is None else PETSARD_UNITS[moment.lower()]),
     )
     warn_of_mismatches(find_mismatches(read, tables), ("original", "synthetic"))
-    joint = in_order(read, merges=True)
+    joint = order_columns(read, merges=True)
     sizes = sizes_of(n_cols, len(joint.names))
     began = time.perf_counter()
-    totals, details, tree = _walk(joint, sizes, delta=min_entropy_delta, decay=field_decay_factor, alpha=renyi_alpha)
+    totals, details, tree = _walk_column_sets(
+        joint, sizes, delta=min_entropy_delta, decay=field_decay_factor, alpha=renyi_alpha
+    )
     if not values:
         del details["value_combo"]
     summary = {
@@ -191,7 +193,7 @@ def petsard_mpuccs(
         "config_datetime_precision": moment,
     }
     trace = Trace("petsard-1.6", len(tree["check_order"]), time.perf_counter() - began)
-    return PetsardMpuccs(summary, trace, details, tree, frames.library(original), is_alone=synthetic is None)
+    return PetsardMpuccs(summary, trace, details, tree, frames.library_of(original), is_alone=synthetic is None)
 
 
 def _check_options(decay: float, decimals: int | None, moment: str | None, alpha: float) -> None:
@@ -207,7 +209,7 @@ def _check_options(decay: float, decimals: int | None, moment: str | None, alpha
         (
             moment is None or (isinstance(moment, str) and moment.lower() in PETSARD_UNITS),
             f"datetime_precision = {moment!r}",
-            f"give one of {listed(PETSARD_UNITS)}, or None: it is found in the original then.",
+            f"give one of {quote_names(PETSARD_UNITS)}, or None: it is found in the original then.",
         ),
     ]
     for holds, what, hint in checks:
@@ -215,7 +217,7 @@ def _check_options(decay: float, decimals: int | None, moment: str | None, alpha
             raise InputError(f"{what}.", hint=hint)
 
 
-def _walk(
+def _walk_column_sets(
     joint: Joint, sizes: Sequence[int], *, delta: float, decay: float, alpha: float
 ) -> tuple[dict[str, Any], dict[str, list[Any]], dict[str, list[Any]]]:
     """Return totals, details and tree of two distinct tables, columns by descending number of values."""
@@ -228,12 +230,12 @@ def _walk(
     entropies: dict[tuple[int, ...], float] = {}
     details: list[tuple[int, int, str, str, int]] = []
     rows: list[dict[str, Any]] = []
-    sets = list(_in_order(len(joint.names), set(sizes)))
+    sets = list(_yield_column_sets(len(joint.names), set(sizes)))
     for order, (latest_first, (labels, n_classes)) in enumerate(
-        zip(sets, partitions(codes, joint.widths, sets), strict=True), start=1
+        zip(sets, iterate_partitions(codes, joint.widths, sets), strict=True), start=1
     ):
         columns = latest_first[::-1]
-        alone, counts = lone_rows(labels, n_classes, is_synthetic.astype(np.int64))
+        alone, counts = find_unique_rows(labels, n_classes, is_synthetic.astype(np.int64))
         entropy = _entropy(counts[counts > 0], alpha)
         entropies[columns] = entropy
         base = columns[: max((size for size in sizes if size < len(columns)), default=0)]
@@ -244,7 +246,7 @@ def _walk(
         if is_pruned:
             pruned.add(columns)
         else:
-            mates, _ = lone_rows(labels, n_classes, (~is_synthetic).astype(np.int64))
+            mates, _ = find_unique_rows(labels, n_classes, (~is_synthetic).astype(np.int64))
             hits = np.sort(alone[(alone >= 0) & (mates >= 0)])
             hits = hits[held[hits] > len(columns)]
             held[hits] = len(columns)
@@ -253,8 +255,8 @@ def _walk(
         row = {
             "check_order": order,
             "combo_size": len(columns),
-            "field_combo": _names(joint, columns),
-            "base_combo": _names(joint, base) if base else None,
+            "field_combo": _format_names(joint, columns),
+            "base_combo": _format_names(joint, base) if base else None,
             "base_is_pruned": is_inherited if base else None,
             "combo_entropy": None if is_inherited else entropy,
             "base_entropy": None if is_inherited or not base else entropies[base],
@@ -277,18 +279,20 @@ def _walk(
         "total_combinations_checked": len(rows),
         "total_combinations_pruned": len(pruned),
     }
-    found = {name: [detail[i] for detail in details] for i, name in enumerate(_DETAILS)}
-    return totals, found, {name: [row[name] for row in rows] for name in TREE}
+    found = {name: [detail[i] for detail in details] for i, name in enumerate(_DETAIL_COLUMNS)}
+    return totals, found, {name: [row[name] for row in rows] for name in TREE_COLUMNS}
 
 
-def _in_order(n_columns: int, sizes: Collection[int], chosen: tuple[int, ...] = ()) -> Iterator[tuple[int, ...]]:
+def _yield_column_sets(
+    n_columns: int, sizes: Collection[int], chosen: tuple[int, ...] = ()
+) -> Iterator[tuple[int, ...]]:
     """Yield column sets, latest column first; as numbers whose bit i is column i, they ascend."""
     for column in range(min(chosen, default=n_columns)):
         larger = (*chosen, column)
         if len(larger) in sizes:
             yield larger
         if len(larger) < max(sizes):
-            yield from _in_order(n_columns, sizes, larger)
+            yield from _yield_column_sets(n_columns, sizes, larger)
 
 
 def _petsard_precisions(original: Table) -> tuple[int | None, str | None]:
@@ -301,17 +305,17 @@ def _petsard_precisions(original: Table) -> tuple[int | None, str | None]:
     finest = 0
     for column, codes in zip(original.columns, original.codes, strict=True):
         if column.kind == "decimal":
-            texts = (f"{value:.{_NUMERIC_DECIMALS}f}".rstrip("0") for value in column.values.tolist())
+            texts = (f"{value:.{_MAX_DECIMALS}f}".rstrip("0") for value in column.values.tolist())
             n_decimals = max([n_decimals, *(len(text.partition(".")[2]) for text in texts)])
         elif column.kind == "datetime":
-            moments = column.values[codes[codes >= 0][:_MOMENTS_LOOKED_AT]]
+            moments = column.values[codes[codes >= 0][:_MAX_MOMENTS_TO_DETECT]]
             units = (
                 unit
-                for unit in _DETECTED
+                for unit in _UNITS_TO_DETECT
                 if (moments.astype(f"datetime64[{PETSARD_UNITS[unit.lower()]}]") == moments).all()
             )
-            finest = max(finest, _DETECTED.index(next(units)))
-    return n_decimals or None, _DETECTED[finest] if finest else None
+            finest = max(finest, _UNITS_TO_DETECT.index(next(units)))
+    return n_decimals or None, _UNITS_TO_DETECT[finest] if finest else None
 
 
 def _entropy(sizes: CountArray, alpha: float) -> float:
@@ -322,15 +326,15 @@ def _entropy(sizes: CountArray, alpha: float) -> float:
     return -math.log2(float((shares**alpha).sum()) + 1e-10) / math.log2(len(sizes))
 
 
-def _names(joint: Joint, columns: Sequence[int]) -> str:
+def _format_names(joint: Joint, columns: Sequence[int]) -> str:
     return str(tuple(joint.names[j] for j in columns))
 
 
 def _details_of(
     joint: Joint, columns: Sequence[int], hits: NDArray[np.integer], mates: NDArray[np.integer]
 ) -> Iterator[tuple[int, int, str, str, int]]:
-    """Yield what `_DETAILS` names, for each record that is found."""
+    """Yield what `_DETAIL_COLUMNS` names, for each record that is found."""
     codes = joint.tables[1].codes
     for hit, mate in zip(hits.tolist(), mates.tolist(), strict=True):
         cells = tuple(joint.values[j][codes[j, hit]] if codes[j, hit] >= 0 else None for j in columns)
-        yield len(columns), hit, _names(joint, columns), str(cells), mate
+        yield len(columns), hit, _format_names(joint, columns), str(cells), mate

@@ -8,7 +8,7 @@ from fractions import Fraction
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
-from hushtable.errors import InputError, check_whole, nearest
+from hushtable.errors import InputError, check_whole, find_nearest
 
 __all__ = ["PRESETS", "SAFE_HARBOR", "Preset", "smallest_class_of", "thresholds_in"]
 
@@ -61,7 +61,7 @@ def smallest_class_of(tolerance: Any) -> int | None:
             return None
         if tolerance in PRESETS:
             return PRESETS[tolerance].size
-        near = nearest(tolerance, (*PRESETS, SAFE_HARBOR))
+        near = find_nearest(tolerance, (*PRESETS, SAFE_HARBOR))
         known = f"did you mean {near!r}?" if near else f"a class size, or one of {', '.join((*PRESETS, SAFE_HARBOR))}."
         raise InputError(f"tolerance = {tolerance!r}.", hint=known)
     if isinstance(tolerance, float) and 0 < tolerance < 1:

@@ -11,14 +11,14 @@ from typing import Any, Final, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from hushtable._types import CodeArray, CountArray, FloatArray, frozen
+from hushtable._types import CodeArray, CountArray, FloatArray, freeze_array
 from hushtable.columns import ColumnSpec
 from hushtable.errors import InputError, check_choice, check_whole
 from hushtable.io import frames
 from hushtable.plots import charts
-from hushtable.risk.assessment import percent
+from hushtable.risk.assessment import format_percent
 from hushtable.risk.mpuccs import describe_end
-from hushtable.risk.nearness import lone_sets, near_counts, reaches_of
+from hushtable.risk.nearness import count_rough_matches, lone_sets, reaches_of
 from hushtable.risk.population import SampleClasses, data_intrusion
 from hushtable.search import Budget, Trace, check_budget
 from hushtable.tables import Coverage, Table, WalkProgress, lattice
@@ -80,7 +80,7 @@ class MinimalUniques(StatesFacts):
 
     def __post_init__(self) -> None:
         for array in (self.rows, self.paths, self.suda, self.suda_ihsn, self.dis_suda):
-            frozen(array)
+            freeze_array(array)
 
     @property
     def sets(self) -> Any:
@@ -111,7 +111,7 @@ class MinimalUniques(StatesFacts):
 
         It shows values of records: keep it to those who may see them.
         """
-        weights = _weights(len(self.table.names), self.max_size)[(self.paths >= 0).sum(axis=1)]
+        weights = _elliot_weights(len(self.table.names), self.max_size)[(self.paths >= 0).sum(axis=1)]
         names: list[str] = []
         values: list[str | None] = []
         shares: list[float] = []
@@ -137,7 +137,7 @@ class MinimalUniques(StatesFacts):
         """
         told = self.summary()
         counts = [n if size <= told["complete_to_size"] else None for size, n in self.n_by_size.items()]
-        title = f"{percent(told['unique_rate'])} of records are unique on {self.max_size} columns or fewer"
+        title = f"{format_percent(told['unique_rate'])} of records are unique on {self.max_size} columns or fewer"
         return charts.by_size(list(self.n_by_size), counts, label="minimal sample uniques", title=title, ax=ax)
 
     def summary(self) -> dict[str, Any]:
@@ -240,7 +240,7 @@ def minimal_uniques(
     table = Table.encode(data, columns, specs)
     n_columns = len(table.columns)
     largest = n_columns if max_size is None else max_size
-    _check(table, largest, missing, disclosure_fraction)
+    _check_arguments(table, largest, missing, disclosure_fraction)
     began = time.perf_counter()
     distinct, inverse = table.collapse()
     reaches = reaches_of(table, tolerance)
@@ -248,19 +248,19 @@ def minimal_uniques(
     if reaches:
         order = np.arange(n_columns)
         sets = lone_sets(distinct.codes, distinct.counts, reaches, largest, missing_matches=is_category, budget=budget)
-        sizes_near = near_counts(distinct.codes, distinct.counts, reaches)
+        sizes_near = count_rough_matches(distinct.codes, distinct.counts, reaches)
     else:
         order = np.argsort([-column.n_values for column in table.columns], kind="stable")
         sets = _minimal_sets(distinct, order, largest, is_category=is_category, budget=budget, progress=progress)
         sizes_near = distinct.counts
-    rows, paths = _in_table_order(sets, order, inverse)
+    rows, paths = _to_table_order(sets, order, inverse)
     trace = Trace("minimal_uniques", sets.n_sets, time.perf_counter() - began, complete=sets.complete_to == largest)
     sizes = (paths >= 0).sum(axis=1)
-    weights = _weights(n_columns, largest)[sizes]
-    suda = _scores(rows, weights, table.n_rows)
-    ihsn = _scores(rows, _ihsn_weights(n_columns)[sizes], table.n_rows)
+    weights = _elliot_weights(n_columns, largest)[sizes]
+    suda = _sum_weights_by_row(rows, weights, table.n_rows)
+    ihsn = _sum_weights_by_row(rows, _ihsn_weights(n_columns)[sizes], table.n_rows)
     n_unique = int((sizes_near == 1).sum())
-    dis = _dis(_as_classes(sizes_near, distinct.counts) if reaches else distinct.counts, disclosure_fraction)
+    dis = _estimate_dis(_as_classes(sizes_near, distinct.counts) if reaches else distinct.counts, disclosure_fraction)
     return MinimalUniques(
         table,
         largest,
@@ -277,7 +277,7 @@ def minimal_uniques(
         },
         trace,
         sets.coverage,
-        frames.library(data),
+        frames.library_of(data),
     )
 
 
@@ -291,7 +291,7 @@ def _minimal_sets(
     progress: WalkProgress | None,
 ) -> lattice.ColumnSets:
     """Walk the column sets, columns in an order, up to a size."""
-    grid = lattice.grid(
+    grid = lattice.build_grid(
         np.ascontiguousarray(distinct.codes[order]),
         [distinct.columns[j].n_values for j in order],
         distinct.counts,
@@ -299,10 +299,10 @@ def _minimal_sets(
         range(1, largest + 1),
         missing_matches=is_category,
     )
-    return lattice.minimal_sets(grid, budget=budget, progress=progress)
+    return lattice.find_minimal_sets(grid, budget=budget, progress=progress)
 
 
-def _check(table: Table, max_size: int, missing: str, fraction: float) -> None:
+def _check_arguments(table: Table, max_size: int, missing: str, fraction: float) -> None:
     n_columns = len(table.columns)
     if table.n_rows == 0:
         raise InputError("the table is empty.", hint="a score of nothing would say nothing; check the file.")
@@ -312,7 +312,7 @@ def _check(table: Table, max_size: int, missing: str, fraction: float) -> None:
         raise InputError(f"disclosure_fraction = {fraction!r}.", hint="give a share of the population between 0 and 1.")
 
 
-def _in_table_order(
+def _to_table_order(
     sets: lattice.ColumnSets, order: NDArray[np.int64], inverse: CodeArray
 ) -> tuple[CountArray, NDArray[np.int16]]:
     """Turn distinct rows and columns in the order of the walk into the table's own, sorted by row and size."""
@@ -328,11 +328,11 @@ def _in_table_order(
     return rows[by_row], columns[by_row]
 
 
-def _scores(rows: CountArray, weights: FloatArray, n_rows: int) -> FloatArray:
+def _sum_weights_by_row(rows: CountArray, weights: FloatArray, n_rows: int) -> FloatArray:
     return np.bincount(rows, weights=weights, minlength=n_rows).astype(np.float64)
 
 
-def _weights(n_columns: int, max_size: int) -> FloatArray:
+def _elliot_weights(n_columns: int, max_size: int) -> FloatArray:
     """Return Elliot's weight of a set by its size: prod_{j=k}^{M} (d - j), M the lesser of max_size and d - 1."""
     last = min(max_size, n_columns - 1)
     return np.array(
@@ -351,11 +351,11 @@ def _as_classes(sizes: CountArray, counts: CountArray) -> CountArray:
     return np.repeat([1, 2, 3], [n_records[1], n_records[2] // 2, -(-n_records[3] // 3)])
 
 
-def _dis(counts: CountArray, fraction: float) -> float:
+def _estimate_dis(counts: CountArray, fraction: float) -> float:
     """Return the chance that a unique record is a unique person; 0 where no record is unique."""
     held = counts[counts > 0]
     # Not estimable is 0 here: then no row has a score to spread it over.
-    return data_intrusion(SampleClasses.of(held, max(1, int(held.sum())) / fraction)).value or 0.0
+    return data_intrusion(SampleClasses.from_sizes(held, max(1, int(held.sum())) / fraction)).value or 0.0
 
 
 def _dis_suda(suda: FloatArray, n_unique: int, dis: float, n_columns: int) -> FloatArray:

@@ -9,8 +9,8 @@ from .budget import (
     check_budget as check_budget,
     check_memory as check_memory,
     free_memory as free_memory,
-    in_runs as in_runs,
     n_threads as n_threads,
+    run_in_threads as run_in_threads,
     say_if_first_run as say_if_first_run,
 )
 from .solver import linprog as linprog, milp as milp

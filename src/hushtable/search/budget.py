@@ -20,13 +20,13 @@ from hushtable._types import Progress
 from hushtable.errors import InputError, check_type
 
 THREADS: Final = "HUSHTABLE_THREADS"
-_NEGLIGIBLE: Final = 1e-7  # of a loss: what rounding does to a sum
+_LOSS_TOLERANCE: Final = 1e-7  # of a loss: what rounding does to a sum
 
-_MOST_THREADS: Final = 8
-_TOLD_OF: Final[list[Any]] = []
-_ADDRESSES: Final = 400_000_000
-_PER_THREAD: Final = 220_000_000
-_MANY: Final = 50_000  # rows: some milliseconds, far more than it takes to start a thread
+_MAX_THREADS: Final = 8
+_ANNOUNCED_KERNELS: Final[list[Any]] = []
+_BYTES_FOR_POLARS: Final = 400_000_000
+_BYTES_PER_THREAD: Final = 220_000_000
+_MIN_ROWS_PER_THREAD: Final = 50_000  # rows: some milliseconds, far more than it takes to start a thread
 
 
 def n_threads() -> int:
@@ -38,7 +38,7 @@ def n_threads() -> int:
     asked = os.environ.get(THREADS, "")
     if not asked:
         return min(
-            _MOST_THREADS, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+            _MAX_THREADS, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
         )
     if not asked.isdecimal() or int(asked) < 1:
         raise InputError(f"{THREADS} = {asked!r}.", hint="a whole number of threads, 1 or more.")
@@ -174,7 +174,7 @@ class Clock:
     progress: Progress | None = None  # told the share that is done, which never falls
     began: float = field(default_factory=lambda: perf_counter())  # of `time.perf_counter`
     history: list[Moment] = field(default_factory=list)  # what `note` wrote down
-    told: float = 0.0  # the share that was told last
+    reported_share: float = 0.0  # the share that was told last
 
     @property
     def spent(self) -> float:
@@ -190,32 +190,32 @@ class Clock:
         """Tell whether the budget is used up by now, and by so many nodes."""
         return self.left <= 0 or (self.budget.nodes is not None and nodes >= self.budget.nodes)
 
-    def part(self, share: float) -> Clock:
+    def start_part(self, share: float) -> Clock:
         """Begin a part of the search, which has a share of the seconds that are left, and tells nobody."""
         if self.budget.seconds is None:
             return Clock()
         # A budget is above 0, what is left of one need not be.
         return Clock(Budget(max(math.ulp(0.0), share * self.left)))
 
-    def ending(self, seconds: float) -> Clock:
+    def with_default_end(self, seconds: float) -> Clock:
         """Return the clock with an end after some seconds, where nobody said when."""
         return dataclasses.replace(self, budget=Budget(seconds)) if self.budget == Budget() else self
 
-    def anew(self) -> Clock:
+    def with_new_start(self) -> Clock:
         """Return the clock begun now: what came before was no search, as compiling kernels is none."""
         return dataclasses.replace(self, began=perf_counter())
 
-    def tell(self, share: float) -> None:
+    def report_progress(self, share: float) -> None:
         """Tell whoever watches the share of the search that is done."""
-        if self.progress is not None and share > self.told:
-            self.told = min(1.0, share)
-            self.progress(self.told)
+        if self.progress is not None and share > self.reported_share:
+            self.reported_share = min(1.0, share)
+            self.progress(self.reported_share)
 
-    def note(self, value: float, bound: float | None = None, at: float | None = None) -> None:
+    def record_improvement(self, value: float, bound: float | None = None, at: float | None = None) -> None:
         """Write down that the best loss or the bound became better, now or at a step of one's own count."""
         self.history.append((self.spent if at is None else at, bound, value))
 
-    def trace(
+    def build_trace(
         self,
         method: str,
         nodes: int,
@@ -229,7 +229,7 @@ class Clock:
         """Say how the search went; ``value`` and ``bound`` give the gap, and whether nothing better can be."""
         if bound is None:
             return Trace(method, nodes, self.spent, complete, seed=seed, effort=effort)
-        is_optimal = bound >= value - _NEGLIGIBLE * max(1.0, value)
+        is_optimal = bound >= value - _LOSS_TOLERANCE * max(1.0, value)
         gap = 0.0 if is_optimal or value == 0 else (value - bound) / value
         told = value if is_optimal else bound
         return Trace(method, nodes, self.spent, complete, is_optimal, told, gap, seed, effort)
@@ -245,13 +245,14 @@ def check_memory(needed: float, what: str, hint: str) -> None:
     free = free_memory()
     if free is not None and needed > free:
         raise InputError(
-            f"{what} would need {_in_gigabytes(needed)} of memory, and {_in_gigabytes(free)} is free.", hint=hint
+            f"{what} would need {_format_gigabytes(needed)} of memory, and {_format_gigabytes(free)} is free.",
+            hint=hint,
         )
 
 
-def in_runs(work: Callable[[tuple[int, int]], None], n_rows: int) -> None:
+def run_in_threads(work: Callable[[tuple[int, int]], None], n_rows: int) -> None:
     """Have all threads work on runs of rows, given as the first and the one after the last."""
-    n_parts = min(n_threads(), 1 + n_rows // _MANY)
+    n_parts = min(n_threads(), 1 + n_rows // _MIN_ROWS_PER_THREAD)
     with ThreadPoolExecutor(n_parts) as pool:
         list(pool.map(work, pairwise(np.linspace(0, n_rows, n_parts + 1).astype(int).tolist())))
 
@@ -259,10 +260,10 @@ def in_runs(work: Callable[[tuple[int, int]], None], n_rows: int) -> None:
 def say_if_first_run(kernel: Any, seconds: int) -> None:
     """Tell whoever watches, once, that a kernel of every such search is being compiled, which takes so many seconds."""
     is_watched = sys.stderr.isatty() or hasattr(sys, "ps1")
-    if not is_watched or kernel.signatures or kernel in _TOLD_OF:
+    if not is_watched or kernel.signatures or kernel in _ANNOUNCED_KERNELS:
         return
     # Searches may run side by side.
-    _TOLD_OF.append(kernel)
+    _ANNOUNCED_KERNELS.append(kernel)
     # A numba that keeps kernels its own way cannot be asked.
     if not getattr(kernel._cache, "is_kept", True):
         sys.stderr.write(f"Compiling for the first time on this machine; this takes about {seconds} seconds, once.\n")
@@ -270,43 +271,43 @@ def say_if_first_run(kernel: Any, seconds: int) -> None:
 
 def free_memory() -> int | None:
     """Return the bytes that this process can still take; None where the system does not tell."""
-    told = [_available(), *_left_of_limits()]
+    told = [_available_memory(), *_memory_within_limits()]
     return min((free for free in told if free is not None), default=None)
 
 
-def _in_gigabytes(n_bytes: float) -> str:
+def _format_gigabytes(n_bytes: float) -> str:
     return f"{n_bytes / 1e9:.2g} GB" if n_bytes < 1e10 else f"{n_bytes / 1e9:,.0f} GB"
 
 
-def _available() -> int | None:
+def _available_memory() -> int | None:
     """Return what the machine has to give without swapping."""
-    lines = _read("/proc/meminfo").splitlines()
+    lines = _read_system_file("/proc/meminfo").splitlines()
     return next((1024 * int(line.split()[1]) for line in lines if line.startswith("MemAvailable:")), None)
 
 
-def _left_of_limits() -> list[int]:
+def _memory_within_limits() -> list[int]:
     """Return what is left of the limits of a shell (``ulimit -v``) and of a container."""
-    pages = _read("/proc/self/statm").split()
+    pages = _read_system_file("/proc/self/statm").split()
     if not pages:
         return []
     import resource
 
     size, resident = (int(number) * resource.getpagesize() for number in pages[:2])
     most, _ = resource.getrlimit(resource.RLIMIT_AS)
-    left = [] if most == resource.RLIM_INFINITY else [max(0, most - size - _of_threads_to_come())]
-    of_container = _read("/sys/fs/cgroup/memory.max").strip()
+    left = [] if most == resource.RLIM_INFINITY else [max(0, most - size - _bytes_for_polars_threads())]
+    of_container = _read_system_file("/sys/fs/cgroup/memory.max").strip()
     return [*left, max(0, int(of_container) - resident)] if of_container.isdigit() else left
 
 
-def _of_threads_to_come() -> int:
+def _bytes_for_polars_threads() -> int:
     """Return the addresses, though hardly any memory, that polars reserves for its threads once it starts them."""
-    if any(_read(str(each)).startswith("polars-0") for each in Path("/proc/self/task").glob("*/comm")):
+    if any(_read_system_file(str(each)).startswith("polars-0") for each in Path("/proc/self/task").glob("*/comm")):
         return 0
     asked = os.environ.get("POLARS_MAX_THREADS", "")
-    return _ADDRESSES + _PER_THREAD * (int(asked) if asked.isdigit() else os.cpu_count() or 1)
+    return _BYTES_FOR_POLARS + _BYTES_PER_THREAD * (int(asked) if asked.isdigit() else os.cpu_count() or 1)
 
 
-def _read(path: str) -> str:
+def _read_system_file(path: str) -> str:
     """Return a file of the system; nothing where it has none."""
     try:
         return Path(path).read_text(encoding="ascii")

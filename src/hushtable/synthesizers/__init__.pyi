@@ -4,7 +4,7 @@ from .synthesizing import (
     Copula as Copula,
     Independent as Independent,
     Method as Method,
-    installed as installed,
+    plugin_synthesizers as plugin_synthesizers,
     register as register,
     synthesize as synthesize,
     synthesize_frame as synthesize_frame,

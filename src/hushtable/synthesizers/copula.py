@@ -13,15 +13,15 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from hushtable._types import CodeArray, CountArray, FloatArray
-from hushtable.synthesizers.writing import within
+from hushtable.synthesizers.writing import to_positions
 
-_FEWEST: Final = 10
+_MIN_CATEGORY_RECORDS: Final = 10
 """Records of a category that are told from others by whom they meet; an order of fewer would copy who they are."""
 
-_PASSES: Final = 2
-_FLOOR: Final = 1e-6  # of an eigenvalue
-_DIGITS: Final = 10  # of a correlation; what an addition in another order changes is beyond
-_BLOCK: Final = 65_536  # rows
+_N_SCALING_PASSES: Final = 2
+_MIN_EIGENVALUE: Final = 1e-6  # of an eigenvalue
+_CORRELATION_DECIMALS: Final = 10  # of a correlation; what an addition in another order changes is beyond
+_ROWS_PER_BLOCK: Final = 65_536  # rows
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -36,7 +36,7 @@ class Line:
         """Where the records of each code in the line end."""
         return np.asarray(np.cumsum(self.sizes[self.order]))
 
-    def scores(self) -> FloatArray:
+    def code_scores(self) -> FloatArray:
         """Return the score of each code: the mean of a standard normal variable between its quantiles."""
         sizes = self.sizes[self.order]
         quantiles = ndtri(np.append(0, self.ends) / self.sizes.sum())
@@ -45,7 +45,7 @@ class Line:
         scores[self.order] = (heights[:-1] - heights[1:]) * self.sizes.sum() / np.maximum(sizes, 1)
         return scores
 
-    def by_code(self, met: FloatArray) -> FloatArray:
+    def to_code_order(self, met: FloatArray) -> FloatArray:
         """Turn places in this line to those in the line of ascending codes."""
         ends, plain_ends = self.ends, np.cumsum(self.sizes)
         turn = np.searchsorted(ends, met, side="right")
@@ -55,7 +55,7 @@ class Line:
         return np.asarray(np.minimum(moved, np.nextafter(plain_ends[code].astype(np.float64), 0)))
 
 
-def lines(codes: CodeArray, counts: CountArray, is_nominal: Sequence[bool]) -> tuple[Line, ...]:
+def build_lines(codes: CodeArray, counts: CountArray, is_nominal: Sequence[bool]) -> tuple[Line, ...]:
     """Put the records of each column in a line, those without an order by whom they meet; code 0 is missing.
 
     Optimal scaling: each code has the mean scores of all other columns, and codes follow one another along the
@@ -65,16 +65,16 @@ def lines(codes: CodeArray, counts: CountArray, is_nominal: Sequence[bool]) -> t
     """
     sizes = [np.bincount(each, weights=counts, minlength=1).astype(np.int64) for each in codes]
     found = [Line(each, np.arange(len(each))) for each in sizes]
-    for _ in range(_PASSES if any(is_nominal) else 0):
-        scores = _standard(_scores(codes, found), counts)
+    for _ in range(_N_SCALING_PASSES if any(is_nominal) else 0):
+        scores = _standardize_scores(_score_rows(codes, found), counts)
         found = [
-            replace(line, order=_by_company(codes[j], np.delete(scores, j, axis=0), counts)) if nominal else line
+            replace(line, order=_order_by_company(codes[j], np.delete(scores, j, axis=0), counts)) if nominal else line
             for j, (line, nominal) in enumerate(zip(found, is_nominal, strict=True))
         ]
     return tuple(found)
 
 
-def correlations(codes: CodeArray, counts: CountArray, found: Sequence[Line]) -> FloatArray:
+def estimate_correlations(codes: CodeArray, counts: CountArray, found: Sequence[Line]) -> FloatArray:
     """Estimate the correlations of the normal variables behind columns; the matrix need not be positive definite.
 
     Scores of classes covary less than the variables do: to the first order in the correlation, by the variances of
@@ -82,7 +82,7 @@ def correlations(codes: CodeArray, counts: CountArray, found: Sequence[Line]) ->
     near-constant columns from being read as more than they say.
     """
     n = float(counts.sum())
-    scores = _scores(codes, found)
+    scores = _score_rows(codes, found)
     shared = (scores * counts) @ scores.T
     variances = np.diag(shared) / n
     estimate = np.clip(shared / (n * np.outer(variances, variances) + 1), -1, 1)
@@ -93,50 +93,55 @@ def correlations(codes: CodeArray, counts: CountArray, found: Sequence[Line]) ->
 def nearest_correlations(estimate: FloatArray) -> FloatArray:
     """Return a positive definite matrix of correlations near an estimate, rounded to 10 decimals."""
     values, vectors = np.linalg.eigh(estimate)
-    mended = (vectors * np.maximum(values, _FLOOR)) @ vectors.T
+    mended = (vectors * np.maximum(values, _MIN_EIGENVALUE)) @ vectors.T
     widths = np.sqrt(np.diag(mended))
-    rounded = np.round(mended / np.outer(widths, widths), _DIGITS)
+    rounded = np.round(mended / np.outer(widths, widths), _CORRELATION_DECIMALS)
     # From one half, so that both are equal to the last digit.
     half = np.tril(rounded, -1)
     return np.asarray(half + half.T + np.eye(len(rounded)))
 
 
-def places(
+def draw_positions(
     correlation: FloatArray, found: Sequence[Line], n: int, rng: np.random.Generator
 ) -> Iterator[tuple[slice, FloatArray]]:
     """Draw new rows, and yield them block by block: which they are, and their places by code, (n_columns, n_rows)."""
     # Unique, as eigenvectors are not: the same seed gives the same table with every library of linear algebra.
     factor = np.linalg.cholesky(correlation)
-    for begin in range(0, n, _BLOCK):
-        rows = slice(begin, min(begin + _BLOCK, n))
+    for begin in range(0, n, _ROWS_PER_BLOCK):
+        rows = slice(begin, min(begin + _ROWS_PER_BLOCK, n))
         normal = rng.standard_normal((rows.stop - begin, len(found))) @ factor.T
         met = ndtr(normal.T)
-        yield rows, np.array([line.by_code(within(each, line.ends[-1])) for line, each in zip(found, met, strict=True)])
+        yield (
+            rows,
+            np.array(
+                [line.to_code_order(to_positions(each, line.ends[-1])) for line, each in zip(found, met, strict=True)]
+            ),
+        )
 
 
-def _scores(codes: CodeArray, found: Sequence[Line]) -> FloatArray:
-    return np.array([line.scores()[each] for line, each in zip(found, codes, strict=True)])
+def _score_rows(codes: CodeArray, found: Sequence[Line]) -> FloatArray:
+    return np.array([line.code_scores()[each] for line, each in zip(found, codes, strict=True)])
 
 
-def _standard(scores: FloatArray, counts: CountArray) -> FloatArray:
+def _standardize_scores(scores: FloatArray, counts: CountArray) -> FloatArray:
     """Give every column's scores a variance of 1, constant ones none."""
     widths = np.sqrt((scores**2 @ counts) / counts.sum())
     return np.asarray(scores / np.where(widths > 0, widths, 1.0)[:, None])
 
 
-def _by_company(codes: CodeArray, scores: FloatArray, counts: CountArray) -> CountArray:
+def _order_by_company(codes: CodeArray, scores: FloatArray, counts: CountArray) -> CountArray:
     """Order the codes of a column along the direction in which the mean scores of the other columns vary most."""
     sizes = np.bincount(codes, weights=counts)
-    groups = np.where(sizes >= _FEWEST, np.arange(len(sizes)), len(sizes))
+    groups = np.where(sizes >= _MIN_CATEGORY_RECORDS, np.arange(len(sizes)), len(sizes))
     weights = np.bincount(groups, weights=sizes, minlength=len(sizes) + 1)
     sums = [np.bincount(groups[codes], weights=each * counts, minlength=len(weights)) for each in scores]
     means = np.array(sums).reshape(len(scores), len(weights)) / np.maximum(weights, 1)
     # Rounded, because the last digits depend on the library of linear algebra; ties stay as the codes are.
-    along = np.round(_direction((means * weights) @ means.T) @ means, 6)
+    along = np.round(_main_direction((means * weights) @ means.T) @ means, 6)
     return np.asarray(np.argsort(along[groups], kind="stable"))
 
 
-def _direction(covariance: FloatArray) -> FloatArray:
+def _main_direction(covariance: FloatArray) -> FloatArray:
     """Return the direction of the largest variance; of its two senses the one in which its largest entry is above 0."""
     if not len(covariance):
         return np.zeros(0)

@@ -13,13 +13,13 @@ from typing import Any, ClassVar, Final, NoReturn, Protocol, TypeVar, get_args, 
 import numpy as np
 
 from hushtable._types import CountArray, FloatArray
-from hushtable.errors import InputError, check_whole, listed
+from hushtable.errors import InputError, check_whole, quote_names
 from hushtable.io import Frame, frames, without_remnants
 from hushtable.models import entries
 from hushtable.search import check_memory
 from hushtable.synthesizers import copula
-from hushtable.synthesizers.writing import ValueSource, frame_at, frame_like, table_at, table_like, within
-from hushtable.tables import Table, opened
+from hushtable.synthesizers.writing import ValueSource, frame_at, frame_like, table_at, table_like, to_positions
+from hushtable.tables import Table, open_table
 
 
 @runtime_checkable
@@ -34,7 +34,7 @@ class Method(Protocol):
         """Whether numbers and times may lie between those of two records."""
         ...
 
-    def places(self, table: Table, n: int, rng: np.random.Generator) -> FloatArray:
+    def draw_positions(self, table: Table, n: int, rng: np.random.Generator) -> FloatArray:
         """Draw new records: for each a place in the line of every column, shape (n_columns, n)."""
         ...
 
@@ -70,13 +70,13 @@ class Copula:
     def __post_init__(self) -> None:
         _check_values(self.values)
 
-    def places(self, table: Table, n: int, rng: np.random.Generator) -> FloatArray:
+    def draw_positions(self, table: Table, n: int, rng: np.random.Generator) -> FloatArray:
         """Draw places that go together as the columns do."""
         codes = table.codes + np.int32(1)
-        lines = copula.lines(codes, table.counts, [column.kind == "category" for column in table.columns])
-        correlation = copula.nearest_correlations(copula.correlations(codes, table.counts, lines))
+        lines = copula.build_lines(codes, table.counts, [column.kind == "category" for column in table.columns])
+        correlation = copula.nearest_correlations(copula.estimate_correlations(codes, table.counts, lines))
         drawn = np.empty((len(lines), n))
-        for rows, places in copula.places(correlation, lines, n, rng):
+        for rows, places in copula.draw_positions(correlation, lines, n, rng):
             drawn[:, rows] = places
         return drawn
 
@@ -98,9 +98,9 @@ class Independent:
     def __post_init__(self) -> None:
         _check_values(self.values)
 
-    def places(self, table: Table, n: int, rng: np.random.Generator) -> FloatArray:
+    def draw_positions(self, table: Table, n: int, rng: np.random.Generator) -> FloatArray:
         """Draw every cell for itself."""
-        return np.array([within(rng.random(n), table.n_records) for _ in table.columns])
+        return np.array([to_positions(rng.random(n), table.n_records) for _ in table.columns])
 
 
 @register
@@ -121,13 +121,13 @@ class Bootstrap:
         """Whole records are drawn: their values are those of people."""
         return "observed"
 
-    def places(self, table: Table, n: int, rng: np.random.Generator) -> FloatArray:
+    def draw_positions(self, table: Table, n: int, rng: np.random.Generator) -> FloatArray:
         """Draw records, and return where each stands in the line of every column."""
         records = rng.integers(table.n_records, size=n)
-        return np.array([_stands(table, j)[records] + 0.5 for j in range(len(table.columns))])
+        return np.array([_positions_in_line(table, j)[records] + 0.5 for j in range(len(table.columns))])
 
 
-def _stands(table: Table, j: int) -> CountArray:
+def _positions_in_line(table: Table, j: int) -> CountArray:
     """Return where each record stands in the line of a column; equal ones as they follow one another."""
     codes = np.repeat(table.codes[j], table.counts)
     stands = np.empty(len(codes), dtype=np.int64)
@@ -140,7 +140,7 @@ def _check_values(values: str) -> None:
         raise InputError(f"values = {values!r}.", hint="choose 'interpolated' or 'observed'.")
 
 
-GROUP: Final = "hushtable.synthesizers"
+ENTRY_POINT_GROUP: Final = "hushtable.synthesizers"
 
 WrittenT = TypeVar("WrittenT")
 
@@ -158,17 +158,17 @@ class Installed:
 
     def sample(self, table: Any, n: int, seed: int) -> Frame:
         """Return n new records, the columns in the order of the table's."""
-        synthesizer = self._made()
+        synthesizer = self._make_synthesizer()
         try:
             synthesizer.fit(table, seed)
             drawn = synthesizer.sample(n, seed)
         except Exception as error:
             # Its message may hold what it was given.
             self._refuse(f"failed: {type(error).__name__}.")
-        found = self.written(frames.read, drawn)
+        found = self.convert_result(frames.read, drawn)
         lacking, more = {*table.columns} - {*found.columns}, {*found.columns} - {*table.columns}
         if lacking or more:
-            self._refuse(f"lacks {len(lacking)} columns ({listed(sorted(lacking))}) and adds {len(more)}.")
+            self._refuse(f"lacks {len(lacking)} columns ({quote_names(sorted(lacking))}) and adds {len(more)}.")
         if found.n_rows != n:
             self._refuse(f"returned {found.n_rows} rows instead of {n}.")
         return found.select(table.columns)
@@ -182,14 +182,14 @@ class Installed:
         code = hashlib.sha256(place.read_bytes()).hexdigest() if place is not None and place.is_file() else ""
         return f"{package} {code}"
 
-    def written(self, write: Callable[[Any], WrittenT], found: Any) -> WrittenT:
+    def convert_result(self, write: Callable[[Any], WrittenT], found: Any) -> WrittenT:
         """Return what is made of a table that it returned, and say whose table it was where that cannot be."""
         try:
             return write(found)
         except InputError as error:
             self._refuse(f"returned a table that cannot be used: {str(error).splitlines()[0]}")
 
-    def _made(self) -> Any:
+    def _make_synthesizer(self) -> Any:
         try:
             made = self.entry.load()()
         except (ImportError, AttributeError, TypeError) as error:
@@ -204,15 +204,15 @@ class Installed:
         raise InputError(message, hint=hint) from None
 
 
-def installed() -> dict[str, type[Installed]]:
+def plugin_synthesizers() -> dict[str, type[Installed]]:
     """Return the synthesizers of other packages by their names."""
     return {
         entry.name: type("Installed", (Installed,), {"name": entry.name, "entry": entry})
-        for entry in importlib.metadata.entry_points(group=GROUP)
+        for entry in importlib.metadata.entry_points(group=ENTRY_POINT_GROUP)
     }
 
 
-_MOST_RECORDS = 10**15
+_MAX_RECORDS = 10**15
 
 
 def synthesize(
@@ -264,12 +264,12 @@ def synthesize(
     >>> made_up.shape, made_up["age"].is_between(31, 57).all(), made_up["job"].null_count() in range(200, 300)
     ((1000, 2), True, True)
     """
-    asked = _asked(method)
-    source = opened(data)
+    asked = _choose_method(method)
+    source = open_table(data)
     n = source.n_records if n is None else n
     if isinstance(source, Table):
-        return _table(source, asked, n, seed)
-    return synthesize_frame(source.one_by_one(), asked, n, seed).typed_by_looks().native
+        return _synthesize_table(source, asked, n, seed)
+    return synthesize_frame(source.with_row_per_record(), asked, n, seed).with_types_by_looks().native
 
 
 def synthesize_frame(frame: Frame, method: str | Mapping[str, Any] | Method | Installed, n: int, seed: int) -> Frame:
@@ -277,28 +277,28 @@ def synthesize_frame(frame: Frame, method: str | Mapping[str, Any] | Method | In
 
     Whoever has a `numpy.random.SeedSequence` passes a number of it: ``int(sequence.generate_state(1)[0])``.
     """
-    asked = method if isinstance(method, Installed) else _asked(method)
-    _check(frame, n, seed)
-    known = frame.learned()
+    asked = method if isinstance(method, Installed) else _choose_method(method)
+    _check_arguments(frame, n, seed)
+    known = frame.with_learned_specs()
     table = Table.encode(known)
     if isinstance(asked, Installed):
-        new = asked.written(lambda found: frame_like(known, table, found), asked.sample(table.decode(), n, seed))
+        new = asked.convert_result(lambda found: frame_like(known, table, found), asked.sample(table.decode(), n, seed))
     else:
-        places = asked.places(table, n, np.random.default_rng(seed))
+        places = asked.draw_positions(table, n, np.random.default_rng(seed))
         new = without_remnants(frame_at(known, table, asked.values, places), rows_are_gone=True)
     return replace(frame, data=new.data)
 
 
-def _asked(method: Any) -> Method | Installed:
-    known: entries.Registry[Any] = entries.Registry({**installed(), **METHODS}, "synthesizer")
+def _choose_method(method: Any) -> Method | Installed:
+    known: entries.Registry[Any] = entries.Registry({**plugin_synthesizers(), **METHODS}, "synthesizer")
     return known.take(method, Method)  # type: ignore[no-any-return]
 
 
-def _check(source: Frame | Table, n: int, seed: int) -> None:
+def _check_arguments(source: Frame | Table, n: int, seed: int) -> None:
     check_whole("seed", seed, 0)
     if not source.n_records:
         raise InputError("the table has no records.", hint="a synthesizer needs some to learn from.")
-    check_whole("n", n, 1, _MOST_RECORDS)
+    check_whole("n", n, 1, _MAX_RECORDS)
     n_columns = len(source.names)
     if not n_columns:
         raise InputError("the table has no columns.", hint="a synthesizer needs some to learn from.")
@@ -306,9 +306,9 @@ def _check(source: Frame | Table, n: int, seed: int) -> None:
     check_memory(40.0 * n * n_columns, f"{n} records of {n_columns} columns", "ask for fewer records, or in parts.")
 
 
-def _table(table: Table, method: Method | Installed, n: int, seed: int) -> Table:
+def _synthesize_table(table: Table, method: Method | Installed, n: int, seed: int) -> Table:
     """Draw a table of new records, each a row."""
-    _check(table, n, seed)
+    _check_arguments(table, n, seed)
     if isinstance(method, Installed):
-        return method.written(lambda found: table_like(table, found), method.sample(table.expand(), n, seed))
-    return table_at(table, method.values, method.places(table, n, np.random.default_rng(seed)))
+        return method.convert_result(lambda found: table_like(table, found), method.sample(table.expand(), n, seed))
+    return table_at(table, method.values, method.draw_positions(table, n, np.random.default_rng(seed)))

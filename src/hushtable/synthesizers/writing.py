@@ -21,9 +21,9 @@ from hushtable.errors import ColumnError
 from hushtable.io import Frame
 from hushtable.tables import Table, to_decimals
 
-_GROUPED: Final = re.compile(r"(?<=[0-9])(?=(?:[0-9]{3})+$)")
-_ISO: Final = ("%Y-%m-%d", *(f"%Y-%m-%d{t}%H:%M{s}" for t in " T" for s in ("", ":%S", ":%S%.3f", ":%S%.6f")))
-_CLOCKS: Final = ("%H:%M", "%-H:%M", "%H:%M:%S", "%H:%M:%S%.3f", "%H:%M:%S%.6f")
+_THOUSANDS_PATTERN: Final = re.compile(r"(?<=[0-9])(?=(?:[0-9]{3})+$)")
+_ISO_FORMATS: Final = ("%Y-%m-%d", *(f"%Y-%m-%d{t}%H:%M{s}" for t in " T" for s in ("", ":%S", ":%S%.3f", ":%S%.6f")))
+_CLOCK_FORMATS: Final = ("%H:%M", "%-H:%M", "%H:%M:%S", "%H:%M:%S%.3f", "%H:%M:%S%.6f")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,14 +34,14 @@ class _Numbers:
     decimal: str
     thousands: str  # what groups digits; empty where nothing does
 
-    def write(self, values: ValueArray) -> pl.Series:
+    def format_values(self, values: ValueArray) -> pl.Series:
         kind: Kind = "integer" if values.dtype.kind == "i" else "decimal"
-        return pl.Series([self._text(value_text(kind, value)) for value in values], dtype=pl.String)
+        return pl.Series([self._format_number(value_text(kind, value)) for value in values], dtype=pl.String)
 
-    def _text(self, plain: str) -> str:
+    def _format_number(self, plain: str) -> str:
         whole, _, decimals = plain.partition(".")
         decimals = decimals.ljust(self.least, "0")
-        whole = _GROUPED.sub(self.thousands, whole) if self.thousands else whole
+        whole = _THOUSANDS_PATTERN.sub(self.thousands, whole) if self.thousands else whole
         return whole + self.decimal + decimals if decimals else whole
 
 
@@ -51,7 +51,7 @@ class _Moments:
 
     format: str  # as polars has it
 
-    def write(self, values: ValueArray) -> pl.Series:
+    def format_values(self, values: ValueArray) -> pl.Series:
         moments = pl.Series(values.astype("datetime64[us]"))
         return (moments.dt.replace_time_zone("UTC") if "%z" in self.format else moments).dt.to_string(self.format)
 
@@ -65,18 +65,21 @@ def cells_like(
     there (exponents, leading signs and zeros).
     """
     if not isinstance(series.dtype, pl.String):
-        return _of_type(values, series.dtype)
+        return _cast_values(values, series.dtype)
     first = np.unique(codes[codes >= 0], return_index=True)[1]
     own = series.filter(pl.Series(codes >= 0)).gather(first)
     # Adult's own file has a blank behind every comma.
     blanks = own.str.extract(r"^(\s*)").unique()
     blank = blanks[0] if len(blanks) == 1 else ""
-    told = [(int((blank + style.write(column.values) == own).sum()), style) for style in _styles(own, column, spec)]
+    told = [
+        (int((blank + style.format_values(column.values) == own).sum()), style)
+        for style in _candidate_styles(own, column, spec)
+    ]
     hits, best = max(told, key=lambda each: each[0], default=(0, None))
-    return blank + best.write(values) if best is not None and 2 * hits >= len(own) else None
+    return blank + best.format_values(values) if best is not None and 2 * hits >= len(own) else None
 
 
-def like(new: pl.Series, series: pl.Series, column: Column, codes: CodeArray, spec: ColumnSpec) -> pl.Series:
+def convert_cells(new: pl.Series, series: pl.Series, column: Column, codes: CodeArray, spec: ColumnSpec) -> pl.Series:
     """Return cells that come from elsewhere in the type of a column, values in its spelling where that is found."""
     if not isinstance(series.dtype, pl.String):
         try:
@@ -101,7 +104,7 @@ def n_decimals(column: Column, series: pl.Series | None = None) -> int:
     return max((len(value_text("decimal", value).partition(".")[2]) for value in values), default=0)
 
 
-def _styles(own: pl.Series, column: Column, spec: ColumnSpec) -> Iterator[_Numbers | _Moments]:
+def _candidate_styles(own: pl.Series, column: Column, spec: ColumnSpec) -> Iterator[_Numbers | _Moments]:
     """Tell the styles that a column of text may have."""
     if column.kind in ("integer", "decimal"):
         mark = spec.decimal or "."
@@ -111,11 +114,11 @@ def _styles(own: pl.Series, column: Column, spec: ColumnSpec) -> Iterator[_Numbe
         )
         return
     if column.kind == "time":
-        yield from map(_Moments, _CLOCKS)
+        yield from map(_Moments, _CLOCK_FORMATS)
         return
     if spec.format is not None and (spec.format == "excel" or "%q" in spec.format):
         return
-    for each in _ISO if spec.format is None else (spec.format.replace("%f", "%6f"),):
+    for each in _ISO_FORMATS if spec.format is None else (spec.format.replace("%f", "%6f"),):
         yield _Moments(each)
         # Days and months without a zero before them.
         yield _Moments(each.replace("%d", "%-d").replace("%m", "%-m"))
@@ -130,7 +133,7 @@ def _is_alike(known: Column, column: Column) -> bool:
     return any({known.kind, column.kind} <= kinds for kinds in (numbers, times, {"time"}))
 
 
-def _of_type(values: ValueArray, dtype: pl.DataType) -> pl.Series | None:
+def _cast_values(values: ValueArray, dtype: pl.DataType) -> pl.Series | None:
     if isinstance(dtype, pl.Datetime):
         moments = pl.Series(values).cast(pl.Datetime(dtype.time_unit))
         zone = dtype.time_zone
@@ -144,9 +147,9 @@ def _of_type(values: ValueArray, dtype: pl.DataType) -> pl.Series | None:
 
 ValueSource = Literal["interpolated", "observed"]
 
-_OF_TIME: Final = (86_400_000_000, 3_600_000_000, 60_000_000, 1_000_000, 1_000, 1)  # microseconds
-_OF_WHOLES: Final = tuple(10**power for power in range(18, -1, -1))
-_MOST_DECIMALS: Final = 300  # 10 to the power of more is no float
+_TIME_STEPS_MICROSECONDS: Final = (86_400_000_000, 3_600_000_000, 60_000_000, 1_000_000, 1_000, 1)  # microseconds
+_WHOLE_STEPS: Final = tuple(10**power for power in range(18, -1, -1))
+_MAX_DECIMALS: Final = 300  # 10 to the power of more is no float
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -154,7 +157,9 @@ class Drawn:
     """The new cells of a column."""
 
     records: CountArray = field(repr=False)  # (n,), whose cell each is: a position in the line of the column's records
-    between: CountArray = field(repr=False)  # (n_between,), new rows that have a value between two records instead
+    interpolated_rows: CountArray = field(
+        repr=False
+    )  # (n_between,), new rows that have a value between two records instead
     values: ValueArray = field(repr=False)  # (n_between,), those values, of the column's kind
 
 
@@ -165,12 +170,12 @@ def ends_of(codes: CodeArray, counts: CountArray, n_values: int) -> CountArray:
     return np.asarray(np.cumsum(sizes.astype(np.int64)))
 
 
-def within(shares: FloatArray, n_records: int) -> FloatArray:
+def to_positions(shares: FloatArray, n_records: int) -> FloatArray:
     """Turn shares of a line to places in it; a share may have been rounded to 1."""
     return np.asarray(np.minimum(shares * n_records, np.nextafter(np.float64(n_records), 0)))
 
 
-def draw(column: Column, ends: CountArray, places: FloatArray, values: ValueSource, decimals: int) -> Drawn:
+def cells_at(column: Column, ends: CountArray, places: FloatArray, values: ValueSource, decimals: int) -> Drawn:
     """Find the cells at some places, in [0, n_records), of a column whose values end at `ends` (see `ends_of`).
 
     Interpolated, the m records with a value are met at position ``u * (m - 1)`` with u in [0, 1), as quantiles are by
@@ -186,18 +191,20 @@ def draw(column: Column, ends: CountArray, places: FloatArray, values: ValueSour
     low, high = (np.searchsorted(ends, below + n_missing + step, side="right") - 1 for step in (0, 1))
     between = np.flatnonzero((records >= n_missing) & (low < high))
     share = (positions - below)[between]
-    return Drawn(records, between, _between(column, low[between], high[between], share, decimals))
+    return Drawn(records, between, _interpolate_values(column, low[between], high[between], share, decimals))
 
 
-def _between(column: Column, low: CountArray, high: CountArray, share: FloatArray, decimals: int) -> ValueArray:
+def _interpolate_values(
+    column: Column, low: CountArray, high: CountArray, share: FloatArray, decimals: int
+) -> ValueArray:
     """Interpolate between values, as finely as the column has them."""
     if column.kind == "decimal" and not _are_whole(column.values):
         below, above = column.values[low], column.values[high]
         # Their difference may be past the largest float.
-        met = to_decimals(below * (1 - share) + above * share, min(decimals, _MOST_DECIMALS))
+        met = to_decimals(below * (1 - share) + above * share, min(decimals, _MAX_DECIMALS))
         return np.asarray(np.clip(met, below, above))
     whole = column.values.astype(np.int64)
-    unit = _unit(column, whole)
+    unit = _value_step(column, whole)
     # Modulo 2^64 a difference is exact even where it does not fit an int64.
     distance = (whole[high].astype(np.uint64) - whole[low].astype(np.uint64)) // np.uint64(unit)
     steps = np.minimum(np.rint(share * distance.astype(np.float64)).astype(np.uint64), distance)
@@ -210,9 +217,11 @@ def _are_whole(values: FloatArray) -> bool:
     return bool((values % 1 == 0).all() and np.abs(values).max() < 2**53)
 
 
-def _unit(column: Column, whole: CountArray) -> int:
+def _value_step(column: Column, whole: CountArray) -> int:
     """Return the step in which a column counts: a power of ten, days, or a unit of time."""
-    units = {"date": (1,), "datetime": _OF_TIME, "time": _OF_TIME}.get(column.kind, _OF_WHOLES)
+    units = {"date": (1,), "datetime": _TIME_STEPS_MICROSECONDS, "time": _TIME_STEPS_MICROSECONDS}.get(
+        column.kind, _WHOLE_STEPS
+    )
     return int(next(unit for unit in units if not (whole % unit).any()))
 
 
@@ -226,12 +235,12 @@ def frame_at(frame: Frame, table: Table, values: ValueSource, places: FloatArray
     for j, column in enumerate(table.columns):
         cells, codes = frame.column(column.name), table.codes[j]
         decimals = n_decimals(column, cells) if _has_decimals(column, values) else 0
-        drawn = draw(column, _ends(table, j), places[j], values, decimals)
+        drawn = cells_at(column, _ends_of_column(table, j), places[j], values, decimals)
         rows[column.name] = np.argsort(codes, kind="stable")[drawn.records]
-        if len(drawn.between):
+        if len(drawn.interpolated_rows):
             written = cells_like(cells, column, codes, frame.spelling(column.name), drawn.values)
-            between[column.name] = drawn.between, written
-    dealt = frame.dealt(rows)
+            between[column.name] = drawn.interpolated_rows, written
+    dealt = frame.take_by_column(rows)
     for name, (changed, written) in between.items():
         dealt = dealt if written is None else dealt.with_cells(name, changed, written)
     return dealt
@@ -241,9 +250,9 @@ def table_at(table: Table, values: ValueSource, places: FloatArray) -> Table:
     """Return the table of the values at some places of its columns, each record a row."""
     columns, codes = [], np.empty(places.shape, dtype=np.int32)
     for j, column in enumerate(table.columns):
-        ends = _ends(table, j)
+        ends = _ends_of_column(table, j)
         decimals = n_decimals(column) if _has_decimals(column, values) else 0
-        known, codes[j] = _coded(column, ends, draw(column, ends, places[j], values, decimals))
+        known, codes[j] = _encode_cells(column, ends, cells_at(column, ends, places[j], values, decimals))
         columns.append(known)
     return Table(tuple(columns), codes, np.ones(places.shape[1], dtype=np.int64)).without_unused()
 
@@ -251,10 +260,10 @@ def table_at(table: Table, values: ValueSource, places: FloatArray) -> Table:
 def frame_like(frame: Frame, table: Table, found: Frame) -> Frame:
     """Return values from elsewhere as a frame of the types and spellings of another, coded as a table."""
     columns = [
-        like(found.column(name), frame.column(name), column, codes, frame.spelling(name)).alias(name)
+        convert_cells(found.column(name), frame.column(name), column, codes, frame.spelling(name)).alias(name)
         for name, column, codes in zip(table.names, table.columns, table.codes, strict=True)
     ]
-    return frame.alike(columns)
+    return frame.build_alike(columns)
 
 
 def table_like(table: Table, found: Frame) -> Table:
@@ -269,16 +278,16 @@ def _has_decimals(column: Column, values: ValueSource) -> bool:
     return column.kind == "decimal" and values == "interpolated"
 
 
-def _ends(table: Table, j: int) -> CountArray:
+def _ends_of_column(table: Table, j: int) -> CountArray:
     return ends_of(table.codes[j], table.counts, table.columns[j].n_values)
 
 
-def _coded(column: Column, ends: CountArray, drawn: Drawn) -> tuple[Column, CodeArray]:
+def _encode_cells(column: Column, ends: CountArray, drawn: Drawn) -> tuple[Column, CodeArray]:
     """Return a column with all values that were drawn, and the code of each."""
     codes = np.searchsorted(ends, drawn.records, side="right") - 1
-    if not len(drawn.between):
+    if not len(drawn.interpolated_rows):
         return column, codes.astype(np.int32)
     values = np.union1d(column.values, drawn.values)
     codes = np.append(np.searchsorted(values, column.values), -1)[codes]
-    codes[drawn.between] = np.searchsorted(values, drawn.values)
+    codes[drawn.interpolated_rows] = np.searchsorted(values, drawn.values)
     return replace(column, values=values), codes.astype(np.int32)

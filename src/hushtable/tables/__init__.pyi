@@ -1,10 +1,10 @@
 from . import lattice as lattice
-from .joint import Joint as Joint, JointRows as JointRows, code_together as code_together, to_decimals as to_decimals
+from .joint import Joint as Joint, JointRows as JointRows, encode_jointly as encode_jointly, to_decimals as to_decimals
 from .lattice import (
     Coverage as Coverage,
     WalkProgress as WalkProgress,
-    lone_rows as lone_rows,
-    partitions as partitions,
+    find_unique_rows as find_unique_rows,
+    iterate_partitions as iterate_partitions,
     renyi_entropy as renyi_entropy,
 )
 from .meeting import (
@@ -14,7 +14,7 @@ from .meeting import (
     describe_values as describe_values,
     find_mismatches as find_mismatches,
     has_too_few as has_too_few,
-    meet as meet,
+    meet_tables as meet_tables,
     refuse_mismatches as refuse_mismatches,
     warn_of_mismatches as warn_of_mismatches,
 )
@@ -25,11 +25,16 @@ from .missing_codes import (
     nameable_codes as nameable_codes,
     warn_of_missing_codes as warn_of_missing_codes,
 )
-from .partition import NO_HIERARCHIES as NO_HIERARCHIES, Partition as Partition, grounds as grounds, totals as totals
+from .partition import (
+    NO_HIERARCHIES as NO_HIERARCHIES,
+    Partition as Partition,
+    build_grounds as build_grounds,
+    count_by_value as count_by_value,
+)
 from .splitting import persons_of as persons_of, split as split, split_rows as split_rows
 from .table import (
     Table as Table,
-    encoded as encoded,
+    encode_table as encode_table,
     merge_spellings_in as merge_spellings_in,
-    opened as opened,
+    open_table as open_table,
 )

@@ -15,7 +15,7 @@ from hushtable.columns import Column, value_text
 from hushtable.kernels import group
 from hushtable.tables.table import Table, label_rows
 
-_EXACT: Final[Mapping[str, Any]] = MappingProxyType({})
+_WITHOUT_ROUNDING: Final[Mapping[str, Any]] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -35,24 +35,24 @@ class JointRows:
         """Return some of the rows, in the order given."""
         return JointRows(np.ascontiguousarray(self.codes[:, rows]), self.counts[rows], self.positions[rows])
 
-    def reordered(self, columns: Sequence[int]) -> JointRows:
+    def reorder_columns(self, columns: Sequence[int]) -> JointRows:
         """Return the rows with their columns in another order."""
         return JointRows(np.ascontiguousarray(self.codes[list(columns)]), self.counts, self.positions)
 
-    def firsts(self, widths: Sequence[int]) -> CountArray:
+    def first_equal_rows(self, widths: Sequence[int]) -> CountArray:
         """Return for every row the first one that equals it."""
         labels, n_classes = label_rows(self.codes, widths, len(self.counts))
         return np.asarray(group.first_rows(labels, n_classes)[labels], dtype=np.int64)
 
-    def merged(self, widths: Sequence[int]) -> JointRows:
+    def merge_equal_rows(self, widths: Sequence[int]) -> JointRows:
         """Return every distinct row once, where it comes first, for all the records that it stands for."""
-        n_records = np.bincount(self.firsts(widths), self.counts).astype(np.int64)
+        n_records = np.bincount(self.first_equal_rows(widths), self.counts).astype(np.int64)
         kept = np.flatnonzero(n_records)
         return JointRows(np.ascontiguousarray(self.codes[:, kept]), n_records[kept], self.positions[kept])
 
-    def distinct(self, widths: Sequence[int]) -> JointRows:
+    def distinct_rows(self, widths: Sequence[int]) -> JointRows:
         """Return every distinct row once, as one record, where it comes first."""
-        merged = self.merged(widths)
+        merged = self.merge_equal_rows(widths)
         return JointRows(merged.codes, np.ones_like(merged.counts), merged.positions)
 
 
@@ -71,11 +71,13 @@ class Joint:
 
     def text(self, column: int, code: int) -> str | None:
         """Return what a code means as text; None for a missing value."""
-        return None if code < 0 else _text(self.values[column][code])
+        return None if code < 0 else _format_value(self.values[column][code])
 
 
-def code_together(
-    tables: Sequence[Table], decimals: Mapping[str, int] = _EXACT, units: Mapping[str, str] = _EXACT
+def encode_jointly(
+    tables: Sequence[Table],
+    decimals: Mapping[str, int] = _WITHOUT_ROUNDING,
+    units: Mapping[str, str] = _WITHOUT_ROUNDING,
 ) -> Joint:
     """Code tables of the same columns, in the order of the first, together.
 
@@ -87,7 +89,7 @@ def code_together(
     widths, distinct = [], []
     for j, name in enumerate(names):
         columns = [table.column(name) for table in tables]
-        values = _comparable(columns, decimals.get(name), units.get(name))
+        values = _comparable_values(columns, decimals.get(name), units.get(name))
         code_of: dict[Any, int] = {}
         for value in sorted({value for each in values for value in each}):
             code_of[value] = len(code_of)
@@ -100,12 +102,14 @@ def code_together(
     return Joint(names, tuple(widths), tuple(distinct), tuple(rows))
 
 
-def _comparable(columns: Sequence[Column], n_decimals: int | None, unit: str | None) -> list[list[Any]]:
+def _comparable_values(columns: Sequence[Column], n_decimals: int | None, unit: str | None) -> list[list[Any]]:
     """Return each table's values of a column, in code order, as objects that are equal when the values are."""
     kinds = {column.kind for column in columns if column.n_values}
     if kinds <= {"integer", "decimal"}:
         # Python compares whole and decimal numbers exactly, where an array would turn all into decimals.
-        return [column.values.tolist() if n_decimals is None else _rounded(column, n_decimals) for column in columns]
+        return [
+            column.values.tolist() if n_decimals is None else _round_values(column, n_decimals) for column in columns
+        ]
     if kinds <= {"date", "datetime"}:
         resolution = f"datetime64[{unit or 'us'}]"
         return [list(column.values.astype(resolution).astype("datetime64[us]")) for column in columns]
@@ -114,7 +118,7 @@ def _comparable(columns: Sequence[Column], n_decimals: int | None, unit: str | N
     return [column.texts() for column in columns]
 
 
-def _rounded(column: Column, n_decimals: int) -> list[Any]:
+def _round_values(column: Column, n_decimals: int) -> list[Any]:
     if n_decimals < 0:
         # Exactly, so that whole and decimal numbers of any size meet.
         return [int(round(Fraction(value), n_decimals)) for value in column.values.tolist()]
@@ -130,7 +134,7 @@ def to_decimals(values: FloatArray, n_decimals: int) -> FloatArray:
     return np.asarray(np.where(np.isfinite(rounded), rounded, values))
 
 
-def _text(value: Any) -> str:
+def _format_value(value: Any) -> str:
     if isinstance(value, int):
         return str(value)
     if isinstance(value, float):

@@ -30,8 +30,8 @@ The share never falls, and is 1 when the walk is over.
 
 _WARM_UP_SIZES: Final = (3, 5)
 """Sizes at which a longer walk pauses: what is settled by then need not be walked again."""
-_LOOK_IN_SECONDS: Final = 0.05
-DRAWS_AT_ONCE: Final = 64
+_POLL_SECONDS: Final = 0.05
+DRAWS_PER_WORD: Final = 64
 """As many as a word has bits."""
 
 
@@ -47,7 +47,7 @@ class Coverage(NamedTuple):
     not_reached: int  # the budget ended before
 
     @classmethod
-    def of(cls, n_all: int, walked: int, left: int | None = None, pruned: int = 0) -> Coverage:
+    def from_counts(cls, n_all: int, walked: int, left: int | None = None, pruned: int = 0) -> Coverage:
         """Return the numbers, of so many sets; all that is not walked is left where nothing else is said."""
         left = n_all - walked - pruned if left is None else left
         return cls(walked, left, pruned, n_all - walked - left - pruned)
@@ -65,7 +65,7 @@ class ColumnSets:
     coverage: dict[int, Coverage] = field(repr=False)  # by size, of the sets asked for
 
 
-def grid(
+def build_grid(
     codes: CodeArray,
     widths: Sequence[int] | CountArray,
     probes: CountArray | BoolArray,
@@ -87,7 +87,7 @@ def grid(
     )
 
 
-def first_smallest(
+def find_smallest_sets(
     rows: uniques.WalkGrid, *, budget: Budget | None = None, progress: WalkProgress | None = None
 ) -> ColumnSets:
     """Find, for every probe, the smallest column set on which it is alone; of one size, the first of `combinations`.
@@ -103,50 +103,50 @@ def first_smallest(
         np.full((len(rows.probes), max_size), -1, dtype=np.int16),
         np.full(len(rows.probes), -1, dtype=np.int32),
     )
-    stages = _stages(rows.allowed, by_size=budget is not None)
+    stages = _plan_stages(rows.allowed, by_size=budget is not None)
     watch = Watch(budget, progress, len(rows.codes), n_parts)
     coverage: dict[int, Coverage] = {}
     complete_to = 0
     with ThreadPoolExecutor(n_parts) as pool:
         for done, stage in enumerate(stages):
-            watch.enter(done, len(stages))
+            watch.start_stage(done, len(stages))
             upto = rows._replace(allowed=rows.allowed[: stage + 1])
-            below = _n_below(len(rows.codes), stage)
+            below = _count_sets_below(len(rows.codes), stage)
             seen = np.zeros((n_parts, len(rows.codes), stage + 1))
             parts = [
                 uniques.FoundSets(found.sizes.copy(), found.paths.copy(), found.mates.copy()) for _ in range(n_parts)
             ]
             walks = [
-                pool.submit(uniques.walk, upto, own, watch.pulses[part], seen[part], below, part, n_parts)
+                pool.submit(uniques.walk_sets, upto, own, watch.pulses[part], seen[part], below, part, n_parts)
                 for part, own in enumerate(parts)
             ]
-            finished = watch.until_done(walks)
+            finished = watch.wait_until_done(walks)
             for own in parts:
                 _keep_first(found, own)
             if not finished:
-                coverage[stage] = _interrupted(seen, int(watch.pulses[:, 3].min()), stage)
+                coverage[stage] = _coverage_at_stop(seen, int(watch.pulses[:, 3].min()), stage)
                 break
-            coverage |= _finished(seen, [size for size in _sizes(upto.allowed) if size > complete_to])
+            coverage |= _coverage_of_stage(seen, [size for size in _list_sizes(upto.allowed) if size > complete_to])
             complete_to = stage
             if not (found.sizes[rows.probes == 1] > stage).any():
                 complete_to = max_size
                 break
-    watch.leave()
+    watch.report_end()
     alone = np.flatnonzero(found.sizes <= max_size).astype(np.int32)
     paths = found.paths[alone]
     # A smaller set leaves the end of a larger one behind.
     paths[np.arange(max_size) >= found.sizes[alone, None]] = -1
-    coverage = _all_sizes(rows, coverage, complete_to)
+    coverage = _cover_all_sizes(rows, coverage, complete_to)
     return ColumnSets(alone, paths, found.mates[alone], watch.n_sets, complete_to, coverage)
 
 
-def minimal_sets(
+def find_minimal_sets(
     rows: uniques.WalkGrid, *, budget: Budget | None = None, progress: WalkProgress | None = None
 ) -> ColumnSets:
     """Find all minimal column sets on which each probe is alone, up to ``complete_to`` columns where a budget ends."""
     say_if_first_run(uniques.walk_all_on, 3)
     max_size = len(rows.allowed) - 1
-    stages = [max_size] if budget is None else _stages(rows.allowed, by_size=True)
+    stages = [max_size] if budget is None else _plan_stages(rows.allowed, by_size=True)
     watch = Watch(budget, progress, len(rows.codes), 1)
     nothing = np.empty(0, dtype=np.int32)
     sets = nothing, nothing, np.empty((0, max_size), dtype=np.int16)
@@ -154,25 +154,25 @@ def minimal_sets(
     complete_to = 0
     with ThreadPoolExecutor(1) as pool:
         for done, stage in enumerate(stages):
-            watch.enter(done, len(stages))
+            watch.start_stage(done, len(stages))
             upto = rows._replace(allowed=rows.allowed[: stage + 1])
             seen = np.zeros((1, len(rows.codes), stage + 1))
             walk = pool.submit(uniques.walk_all, upto, watch.pulses[0], seen[0])
-            if not watch.until_done([walk]):
+            if not watch.wait_until_done([walk]):
                 break
             sets = walk.result()
-            coverage |= _finished(seen, [size for size in _sizes(upto.allowed) if size > complete_to])
+            coverage |= _coverage_of_stage(seen, [size for size in _list_sizes(upto.allowed) if size > complete_to])
             complete_to = stage
-    watch.leave()
+    watch.report_end()
     hits, mates, paths = sets
     sizes = (paths >= 0).sum(axis=1)
     order = np.lexsort((sizes, hits))
     hits, mates, paths = hits[order], mates[order], paths[order]
     offsets = np.searchsorted(hits, np.arange(len(rows.probes) + 1))
-    is_minimal = uniques.minimal_only(offsets, paths, len(rows.codes))
+    is_minimal = uniques.mark_minimal_sets(offsets, paths, len(rows.codes))
     padded = np.full((int(is_minimal.sum()), max_size), -1, dtype=np.int16)
     padded[:, : paths.shape[1]] = paths[is_minimal]
-    coverage = _all_sizes(rows, coverage, complete_to)
+    coverage = _cover_all_sizes(rows, coverage, complete_to)
     return ColumnSets(hits[is_minimal], padded, mates[is_minimal], watch.n_sets, complete_to, coverage)
 
 
@@ -190,33 +190,33 @@ def hits_by_draw(
             pool.submit(many_draws.walk_draws, rows, drawn, hit, pulse)
             for drawn, hit, pulse in zip(draws, hits, watch.pulses, strict=True)
         ]
-        return hits if watch.until_done(walks) else None
+        return hits if watch.wait_until_done(walks) else None
 
 
 def pack_draws(draws: Iterable[NDArray[np.int64]], n_rows: int) -> list[NDArray[np.int64]]:
     """Return draws of rows as words, one for every row and 64 draws, whose bits say in which draws the row is."""
     words: list[NDArray[np.int64]] = []
     for n_packed, drawn in enumerate(draws):
-        bit = n_packed % DRAWS_AT_ONCE
+        bit = n_packed % DRAWS_PER_WORD
         if bit == 0:
             words.append(np.zeros(n_rows, dtype=np.int64))
         words[-1][drawn] |= np.int64(1) << bit
     return words
 
 
-def _sizes(allowed: BoolArray) -> list[int]:
+def _list_sizes(allowed: BoolArray) -> list[int]:
     return [int(size) for size in np.flatnonzero(allowed)]
 
 
-def _stages(allowed: BoolArray, *, by_size: bool) -> list[int]:
+def _plan_stages(allowed: BoolArray, *, by_size: bool) -> list[int]:
     """Return the sizes at which a walk pauses: all asked for, so that a budget leaves some complete, or two."""
-    *smaller, largest = _sizes(allowed)
+    *smaller, largest = _list_sizes(allowed)
     if by_size:
         return [*smaller, largest]
     return [size for size in _WARM_UP_SIZES if allowed[: size + 1].any() and size < largest] + [largest]
 
 
-def _n_below(n_columns: int, max_size: int) -> FloatArray:
+def _count_sets_below(n_columns: int, max_size: int) -> FloatArray:
     """Return how many sets of k columns m columns have, k up to max_size, m below n_columns; rounded beyond 2^53."""
     n_sets = np.ones((max_size + 1, n_columns))
     with np.errstate(over="ignore"):
@@ -226,29 +226,30 @@ def _n_below(n_columns: int, max_size: int) -> FloatArray:
     return n_sets
 
 
-def _finished(seen: FloatArray, sizes: Sequence[int]) -> dict[int, Coverage]:
+def _coverage_of_stage(seen: FloatArray, sizes: Sequence[int]) -> dict[int, Coverage]:
     """Return what became of the sets of a stage that came to its end; see the kernel for what was ``seen``."""
     n_columns = seen.shape[1]
     # Every part splits by the first column.
     return {
-        size: Coverage.of(math.comb(n_columns, size), int((seen[:1] if size == 1 else seen)[:, :, size].sum()))
+        size: Coverage.from_counts(math.comb(n_columns, size), int((seen[:1] if size == 1 else seen)[:, :, size].sum()))
         for size in sizes
     }
 
 
-def _interrupted(seen: FloatArray, n_first: int, size: int) -> Coverage:
+def _coverage_at_stop(seen: FloatArray, n_first: int, size: int) -> Coverage:
     """Return what became of the sets of one size when the walk was stopped, of first columns that all parts came to."""
     n_all = math.comb(seen.shape[1], size)
     walked = int((seen[:1] if size == 1 else seen)[:, :n_first, size].sum())
     left = float(seen[:, :n_first, 0].sum())
-    return Coverage.of(n_all, walked, min(int(left), n_all - walked) if math.isfinite(left) else 0)
+    return Coverage.from_counts(n_all, walked, min(int(left), n_all - walked) if math.isfinite(left) else 0)
 
 
-def _all_sizes(rows: uniques.WalkGrid, coverage: Mapping[int, Coverage], complete_to: int) -> dict[int, Coverage]:
+def _cover_all_sizes(rows: uniques.WalkGrid, coverage: Mapping[int, Coverage], complete_to: int) -> dict[int, Coverage]:
     """Add the sizes that no stage came to: nothing can come of them, or they were not reached."""
     return {
-        size: coverage.get(size) or Coverage.of(math.comb(len(rows.codes), size), 0, None if size <= complete_to else 0)
-        for size in _sizes(rows.allowed)
+        size: coverage.get(size)
+        or Coverage.from_counts(math.comb(len(rows.codes), size), 0, None if size <= complete_to else 0)
+        for size in _list_sizes(rows.allowed)
     }
 
 
@@ -286,21 +287,21 @@ class Watch:
         """How many sets were looked at."""
         return int(self.pulses[:, 0].sum())
 
-    def enter(self, n_done: int, n_stages: int) -> None:
+    def start_stage(self, n_done: int, n_stages: int) -> None:
         """Begin another stage, before its walks do: they start over at the first column."""
         self.pulses[:, 2:] = 0
         if self._deadline and time.monotonic() > self._deadline:
             self.pulses[:, 1] = 0
         self._n_done, self._n_stages = n_done, n_stages
 
-    def leave(self) -> None:
+    def report_end(self) -> None:
         """Tell that the walk is over."""
         if self._progress:
             self._progress(1.0, self.n_sets)
 
-    def until_done(self, walks: Sequence[Future[Any]]) -> bool:
+    def wait_until_done(self, walks: Sequence[Future[Any]]) -> bool:
         """Wait; return whether the walks came to their end."""
-        while wait(walks, timeout=_LOOK_IN_SECONDS if self._deadline or self._progress else None).not_done:
+        while wait(walks, timeout=_POLL_SECONDS if self._deadline or self._progress else None).not_done:
             if self._progress:
                 of_stage = float(self.pulses[:, 2].mean()) / self._n_columns
                 self._progress((self._n_done + of_stage) / self._n_stages, self.n_sets)
@@ -311,7 +312,7 @@ class Watch:
         return bool((self.pulses[:, 0] < self.pulses[:, 1]).all())
 
 
-def partitions(
+def iterate_partitions(
     codes: CodeArray, widths: Sequence[int], sets: Iterable[Sequence[int]], *, missing_matches: bool = True
 ) -> Iterator[tuple[CodeArray, int]]:
     """Yield the class of every row (-1 is none) and their number for each column set; like beginnings cost nothing."""
@@ -326,12 +327,12 @@ def partitions(
             labels, n_classes = stack[-1]
             known = labels if missing_matches else np.where(codes[column] < 0, np.int32(-1), labels)
             refined = np.empty_like(labels)
-            stack.append((refined, group.refine(known, n_classes, codes[column], widths[column], refined)))
+            stack.append((refined, group.refine_classes(known, n_classes, codes[column], widths[column], refined)))
         done = list(columns)
         yield stack[-1]
 
 
-def lone_rows(labels: CodeArray, n_classes: int, counts: CountArray) -> tuple[CodeArray, CountArray]:
+def find_unique_rows(labels: CodeArray, n_classes: int, counts: CountArray) -> tuple[CodeArray, CountArray]:
     """Return the row of every class that is one record, -1 for others; and the sizes of all classes."""
     sizes = group.class_sizes(labels, counts, n_classes)
     lone = np.full(n_classes, -1, dtype=np.int32)
@@ -361,7 +362,7 @@ def renyi_entropy(sizes: CountArray, alpha: float) -> float:
     return min(1.0, max(0.0, bits / math.log2(len(sizes))))
 
 
-_MOST_PLACES = 2**31  # of the rows of partitions that the kernel holds at a time
+_MAX_CELLS = 2**31  # of the rows of partitions that the kernel holds at a time
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -375,7 +376,7 @@ class KeySets:
     complete_to: int  # up to this size no key is missing
 
 
-def all_keys(
+def find_all_keys(
     codes: CodeArray,
     widths: CountArray,
     rules: KeyRules,
@@ -389,7 +390,7 @@ def all_keys(
     repeat.
     """
     n_columns, n_rows = codes.shape
-    if n_rows * (n_columns + 1) >= _MOST_PLACES:
+    if n_rows * (n_columns + 1) >= _MAX_CELLS:
         raise InputError(
             f"all keys of {n_rows:,} rows of {n_columns} columns are too many to look for.",
             hint="give sample, which finds one key, or fewer columns.",
@@ -397,11 +398,13 @@ def all_keys(
     if _is_key(n_rows * (n_rows - 1) // 2, n_rows if n_rows > 1 else 0, rules):
         # Even no column at all would be a key; a key has one.
         alone, rows = rules._replace(most=-1, max_size=1), _columns_only(codes, widths)
-        singles = np.array([kernel.figures(rows, alone, np.array([j]))[1:] for j in range(n_columns)])
-        return _in_order(np.eye(n_columns, dtype=np.bool_), np.arange(n_columns), singles, n_columns, rules.max_size)
-    order = _most_telling_first(codes)
-    rows = _rows(codes[order], widths[order])
-    say_if_first_run(kernel.search, 8)
+        singles = np.array([kernel.add_until_key(rows, alone, np.array([j]))[1:] for j in range(n_columns)])
+        return _restore_column_order(
+            np.eye(n_columns, dtype=np.bool_), np.arange(n_columns), singles, n_columns, rules.max_size
+        )
+    order = _order_by_agreement(codes)
+    rows = _build_key_rows(codes[order], widths[order])
+    say_if_first_run(kernel.search_keys, 8)
     n_words = (n_columns + 63) // 64
     evidence = first_evidence(rows, rules.seed) if rules.most == 0 else np.zeros((0, n_words), dtype=np.uint64)
     stages = [rules.max_size] if budget is None else [*range(1, rules.max_size + 1)]
@@ -410,14 +413,14 @@ def all_keys(
     words, told = np.zeros((0, n_words), dtype=np.uint64), np.zeros((0, 2), dtype=np.int64)
     with ThreadPoolExecutor(1) as pool:
         for done, stage in enumerate(stages):
-            watch.enter(done, len(stages))
+            watch.start_stage(done, len(stages))
             upto = rules._replace(max_size=stage)
             if budget is None and progress is None:
                 # Nobody looks in: a thread would take longer to start than small tables do.
-                found = kernel.search(rows, upto, evidence, watch.pulses[0])
+                found = kernel.search_keys(rows, upto, evidence, watch.pulses[0])
             else:
-                walk = pool.submit(kernel.search, rows, upto, evidence, watch.pulses[0])
-                watch.until_done([walk])
+                walk = pool.submit(kernel.search_keys, rows, upto, evidence, watch.pulses[0])
+                watch.wait_until_done([walk])
                 found = walk.result()
             more, more_told, evidence, is_cut, is_finished = found
             if is_finished:
@@ -429,36 +432,36 @@ def all_keys(
                 told = np.concatenate((told, more_told))[once]
             if not is_finished or not is_cut:
                 break
-    watch.leave()
+    watch.report_end()
     bits = np.unpackbits(words.astype("<u8").view(np.uint8), axis=1, bitorder="little")[:, :n_columns]
-    return _in_order(bits.astype(np.bool_), order, told, watch.n_sets, complete_to)
+    return _restore_column_order(bits.astype(np.bool_), order, told, watch.n_sets, complete_to)
 
 
-def sampled_key(codes: CodeArray, widths: CountArray, rules: KeyRules, n_sampled: int) -> KeySets:
+def find_key_in_sample(codes: CodeArray, widths: CountArray, rules: KeyRules, n_sampled: int) -> KeySets:
     """Find one minimal key, greedily among sampled rows, then counted and pruned on all; None where it is too large."""
     n_columns, n_rows = codes.shape
     sample = np.sort(np.random.default_rng(rules.seed).choice(n_rows, min(n_sampled, n_rows), replace=False))
-    say_if_first_run(kernel.greedy, 2)
-    order = kernel.greedy(np.ascontiguousarray(codes[:, sample]), widths)
+    say_if_first_run(kernel.order_greedily, 2)
+    order = kernel.order_greedily(np.ascontiguousarray(codes[:, sample]), widths)
     rows = _columns_only(codes, widths)
-    n_used, pairs, repeated = kernel.figures(rows, rules, order)
+    n_used, pairs, repeated = kernel.add_until_key(rows, rules, order)
     n_sets = n_used
     key = order[: max(1, n_used)]
     is_key = _is_key(pairs, repeated, rules)
     # The last column is needed: without it the first ones were no key.
     for column in key[-2::-1] if is_key else ():
         fewer = key[key != column]
-        _, pairs, repeated = kernel.figures(rows, rules, fewer)
+        _, pairs, repeated = kernel.add_until_key(rows, rules, fewer)
         n_sets += 1
         if _is_key(pairs, repeated, rules):
             key = fewer
-    left = kernel.figures(rows, rules._replace(most=-1), key)[1:]
+    left = kernel.add_until_key(rows, rules._replace(most=-1), key)[1:]
     members = np.isin(np.arange(n_columns), key)[None]
     found = members[: int(is_key and len(key) <= rules.max_size)]
-    return _in_order(found, np.arange(n_columns), np.array([left])[: len(found)], n_sets, 0)
+    return _restore_column_order(found, np.arange(n_columns), np.array([left])[: len(found)], n_sets, 0)
 
 
-def _rows(codes: CodeArray, widths: CountArray) -> KeyRows:
+def _build_key_rows(codes: CodeArray, widths: CountArray) -> KeyRows:
     # Half as many bytes where codes are few: most of the search's time is spent on fetching them.
     narrow: KeyCodes = codes.astype(np.int16) if widths.max() <= 2**15 else codes
     return KeyRows(narrow, np.ascontiguousarray(narrow.T), widths)
@@ -472,13 +475,15 @@ def _is_key(pairs: int, repeated: int, rules: KeyRules) -> bool:
     return (pairs if rules.by_pairs else repeated) <= rules.most
 
 
-def _most_telling_first(codes: CodeArray) -> CountArray:
+def _order_by_agreement(codes: CodeArray) -> CountArray:
     """Return the columns in the order of how many pairs of rows agree in them, few first."""
     agreeing = [float((np.bincount(column + 1).astype(np.float64) ** 2).sum()) for column in codes]
     return np.argsort(agreeing, kind="stable")
 
 
-def _in_order(members: BoolArray, order: CountArray, told: CountArray, n_sets: int, complete_to: int) -> KeySets:
+def _restore_column_order(
+    members: BoolArray, order: CountArray, told: CountArray, n_sets: int, complete_to: int
+) -> KeySets:
     """Put keys whose columns are in an order of their own into that of the table."""
     sets = np.empty_like(members)
     sets[:, order] = members

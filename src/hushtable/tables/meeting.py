@@ -13,13 +13,15 @@ import numpy as np
 
 from hushtable._types import CodeArray, CountArray
 from hushtable.columns import Column, ColumnSpec, form_of, kinds_of_one_family, meet_columns
-from hushtable.errors import InputError, listed
+from hushtable.errors import InputError, quote_names
 from hushtable.tables.joint import Joint
 from hushtable.tables.table import Table
 
-_FEWEST_EXPECTED: Final = 5.0  # records that chance lets meet, below which nothing is said
-_MET: Final = 0.5  # of the expected records: fewer do not happen by chance in tables of one population
-_MOST_DESCRIBED: Final = 3  # columns in one message
+_MIN_EXPECTED_RECORDS: Final = 5.0  # records that chance lets meet, below which nothing is said
+_MIN_SHARE_OF_EXPECTED: Final = (
+    0.5  # of the expected records: fewer do not happen by chance in tables of one population
+)
+_MAX_COLUMNS_PER_MESSAGE: Final = 3  # columns in one message
 _KINDS: Final = {
     "integer": "whole numbers",
     "decimal": "decimal numbers",
@@ -48,13 +50,14 @@ class Mismatch:
         first, other = names[:2]
         held = "no value" if not self.share else f"{self.share:.1%} of the values"
         return (
-            f"column {listed([self.column])}: the {first} table holds {held} of the {other} table's records, where "
+            f"column {quote_names([self.column])}: the {first} table holds {held} of the {other} table's records, "
+            "where "
             f"{self.expected:.0%} are expected. The {first} table has {self.forms[0]}, the {other} table has "
             f"{self.forms[1]}"
         )
 
 
-def meet(tables: Sequence[Table], specs: Mapping[str, ColumnSpec] | None = None) -> tuple[Table, ...]:
+def meet_tables(tables: Sequence[Table], specs: Mapping[str, ColumnSpec] | None = None) -> tuple[Table, ...]:
     """Spell the columns that all tables have alike, but for declared categories; see `hushtable.columns.meeting`."""
     changed: list[dict[str, tuple[Column, CodeArray]]] = [{} for _ in tables]
     for name in tables[0].names:
@@ -95,7 +98,7 @@ def find_mismatches(joint: Joint, tables: Sequence[Table], *, by_range: bool = F
             for rows in joint.tables[:2]
         )
         columns = tables[0].column(name), tables[1].column(name)
-        expected, share = _expected_and_met(columns, joint.values[j], first, other, by_range=by_range)
+        expected, share = _coverage_and_share(columns, joint.values[j], first, other, by_range=by_range)
         if has_too_few(share, expected, int(other.sum())):
             ours, theirs = (
                 describe_values(column, joint.values[j], counts)
@@ -107,10 +110,10 @@ def find_mismatches(joint: Joint, tables: Sequence[Table], *, by_range: bool = F
 
 def has_too_few(share: float, expected: float, n_records: int) -> bool:
     """Tell whether fewer of some records meet than chance allows, where so large a share was expected to."""
-    return expected * n_records >= _FEWEST_EXPECTED and share < _MET * expected
+    return expected * n_records >= _MIN_EXPECTED_RECORDS and share < _MIN_SHARE_OF_EXPECTED * expected
 
 
-def _expected_and_met(
+def _coverage_and_share(
     columns: tuple[Column, Column], values: Sequence[Any], first: CountArray, other: CountArray, *, by_range: bool
 ) -> tuple[float, float]:
     """Return the share of a table's records whose value the first table is expected to hold, and the share it holds."""
@@ -118,9 +121,14 @@ def _expected_and_met(
     if kinds_of_one_family(columns):
         # Made-up numbers lie among those of people and need not equal them, but for some.
         share_in_range = _share_of_known(_fill_range(first), other)
-        is_apart = not by_range and not share and expected >= _MET and share_in_range >= _MET
+        is_apart = (
+            not by_range
+            and not share
+            and expected >= _MIN_SHARE_OF_EXPECTED
+            and share_in_range >= _MIN_SHARE_OF_EXPECTED
+        )
         return (expected, 0.0) if is_apart else (1.0, share_in_range)
-    if share or expected * other.sum() >= _FEWEST_EXPECTED:
+    if share or expected * other.sum() >= _MIN_EXPECTED_RECORDS:
         return expected, share
     forms = [_count_forms(values, counts) for counts in (first, other)]
     by_form = [np.array([counts[form] for form in {**forms[0], **forms[1]}]) for counts in forms]
@@ -164,8 +172,8 @@ def warn_of_mismatches(mismatches: Sequence[Mismatch], names: Sequence[str]) -> 
     """Warn of columns that do not meet; inside `as_gate` that is an InputError."""
     if not mismatches:
         return
-    text = "; ".join(mismatch.describe(names) for mismatch in mismatches[:_MOST_DESCRIBED])
-    more = len(mismatches) - _MOST_DESCRIBED
+    text = "; ".join(mismatch.describe(names) for mismatch in mismatches[:_MAX_COLUMNS_PER_MESSAGE])
+    more = len(mismatches) - _MAX_COLUMNS_PER_MESSAGE
     text += f"; and {more} more columns" if more > 0 else ""
     try:
         warnings.warn(MismatchWarning(f"tables do not meet in {text}. Nobody is found by it: {_HINT}"), stacklevel=3)

@@ -11,7 +11,6 @@ import numpy as np
 
 from hushtable.columns import (
     begins_with_numbers,
-    canonical,
     count_missing_codes,
     count_missing_numbers,
     count_odd_texts,
@@ -20,9 +19,10 @@ from hushtable.columns import (
     count_spellings,
     count_texts,
     ends_with_codes,
+    format_values,
     is_missing_word,
     is_open_end,
-    spelled,
+    to_canonical_texts,
     without_declared,
 )
 from hushtable.errors import ColumnError
@@ -32,8 +32,8 @@ from hushtable.tables.table import Table
 FEWEST_RECORDS: Final = 50
 """Below so many records what is counted may be so by chance."""
 
-_FEWEST_NAMED: Final = 5  # records that share a value which is named
-_FEWEST_OF_A_TEXT: Final = 20  # the same of a text that may be anything
+_MIN_RECORDS_PER_VALUE: Final = 5  # records that share a value which is named
+_MIN_RECORDS_PER_TEXT: Final = 20  # the same of a text that may be anything
 
 _NUMBER_OR_DAY: Final = re.compile(
     r"-?[0-9]+([.,]0+)?|[0-9]{1,4}([./-])[0-9]{1,2}\2[0-9]{1,4}([ T][0-9:.]+)?", re.ASCII
@@ -73,9 +73,9 @@ def nameable_codes(codes: Mapping[str, int]) -> dict[str, int]:
 
 def _count_to_name(code: str) -> int:
     if _is_number_or_day(code):
-        return _FEWEST_NAMED
+        return _MIN_RECORDS_PER_VALUE
     # A word for a missing value is nobody's value.
-    return 1 if is_missing_word(code) else _FEWEST_OF_A_TEXT
+    return 1 if is_missing_word(code) else _MIN_RECORDS_PER_TEXT
 
 
 def _count_in_column(data: Frame | Table, name: str) -> dict[str, int]:
@@ -94,7 +94,7 @@ def _count_in_frame(data: Frame, name: str) -> dict[str, int]:
     if text is None:
         column = data.column(name)
         if column.dtype.is_temporal():
-            texts = spelled(column, name)
+            texts = format_values(column, name)
             return count_sentinel_dates(texts, texts)
         return _count_in_numbers(Table.encode(data.select([name])), name) if ends_with_codes(column) else {}
     # Of odd cells another question is asked.
@@ -104,13 +104,13 @@ def _count_in_frame(data: Frame, name: str) -> dict[str, int]:
     rest = without_declared(text, words)
     data = data.with_columns({name: rest})
     spelling = data.spelling(name)
-    values = canonical(rest, spelling)
+    values = to_canonical_texts(rest, spelling)
     days = count_sentinel_dates(rest, values)
     if days or spelling.format is not None:
         return days | count_texts(text, words)
     if not begins_with_numbers(rest):
         return count_sentinel_codes(rest)
-    odd = {code: n for code, n in count_odd_texts(canonical(text, spelling)).items() if not is_open_end(code)}
+    odd = {code: n for code, n in count_odd_texts(to_canonical_texts(text, spelling)).items() if not is_open_end(code)}
     if spelling.odd_cells == "text":
         # That they are values was said.
         odd = {code: n for code, n in odd.items() if is_missing_word(code)}
@@ -131,7 +131,7 @@ def _count_in_numbers(data: Table, name: str) -> dict[str, int]:
 def warn_of_missing_codes(data: Frame | Table, names: Sequence[str], stacklevel: int = 3) -> None:
     """Warn of cells that look like codes of missing values; no value of a few records is named, nor an odd text."""
     for name, codes in find_missing_codes(data, names).items():
-        for line in _lines(name, codes):
+        for line in _describe_codes(name, codes):
             warnings.warn(line, stacklevel=stacklevel)
     open_ends = {name: count_open_ends(data, name) for name in names} if isinstance(data, Frame) else {}
     for name, n in open_ends.items():
@@ -144,7 +144,7 @@ def warn_of_missing_codes(data: Frame | Table, names: Sequence[str], stacklevel:
             )
 
 
-def _lines(name: str, codes: Mapping[str, int]) -> Iterator[str]:
+def _describe_codes(name: str, codes: Mapping[str, int]) -> Iterator[str]:
     named = {code: n for code, n in nameable_codes(codes).items() if is_missing_word(code) or _is_number_or_day(code)}
     others = {code: n for code, n in codes.items() if code not in named}
     texts = sum(n for code, n in others.items() if not _is_number_or_day(code))

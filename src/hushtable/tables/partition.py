@@ -9,7 +9,7 @@ from typing import Final
 
 import numpy as np
 
-from hushtable._types import CodeArray, CountArray, frozen
+from hushtable._types import CodeArray, CountArray, freeze_array
 from hushtable.errors import InputError
 from hushtable.kernels import group
 from hushtable.kernels.class_profile import class_values
@@ -50,7 +50,7 @@ class Partition:
 
     def __post_init__(self) -> None:
         for array in (self.labels, self.sizes, self.offsets, self.rows):
-            frozen(array)
+            freeze_array(array)
 
     def __repr__(self) -> str:
         return f"Partition({self.n_records} records in {self.n_classes} classes)"
@@ -66,7 +66,7 @@ class Partition:
         return int(self.sizes.sum())
 
     @classmethod
-    def of(cls, table: Table, columns: Sequence[str] | None = None) -> Partition:
+    def from_table(cls, table: Table, columns: Sequence[str] | None = None) -> Partition:
         """Put rows with equal codes in one class.
 
         Parameters
@@ -108,7 +108,7 @@ class Partition:
 
     def refine(self, table: Table, column: str) -> Partition:
         """Split every class by one more column."""
-        labels, n_classes = _refined(self.labels, self.n_classes, table, column)
+        labels, n_classes = _refine_labels(self.labels, self.n_classes, table, column)
         return self.from_labels(labels, n_classes, table.counts)
 
     def stats(
@@ -148,9 +148,9 @@ class Partition:
         return ClassStats(
             self.sizes,
             {name: self.histogram(table, name) for name in sensitive},
-            {name: totals(table, name) for name in sensitive},
+            {name: count_by_value(table, name) for name in sensitive},
             None if population is None else group.class_sizes(self.labels, population, self.n_classes),
-            grounds(table, sensitive, hierarchies),
+            build_grounds(table, sensitive, hierarchies),
         )
 
     def histogram(self, table: Table, column: str) -> Histogram:
@@ -160,7 +160,7 @@ class Partition:
         return Histogram(*class_values(self.offsets, self.rows, codes, table.counts, n_codes))
 
 
-def totals(table: Table, column: str) -> CountArray:
+def count_by_value(table: Table, column: str) -> CountArray:
     """Return the records of every value of a column, the missing value's first; shape (n_values + 1,)."""
     codes = table.codes[table.index(column)]
     n_codes = table.column(column).n_values + 1
@@ -168,14 +168,14 @@ def totals(table: Table, column: str) -> CountArray:
     return np.bincount(codes + 1, weights=table.counts, minlength=n_codes).astype(np.int64)
 
 
-def grounds(
+def build_grounds(
     table: Table, columns: Iterable[str], hierarchies: Mapping[str, CodeArray] = NO_HIERARCHIES
 ) -> dict[str, Ground]:
     """Say of sensitive columns how far apart their values lie."""
     return {name: Ground(table.column(name).is_ordered, hierarchies.get(name)) for name in columns}
 
 
-def _refined(labels: CodeArray, n_classes: int, table: Table, column: str) -> tuple[CodeArray, int]:
+def _refine_labels(labels: CodeArray, n_classes: int, table: Table, column: str) -> tuple[CodeArray, int]:
     out = np.empty_like(labels)
     codes = table.codes[table.index(column)]
-    return out, group.refine(labels, n_classes, codes, table.column(column).n_values, out)
+    return out, group.refine_classes(labels, n_classes, codes, table.column(column).n_values, out)

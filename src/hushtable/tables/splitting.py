@@ -61,11 +61,11 @@ def split(data: Any, ratio: float = 0.8, seed: int = 0, *, person: str | None = 
         row_of_record = np.repeat(np.arange(data.n_rows), data.counts)
         persons = None if person is None else persons_of(data, person)[row_of_record]
         train, control = split_rows(data.n_records, ratio, rng, persons)
-        return _counted(data, row_of_record[train]), _counted(data, row_of_record[control])
-    frame = frames.read(data).one_by_one()
+        return _select_records(data, row_of_record[train]), _select_records(data, row_of_record[control])
+    frame = frames.read(data).with_row_per_record()
     persons = None if person is None else persons_of(frame, person)
     train, control = split_rows(frame.n_rows, ratio, rng, persons)
-    frame = frame.typed_by_looks()
+    frame = frame.with_types_by_looks()
     return frame.take(train).native, frame.take(control).native
 
 
@@ -73,7 +73,7 @@ def split_rows(
     n_rows: int, ratio: float, rng: np.random.Generator, persons: CodeArray | None = None
 ) -> tuple[CountArray, CountArray]:
     """Part rows at random, all of a person (-1 is nobody) into one part; return ascending positions of both parts."""
-    units = np.arange(n_rows) if persons is None else _units(persons)
+    units = np.arange(n_rows) if persons is None else _number_units(persons)
     n_units = int(units.max(initial=-1)) + 1
     # As the number is written: 0.29 * 100 is a little below 29 in floats.
     n_train = int(Decimal(str(float(ratio))) * n_units)
@@ -94,18 +94,18 @@ def persons_of(source: Frame | Table, person: str) -> CodeArray:
     if isinstance(source, Table):
         return np.asarray(source.codes[source.index(person)])
     is_text = source.text(person) is not None
-    told = source.told({person: ColumnSpec("category")}) if is_text else source
+    told = source.with_specs({person: ColumnSpec("category")}) if is_text else source
     return np.asarray(Table.encode(told, [person]).codes[0])
 
 
-def _units(persons: CodeArray) -> CountArray:
+def _number_units(persons: CodeArray) -> CountArray:
     """Number what falls as one: persons, and rows without one."""
     nobody = persons < 0
     apart = np.where(nobody, persons.max(initial=-1) + np.cumsum(nobody), persons)
     return np.asarray(np.unique(apart, return_inverse=True)[1])
 
 
-def _counted(table: Table, rows: CountArray) -> Table:
+def _select_records(table: Table, rows: CountArray) -> Table:
     """Return the table of some records, given by the rows that stand for them; no value is left that they lack."""
     counts = np.bincount(rows, minlength=table.n_rows)
     kept = np.flatnonzero(counts)

@@ -10,7 +10,7 @@ from typing import Any, Final
 import numpy as np
 import polars as pl
 
-from hushtable._types import CodeArray, CountArray, frozen
+from hushtable._types import CodeArray, CountArray, freeze_array
 from hushtable.columns import Column, ColumnSpec, check_specs, merge_spellings, series
 from hushtable.errors import ColumnError, InputError, check_columns, names_in
 from hushtable.io import Frame, frames
@@ -48,8 +48,8 @@ class Table:
     counts: CountArray = field(repr=False)
 
     def __post_init__(self) -> None:
-        frozen(self.codes)
-        frozen(self.counts)
+        freeze_array(self.codes)
+        freeze_array(self.counts)
 
     def __repr__(self) -> str:
         names = ", ".join(repr(name) for name in self.names)
@@ -123,7 +123,7 @@ class Table:
                 )
             return data.select(data.names if columns is None else columns)
         check_specs(specs)
-        frame = frames.counted(frames.read(data).told(specs or {}), counts)
+        frame = frames.with_counts(frames.read(data).with_specs(specs or {}), counts)
         names = frame.columns if columns is None else names_in(columns, "columns")
         check_columns(names, frame.columns, "columns")
         frame, undecided = frame.without_odd_cells(names)
@@ -175,7 +175,9 @@ class Table:
         if math.prod(widths) < _MOST_KEYS:
             inverse, first = np.empty((2, self.n_rows), dtype=np.int32)
             counts = np.empty(self.n_rows, dtype=np.int64)
-            n = group.distinct_rows(self.codes, np.array(widths, dtype=np.int64), self.counts, inverse, first, counts)
+            n = group.group_equal_rows(
+                self.codes, np.array(widths, dtype=np.int64), self.counts, inverse, first, counts
+            )
             return Table(self.columns, np.take(self.codes, first[:n], axis=1), counts[:n].copy()), inverse
         inverse, n_distinct = label_rows(self.codes, [column.n_values for column in self.columns], self.n_rows)
         first = group.first_rows(inverse, n_distinct)
@@ -198,12 +200,12 @@ class Table:
         columns = []
         codes = np.full((len(self.columns), self.n_rows + people.n_rows), np.int32(-1), np.int32)
         for j, column in enumerate(self.columns):
-            joint = _joint(column, people.column(column.name)) if column.name in people.names else column
+            joint = _merge_columns(column, people.column(column.name)) if column.name in people.names else column
             columns.append(joint)
-            codes[j, : self.n_rows] = _recoded(self.codes[j], column, joint)
+            codes[j, : self.n_rows] = _translate_codes(self.codes[j], column, joint)
             if column.name in people.names:
                 theirs = people.column(column.name)
-                codes[j, self.n_rows :] = _recoded(people.codes[people.index(column.name)], theirs, joint)
+                codes[j, self.n_rows :] = _translate_codes(people.codes[people.index(column.name)], theirs, joint)
         return Table(tuple(columns), codes, np.append(self.counts, np.zeros_like(people.counts)))
 
     def take(self, rows: CountArray) -> Table:
@@ -219,7 +221,7 @@ class Table:
             columns.append(replace(column, values=column.values[used]))
         return Table(tuple(columns), codes, self.counts)
 
-    def one_by_one(self) -> Table:
+    def with_row_per_record(self) -> Table:
         """Return the table with a row for every record."""
         if (self.counts == 1).all():
             return self
@@ -254,7 +256,7 @@ class Table:
     def values(self, name: str) -> pl.Series:
         """Return one column as typed values, a polars series without a name."""
         codes = [None if code < 0 else code for code in self.codes[self.index(name)].tolist()]
-        return _typed(self.column(name)).gather(pl.Series(codes, dtype=pl.UInt32))
+        return _to_series(self.column(name)).gather(pl.Series(codes, dtype=pl.UInt32))
 
 
 def label_rows(columns: Iterable[CodeArray], widths: Iterable[int], n_rows: int) -> tuple[CodeArray, int]:
@@ -262,12 +264,12 @@ def label_rows(columns: Iterable[CodeArray], widths: Iterable[int], n_rows: int)
     labels, n_classes = np.zeros(n_rows, dtype=np.int32), min(1, n_rows)
     for codes, width in zip(columns, widths, strict=True):
         refined = np.empty_like(labels)
-        n_classes = group.refine(labels, n_classes, codes, width, refined)
+        n_classes = group.refine_classes(labels, n_classes, codes, width, refined)
         labels = refined
     return labels, n_classes
 
 
-def _joint(ours: Column, theirs: Column) -> Column:
+def _merge_columns(ours: Column, theirs: Column) -> Column:
     """Return the column of the values that either holds."""
     if ours.kind != theirs.kind:
         raise ColumnError(
@@ -285,22 +287,24 @@ def _joint(ours: Column, theirs: Column) -> Column:
     return replace(ours, values=np.array(many, dtype=object))
 
 
-def _recoded(codes: CodeArray, column: Column, joint: Column) -> CodeArray:
+def _translate_codes(codes: CodeArray, column: Column, joint: Column) -> CodeArray:
     """Translate a column's codes to those of a column that holds all its values."""
     code_of = {value: code for code, value in enumerate(joint.values.tolist())}
     translated = np.array([*(code_of[value] for value in column.values.tolist()), -1], dtype=np.int32)
     return np.asarray(translated[codes])
 
 
-def opened(data: Any, specs: Mapping[str, ColumnSpec] | None = None) -> Table | Frame:
+def open_table(data: Any, specs: Mapping[str, ColumnSpec] | None = None) -> Table | Frame:
     """Open a file or wrap a dataframe, and say what was said of its columns; a Table stays as it is."""
     if isinstance(data, Table):
         return data
     frame = frames.read(data)
-    return frame if specs is None else frame.told(specs)
+    return frame if specs is None else frame.with_specs(specs)
 
 
-def encoded(source: Any, columns: Sequence[str] | None = None, specs: Mapping[str, ColumnSpec] | None = None) -> Table:
+def encode_table(
+    source: Any, columns: Sequence[str] | None = None, specs: Mapping[str, ColumnSpec] | None = None
+) -> Table:
     """Code the columns of a frame or file; a Table stays as it is, with all its columns."""
     return source if isinstance(source, Table) else Table.encode(source, columns, specs)
 
@@ -317,7 +321,7 @@ def merge_spellings_in(table: Table, names: Collection[str]) -> Table:
     return table if codes is table.codes else Table(tuple(columns), codes, table.counts)
 
 
-def _typed(column: Column) -> pl.Series:
+def _to_series(column: Column) -> pl.Series:
     if column.kind in ("ordered", "category"):
         return pl.Series(column.values.tolist(), dtype=pl.String)
     values = pl.Series(column.values)

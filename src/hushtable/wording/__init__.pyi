@@ -8,8 +8,8 @@ from .facts import (
 )
 from .translating import (
     LANGUAGES as LANGUAGES,
+    choose_language as choose_language,
     current_language as current_language,
-    preferred_language as preferred_language,
     set_language as set_language,
     translate as translate,
     use_language as use_language,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from hushtable.columns import escaped
+from hushtable.columns import escape_html
 from hushtable.wording.translating import translate
 
 CAREFUL: Final = "careful: "
@@ -32,13 +32,13 @@ class StatesFacts:
         return ()
 
     def _repr_html_(self) -> str:
-        items = "".join(f"<li>{escaped(translate(fact))}</li>" for fact in self.facts)
+        items = "".join(f"<li>{escape_html(translate(fact))}</li>" for fact in self.facts)
         return f"<b>{type(self).__name__}</b><ul>{items}</ul>{table_html(self._table())}"
 
 
 def table_html(rows: Iterable[Sequence[object]]) -> str:
     """Return rows as a table of HTML, the titles first; nothing where there are none."""
-    told = (f"<tr>{''.join(f'<td>{escaped(str(cell))}</td>' for cell in row)}</tr>" for row in rows)
+    told = (f"<tr>{''.join(f'<td>{escape_html(str(cell))}</td>' for cell in row)}</tr>" for row in rows)
     body = "".join(told)
     return f"<table>{body}</table>" if body else ""
 

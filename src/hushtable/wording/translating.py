@@ -22,25 +22,25 @@ from typing import Final, NamedTuple
 LANGUAGES: Final[Mapping[str, str]] = {"en": "English", "de": "Deutsch"}
 """What the program speaks, and how each language calls itself; all but English have a catalogue in ``data``."""
 
-_VARIABLE: Final = "HUSHTABLE_LANGUAGE"
-_AND: Final = {"de": "und"}
-_MORE: Final = {"de": "weitere"}
+_LANGUAGE_VARIABLE: Final = "HUSHTABLE_LANGUAGE"
+_AND_WORDS: Final = {"de": "und"}
+_MORE_WORDS: Final = {"de": "weitere"}
 _NUMBER: Final = re.compile(
     r"(?<![\w.,])-?(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+\.\d+|\d+(?=%))(?:e[-+]?\d+)?%?(?!\w|[.,]\d)"
 )
 # What stands in a place of a number: any, a share of a hundred too.
 _ONE_NUMBER: Final = r"-?\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?(?: ?%)?|-?inf|nan"
-_SWAPPED: Final = str.maketrans(",.", ".,")
+_SWAPPED_MARKS: Final = str.maketrans(",.", ".,")
 # What may stand before a sentence, and is no part of it: spaces, a mark of a list, of a remark, a warning.
-_BEFORE: Final = re.compile(r"(?P<lead>(?:\s|[#*-]+\s)*)(?:(?P<kind>careful|Hint): )?")
-_BETWEEN: Final = re.compile(r"(?<=[.;:!?])(\s+)(?=\S)")
+_SENTENCE_LEAD: Final = re.compile(r"(?P<lead>(?:\s|[#*-]+\s)*)(?:(?P<kind>careful|Hint): )?")
+_SENTENCE_END: Final = re.compile(r"(?<=[.;:!?])(\s+)(?=\S)")
 
 _chosen: ContextVar[str | None] = ContextVar("language", default=None)
 
 
 def current_language() -> str:
     """Return the language that was chosen, else that of the environment (``HUSHTABLE_LANGUAGE``), else English."""
-    chosen = _chosen.get() or os.environ.get(_VARIABLE, "")[:2].lower()
+    chosen = _chosen.get() or os.environ.get(_LANGUAGE_VARIABLE, "")[:2].lower()
     return chosen if chosen in LANGUAGES else "en"
 
 
@@ -59,7 +59,7 @@ def use_language(language: str) -> Iterator[None]:
         _chosen.reset(token)
 
 
-def preferred_language(accepted: str) -> str:
+def choose_language(accepted: str) -> str:
     """Return the first language of ``Accept-Language`` that is spoken, in the order in which they stand."""
     for part in accepted.split(","):
         language = part.partition(";")[0].strip().partition("-")[0].lower()
@@ -88,11 +88,11 @@ def translate(text: str, language: str | None = None) -> str:
     language = language or current_language()
     if language == "en" or not text:
         return text
-    return "\n".join(_translate_line(line, _catalogue(language)) for line in text.split("\n"))
+    return "\n".join(_translate_line(line, _read_catalogue(language)) for line in text.split("\n"))
 
 
 def _translate_line(line: str, catalogue: Catalogue) -> str:
-    begin = _BEFORE.match(line)
+    begin = _SENTENCE_LEAD.match(line)
     assert begin is not None
     lead, kind = begin["lead"], begin["kind"]
     body = line[begin.end() :].rstrip()
@@ -164,17 +164,17 @@ class Catalogue:
 
     def translate(self, text: str) -> str:
         """Return a sentence, or several; what is not known stays."""
-        return self._read(text).said
+        return self._translate_sentence(text).said
 
-    def _read(self, text: str) -> TranslatedText:
+    def _translate_sentence(self, text: str) -> TranslatedText:
         if text in self.fixed:
             return TranslatedText(self.fixed[text], count_letters(text))
         if not count_letters(text) or _NUMBER.fullmatch(text):
             return TranslatedText(_NUMBER.sub(_swap_marks, text), 0)
-        readings = [*self._read_forms(text), *self._read_parts(text)]
+        readings = [*self._translate_by_forms(text), *self._translate_by_sentences(text)]
         return max(readings, key=lambda each: each.n_known, default=TranslatedText(text, 0))
 
-    def _read_forms(self, text: str) -> Iterator[TranslatedText]:
+    def _translate_by_forms(self, text: str) -> Iterator[TranslatedText]:
         """Read a text by the first form that it has, and by the first one whose places hold no end of a sentence.
 
         Of those whose places do, one that begins with words of its own is tried, too: it is about the whole text.
@@ -183,38 +183,41 @@ class Catalogue:
         for form in self.forms:
             if not (text.startswith(form.begins) and text.endswith(form.ends)):
                 continue
-            found = _compiled(form.pattern).fullmatch(text)
+            found = _compile_pattern(form.pattern).fullmatch(text)
             if found is None:
                 continue
-            if not any(map(_BETWEEN.search, found.groups())):
-                yield self._fill(form, found)
+            if not any(map(_SENTENCE_END.search, found.groups())):
+                yield self._fill_form(form, found)
                 return
             if not tried or (form.begins and True not in tried):
-                yield self._fill(form, found)
+                yield self._fill_form(form, found)
                 tried.add(bool(form.begins))
 
-    def _read_parts(self, text: str) -> Iterator[TranslatedText]:
+    def _translate_by_sentences(self, text: str) -> Iterator[TranslatedText]:
         """Read a text sentence by sentence, and as a single one without the mark at its end."""
-        parts = _BETWEEN.split(text)
+        parts = _SENTENCE_END.split(text)
         if len(parts) > 1:
-            readings = [TranslatedText(part, 0) if place % 2 else self._read(part) for place, part in enumerate(parts)]
+            readings = [
+                TranslatedText(part, 0) if place % 2 else self._translate_sentence(part)
+                for place, part in enumerate(parts)
+            ]
             yield TranslatedText("".join(each.said for each in readings), sum(each.n_known for each in readings))
         if text[-1:] in (".", ";", ":"):
-            said, n_known = self._read(text[:-1])
+            said, n_known = self._translate_sentence(text[:-1])
             yield TranslatedText(said + text[-1], n_known)
 
-    def _fill(self, form: SentenceForm, found: re.Match[str]) -> TranslatedText:
+    def _fill_form(self, form: SentenceForm, found: re.Match[str]) -> TranslatedText:
         said, n_known = "", form.n_letters
         for literal, place, kind in form.said:
             told = "" if place is None else found[int(place) + 1]
             if kind == "t":
-                reading = self._read(told)
+                reading = self._translate_sentence(told)
                 n_known += reading.n_known
                 told = reading.said if reading.n_known else _NUMBER.sub(_swap_marks, told)
             elif kind == "l":
-                told = self._join(told)
+                told = self._translate_names(told)
             elif kind == "w":
-                told = self._join(", ".join(self._read_last(each) for each in told.split(", ")))
+                told = self._translate_names(", ".join(self._read_last(each) for each in told.split(", ")))
             elif kind == "n":
                 told = _NUMBER.sub(_swap_marks, told)
             said += literal + told
@@ -222,16 +225,16 @@ class Catalogue:
 
     def _read_last(self, words: str) -> str:
         """Translate words of a list, of which the last ones may be two."""
-        return " and ".join(self._read(each).said for each in words.split(" and "))
+        return " and ".join(self._translate_sentence(each).said for each in words.split(" and "))
 
-    def _join(self, names: str) -> str:
+    def _translate_names(self, names: str) -> str:
         """Say of a list that it ends, and how many more there are; names are data."""
         listed, has_end, last = names.rpartition(" and ")
         if not has_end:
             return names
         more = re.fullmatch(r"(\d[\d,]*) more", last)
-        end = f"{more[1].translate(_SWAPPED)} {_MORE[self.language]}" if more else last
-        return f"{listed} {_AND[self.language]} {end}"
+        end = f"{more[1].translate(_SWAPPED_MARKS)} {_MORE_WORDS[self.language]}" if more else last
+        return f"{listed} {_AND_WORDS[self.language]} {end}"
 
 
 def count_letters(text: str) -> int:
@@ -240,17 +243,17 @@ def count_letters(text: str) -> int:
 
 
 def _swap_marks(number: re.Match[str]) -> str:
-    return number[0].translate(_SWAPPED).replace("%", " %")
+    return number[0].translate(_SWAPPED_MARKS).replace("%", " %")
 
 
 @cache
-def _compiled(pattern: str) -> re.Pattern[str]:
+def _compile_pattern(pattern: str) -> re.Pattern[str]:
     # Of thousands of forms few are ever met: what they take to compile is longer than a command.
     return re.compile(pattern, re.DOTALL)
 
 
 @cache
-def _catalogue(language: str) -> Catalogue:
+def _read_catalogue(language: str) -> Catalogue:
     text = files("hushtable.wording").joinpath("data", f"{language}.tsv").read_text(encoding="utf-8")
     fixed, forms = {}, list[SentenceForm]()
     # What is code in every language stays as it is.

@@ -14,7 +14,7 @@ import numpy as np
 
 from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray
 from hushtable.claims.certificates.lattice import ReadColumns, complete_entries, describe_search, weights_in
-from hushtable.claims.certificates.prices import positions
+from hushtable.claims.certificates.prices import value_positions
 from hushtable.claims.certificates.record import Reading
 from hushtable.claims.grouping import count_values
 from hushtable.claims.verdict import Failure, Verdict
@@ -26,9 +26,9 @@ from hushtable.search import milp
 
 KIND: Final = "blocks"
 
-_ROUNDING: Final = 1e-6  # of the loss, or of one cell's cost
-_TOGETHER: Final = 2_000_000  # cells that are looked at in one step
-_MOST_LOOKED: Final = 2_000_000_000  # cells, until the search for blocks is given up
+_LOSS_TOLERANCE: Final = 1e-6  # of the loss, or of one cell's cost
+_CELLS_PER_STEP: Final = 2_000_000  # cells that are looked at in one step
+_MAX_CELLS_SEARCHED: Final = 2_000_000_000  # cells, until the search for blocks is given up
 _MOST_BLOCKS: Final = 400_000
 _INFEASIBLE: Final = 2  # as SciPy reports it
 
@@ -44,14 +44,16 @@ class _CandidateCosts:
 
     places: CountArray = field(repr=False)  # (n_rows,), leaves of a hierarchy in the order of its branches
     star: float
-    at: FloatArray | None = field(repr=False)  # (n_places,), of those of an ordered column, times the whole's cost
+    position_costs: FloatArray | None = field(
+        repr=False
+    )  # (n_places,), of those of an ordered column, times the whole's cost
     nodes: CountArray = field(repr=False)  # (n_levels, n_places), the node above each, levels of values apart
     least: FloatArray = field(repr=False)  # (n_levels, n_places), what the cheapest of a node and all above it costs
 
     def cost(self, low: CountArray, high: CountArray) -> FloatArray:
         """Return what cells cost."""
-        if self.at is not None:
-            known = self.at[high] - self.at[low]
+        if self.position_costs is not None:
+            known = self.position_costs[high] - self.position_costs[low]
         else:
             known = np.full(low.shape, self.star)
             for node, least in zip(self.nodes[::-1], self.least[::-1], strict=True):
@@ -69,7 +71,7 @@ def _cells_of(
         if column.is_ordered and loss != "minimal_distortion":
             scale = options.get("scale", "value")
             by_rank = (scale.get(column.name) if isinstance(scale, Mapping) else scale) == "rank"
-            at = unit * np.append(0.0, positions(column, by_rank=by_rank))
+            at = unit * np.append(0.0, value_positions(column, by_rank=by_rank))
         return _CandidateCosts(codes + 1, unit, at, nothing.astype(np.int64), nothing)
     n_values = column.n_values + int((codes < 0).any())
     order = np.lexsort(tuple(hierarchy.level_codes))
@@ -107,11 +109,11 @@ def check(data: Any, entries: Mapping[str, Any], reading: Reading) -> Verdict:
     Blocks of k-anonymity hold at most 2 k - 1 rows: parts of larger ones cost no more. The search is exponential in k.
     """
     with complete_entries():
-        read = ReadColumns.of(data, entries, reading)
+        read = ReadColumns.from_entries(data, entries, reading)
         if read.failures:
-            return reading.refused(read.failures, read.columns, read.frame.n_rows)
-        checked = _StatedBlocks.of(read, entries)
-        failures, unchecked = checked.judged()
+            return reading.verdict_of_failures(read.failures, read.columns, read.frame.n_rows)
+        checked = _StatedBlocks.from_entries(read, entries)
+        failures, unchecked = checked.judge()
     figures = {
         "value": checked.value,
         "bound": checked.bound,
@@ -142,7 +144,7 @@ class _StatedBlocks:
     unit: float
 
     @classmethod
-    def of(cls, read: ReadColumns, entries: Mapping[str, Any]) -> _StatedBlocks:
+    def from_entries(cls, read: ReadColumns, entries: Mapping[str, Any]) -> _StatedBlocks:
         if entries["person"] is not None or not read.models:
             raise InputError("a certificate of blocks with persons, or without models.", hint="none is made.")
         if read.frame.counts is not None:
@@ -158,12 +160,12 @@ class _StatedBlocks:
         for name, weight in zip(read.columns, weights, strict=True):
             column, of_rows = read.coded[name]
             is_tree = name in entries["hierarchies"]
-            hierarchy = read.hierarchy(name, of_rows, None, entries) if is_tree else None
+            hierarchy = read.build_hierarchy(name, of_rows, None, entries) if is_tree else None
             columns.append(
                 _cells_of(column, of_rows[order].astype(np.int64), hierarchy, loss, options, weight * factor)
             )
         held = {name: read.coded[name][1][order] for name in read.judged}
-        reference = read.reference(held, None, entries["hierarchies"])
+        reference = read.reference_stats(held, None, entries["hierarchies"])
         labels = np.array(entries["classes"], dtype=np.int64)
         prices = np.array([float(price) for price in entries["prices"]])
         if not np.isfinite([*prices, float(entries["value"]), float(entries["bound"])]).all():
@@ -188,7 +190,7 @@ class _StatedBlocks:
     @property
     def slack(self) -> float:
         """What rounding may come to."""
-        return _ROUNDING * max(self.unit, abs(self.value))
+        return _LOSS_TOLERANCE * max(self.unit, abs(self.value))
 
     @property
     def k(self) -> int:
@@ -199,12 +201,12 @@ class _StatedBlocks:
     def is_by_size(self) -> bool:
         return all(type(model) is KAnonymity for model in self.models)
 
-    def judged(self) -> tuple[list[Failure], dict[str, str]]:
+    def judge(self) -> tuple[list[Failure], dict[str, str]]:
         """Say what does not hold, and what could not be judged."""
         n = self.n_rows
         if not (n and self.stated == n == len(self.labels) == len(self.prices)):
             return [Failure(f"{_IS_INPUT}: it has another number of records")], {}
-        failures = [*self._of_release()]
+        failures = [*self._release_failures()]
         total = math.fsum(self.prices.tolist())
         rest = self.bound - total
         if rest <= self.slack and self._are_below_mates():
@@ -229,7 +231,7 @@ class _StatedBlocks:
             failures.append(Failure(f"{_IS_BEST}: a partition costs {total + least:g}"))
         return failures, {}
 
-    def _of_release(self) -> Iterator[Failure]:
+    def _release_failures(self) -> Iterator[Failure]:
         """Say whether the classes pass, and cost what is stated."""
         names, labels = np.unique(self.labels, return_inverse=True)
         members = [np.flatnonzero(labels == i) for i in range(len(names))]
@@ -259,10 +261,10 @@ class _StatedBlocks:
         if self.k == 1:
             return bool((self.prices <= self.slack).all())
         places = np.column_stack([cells.places for cells in self.columns])
-        step = max(1, _TOGETHER // self.n_rows)
+        step = max(1, _CELLS_PER_STEP // self.n_rows)
         for begin in range(0, self.n_rows, step):
             some = slice(begin, begin + step)
-            beside = _costs_beside(self.columns, places[some], places[some], places)
+            beside = _costs_with_others(self.columns, places[some], places[some], places)
             # A row is its own nearest.
             nearest = np.partition(beside, self.k - 1, axis=1)[:, self.k - 1]
             if (self.prices[some] > nearest + self.slack / self.n_rows).any():
@@ -270,7 +272,7 @@ class _StatedBlocks:
         return True
 
 
-def _costs_beside(
+def _costs_with_others(
     columns: Sequence[_CandidateCosts], low: CountArray, high: CountArray, others: CountArray
 ) -> FloatArray:
     """Return what a row of every box costs with each other row in it, shape (n_boxes, n_others)."""
@@ -300,27 +302,27 @@ class _BlockSearch:
         alone = np.arange(n)[:, None]
         open_ = [alone[begin : begin + self._step] for begin in range(0, n, self._step)]
         if self.k == 1:
-            self._keep(alone, -self.prices)
+            self._keep_blocks(alone, -self.prices)
         n_looked = 0
         while open_:
             members = open_.pop()
             n_looked += members.shape[0] * n
-            if n_looked > _MOST_LOOKED or len(self.blocks) > _MOST_BLOCKS:
+            if n_looked > _MAX_CELLS_SEARCHED or len(self.blocks) > _MOST_BLOCKS:
                 return None
             if members.shape[1] < self.most:
-                children = self._children(members)
+                children = self._add_row(members)
                 open_ += [children[begin : begin + self._step] for begin in range(0, len(children), self._step)]
         return self.blocks, self.reduced
 
     @property
     def _step(self) -> int:
-        return max(1, _TOGETHER // len(self.prices))
+        return max(1, _CELLS_PER_STEP // len(self.prices))
 
-    def _children(self, members: CountArray) -> CountArray:
+    def _add_row(self, members: CountArray) -> CountArray:
         """Return the beginnings with one row more that may lead to a block; keep those that are blocks."""
         m, n = members.shape[1], len(self.prices)
         places = self.places[members]
-        beside = _costs_beside(self.columns, places.min(axis=1), places.max(axis=1), self.places)
+        beside = _costs_with_others(self.columns, places.min(axis=1), places.max(axis=1), self.places)
         paid = self.prices[members].sum(axis=1)
         more = np.where(np.arange(n) > members[:, -1:], beside - self.prices, np.inf)
         room = min(self.most - m - 1, n)
@@ -332,10 +334,10 @@ class _BlockSearch:
         box, row = np.nonzero(own + to_come[:, None] <= self.above)
         children = np.column_stack([members[box], row])
         if m + 1 >= self.k:
-            self._keep(children, (m + 1) * beside[box, row] - paid[box] - self.prices[row])
+            self._keep_blocks(children, (m + 1) * beside[box, row] - paid[box] - self.prices[row])
         return children
 
-    def _keep(self, blocks: CountArray, reduced: FloatArray) -> None:
+    def _keep_blocks(self, blocks: CountArray, reduced: FloatArray) -> None:
         taken = np.flatnonzero(reduced <= self.above)
         self.blocks += map(tuple, self.order[blocks[taken]].tolist())
         self.reduced += reduced[taken].tolist()

@@ -12,10 +12,10 @@ import numpy as np
 
 from hushtable._types import TOLERANCE, BoolArray, CodeArray, CountArray, FloatArray
 from hushtable.claims.certificates.record import Reading, spec_in
-from hushtable.claims.grouping import count_values, ground, label_rows, tallied
+from hushtable.claims.grouping import build_ground, count_records, count_values, label_rows
 from hushtable.claims.verdict import Failure, Verdict
 from hushtable.columns import Column
-from hushtable.errors import InputError, listed
+from hushtable.errors import InputError, quote_names
 from hushtable.hierarchy import Hierarchy
 from hushtable.io import frames
 from hushtable.models import (
@@ -30,8 +30,8 @@ from hushtable.models import (
     PrivacyModel,
     RecursiveCLDiversity,
     TCloseness,
-    claimed,
     describe,
+    models_from_claim,
 )
 
 
@@ -50,7 +50,7 @@ class PublishedLadder:
         return len(self.texts) - 1
 
     @classmethod
-    def of(cls, hierarchy: Hierarchy, codes: CodeArray) -> PublishedLadder:
+    def from_codes(cls, hierarchy: Hierarchy, codes: CodeArray) -> PublishedLadder:
         """Look up what every row publishes."""
         top, known = hierarchy.n_levels - 1, codes >= 0
         shape = (top + 1, len(codes))
@@ -85,19 +85,19 @@ class CellCosts:
     weights: tuple[float, ...]
     leaves: tuple[float, ...]
 
-    def value(self, levels: Sequence[int], labels: CountArray, gone: BoolArray) -> float:
+    def node_loss(self, levels: Sequence[int], labels: CountArray, gone: BoolArray) -> float:
         """Return the loss of a node with some rows suppressed."""
         del labels
         pairs = zip(self.costs, self.stars, levels, strict=True)
-        return self._finish([np.where(gone, star, cost[level]) for cost, star, level in pairs])
+        return self._aggregate_cells([np.where(gone, star, cost[level]) for cost, star, level in pairs])
 
-    def bound(self, levels: Sequence[int], labels: CountArray, gone: BoolArray) -> float:
+    def lower_bound(self, levels: Sequence[int], labels: CountArray, gone: BoolArray) -> float:
         """Return what all nodes from one up lose at least at which these rows are suppressed."""
         del labels
         pairs = zip(self.costs, self.stars, levels, strict=True)
-        return self._finish([np.where(gone, star, cost[level:].min(axis=0)) for cost, star, level in pairs])
+        return self._aggregate_cells([np.where(gone, star, cost[level:].min(axis=0)) for cost, star, level in pairs])
 
-    def _finish(self, cells: Sequence[FloatArray]) -> float:
+    def _aggregate_cells(self, cells: Sequence[FloatArray]) -> float:
         sums = [float((cell * self.counts).sum()) for cell in cells]
         n = int(self.counts.sum())
         if self.name == "non_uniform_entropy":
@@ -105,7 +105,7 @@ class CellCosts:
         if self.name != "arx_loss":
             total = sum(self.weights)
             return sum(w * each / n for w, each in zip(self.weights, sums, strict=True)) / total if total else 0.0
-        factor, losses = _for_generalization(self.options), []
+        factor, losses = _generalization_factor(self.options), []
         for each, leaf in zip(sums, self.leaves, strict=True):
             room = n - factor * n * leaf
             losses.append(math.floor(1e10 * max(0.0, (each - factor * n * leaf) / room) + 1e-4) / 1e10 if room else 0.0)
@@ -125,18 +125,18 @@ class ClassCosts:
     most: int  # records that may be suppressed
     least: int  # records that every class holds
 
-    def value(self, levels: Sequence[int], labels: CountArray, gone: BoolArray) -> float:
+    def node_loss(self, levels: Sequence[int], labels: CountArray, gone: BoolArray) -> float:
         """Return the loss of a node with some rows suppressed."""
         del levels
-        sizes, n = self._sizes(labels, gone)
+        sizes, n = self._class_sizes(labels, gone)
         if self.is_squared:
             return float(sum(size * size for size in sizes) + (n - sum(sizes)) * n)
         return sum(sizes) / len(sizes) if sizes else math.inf
 
-    def bound(self, levels: Sequence[int], labels: CountArray, gone: BoolArray) -> float:
+    def lower_bound(self, levels: Sequence[int], labels: CountArray, gone: BoolArray) -> float:
         """Return what all nodes from one up lose at least at which these rows are suppressed."""
         del levels
-        sizes, n = self._sizes(labels, gone)
+        sizes, n = self._class_sizes(labels, gone)
         if self.is_squared:
             return float(sum(size * max(size, self.least) for size in sizes) + (n - sum(sizes)) * n)
         left = first = max(1, min(sum(sizes), n - self.most))
@@ -146,7 +146,7 @@ class ClassCosts:
             shared, left = shared + taken / max(size, self.least), left - taken
         return first / shared if shared else math.inf
 
-    def _sizes(self, labels: CountArray, gone: BoolArray) -> tuple[list[int], int]:
+    def _class_sizes(self, labels: CountArray, gone: BoolArray) -> tuple[list[int], int]:
         sizes = np.bincount(labels[~gone], weights=self.counts[~gone]).astype(np.int64)
         return sizes[sizes > 0].tolist(), int(self.counts.sum())
 
@@ -170,7 +170,7 @@ def costs_of(
     stars = [ones] * len(columns)
     for j, ladder in enumerate(ladders):
         if name == "arx_loss":
-            costs.append(ladder.shares * _for_generalization(options))
+            costs.append(ladder.shares * _generalization_factor(options))
         elif name == "ncp":
             is_missing = (codes[j] < 0) & (np.arange(ladder.top + 1) < ladder.top)[:, None]
             costs.append(np.where((ladder.levels == 0) | is_missing, 0.0, ladder.shares))
@@ -194,7 +194,7 @@ def weights_in(options: Mapping[str, Any], columns: Sequence[str]) -> tuple[floa
     return weights
 
 
-def _for_generalization(options: Mapping[str, Any]) -> float:
+def _generalization_factor(options: Mapping[str, Any]) -> float:
     return min(1.0, 2 - 2 * float(options.get("gs_factor", 0.5)))
 
 
@@ -203,8 +203,8 @@ def _frequencies(codes: CodeArray | CountArray, counts: CountArray) -> FloatArra
     return np.asarray(np.bincount(codes, weights=counts)[codes])
 
 
-_ROUNDING: Final = 1e-9  # of a loss, or of a sum of excesses
-_TOGETHER: Final = 2_000_000  # pairs of intervals that are compared at once
+_LOSS_TOLERANCE: Final = 1e-9  # of a loss, or of a sum of excesses
+_PAIRS_PER_STEP: Final = 2_000_000  # pairs of intervals that are compared at once
 
 _IS_BEST: Final = "no node of the lattice loses less"
 _IS_RELEASE: Final = "the node is as stated"
@@ -217,11 +217,11 @@ Vector = tuple[int, ...]
 def check(data: Any, entries: Mapping[str, Any], reading: Reading) -> Verdict:
     """Check that a node of the lattice is feasible and that none loses less."""
     with complete_entries():
-        read = ReadColumns.of(data, entries, reading)
+        read = ReadColumns.from_entries(data, entries, reading)
         if read.failures:
-            return reading.refused(read.failures, read.columns, read.frame.n_rows)
-        checked = _Checked.of(read, entries)
-        failures = tuple(checked.failures())
+            return reading.verdict_of_failures(read.failures, read.columns, read.frame.n_rows)
+        checked = _Checked.from_entries(read, entries)
+        failures = tuple(checked.find_failures())
     figures = {
         "value": checked.value,
         "n_intervals": len(checked.leaves),
@@ -270,8 +270,8 @@ def complete_entries() -> Iterator[None]:
 def describe_search(figures: Mapping[str, Any], suppression: str) -> str:
     """Say what is best of which: nothing of it follows from the input."""
     read = ", ".join(f"{name!r} as {kind}" for name, kind in figures["readings"].items())
-    models, own = ", ".join(map(describe, claimed(figures["models"]))), figures["hierarchies_of_certificate"]
-    along = f", along the certificate's hierarchies of {listed(own)}" if own else ""
+    models, own = ", ".join(map(describe, models_from_claim(figures["models"]))), figures["hierarchies_of_certificate"]
+    along = f", along the certificate's hierarchies of {quote_names(own)}" if own else ""
     (loss,) = figures["loss"]
     return f"by {loss} under {models}, {suppression} suppressed{along}, reading {read}"
 
@@ -290,37 +290,37 @@ class ReadColumns:
     failures: tuple[Failure, ...]
 
     @classmethod
-    def of(cls, data: Any, entries: Mapping[str, Any], reading: Reading) -> ReadColumns:
+    def from_entries(cls, data: Any, entries: Mapping[str, Any], reading: Reading) -> ReadColumns:
         """Read the columns that the entries name, and say which of them the certificate reads otherwise."""
         columns = tuple(entries["columns"])
-        models = claimed(entries["models"])
+        models = models_from_claim(entries["models"])
         person = entries["person"]
         sensitive = tuple(dict.fromkeys(name for model in models for name in model.needs.sensitive))
         judged = (*sensitive, *(() if person is None else (person,)))
-        frame = reading.frame(data, (*columns, *judged), person)
-        coded = reading.coded(frame, (*columns, *judged), sensitive)
+        frame = reading.open_input(data, (*columns, *judged), person)
+        coded = reading.encode_columns(frame, (*columns, *judged), sensitive)
         specs = {name: spec_in(spec) for name, spec in entries["specs"].items() if name != person}
-        failures = tuple(reading.differences(frame, coded, specs, sensitive))
-        readings = {name: reading.told_of(coded[name][0]) for name in (*columns, *sensitive)}
+        failures = tuple(reading.find_differences(frame, coded, specs, sensitive))
+        readings = {name: reading.describe_kind(coded[name][0]) for name in (*columns, *sensitive)}
         return cls(frame, columns, models, sensitive, judged, coded, readings, failures)
 
-    def reference(
+    def reference_stats(
         self, held: Mapping[str, CodeArray], counts: CountArray | None, hierarchies: Mapping[str, Any]
     ) -> ClassStats:
         """Return what models compare classes with: the sensitive values of all rows, and no class."""
         columns = {name: self.coded[name][0] for name in self.sensitive}
         return ClassStats(
             np.empty(0, dtype=np.int64),
-            totals={name: tallied(held[name] + 1, each.n_values + 1, counts) for name, each in columns.items()},
-            grounds={name: ground(each, hierarchies.get(name)) for name, each in columns.items()},
+            totals={name: count_records(held[name] + 1, each.n_values + 1, counts) for name, each in columns.items()},
+            grounds={name: build_ground(each, hierarchies.get(name)) for name, each in columns.items()},
         )
 
-    def hierarchy(
+    def build_hierarchy(
         self, name: str, codes: CodeArray, counts: CountArray | None, entries: Mapping[str, Any]
     ) -> Hierarchy:
         """Return the hierarchy of a column, whose rows have these codes."""
         column = self.coded[name][0]
-        totals = tallied(codes + 1, column.n_values + 1, counts)
+        totals = count_records(codes + 1, column.n_values + 1, counts)
         return Hierarchy.build(entries["hierarchies"][name], column, totals[1:], unknown=entries["unknown"])
 
 
@@ -337,21 +337,21 @@ class _Checked:
     models: tuple[PrivacyModel, ...]
     costs: CellCosts | ClassCosts = field(repr=False)
     leaves: tuple[_CheckedLeaf, ...] = field(repr=False)
-    seen: dict[Vector, _NodeClasses] = field(default_factory=dict, repr=False)
+    node_classes: dict[Vector, _NodeClasses] = field(default_factory=dict, repr=False)
 
     @classmethod
-    def of(cls, read: ReadColumns, entries: Mapping[str, Any]) -> _Checked:
+    def from_entries(cls, read: ReadColumns, entries: Mapping[str, Any]) -> _Checked:
         columns, judged = read.columns, read.judged
         codes = np.array([read.coded[name][1] for name in (*columns, *judged)])
         labels, first = label_rows(codes)
-        counts = tallied(labels, len(first), read.frame.counts)
+        counts = count_records(labels, len(first), read.frame.counts)
         rows = codes[:, first]
         ladders = [
-            PublishedLadder.of(read.hierarchy(name, rows[j], counts, entries), rows[j])
+            PublishedLadder.from_codes(read.build_hierarchy(name, rows[j], counts, entries), rows[j])
             for j, name in enumerate(columns)
         ]
         held = {name: rows[len(columns) + i] for i, name in enumerate(judged)}
-        reference = read.reference(held, counts, entries["hierarchies"])
+        reference = read.reference_stats(held, counts, entries["hierarchies"])
         least = max([1, *(model.min_size for model in read.models)])
         most = int(entries["most_suppressed"])
         costs = costs_of(entries["loss"], columns, ladders, rows[: len(columns)], counts, most, least)
@@ -382,7 +382,7 @@ class _Checked:
     def person(self) -> str | None:
         return None if self.entries["person"] is None else str(self.entries["person"])
 
-    def failures(self) -> Iterator[Failure]:
+    def find_failures(self) -> Iterator[Failure]:
         """Say what does not hold; what follows from it is not looked at."""
         limit = float(self.entries["suppression_limit"])
         stated = (tuple(self.entries["n_levels"]), int(self.entries["n_records"]), self.most)
@@ -396,45 +396,45 @@ class _Checked:
         if len(levels) != len(self.heights) or not self._holds_within((0,) * len(levels), levels):
             yield Failure(f"{_IS_RELEASE}: it is none of the lattice")
             return
-        node = self.node(levels)
+        node = self.judge_node(levels)
         n_failing = int(self.counts[node.failing].sum())
-        reached = self.costs.value(levels, node.labels, node.failing)
+        reached = self.costs.node_loss(levels, node.labels, node.failing)
         if not node.is_feasible or n_failing != int(self.entries["n_suppressed"]):
             yield Failure(f"{_IS_RELEASE}: {n_failing} records fail there")
-        if not math.isclose(reached, self.value, rel_tol=_ROUNDING, abs_tol=_ROUNDING):
+        if not math.isclose(reached, self.value, rel_tol=_LOSS_TOLERANCE, abs_tol=_LOSS_TOLERANCE):
             yield Failure(f"{_IS_RELEASE}: it loses {reached!r}")
         n_open = sum(not self._is_closed(leaf) for leaf in self.leaves)
         if n_open:
             yield Failure(f"{_IS_BEST}: {n_open} of {len(self.leaves)} intervals are not shown to hold nothing better")
 
-    def node(self, levels: Vector) -> _NodeClasses:
+    def judge_node(self, levels: Vector) -> _NodeClasses:
         """Group the rows by what they publish, and judge the classes."""
-        if levels not in self.seen:
+        if levels not in self.node_classes:
             texts = np.array([ladder.texts[level] for ladder, level in zip(self.ladders, levels, strict=True)])
             labels, first = label_rows(texts)
-            stats = self._stats(labels, len(first))
-            closed = _closed(self.models, self.reference, by_person=self.person is not None)
-            tagged = _fails(closed, stats)
-            failing = tagged | _fails(self.models, stats)
+            stats = self._class_stats(labels, len(first))
+            closed = _monotone_models(self.models, self.reference, by_person=self.person is not None)
+            tagged = _failing_classes(closed, stats)
+            failing = tagged | _failing_classes(self.models, stats)
             n_tagged, n_failing = (int(stats.sizes[classes].sum()) for classes in (tagged, failing))
             if self.most:
-                is_hopeless = n_tagged > self.most or (self.person is None and self._exceeds(stats))
+                is_hopeless = n_tagged > self.most or (self.person is None and self._exceeds_bound(stats))
             else:
                 # A union of classes that pass passes, so that one of the parts of a class that fails does too.
                 is_hopeless = n_failing > 0 and (n_tagged > 0 or all(m.monotone_coarsening for m in self.models))
             is_feasible = n_failing <= self.most and not failing.all()
-            self.seen[levels] = _NodeClasses(
+            self.node_classes[levels] = _NodeClasses(
                 labels, failing[labels], tagged[labels], n_tagged, is_hopeless, is_feasible
             )
-        return self.seen[levels]
+        return self.node_classes[levels]
 
-    def _stats(self, labels: CountArray, n_classes: int) -> ClassStats:
+    def _class_stats(self, labels: CountArray, n_classes: int) -> ClassStats:
         sizes = np.bincount(labels, weights=self.counts, minlength=n_classes).astype(np.int64)
         held = {name: count_values(labels, codes, n_classes, self.counts) for name, codes in self.held.items()}
         persons = None if self.person is None else held[self.person].n_distinct()
         return ClassStats(sizes, held, self.reference.totals, grounds=self.reference.grounds, persons=persons)
 
-    def _exceeds(self, stats: ClassStats) -> bool:
+    def _exceeds_bound(self, stats: ClassStats) -> bool:
         """Tell whether classes exceed a convex bound by more than the records account for that may be suppressed."""
         for model in self.models:
             for name in model.needs.sensitive:
@@ -447,7 +447,7 @@ class _Checked:
                 single = ClassStats(ones, {name: alone}, self.reference.totals, grounds=self.reference.grounds)
                 highest = _excess(model, single)
                 assert highest is not None
-                if excess.sum() > self.most * highest.max(initial=0.0) + _ROUNDING * self.n_records:
+                if excess.sum() > self.most * highest.max(initial=0.0) + _LOSS_TOLERANCE * self.n_records:
                     return True
         return False
 
@@ -457,24 +457,28 @@ class _Checked:
             if leaf.n_failing:
                 return False
             if leaf.reason == "node" and leaf.low == leaf.high:
-                node = self.node(leaf.low)
-                return not node.is_feasible or self._is_enough(self.costs.value(leaf.low, node.labels, node.failing))
+                node = self.judge_node(leaf.low)
+                return not node.is_feasible or self._is_enough(
+                    self.costs.node_loss(leaf.low, node.labels, node.failing)
+                )
             nobody = np.zeros(len(self.counts), dtype=bool)
-            return leaf.reason == "loss" and self._is_enough(self.costs.bound(leaf.low, self._labels(leaf.low), nobody))
-        node = self.node(leaf.witness)
+            return leaf.reason == "loss" and self._is_enough(
+                self.costs.lower_bound(leaf.low, self._class_labels(leaf.low), nobody)
+            )
+        node = self.judge_node(leaf.witness)
         if node.n_tagged != leaf.n_failing or any(w < h for w, h in zip(leaf.witness, leaf.high, strict=True)):
             return False
         if leaf.reason == "infeasible":
             return node.is_hopeless
-        bound = self.costs.bound(leaf.low, self._labels(leaf.low), node.tagged)
+        bound = self.costs.lower_bound(leaf.low, self._class_labels(leaf.low), node.tagged)
         return leaf.reason == "failing" and self._is_enough(bound)
 
-    def _labels(self, levels: Vector) -> CountArray:
+    def _class_labels(self, levels: Vector) -> CountArray:
         """Return the classes of a node, where the loss asks for them."""
-        return self.node(levels).labels if isinstance(self.costs, ClassCosts) else np.empty(0, dtype=np.int64)
+        return self.judge_node(levels).labels if isinstance(self.costs, ClassCosts) else np.empty(0, dtype=np.int64)
 
     def _is_enough(self, bound: float) -> bool:
-        return bound >= self.value - _ROUNDING * max(1.0, abs(self.value))
+        return bound >= self.value - _LOSS_TOLERANCE * max(1.0, abs(self.value))
 
     def _holds_within(self, low: Sequence[int], high: Sequence[int]) -> bool:
         ends = zip(low, high, self.heights, strict=True)
@@ -493,7 +497,7 @@ class _Checked:
         if sum(volumes) != math.prod(self.heights):
             return False
         low, high = (np.array([getattr(leaf, end) for leaf in self.leaves], dtype=np.int16) for end in ("low", "high"))
-        step = max(1, _TOGETHER // max(1, len(low)))
+        step = max(1, _PAIRS_PER_STEP // max(1, len(low)))
         for begin in range(0, len(low), step):
             meets = np.ones((min(step, len(low) - begin), len(low)), dtype=bool)
             for j in range(width):
@@ -504,14 +508,14 @@ class _Checked:
         return True
 
 
-def _fails(models: Sequence[PrivacyModel], stats: ClassStats) -> BoolArray:
+def _failing_classes(models: Sequence[PrivacyModel], stats: ClassStats) -> BoolArray:
     fails = np.zeros(len(stats.sizes), dtype=bool)
     for model in models:
         fails |= ~model.passes(stats)
     return fails
 
 
-def _closed(models: Sequence[PrivacyModel], reference: ClassStats, *, by_person: bool) -> list[PrivacyModel]:
+def _monotone_models(models: Sequence[PrivacyModel], reference: ClassStats, *, by_person: bool) -> list[PrivacyModel]:
     """Return what every class satisfies that passes, and every class that holds such a one."""
     closed: list[PrivacyModel] = []
     for model in models:
@@ -534,9 +538,9 @@ def _closed(models: Sequence[PrivacyModel], reference: ClassStats, *, by_person:
 def _excess(model: PrivacyModel, stats: ClassStats) -> Any:
     """Return by how much every class exceeds a convex bound that follows from a model, in all its records."""
     if isinstance(model, EntropyLDiversity):
-        known = stats.histograms[model.sensitive].known()
+        known = stats.histograms[model.sensitive].without_missing()
         lacking = math.log(model.l) - np.log(np.maximum(1.0, model.measure(stats)))
-        return known.summed(known.counts) * np.maximum(0.0, lacking - TOLERANCE)
+        return known.sum_by_class(known.counts) * np.maximum(0.0, lacking - TOLERANCE)
     bounds: tuple[PrivacyModel, float]
     if isinstance(model, TCloseness):
         bounds = (model, model.t)

@@ -19,9 +19,9 @@ from hushtable.claims.verdict import Failure, Verdict
 from hushtable.columns import Column, ColumnSpec
 from hushtable.errors import InputError, check_columns, check_whole
 
-_BLOCK: Final = 128  # rows compared with all others at once
-_MOST_NODES: Final = 20_000  # of the search from one row
-_THRESHOLDS: Final = 32
+_ROWS_PER_BLOCK: Final = 128  # rows compared with all others at once
+_MAX_NODES_PER_ROW: Final = 20_000  # of the search from one row
+_MAX_THRESHOLDS: Final = 32
 
 CellArray = NDArray[Any]
 
@@ -57,7 +57,7 @@ class SpreadRows:
         for name, value in made.items():
             object.__setattr__(self, name, value)
 
-    def apart(self, rows: CountArray, others: CountArray) -> FloatArray:
+    def pair_shares(self, rows: CountArray, others: CountArray) -> FloatArray:
         """Return the summed share of a class of two, for some rows and some others."""
         total = np.full((len(rows), len(others)), 2.0 * self.unit.sum())
         for column, at in zip(self.ordered.T, self.at, strict=True):
@@ -75,41 +75,41 @@ class SpreadRows:
         found[np.arange(len(rows))[:, None], self.flags[rows]] = 1.0
         return found
 
-    def width(self, low: CellArray, high: CellArray) -> FloatArray:
+    def span_shares(self, low: CellArray, high: CellArray) -> FloatArray:
         """Return the shares of ordered columns between codes; the missing one takes the whole column with it."""
         at = [each[high[..., j]] - each[low[..., j]] for j, each in enumerate(self.at)]
         apart = np.stack(at, axis=-1) if at else np.zeros(low.shape)
         return np.asarray(np.where(low == high, 0.0, np.where(low == 0, 1.0, apart)))
 
-    def sets(self, n_held: CellArray) -> FloatArray:
+    def set_share(self, n_held: CellArray) -> FloatArray:
         """Return the summed share of the other columns where they hold so many values each."""
         return np.asarray((n_held > 1) * n_held @ self.unit)
 
 
-def dear_pairs(spread: SpreadRows, prices: FloatArray) -> float:
+def max_pair_excess(spread: SpreadRows, prices: FloatArray) -> float:
     """Return by how much the prices of two records exceed what they cost together, at most."""
     worst = float(np.max(prices[spread.counts > 1], initial=-np.inf))
     rows = np.argsort(-prices, kind="stable")
-    for begin in range(0, len(rows), _BLOCK):
-        some, others = rows[begin : begin + _BLOCK], rows[begin:]
-        exceeds = prices[some][:, None] + prices[others] - 2 * spread.apart(some, others)
+    for begin in range(0, len(rows), _ROWS_PER_BLOCK):
+        some, others = rows[begin : begin + _ROWS_PER_BLOCK], rows[begin:]
+        exceeds = prices[some][:, None] + prices[others] - 2 * spread.pair_shares(some, others)
         exceeds[np.arange(len(some)), np.arange(len(some))] = -np.inf
         worst = max(worst, float(exceeds.max()))
     return worst
 
 
-def dear_class(spread: SpreadRows, prices: FloatArray, k: int) -> tuple[float, int]:
+def find_class_excess(spread: SpreadRows, prices: FloatArray, k: int) -> tuple[float, int]:
     """Return by how much a class costs less than its prices, where one is found, and how many searches had no end."""
     order = np.argsort(prices, kind="stable")
     is_dear = (prices[order] > TOLERANCE) & (spread.counts[order] < k)
     n_open = 0
-    for begin in range(0, len(order), _BLOCK):
-        places = begin + np.flatnonzero(is_dear[begin : begin + _BLOCK])
-        others = order[: begin + _BLOCK]
-        apart = spread.apart(order[places], others)
+    for begin in range(0, len(order), _ROWS_PER_BLOCK):
+        places = begin + np.flatnonzero(is_dear[begin : begin + _ROWS_PER_BLOCK])
+        others = order[: begin + _ROWS_PER_BLOCK]
+        apart = spread.pair_shares(order[places], others)
         is_near = (apart < prices[order[places]][:, None] + TOLERANCE) & (np.arange(len(others)) <= places[:, None])
         for row, near in zip(order[places].tolist(), is_near, strict=True):
-            worst, is_settled = _from_row(spread, prices, k, row, others[near])
+            worst, is_settled = _search_from_row(spread, prices, k, row, others[near])
             if worst > TOLERANCE:
                 return worst, n_open
             n_open += not is_settled
@@ -134,50 +134,52 @@ def _box_of(spread: SpreadRows, members: CountArray, rows: CountArray) -> _Box:
     return _Box(codes.min(axis=0), codes.max(axis=0), held, n_held, rows)
 
 
-def _from_row(spread: SpreadRows, prices: FloatArray, k: int, row: int, near: CountArray) -> tuple[float, bool]:
+def _search_from_row(spread: SpreadRows, prices: FloatArray, k: int, row: int, near: CountArray) -> tuple[float, bool]:
     """Look for a class with a row and some of the rows near it that costs less than its prices."""
     counts = spread.counts.copy()
     counts[row] -= 1
     near = near[counts[near] > 0]
     near = near[np.argsort(-prices[near], kind="stable")]
     boxes = [_box_of(spread, np.array([row]), near)]
-    for _ in range(_MOST_NODES):
+    for _ in range(_MAX_NODES_PER_ROW):
         if not boxes:
             return -np.inf, True
         box = boxes.pop()
         if counts[box.rows].sum() < k - 1:
             continue
-        shares = _shares(spread, box)
-        bound, taken = _bound(prices[box.rows], counts[box.rows], shares, float(prices[row]), k)
+        shares = _box_shares(spread, box)
+        bound, taken = _bound_excess(prices[box.rows], counts[box.rows], shares, float(prices[row]), k)
         if bound <= TOLERANCE:
             continue
         members, taken = box.rows[taken > 0], taken[taken > 0]
         # What every member pays is the share of the members' own box.
         tight = _box_of(spread, np.append(members, row), near[:0])
-        share = float(spread.width(tight.low, tight.high).sum() + spread.sets(tight.n_held))
+        share = float(spread.span_shares(tight.low, tight.high).sum() + spread.set_share(tight.n_held))
         value = prices[row] + taken @ prices[members] - (1 + taken.sum()) * share
         if value > TOLERANCE:
             return float(value), True
-        boxes += _parts(spread, box, tight, members)
+        boxes += _split_box(spread, box, tight, members)
     return -np.inf, not boxes
 
 
-def _shares(spread: SpreadRows, box: _Box) -> FloatArray:
+def _box_shares(spread: SpreadRows, box: _Box) -> FloatArray:
     """Return the share of what a box holds at least, with each row that it may hold."""
     codes = spread.ordered[box.rows]
-    width = spread.width(np.minimum(codes, box.low), np.maximum(codes, box.high)).sum(axis=1)
-    return np.asarray(width + spread.sets(box.n_held + ~box.held[spread.flags[box.rows]]))
+    width = spread.span_shares(np.minimum(codes, box.low), np.maximum(codes, box.high)).sum(axis=1)
+    return np.asarray(width + spread.set_share(box.n_held + ~box.held[spread.flags[box.rows]]))
 
 
-def _bound(prices: FloatArray, counts: CountArray, shares: FloatArray, own: float, k: int) -> tuple[float, CountArray]:
+def _bound_excess(
+    prices: FloatArray, counts: CountArray, shares: FloatArray, own: float, k: int
+) -> tuple[float, CountArray]:
     """Return what no class of a row and some others exceeds its cost by, and how many records of each would make it.
 
     A class whose farthest member lies between two thresholds holds rows up to the upper one, each of which pays the
     lower one: the best k - 1, and all that have a higher price than that. Rows come by falling price.
     """
     steps = np.unique(shares)
-    if len(steps) > _THRESHOLDS:
-        steps = steps[np.linspace(0, len(steps) - 1, _THRESHOLDS).astype(int)]
+    if len(steps) > _MAX_THRESHOLDS:
+        steps = steps[np.linspace(0, len(steps) - 1, _MAX_THRESHOLDS).astype(int)]
     ends = np.append(steps[1:], np.inf)
     # The last step, and every one where all are looked at, holds what is at it and no more.
     may_hold = (shares < ends[:, None]) * counts
@@ -191,16 +193,16 @@ def _bound(prices: FloatArray, counts: CountArray, shares: FloatArray, own: floa
     return float(value[best]), taken[best]
 
 
-def _parts(spread: SpreadRows, box: _Box, tight: _Box, members: CountArray) -> list[_Box]:
+def _split_box(spread: SpreadRows, box: _Box, tight: _Box, members: CountArray) -> list[_Box]:
     """Return the classes of a box that reach as far as the members in the farthest direction, and the rest."""
-    width = spread.width(box.low, box.high)
+    width = spread.span_shares(box.low, box.high)
     low, high = np.minimum(box.low, tight.low), np.maximum(box.high, tight.high)
     new = spread.flags[members]
     often = np.bincount(new[~box.held[new]], minlength=len(box.held))
     grown = np.concatenate(
         [
-            spread.width(low, box.high) - width,
-            spread.width(box.low, high) - width,
+            spread.span_shares(low, box.high) - width,
+            spread.span_shares(box.low, high) - width,
             np.where(tight.n_held > box.n_held, np.where(box.n_held == 1, 2.0, 1.0) * spread.unit, 0.0),
         ]
     )
@@ -225,10 +227,10 @@ KIND: Final = "prices"
 _FORM: Final = 1
 
 
-def certify(columns: Sequence[Column], k: int, counts: Sequence[int], prices: Sequence[float]) -> Certificate:
+def build_certificate(columns: Sequence[Column], k: int, counts: Sequence[int], prices: Sequence[float]) -> Certificate:
     """Write prices as others can check them: of the distinct rows, as they come in the data."""
     specs = {column.name: asdict(ColumnSpec(column.kind, column.spec.order)) for column in columns}
-    return Certificate.of(
+    return Certificate.from_entries(
         {
             "kind": KIND,
             "form": _FORM,
@@ -260,13 +262,13 @@ class _Entries:
         """The floor: the mean price over records and columns."""
         return self.sum / self.n_records / len(self.columns)
 
-    def ranked_otherwise(self, reading: Reading) -> list[Failure]:
+    def find_rank_differences(self, reading: Reading) -> list[Failure]:
         """Say which columns are placed by rank here and by value there."""
         other = sorted({*self.by_rank} ^ {*reading.by_rank})
         return [Failure(f"{AS_READ}: {name!r} goes by rank in one of the two alone; say by_rank=") for name in other]
 
     @classmethod
-    def read(cls, entries: Mapping[str, Any]) -> _Entries:
+    def from_dict(cls, entries: Mapping[str, Any]) -> _Entries:
         try:
             found = cls(
                 k=entries["k"],
@@ -294,13 +296,13 @@ def check(data: Any, entries: Mapping[str, Any], reading: Reading) -> Verdict:
 
     For k = 2 all pairs are compared: more cost at least half of what their pairs do. Else branch and bound: minutes.
     """
-    certificate = _Entries.read(entries)
-    frame = reading.frame(data, certificate.columns)
+    certificate = _Entries.from_dict(entries)
+    frame = reading.open_input(data, certificate.columns)
     check_columns(tuple(reading.by_rank), certificate.columns, "by_rank")
-    coded = reading.coded(frame, certificate.columns)
-    failures = [*reading.differences(frame, coded, certificate.specs), *certificate.ranked_otherwise(reading)]
+    coded = reading.encode_columns(frame, certificate.columns)
+    failures = [*reading.find_differences(frame, coded, certificate.specs), *certificate.find_rank_differences(reading)]
     if failures:
-        return reading.refused(failures, certificate.columns, frame.n_rows)
+        return reading.verdict_of_failures(failures, certificate.columns, frame.n_rows)
     columns, codes = zip(*(coded[name] for name in certificate.columns), strict=True)
     shifted = np.column_stack(codes).astype(np.int64) + 1
     rows, first, counts = np.unique(shifted, axis=0, return_index=True, return_counts=True)
@@ -315,15 +317,15 @@ def check(data: Any, entries: Mapping[str, Any], reading: Reading) -> Verdict:
         rows[order],
         counts[order],
         tuple(
-            positions(column, by_rank=column.name in reading.by_rank) if column.is_ordered else None
+            value_positions(column, by_rank=column.name in reading.by_rank) if column.is_ordered else None
             for column in columns
         ),
     )
-    readings = {column.name: reading.told_of(column) for column in columns}
-    return _verdict(certificate, spread, frame.n_rows, readings)
+    readings = {column.name: reading.describe_kind(column) for column in columns}
+    return _judge_prices(certificate, spread, frame.n_rows, readings)
 
 
-def _verdict(certificate: _Entries, spread: SpreadRows, n_records: int, readings: Mapping[str, str]) -> Verdict:
+def _judge_prices(certificate: _Entries, spread: SpreadRows, n_records: int, readings: Mapping[str, str]) -> Verdict:
     k, prices = certificate.k, certificate.prices
     total = math.fsum((prices * spread.counts).tolist())
     condition = f"no class of {k} records or more costs less than its members' prices"
@@ -341,11 +343,11 @@ def _verdict(certificate: _Entries, spread: SpreadRows, n_records: int, readings
     if ((prices > TOLERANCE) & (spread.counts >= k)).any():
         failures.append(Failure(f"{condition}: rows of {k} records cost nothing and have a price"))
     elif k == 2:
-        worst = dear_pairs(spread, prices)
+        worst = max_pair_excess(spread, prices)
         if worst > TOLERANCE:
             failures.append(Failure(f"{condition}: a pair costs {worst:g} less"))
     else:
-        worst, n_open = dear_class(spread, prices, k)
+        worst, n_open = find_class_excess(spread, prices, k)
         if worst > TOLERANCE:
             failures.append(Failure(f"{condition}: a class costs {worst:g} less"))
         elif n_open:
@@ -360,7 +362,7 @@ def _verdict(certificate: _Entries, spread: SpreadRows, n_records: int, readings
     return Verdict((condition, floor), tuple(failures), certificate.columns, n_records, unchecked, figures)
 
 
-def positions(column: Column, *, by_rank: bool) -> FloatArray:
+def value_positions(column: Column, *, by_rank: bool) -> FloatArray:
     """Place the values of an ordered column on [0, 1]."""
     if column.n_values <= 1 or by_rank or not column.is_measured:
         return np.linspace(0.0, 1.0, max(1, column.n_values))

@@ -15,7 +15,7 @@ import numpy as np
 from hushtable._types import CodeArray
 from hushtable.claims.verdict import Failure, Verdict
 from hushtable.columns import Column, ColumnSpec, check_specs, encode, merge_spellings
-from hushtable.errors import ColumnError, InputError, check_columns, listed
+from hushtable.errors import ColumnError, InputError, check_columns, quote_names
 from hushtable.io import Frame, drafts, frames, is_many
 
 _DIGEST: Final = "sha256"
@@ -37,10 +37,10 @@ class Certificate:
     entries: Mapping[str, Any] = field(repr=False)
 
     @classmethod
-    def of(cls, entries: Mapping[str, Any]) -> Certificate:
+    def from_entries(cls, entries: Mapping[str, Any]) -> Certificate:
         """Make a certificate, with the digest of its entries."""
         plain = json.loads(json.dumps(entries))
-        return cls({**plain, _DIGEST: _digest(plain)})
+        return cls({**plain, _DIGEST: _hash_entries(plain)})
 
     @property
     def kind(self) -> str:
@@ -51,7 +51,7 @@ class Certificate:
     def is_whole(self) -> bool:
         """Whether no entry has changed since it was made, as far as a digest tells that anyone can make anew."""
         rest = {name: entry for name, entry in self.entries.items() if name != _DIGEST}
-        return self.entries.get(_DIGEST) == _digest(rest)
+        return self.entries.get(_DIGEST) == _hash_entries(rest)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the entries as plain values."""
@@ -86,7 +86,7 @@ class Certificate:
         """
         path = Path(path)
         drafts.check_outputs((path,), (), overwrite=overwrite)
-        with drafts.replacing(path, internal=(path,), overwrite=overwrite) as (draft,):
+        with drafts.replace_files(path, internal=(path,), overwrite=overwrite) as (draft,):
             draft.write_text(json.dumps(self.to_dict(), separators=(",", ":")) + "\n", encoding="utf-8")
 
     @classmethod
@@ -107,7 +107,7 @@ class Certificate:
         return cls.from_dict(entries)
 
 
-def _digest(entries: Mapping[str, Any]) -> str:
+def _hash_entries(entries: Mapping[str, Any]) -> str:
     try:
         text = json.dumps(dict(entries), sort_keys=True, separators=(",", ":"))
     except (TypeError, ValueError, RecursionError):
@@ -129,7 +129,7 @@ class Reading:
     def __post_init__(self) -> None:
         check_specs(self.specs)
 
-    def frame(self, data: Any, names: Sequence[str], person: str | None = None) -> Frame:
+    def open_input(self, data: Any, names: Sequence[str], person: str | None = None) -> Frame:
         """Open the input, a row a record; what is not held whole comes in the order of its cells, as in a release."""
         if isinstance(data, (str, os.PathLike)) and is_many(Path(data)):
             from hushtable.io import collapse, scan
@@ -137,21 +137,21 @@ class Reading:
             frame = collapse(scan(data), [*names, *([person] if person and person not in names else [])])
         else:
             frame = frames.read(data)
-        frame = frame.one_by_one()
+        frame = frame.with_row_per_record()
         check_columns(names, frame.columns, "columns of the certificate")
         check_columns(tuple(self.specs), frame.columns, "specs")
-        frame = frame.told(self.specs)
+        frame = frame.with_specs(self.specs)
         # Persons are told apart by their cells.
-        return frame if person is None else frame.told({person: ColumnSpec("category")})
+        return frame if person is None else frame.with_specs({person: ColumnSpec("category")})
 
-    def coded(
+    def encode_columns(
         self, frame: Frame, names: Sequence[str], typed: Collection[str] = ()
     ) -> dict[str, tuple[Column, CodeArray]]:
         """Code columns as the search did."""
         parted = [name for name in names if name in typed and frame.spec(name).separator is not None]
         if parted:
             raise InputError(
-                f"the certificate judges {listed(parted)}, whose cells are sets of items.",
+                f"the certificate judges {quote_names(parted)}, whose cells are sets of items.",
                 hint="no certificate is made of models that are asked item by item: verify the release.",
             )
         coded = {
@@ -160,7 +160,7 @@ class Reading:
         }
         return {name: merge_spellings(*pair) if name in typed else pair for name, pair in coded.items()}
 
-    def differences(
+    def find_differences(
         self,
         frame: Frame,
         coded: Mapping[str, tuple[Column, CodeArray]],
@@ -172,7 +172,9 @@ class Reading:
             if name not in specs:
                 continue
             try:
-                ((other, other_codes),) = self.coded(frame.told({name: specs[name]}), (name,), typed).values()
+                ((other, other_codes),) = self.encode_columns(
+                    frame.with_specs({name: specs[name]}), (name,), typed
+                ).values()
                 is_same = other.kind == column.kind and np.array_equal(other.values, column.values)
                 is_same = is_same and np.array_equal(other_codes, codes)
             except ColumnError:
@@ -180,15 +182,15 @@ class Reading:
             if not is_same:
                 kind = specs[name].kind or "other values"
                 yield Failure(
-                    f"{AS_READ}: it reads {name!r} as {kind}, the checker as {self.told_of(column)}; "
+                    f"{AS_READ}: it reads {name!r} as {kind}, the checker as {self.describe_kind(column)}; "
                     f"if the certificate is right, say so with specs="
                 )
 
-    def refused(self, failures: Sequence[Failure], columns: tuple[str, ...], n_records: int) -> Verdict:
+    def verdict_of_failures(self, failures: Sequence[Failure], columns: tuple[str, ...], n_records: int) -> Verdict:
         """Return the verdict on a certificate of other readings."""
         return Verdict((AS_READ,), tuple(failures), columns, n_records)
 
-    def told_of(self, column: Column) -> str:
+    def describe_kind(self, column: Column) -> str:
         """Say how a column is read."""
         return f"{column.kind}, by rank" if column.name in self.by_rank else column.kind
 

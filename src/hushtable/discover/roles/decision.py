@@ -19,7 +19,7 @@ from typing import Any, Final, Literal
 import numpy as np
 
 from hushtable._types import CodeArray, CountArray, FloatArray
-from hushtable.columns import Role, escaped
+from hushtable.columns import Role, escape_html
 from hushtable.discover.roles.evidence import Finding
 from hushtable.errors import InputError
 from hushtable.io import frames
@@ -171,13 +171,13 @@ class Roles:
             (each.name, each.role, f"{each.score:.2f}", each.knowable_by, f"{each.power:.1%}", each.reason)
             for each in self.columns
         )
-        return f"<p>{escaped(self.persons_reason)}</p>{table_html([titles, *rows])}"
+        return f"<p>{escape_html(self.persons_reason)}</p>{table_html([titles, *rows])}"
 
 
-_ALL_ORDERS: Final = 4  # columns of which every order is looked at
-_DRAWN: Final = 24
-_RECORDS_A_VALUE: Final = 5
-_FEWEST_RECORDS: Final = 30
+_MAX_COLUMNS_FOR_ALL_ORDERS: Final = 4  # columns of which every order is looked at
+_N_DRAWN_ORDERS: Final = 24
+_MIN_RECORDS_PER_VALUE: Final = 5
+_MIN_RECORDS: Final = 30
 
 
 def mean_gains(table: Table) -> FloatArray:
@@ -190,13 +190,13 @@ def mean_gains(table: Table) -> FloatArray:
     n_columns = len(table.names)
     by_name = sorted(range(n_columns), key=lambda place: table.names[place])
     gains = np.zeros(n_columns)
-    tried = orders(n_columns)
+    tried = column_orders(n_columns)
     for order in tried:
         labels, n_classes = np.zeros(table.n_rows, dtype=np.int32), min(1, table.n_rows)
         known = 0.0
         for place in order:
             column = by_name[place]
-            labels, n_classes = _refined(labels, n_classes, table, column)
+            labels, n_classes = _refine_labels(labels, n_classes, table, column)
             told = entropy(group.class_sizes(labels, table.counts, n_classes))
             gains[column] += told - known
             known = told
@@ -205,13 +205,13 @@ def mean_gains(table: Table) -> FloatArray:
     return gains / max(1, len(tried))
 
 
-def orders(n_columns: int) -> Sequence[tuple[int, ...]]:
+def column_orders(n_columns: int) -> Sequence[tuple[int, ...]]:
     """Return the orders of columns that `mean_gains` looks at."""
-    if n_columns <= _ALL_ORDERS:
+    if n_columns <= _MAX_COLUMNS_FOR_ALL_ORDERS:
         return list(itertools.permutations(range(n_columns)))
     draw = np.random.default_rng(0)
     found = []
-    for _ in range(max(1, _DRAWN // n_columns)):
+    for _ in range(max(1, _N_DRAWN_ORDERS // n_columns)):
         drawn = draw.permutation(n_columns).tolist()
         for line in (drawn, drawn[::-1]):
             found += [(*line[start:], *line[:start]) for start in range(n_columns)]
@@ -228,7 +228,7 @@ def entropy(sizes: CountArray) -> float:
     return float(np.log2(n_records) - (counts * different * np.log2(different)).sum() / n_records)
 
 
-def twins(table: Table, ranks: Iterable[tuple[float, str]]) -> Mapping[str, str]:
+def find_twins(table: Table, ranks: Iterable[tuple[float, str]]) -> Mapping[str, str]:
     """Return for every column that says the same as others, value for value, the one of them with the lowest rank.
 
     Only where values repeat (five records a value or more, 30 records at least): among nearly unique columns everything
@@ -238,8 +238,8 @@ def twins(table: Table, ranks: Iterable[tuple[float, str]]) -> Mapping[str, str]
     same: dict[str, str] = {}
     start = np.zeros(table.n_rows, dtype=np.int32)
     for _, name in sorted(ranks):
-        labels, n_classes = _refined(start, min(1, table.n_rows), table, table.index(name))
-        if n_classes < 2 or table.n_records < max(_FEWEST_RECORDS, _RECORDS_A_VALUE * n_classes):
+        labels, n_classes = _refine_labels(start, min(1, table.n_rows), table, table.index(name))
+        if n_classes < 2 or table.n_records < max(_MIN_RECORDS, _MIN_RECORDS_PER_VALUE * n_classes):
             continue
         # Labels are numbered by first appearance: one-to-one columns have the same ones.
         other = first.setdefault(labels.tobytes(), name)
@@ -248,17 +248,17 @@ def twins(table: Table, ranks: Iterable[tuple[float, str]]) -> Mapping[str, str]
     return same
 
 
-def _refined(labels: CodeArray, n_classes: int, table: Table, column: int) -> tuple[CodeArray, int]:
+def _refine_labels(labels: CodeArray, n_classes: int, table: Table, column: int) -> tuple[CodeArray, int]:
     out = np.empty_like(labels)
     n_values = table.columns[column].n_values
-    return out, group.refine(labels, n_classes, table.codes[column], n_values, out)
+    return out, group.refine_classes(labels, n_classes, table.codes[column], n_values, out)
 
 
-_KNOWABLE: Final = 0.5
-_DECIDED: Final = 0.45
-_ASKED: Final = 0.15
-_SMALL_POWER: Final = 0.02
-_MOST_ASKED: Final = 3  # one column in so many
+_MIN_KNOWABILITY: Final = 0.5
+_MIN_DECIDED_SCORE: Final = 0.45
+_MIN_ASKED_SCORE: Final = 0.15
+_MIN_POWER_SHARE: Final = 0.02
+_COLUMNS_PER_QUESTION: Final = 3  # one column in so many
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,34 +272,34 @@ class Decision:
     power: float
 
 
-def decide(found: Mapping[str, Finding], table: Table, n_columns: int) -> Mapping[str, Decision]:
+def decide_roles(found: Mapping[str, Finding], table: Table, n_columns: int) -> Mapping[str, Decision]:
     """Propose a role for every column of a table of persons that holds a value.
 
     At most a third of the `n_columns` of the table is asked about, those of the highest scores, but one in any case;
     free text always.
     """
-    same = twins(table, [(_rank(each), name) for name, each in found.items()])
-    shares, relative = _powers(table, found, same)
-    first = {name: _decision(each, shares[name], relative[name]) for name, each in found.items()}
+    same = find_twins(table, [(_twin_rank(each), name) for name, each in found.items()])
+    shares, relative = _measure_powers(table, found, same)
+    first = {name: _decide_role(each, shares[name], relative[name]) for name, each in found.items()}
     decisions = {
-        name: _beside_its_twin(each, found[name], first[same[name]], same[name]) if name in same else each
+        name: _with_twin(each, found[name], first[same[name]], same[name]) if name in same else each
         for name, each in first.items()
     }
     open_ones = [name for name, each in decisions.items() if each.role == "ask" and not found[name].is_prose]
     ranked = sorted(open_ones, key=lambda name: (-decisions[name].score, name))
-    for name in ranked[max(1, n_columns // _MOST_ASKED) :]:
+    for name in ranked[max(1, n_columns // _COLUMNS_PER_QUESTION) :]:
         reason = f"{decisions[name].reason}; not asked, as others come first"
         decisions[name] = replace(decisions[name], role="other", reason=reason)
     return decisions
 
 
-def _rank(found: Finding) -> float:
+def _twin_rank(found: Finding) -> float:
     """Order columns that say the same by how much is known of what they are about."""
     role = "other" if found.topic is None else found.topic.role
     return {"identifier": 0.0, "quasi-identifier": 1.0, "sensitive": 2.0, "other": 3.0}[role] - found.knowability / 2
 
 
-def _powers(
+def _measure_powers(
     table: Table, found: Mapping[str, Finding], same: Mapping[str, str]
 ) -> tuple[Mapping[str, float], Mapping[str, float]]:
     """Return the share of every column in what the knowable ones tell, and its mean gain over an average one's.
@@ -309,7 +309,7 @@ def _powers(
     knowable = sorted(
         name
         for name, each in found.items()
-        if not each.is_settled and each.knowability >= _KNOWABLE and each.cells.n_values > 1 and name not in same
+        if not each.is_settled and each.knowability >= _MIN_KNOWABILITY and each.cells.n_values > 1 and name not in same
     )
     gains = mean_gains(table.select(knowable))
     total = float(gains.sum()) or 1.0
@@ -324,23 +324,23 @@ def _powers(
     return shares, relative
 
 
-def _decision(found: Finding, share: float, relative: float) -> Decision:
+def _decide_role(found: Finding, share: float, relative: float) -> Decision:
     known_by = "unclear" if found.topic is None else found.topic.known_by
-    score = found.knowability * relative / (relative + _SMALL_POWER)
+    score = found.knowability * relative / (relative + _MIN_POWER_SHARE)
     if found.is_prose:
         return Decision("ask", found.reason, score, known_by, 0.0)
     if found.topic is not None and found.is_settled:
         return Decision(found.topic.role, found.reason, score, known_by, 0.0)
     # What others can know is never left out unasked: a column that tells few apart may single out one person.
-    is_in_doubt = score >= _ASKED or found.knowability >= _KNOWABLE
-    role: Proposal = "quasi-identifier" if score >= _DECIDED else "ask" if is_in_doubt else "other"
+    is_in_doubt = score >= _MIN_ASKED_SCORE or found.knowability >= _MIN_KNOWABILITY
+    role: Proposal = "quasi-identifier" if score >= _MIN_DECIDED_SCORE else "ask" if is_in_doubt else "other"
     if found.cells.n_values == 1 and not found.cells.n_missing:
         return Decision("other", "it holds a single value", 0.0, known_by, 0.0)
-    reason = f"{found.reason}, but tells hardly anyone apart" if relative < _SMALL_POWER else found.reason
+    reason = f"{found.reason}, but tells hardly anyone apart" if relative < _MIN_POWER_SHARE else found.reason
     return Decision(role, reason, score, known_by, share)
 
 
-def _beside_its_twin(own: Decision, found: Finding, twin: Decision, name: str) -> Decision:
+def _with_twin(own: Decision, found: Finding, twin: Decision, name: str) -> Decision:
     """Add which column says the same; what is not known otherwise, its twin says."""
     says_same = f"says the same as {name!r}, one to one"
     if found.is_prose:

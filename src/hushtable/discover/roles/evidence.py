@@ -10,31 +10,31 @@ from typing import Final
 
 import numpy as np
 
-from hushtable.columns import fold
+from hushtable.columns import fold_text
 from hushtable.discover.prose import is_prose
-from hushtable.discover.roles.names import Lexicon, Said, Topic, says, topics
-from hushtable.discover.roles.patterns import CellLook, ColumnCells, fits, is_paced, look_of
-from hushtable.errors import listed
+from hushtable.discover.roles.names import Lexicon, Said, Topic, interpret_name, topics_by_name
+from hushtable.discover.roles.patterns import CellLook, ColumnCells, fits_topic, is_paced, look_of
+from hushtable.errors import quote_names
 
 PROSE: Final = "prose"
 """The topic of free text."""
 
-_NEARLY_UNIQUE: Final = 0.9
-_OFTEN_ALONE: Final = 0.5
-_FEW_VALUES: Final = 20
-_UNSURE: Final = 0.8
-_AGAINST_NAME: Final = 0.45
-_CONTRADICTED: Final = 0.4
+_MIN_UNIQUE_SHARE: Final = 0.9
+_MIN_ALONE_SHARE: Final = 0.5
+_MAX_CODE_VALUES: Final = 20
+_UNSURE_TRUST: Final = 0.8
+_CONTRARY_NAME_TRUST: Final = 0.45
+_CONTRADICTED_KNOWABILITY: Final = 0.4
 # Looks that a column may have whose values are nearly all different.
-_ALONE: Final = ("age", "birth", "date", "time", "person name", "plate")
+_TOPICS_OF_UNIQUE_CELLS: Final = ("age", "birth", "date", "time", "person name", "plate")
 # Meanings of names that cells can contradict.
-_FEWEST_ANSWERS: Final = 5  # columns on one scale
-_LONGEST_SCALE: Final = 10
-_ANSWERS: Final = "one of {} columns on one scale up to {}: answers, which others rarely know"
+_MIN_ANSWER_COLUMNS: Final = 5  # columns on one scale
+_MAX_SCALE_STEP: Final = 10
+_ANSWERS_REASON: Final = "one of {} columns on one scale up to {}: answers, which others rarely know"
 # What a question about a service may seem to be about.
-_OF_OPINIONS: Final = ("unit", "place", "time", "date", "duration", "item", "rating", "visit", "device", "vehicle",
+_OPINION_TOPICS: Final = ("unit", "place", "time", "date", "duration", "item", "rating", "visit", "device", "vehicle",
                        "membership", "technical", "thing", "number")  # fmt: skip
-_CHECKED: Final = ("age", "date", "sex", "coordinate", "contact", "account", "number of a person")
+_CHECKED_TOPICS: Final = ("age", "date", "sex", "coordinate", "contact", "account", "number of a person")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -67,59 +67,59 @@ class Finding:
         return self.is_prose or (self.topic is not None and self.topic.role in ("identifier", "sensitive"))
 
 
-def finding(cells: ColumnCells, words: Lexicon, label: str = "") -> Finding:
+def find_topic(cells: ColumnCells, words: Lexicon, label: str = "") -> Finding:
     """Say what a column is about, from its cells, its name, and what a file says of it in words."""
-    said = says(label or cells.column.name, words, lambda topic: fits(topic, cells))
+    said = interpret_name(label or cells.column.name, words, lambda topic: fits_topic(topic, cells))
     is_label = bool(label) and said.topic is not None
     if label and not is_label:
-        said = says(cells.column.name, words, lambda topic: fits(topic, cells))
-    found = _finding(cells, said)
+        said = interpret_name(cells.column.name, words, lambda topic: fits_topic(topic, cells))
+    found = _weigh_evidence(cells, said)
     if is_label:
         found = replace(found, reason=found.reason.replace("its name says", "its label says"))
     # A name that is one known word, "region" or "service", means what it says.
-    is_plain = said.is_own or said.is_generic or said.word == fold(cells.column.name)
-    if not is_plain and (found.topic is None or found.topic.name in _OF_OPINIONS):
-        found = replace(found, scale=_scale(cells))
+    is_plain = said.is_own or said.is_generic or said.word == fold_text(cells.column.name)
+    if not is_plain and (found.topic is None or found.topic.name in _OPINION_TOPICS):
+        found = replace(found, scale=_find_scale(cells))
     # A key is what is taken for one only because hardly any cell occurs twice.
     is_named = found.topic is not None and found.topic.role == "identifier" and found.topic.name != "key"
     if said.is_own or is_named or not is_prose(cells.texts, cells.counts):
         return found
-    return replace(found, topic=topics()[PROSE], reason="free text: may name people; leave it out")
+    return replace(found, topic=topics_by_name()[PROSE], reason="free text: may name people; leave it out")
 
 
-def _finding(cells: ColumnCells, said: Said) -> Finding:
+def _weigh_evidence(cells: ColumnCells, said: Said) -> Finding:
     look = look_of(cells)
-    holds_alone = look is not None and (look.is_sure or look.topic in _ALONE or not _is_unique(cells))
+    holds_alone = look is not None and (look.is_sure or look.topic in _TOPICS_OF_UNIQUE_CELLS or not _is_unique(cells))
     if look is not None and holds_alone and _goes_first(look, said):
-        return _of_look(look, said, cells)
+        return _finding_of_look(look, said, cells)
     # An id alone says whose record a row is, also where it repeats.
-    topic = topics()["key"] if said.word == "id" else said.topic
+    topic = topics_by_name()["key"] if said.word == "id" else said.topic
     if topic is None or not _can_be(topic, cells):
-        return _unknown(cells, said)
-    if topic.name in _CHECKED and not (said.is_own or fits(topic.name, cells)):
+        return _finding_without_topic(cells, said)
+    if topic.name in _CHECKED_TOPICS and not (said.is_own or fits_topic(topic.name, cells)):
         reason = f"its name says {said.word!r}, its cells do not look it"
-        return Finding(cells, topics()["number"], _CONTRADICTED, 0.0, reason)
+        return Finding(cells, topics_by_name()["number"], _CONTRADICTED_KNOWABILITY, 0.0, reason)
     how = "a word of yours" if said.is_own else "its name"
     # What is asked about has to be explained.
     what = f": {topic.text}" if topic.role == "other" and not said.is_own else ""
-    return _of_topic(cells, topic, f"{how} says {said.word!r}{what}")
+    return _finding_of_topic(cells, topic, f"{how} says {said.word!r}{what}")
 
 
-def _of_look(look: CellLook, said: Said, cells: ColumnCells) -> Finding:
-    topic = topics()[look.topic]
+def _finding_of_look(look: CellLook, said: Said, cells: ColumnCells) -> Finding:
+    topic = topics_by_name()[look.topic]
     if look.is_sure:
-        return _of_topic(cells, topic, look.text)
-    trust = _UNSURE if said.is_generic or said.topic is not None else _AGAINST_NAME
-    return Finding(cells, topic, topic.knowability * trust, topic.persons * trust * _UNSURE, look.text)
+        return _finding_of_topic(cells, topic, look.text)
+    trust = _UNSURE_TRUST if said.is_generic or said.topic is not None else _CONTRARY_NAME_TRUST
+    return Finding(cells, topic, topic.knowability * trust, topic.persons * trust * _UNSURE_TRUST, look.text)
 
 
-def _of_topic(cells: ColumnCells, topic: Topic, reason: str) -> Finding:
+def _finding_of_topic(cells: ColumnCells, topic: Topic, reason: str) -> Finding:
     return Finding(cells, topic, topic.knowability, -1.0 if is_paced(cells) else topic.persons, reason)
 
 
 def _goes_first(look: CellLook, said: Said) -> bool:
     """Tell whether what cells look like goes before what the name says."""
-    topic, named = topics()[look.topic], said.topic
+    topic, named = topics_by_name()[look.topic], said.topic
     if named is None:
         return True
     if said.is_own:
@@ -139,26 +139,26 @@ def _can_be(topic: Topic, cells: ColumnCells) -> bool:
 
 
 def _is_unique(cells: ColumnCells) -> bool:
-    return cells.n_records > 1 and cells.n_values >= _NEARLY_UNIQUE * cells.n_records
+    return cells.n_records > 1 and cells.n_values >= _MIN_UNIQUE_SHARE * cells.n_records
 
 
-def _unknown(cells: ColumnCells, said: Said) -> Finding:
+def _finding_without_topic(cells: ColumnCells, said: Said) -> Finding:
     """Say what can be said of a column whose name and cells mean nothing known."""
-    is_number, key = len(cells.numbers) > 0, topics()["key"]
+    is_number, key = len(cells.numbers) > 0, topics_by_name()["key"]
     if _is_unique(cells):
         if said.topic is not None:
-            found = _of_topic(cells, key, "its name says id, and nearly every value occurs once")
+            found = _finding_of_topic(cells, key, "its name says id, and nearly every value occurs once")
             return replace(found, is_counted=True)
         if cells.is_whole and said.is_generic and _numbers_rows(cells):
-            return replace(_of_topic(cells, key, "it numbers the records"), is_counted=True)
+            return replace(_finding_of_topic(cells, key, "it numbers the records"), is_counted=True)
         if not is_number:
             reason = "text, and nearly every value occurs once"
             return Finding(cells, key, key.knowability, 0.0, reason, is_counted=True)
-    if cells.is_whole and cells.n_values >= max(_FEW_VALUES, _OFTEN_ALONE * cells.n_records):
+    if cells.is_whole and cells.n_values >= max(_MAX_CODE_VALUES, _MIN_ALONE_SHARE * cells.n_records):
         return Finding(cells, None, 0.4, 0.0, "a number that many records have for themselves")
     if not is_number:
         return Finding(cells, None, 0.35, 0.0, "categories that nothing is known of")
-    if cells.n_values <= _FEW_VALUES:
+    if cells.n_values <= _MAX_CODE_VALUES:
         return Finding(cells, None, 0.3, 0.0, "codes that nothing is known of")
     if cells.is_whole:
         return Finding(cells, None, 0.2, 0.0, "numbers that nothing is known of")
@@ -179,37 +179,37 @@ def with_answers(findings: Sequence[Finding]) -> list[Finding]:
     return [
         replace(
             each,
-            topic=topics()["answer"],
-            knowability=topics()["answer"].knowability,
+            topic=topics_by_name()["answer"],
+            knowability=topics_by_name()["answer"].knowability,
             persons=0.0,
-            reason=_ANSWERS.format(n_columns[each.scale], each.scale),
+            reason=_ANSWERS_REASON.format(n_columns[each.scale], each.scale),
         )
-        if each.scale and n_columns[each.scale] >= _FEWEST_ANSWERS
+        if each.scale and n_columns[each.scale] >= _MIN_ANSWER_COLUMNS
         else each
         for each in findings
     ]
 
 
-def _scale(cells: ColumnCells) -> int:
-    if not cells.is_whole or not 4 <= cells.n_values <= _LONGEST_SCALE + 1:
+def _find_scale(cells: ColumnCells) -> int:
+    if not cells.is_whole or not 4 <= cells.n_values <= _MAX_SCALE_STEP + 1:
         return 0
     low, high = int(cells.numbers.min()), int(cells.numbers.max())
     # Every step is taken by somebody.
-    return high if low in (0, 1) and high <= _LONGEST_SCALE and cells.n_values == high - low + 1 else 0
+    return high if low in (0, 1) and high <= _MAX_SCALE_STEP and cells.n_values == high - low + 1 else 0
 
 
-def persons(findings: Iterable[Finding]) -> tuple[bool, str]:
+def are_about_persons(findings: Iterable[Finding]) -> tuple[bool, str]:
     """Tell whether the rows of a table are about persons, and why."""
     found = list(findings)
     decisive = sorted(each.name for each in found if each.persons >= 1)
     if decisive:
-        return True, f"the rows are about persons: {listed(decisive)} say so"
+        return True, f"the rows are about persons: {quote_names(decisive)} say so"
     things = sorted(each.name for each in found if each.persons < 0)
     for_things = -math.fsum(each.persons for each in found if each.persons < 0)
     weak = sorted(each.name for each in found if each.persons > 0)
     for_persons = math.fsum(each.persons for each in found if each.persons > 0)
     if weak and for_persons > for_things:
-        return True, f"the rows may be about persons: {listed(weak)} can be of a person"
+        return True, f"the rows may be about persons: {quote_names(weak)} can be of a person"
     if things:
-        return False, f"the rows are about things: {listed(things)} say so, and no column speaks of a person"
+        return False, f"the rows are about things: {quote_names(things)} say so, and no column speaks of a person"
     return False, "no column speaks of a person; where the rows are persons all the same, say of_persons=True"

@@ -16,7 +16,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Final, NamedTuple, cast, get_args
 
-from hushtable.columns import Role, fold
+from hushtable.columns import Role, fold_text
 from hushtable.errors import InputError, check_type
 from hushtable.io import read_text
 
@@ -35,28 +35,28 @@ class Topic:
     rank: int  # its place in the file: the most careful first
 
 
-def packaged(name: str) -> str:
+def read_data_file(name: str) -> str:
     """Return the text of a data file of this package."""
     return resources.files(__package__).joinpath("data", name).read_text(encoding="utf-8")
 
 
 @cache
-def topics() -> Mapping[str, Topic]:
+def topics_by_name() -> Mapping[str, Topic]:
     """Return every topic by its name."""
     found: dict[str, Topic] = {}
-    for _, (name, role, knowability, known_by, persons, text) in rows(packaged("topics.tsv")):
+    for _, (name, role, knowability, known_by, persons, text) in parse_lines(read_data_file("topics.tsv")):
         found[name] = Topic(name, cast(Role, role), float(knowability), known_by, float(persons), text, len(found))
     return MappingProxyType(found)
 
 
-def entries(text: str) -> Iterator[tuple[int, str, str]]:
+def parse_entries(text: str) -> Iterator[tuple[int, str, str]]:
     """Return every word or value of a list with its line and its topic; a line without a topic has "" for it."""
-    for line, (words, *topic) in rows(text):
+    for line, (words, *topic) in parse_lines(text):
         for word in words.split(","):
             yield line, word.strip(), topic[0].strip() if len(topic) == 1 else ""
 
 
-def rows(text: str) -> Iterator[tuple[int, list[str]]]:
+def parse_lines(text: str) -> Iterator[tuple[int, list[str]]]:
     """Return every line of a list that is no comment with its number and its fields."""
     for number, line in enumerate(text.splitlines(), start=1):
         if line.strip() and not line.startswith("#"):
@@ -67,14 +67,14 @@ _CAMEL: Final = re.compile(r"(?<=[a-z\d])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _TOKEN: Final = re.compile(r"[\u3400-\u9fff]+|[^\W\d\u3400-\u9fff]+|\d+")
 _CHINESE: Final = re.compile(r"[\u3400-\u9fff]+")
 _UMLAUT: Final = re.compile(r"([aou])e")
-_LINKS: Final = ("", "s", "n", "en", "es", "er", "e")
-_LONGEST_COMPOUND: Final = 40
-_SHORTEST_PART: Final = 3
+_COMPOUND_LINKS: Final = ("", "s", "n", "en", "es", "er", "e")
+_MAX_COMPOUND_CHARACTERS: Final = 40
+_MIN_PART_CHARACTERS: Final = 3
 _SHORT_PARTS: Final = ("id", "nr")
-_MOST_TOKENS: Final = 6
+_MAX_TOKENS_PER_WORD: Final = 6
 
 # Words that only say of which column, person or value they speak, where another topic stands beside them.
-_BESIDE: Final = ("number", "name", "person", "key")
+_QUALIFYING_TOPICS: Final = ("number", "name", "person", "key")
 
 Fits = Callable[[str], bool]
 
@@ -91,7 +91,7 @@ class Said(NamedTuple):
 
 def names_birth(name: str) -> bool:
     """Tell whether a column is one of births by its name."""
-    said = says(name, lexicon(), lambda _: True)
+    said = interpret_name(name, build_lexicon(), lambda _: True)
     return said.topic is not None and said.topic.name == "birth"
 
 
@@ -108,18 +108,18 @@ class Lexicon:
     words: Mapping[str, tuple[_NameClaim, ...]]
     endings: Mapping[str, tuple[_NameClaim, ...]]
 
-    def claims(self, word: str) -> tuple[_NameClaim, ...]:
+    def claims_of(self, word: str) -> tuple[_NameClaim, ...]:
         """Return what a word says; umlauts may be spelled out."""
         return self.words.get(word) or self.words.get(_UMLAUT.sub(r"\1", word), ())
 
 
-def lexicon(words: str | os.PathLike[str] | Mapping[str, str] | None = None) -> Lexicon:
+def build_lexicon(words: str | os.PathLike[str] | Mapping[str, str] | None = None) -> Lexicon:
     """Return the built-in words, and before them the user's own: a mapping to a topic or role, or a file of lists.
 
     Parameters
     ----------
     words : path or mapping, optional
-        Of words to a topic of `topics` or to a role. A file has lines of words with commas between them, a tab, and
+        Of words to a topic of `topics_by_name` or to a role. A file has lines of words with commas between them, a tab, and
         the topic or role; lines that begin with ``#`` are skipped.
 
     Raises
@@ -128,41 +128,41 @@ def lexicon(words: str | os.PathLike[str] | Mapping[str, str] | None = None) -> 
         The file cannot be read, or a word has no such topic or role.
     """
     if words is None:
-        return _built_in()
+        return _default_lexicon()
     own: dict[str, tuple[_NameClaim, ...]] = {}
     for where, word, topic in _own_entries(words):
-        if _key(word) and topic not in _own_topics():
-            known = ", ".join((*get_args(Role), *topics()))
+        if _lookup_key(word) and topic not in _own_topics():
+            known = ", ".join((*get_args(Role), *topics_by_name()))
             raise InputError(
                 f"{where} has {topic!r} for a topic or role.", hint=f"write `word<TAB>topic`, one of {known}."
             )
-        own[_key(word)] = (_NameClaim(_own_topics()[topic], needs_cells=False, is_own=True),)
-    built_in = _built_in()
+        own[_lookup_key(word)] = (_NameClaim(_own_topics()[topic], needs_cells=False, is_own=True),)
+    built_in = _default_lexicon()
     return Lexicon({**built_in.words, **own}, built_in.endings)
 
 
-def says(name: str, known: Lexicon, fits: Fits) -> Said:
+def interpret_name(name: str, known: Lexicon, fits: Fits) -> Said:
     """Say what a column's name is about; `fits` tells whether its cells agree with a topic, where it has several."""
     hits: list[tuple[str, _NameClaim]] = []
     is_generic = True
-    for word, claims in _words(name, known):
+    for word, claims in _split_name(name, known):
         claim = next((each for each in claims if not each.needs_cells or fits(each.topic.name)), None)
         if claim is not None and claim.topic.name != "filler":
             hits.append((word, claim))
         # A single letter or a number beside it is a variable's name.
         is_generic &= claim is not None or word.isdigit() or len(word) == 1
     own = [hit for hit in hits if hit[1].is_own]
-    return _settled(own or hits, is_generic)
+    return _choose_topic(own or hits, is_generic)
 
 
-def _settled(hits: list[tuple[str, _NameClaim]], is_generic: bool) -> Said:
+def _choose_topic(hits: list[tuple[str, _NameClaim]], is_generic: bool) -> Said:
     """Choose among the topics of a name: the most careful, of those that say what the column is about."""
     named = {claim.topic.name for _, claim in hits}
     if "name" in named and named <= {"name", "person", "family"} and len(named) > 1:
-        return Said(topics()["person name"], next(word for word, claim in hits if claim.topic.name == "name"))
+        return Said(topics_by_name()["person name"], next(word for word, claim in hits if claim.topic.name == "name"))
     if "person" in named and named <= {"person", "number", "key"} and not is_generic:
         return Said(None)
-    about = [hit for hit in hits if hit[1].topic.name not in _BESIDE]
+    about = [hit for hit in hits if hit[1].topic.name not in _QUALIFYING_TOPICS]
     if not about and "person" in named:
         about = [hit for hit in hits if hit[1].topic.name == "person"]
     if not (about or hits):
@@ -171,29 +171,29 @@ def _settled(hits: list[tuple[str, _NameClaim]], is_generic: bool) -> Said:
     return Said(claim.topic, word, is_own=claim.is_own)
 
 
-def _words(name: str, known: Lexicon) -> Iterator[tuple[str, tuple[_NameClaim, ...]]]:
+def _split_name(name: str, known: Lexicon) -> Iterator[tuple[str, tuple[_NameClaim, ...]]]:
     """Split a name into its longest known words; what is unknown claims nothing."""
-    tokens = _TOKEN.findall(fold(_CAMEL.sub(" ", name)))
+    tokens = _TOKEN.findall(fold_text(_CAMEL.sub(" ", name)))
     place = 0
     while place < len(tokens):
-        for end in range(min(len(tokens), place + _MOST_TOKENS), place, -1):
-            if claims := known.claims("".join(tokens[place:end])):
+        for end in range(min(len(tokens), place + _MAX_TOKENS_PER_WORD), place, -1):
+            if claims := known.claims_of("".join(tokens[place:end])):
                 yield " ".join(tokens[place:end]), claims
                 place = end
                 break
         else:
-            yield from _parts(tokens[place], known)
+            yield from _split_token(tokens[place], known)
             place += 1
 
 
-def _parts(token: str, known: Lexicon) -> Iterator[tuple[str, tuple[_NameClaim, ...]]]:
+def _split_token(token: str, known: Lexicon) -> Iterator[tuple[str, tuple[_NameClaim, ...]]]:
     """Split a token that is no known word: Chinese by its longest words, others as compounds of known ones."""
     if _CHINESE.fullmatch(token):
-        yield from _chinese(token, known)
+        yield from _split_chinese(token, known)
         return
-    parts = _compound(token, known) if len(token) <= _LONGEST_COMPOUND else None
+    parts = _split_compound(token, known) if len(token) <= _MAX_COMPOUND_CHARACTERS else None
     if parts is not None:
-        yield from ((part, known.claims(part)) for part in parts)
+        yield from ((part, known.claims_of(part)) for part in parts)
         return
     for start in range(1, len(token)):
         if claims := known.endings.get(token[start:]):
@@ -202,7 +202,7 @@ def _parts(token: str, known: Lexicon) -> Iterator[tuple[str, tuple[_NameClaim, 
     yield token, ()
 
 
-def _chinese(token: str, known: Lexicon) -> Iterator[tuple[str, tuple[_NameClaim, ...]]]:
+def _split_chinese(token: str, known: Lexicon) -> Iterator[tuple[str, tuple[_NameClaim, ...]]]:
     place = 0
     while place < len(token):
         longest = next((end for end in range(len(token), place, -1) if token[place:end] in known.words), place + 1)
@@ -210,7 +210,7 @@ def _chinese(token: str, known: Lexicon) -> Iterator[tuple[str, tuple[_NameClaim
         place = longest
 
 
-def _compound(token: str, known: Lexicon) -> list[str] | None:
+def _split_compound(token: str, known: Lexicon) -> list[str] | None:
     """Return the known words that a token is made of, as few as possible, with a link between them at most."""
     best: list[list[str] | None] = [[]] + [None] * len(token)
     for start in range(len(token)):
@@ -220,11 +220,13 @@ def _compound(token: str, known: Lexicon) -> list[str] | None:
         for end in range(start + 1, len(token) + 1):
             part = token[start:end]
             is_last = start > 0 and end == len(token)
-            if not known.claims(part) or (len(part) < _SHORTEST_PART and not (is_last and part in _SHORT_PARTS)):
+            if not known.claims_of(part) or (
+                len(part) < _MIN_PART_CHARACTERS and not (is_last and part in _SHORT_PARTS)
+            ):
                 continue
-            for link in _LINKS:
+            for link in _COMPOUND_LINKS:
                 after = end + len(link)
-                if token[end:after] != link or (link and end - start <= _SHORTEST_PART):
+                if token[end:after] != link or (link and end - start <= _MIN_PART_CHARACTERS):
                     continue
                 there = best[after]
                 if there is None or len(there) > len(before) + 1:
@@ -233,14 +235,16 @@ def _compound(token: str, known: Lexicon) -> list[str] | None:
 
 
 @cache
-def _built_in() -> Lexicon:
+def _default_lexicon() -> Lexicon:
     words: dict[str, tuple[_NameClaim, ...]] = {}
     endings: dict[str, tuple[_NameClaim, ...]] = {}
-    for _, entry, topic in entries(packaged("words.tsv")):
-        claim = _NameClaim(topics()[topic], needs_cells=entry.endswith("?"))
+    for _, entry, topic in parse_entries(read_data_file("words.tsv")):
+        claim = _NameClaim(topics_by_name()[topic], needs_cells=entry.endswith("?"))
         chosen = endings if entry.startswith("*") else words
-        others = [each for each in chosen.get(_key(entry), ()) if each.topic != claim.topic]
-        chosen[_key(entry)] = tuple(sorted([*others, claim], key=lambda each: (not each.needs_cells, each.topic.rank)))
+        others = [each for each in chosen.get(_lookup_key(entry), ()) if each.topic != claim.topic]
+        chosen[_lookup_key(entry)] = tuple(
+            sorted([*others, claim], key=lambda each: (not each.needs_cells, each.topic.rank))
+        )
     return Lexicon(words, endings)
 
 
@@ -251,7 +255,7 @@ def _own_topics() -> Mapping[str, Topic]:
         role: Topic(role, role, 0.9 if role == "quasi-identifier" else 0.0, "unclear", 0.0, f"declared as {role}", -1)
         for role in get_args(Role)
     }
-    return {**roles, **topics()}
+    return {**roles, **topics_by_name()}
 
 
 def _own_entries(words: str | os.PathLike[str] | Mapping[str, str]) -> Iterator[tuple[str, str, str]]:
@@ -265,9 +269,9 @@ def _own_entries(words: str | os.PathLike[str] | Mapping[str, str]) -> Iterator[
         text = read_text(path)
     except OSError:
         raise InputError(f"the words file {str(path)!r} cannot be read.", hint="pass a text file.") from None
-    for line, word, topic in entries(text):
+    for line, word, topic in parse_entries(text):
         yield f"line {line} of {path.name}", word, topic
 
 
-def _key(word: str) -> str:
-    return fold(word).replace(" ", "")
+def _lookup_key(word: str) -> str:
+    return fold_text(word).replace(" ", "")

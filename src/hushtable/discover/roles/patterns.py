@@ -12,14 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hushtable._types import TOLERANCE, BoolArray, CountArray, FloatArray
-from hushtable.columns import Column, fold, from_texts
-from hushtable.discover.roles.names import entries, packaged, rows, topics
+from hushtable.columns import Column, fold_text, from_texts
+from hushtable.discover.roles.names import parse_entries, parse_lines, read_data_file, topics_by_name
 
-_MOST_TEXTS: Final = 1000
-_PLAIN: Final = re.compile(r"[+-]?\d+(\.\d+)?([eE][+-]?\d{1,3})?", re.ASCII)
-_COMMA: Final = re.compile(r"[+-]?(\d{1,3}(\.\d{3})+|\d+)(,\d+)?", re.ASCII)
+_MAX_TEXTS: Final = 1000
+_POINT_NUMBER: Final = re.compile(r"[+-]?\d+(\.\d+)?([eE][+-]?\d{1,3})?", re.ASCII)
+_COMMA_NUMBER: Final = re.compile(r"[+-]?(\d{1,3}(\.\d{3})+|\d+)(,\d+)?", re.ASCII)
 _LEADING_ZERO: Final = re.compile(r"0\d", re.ASCII)
-_GROUPED: Final = re.compile(r"[+-]?\d{1,3}(,\d{3})+(\.\d+)?", re.ASCII)
+_GROUPED_NUMBER: Final = re.compile(r"[+-]?\d{1,3}(,\d{3})+(\.\d+)?", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -50,11 +50,11 @@ class ColumnCells:
         """Whether the cells are whole numbers."""
         return len(self.numbers) > 0 and bool((self.numbers % 1 == 0).all())
 
-    def share(self, fits: BoolArray) -> float:
+    def share_of_records(self, fits: BoolArray) -> float:
         """Return the share of records whose numbers fit."""
         return float(self.number_weights[fits].sum() / max(1, self.number_weights.sum()))
 
-    def middle(self, rate: float = 0.5) -> float:
+    def number_quantile(self, rate: float = 0.5) -> float:
         """Return a quantile of the numbers over records; 0 without numbers."""
         if not len(self.numbers):
             return 0.0
@@ -65,22 +65,22 @@ class ColumnCells:
 
 def cells_of(column: Column, counts: CountArray, n_missing: int) -> ColumnCells:
     """Lay out a column's values, each with the number of its records."""
-    shown = np.unique(np.linspace(0, max(0, column.n_values - 1), _MOST_TEXTS).astype(np.int64))[: column.n_values]
+    shown = np.unique(np.linspace(0, max(0, column.n_values - 1), _MAX_TEXTS).astype(np.int64))[: column.n_values]
     texts = tuple(column.text(code).strip() for code in shown)
     weights = counts[shown]
-    moments = _moments(column, texts)
+    moments = _read_moments(column, texts)
     if column.kind in ("integer", "decimal"):
         numbers, number_weights = column.values.astype(np.float64), counts
     else:
         numbers = np.empty(0) if len(moments) else _as_numbers(texts)
         number_weights = weights[: len(numbers)]
-    folded = tuple(map(fold, texts))
+    folded = tuple(map(fold_text, texts))
     return ColumnCells(
         column, int(counts.sum()), n_missing, counts, texts, folded, weights, moments, numbers, number_weights
     )
 
 
-def _moments(column: Column, texts: tuple[str, ...]) -> NDArray[np.datetime64]:
+def _read_moments(column: Column, texts: tuple[str, ...]) -> NDArray[np.datetime64]:
     typed = column
     if column.kind == "category" and from_texts(column.name, texts)[0].kind in ("date", "datetime"):
         typed, _ = from_texts(column.name, column.values.tolist())
@@ -95,9 +95,9 @@ def _as_numbers(texts: tuple[str, ...]) -> FloatArray:
     """
     if any(_LEADING_ZERO.match(text) for text in texts):
         return np.empty(0)
-    if all(_PLAIN.fullmatch(text) or _GROUPED.fullmatch(text) for text in texts):
+    if all(_POINT_NUMBER.fullmatch(text) or _GROUPED_NUMBER.fullmatch(text) for text in texts):
         plain = [text.replace(",", "") for text in texts]
-    elif all(_COMMA.fullmatch(text) for text in texts):
+    elif all(_COMMA_NUMBER.fullmatch(text) for text in texts):
         plain = [text.replace(".", "").replace(",", ".") for text in texts]
     else:
         return np.empty(0)
@@ -106,12 +106,12 @@ def _as_numbers(texts: tuple[str, ...]) -> FloatArray:
 
 
 _MOST_VALUES: Final = 1000
-_SHORT: Final = 3
-_RECORDS: Final = 0.7
-_VALUES: Final = 0.5
-_NAMES: Final = 0.25  # of the records of a column of names: no list of them is nearly complete
-_LONGEST_PHRASE: Final = 3
-_NOTHING: Final = "nothing"  # the list of cells that stand for no value
+_MAX_SHORT_CHARACTERS: Final = 3
+_MIN_LISTED_RECORDS_SHARE: Final = 0.7
+_MIN_LISTED_VALUES_SHARE: Final = 0.5
+_MIN_LISTED_NAMES_SHARE: Final = 0.25  # of the records of a column of names: no list of them is nearly complete
+_MAX_PHRASE_WORDS: Final = 3
+_NOTHING_TOPIC: Final = "nothing"  # the list of cells that stand for no value
 
 
 class _Entry(NamedTuple):
@@ -120,22 +120,22 @@ class _Entry(NamedTuple):
 
 
 class _Hits(NamedTuple):
-    values: float
-    records: float
+    share_of_values: float
+    share_of_records: float
     n_decisive: int
     has_short: bool
 
 
 @cache
-def _dictionaries() -> Mapping[str, Mapping[str, _Entry]]:
+def _load_dictionaries() -> Mapping[str, Mapping[str, _Entry]]:
     """Return for every value which topics list it."""
     found: dict[str, dict[str, _Entry]] = {}
-    for _, entry, topic in entries(packaged("values.tsv")):
-        found.setdefault(fold(entry), {}).setdefault(topic, _Entry(entry.endswith("?"), entry.endswith("*")))
+    for _, entry, topic in parse_entries(read_data_file("values.tsv")):
+        found.setdefault(fold_text(entry), {}).setdefault(topic, _Entry(entry.endswith("?"), entry.endswith("*")))
     return found
 
 
-def listed_topic(cells: ColumnCells) -> str:
+def find_listed_topic(cells: ColumnCells) -> str:
     """Return the topic whose list holds most of the cells; "" where none holds enough.
 
     Cells that stand for no value do not count. A list has to hold 70 % of the records and half of the distinct values,
@@ -144,7 +144,7 @@ def listed_topic(cells: ColumnCells) -> str:
     three or four that are all.
     """
     cells_with_records = zip(cells.folded, cells.weights.tolist(), strict=True)
-    nothing = {text for text in cells.folded if not text or _NOTHING in _dictionaries().get(text, {})}
+    nothing = {text for text in cells.folded if not text or _NOTHING_TOPIC in _load_dictionaries().get(text, {})}
     known = [(text, weight) for text, weight in cells_with_records if text not in nothing]
     n_records = sum(weight for _, weight in known)
     by_topic: dict[str, list[tuple[str, int, _Entry]]] = {}
@@ -157,10 +157,10 @@ def listed_topic(cells: ColumnCells) -> str:
             len(hits) / len(known),
             sum(weight for _, weight, _ in hits) / n_records,
             sum(not entry.is_weak for _, _, entry in hits),
-            any(len(text) <= _SHORT and text.isascii() for text, _, _ in hits),
+            any(len(text) <= _MAX_SHORT_CHARACTERS and text.isascii() for text, _, _ in hits),
         )
         if _is_enough(topic, found, len(hits), len(known)):
-            fitting.append((-found.values, -found.records, topic))
+            fitting.append((-found.share_of_values, -found.share_of_records, topic))
     return min(fitting)[2] if fitting else ""
 
 
@@ -169,35 +169,37 @@ def _is_enough(topic: str, found: _Hits, n_hits: int, n_values: int) -> bool:
         return False
     if topic == "person name":
         # Of fewer than five values, each is to be a name.
-        return found.records >= _NAMES and found.n_decisive >= max(3, min(5, n_values))
-    return found.records >= _RECORDS and found.values >= (1 if found.has_short else _VALUES)
+        return found.share_of_records >= _MIN_LISTED_NAMES_SHARE and found.n_decisive >= max(3, min(5, n_values))
+    return found.share_of_records >= _MIN_LISTED_RECORDS_SHARE and found.share_of_values >= (
+        1 if found.has_short else _MIN_LISTED_VALUES_SHARE
+    )
 
 
 def _hits_of(text: str) -> dict[str, _Entry]:
     """Return the topics that list a cell, or words of it."""
-    dictionaries = _dictionaries()
+    dictionaries = _load_dictionaries()
     hits = dict(dictionaries.get(text, {}))
-    for phrase in _phrases(text):
+    for phrase in _split_phrases(text):
         for topic, entry in dictionaries.get(phrase, {}).items():
             if entry.is_word:
                 hits.setdefault(topic, entry)
     return hits
 
 
-def _phrases(text: str) -> Iterator[str]:
+def _split_phrases(text: str) -> Iterator[str]:
     words = text.split()
-    for length in range(1, min(_LONGEST_PHRASE, len(words)) + 1):
+    for length in range(1, min(_MAX_PHRASE_WORDS, len(words)) + 1):
         for start in range(len(words) - length + 1):
             yield " ".join(words[start : start + length])
 
 
-_MOSTLY: Final = 0.8
-_NEARLY_ALL: Final = 0.95
-_OFTEN_ALONE: Final = 0.2
-_DAY: Final = 86_400_000_000
-_FEWEST_STEPS: Final = 50
-_GENERATION: Final = 30  # years: dates that spread further are of birth
-_MOST_SEXES: Final = 4
+_MOST_SHARE: Final = 0.8
+_NEARLY_ALL_SHARE: Final = 0.95
+_MIN_DISTINCT_SHARE: Final = 0.2
+_MICROSECONDS_PER_DAY: Final = 86_400_000_000
+_MIN_PACED_MOMENTS: Final = 50
+_GENERATION_YEARS: Final = 30  # years: dates that spread further are of birth
+_MAX_SEXES: Final = 4
 
 
 class CellLook(NamedTuple):
@@ -217,13 +219,13 @@ class _Pattern(NamedTuple):
         misses = 0
         for text in texts:
             misses += not self.pattern.fullmatch(text)
-            if misses > (1 - _MOSTLY) * len(texts) + TOLERANCE:
+            if misses > (1 - _MOST_SHARE) * len(texts) + TOLERANCE:
                 return False
         return True
 
 
-_ZIP: Final = re.compile(r"\d{4,6}", re.ASCII)
-_CODE: Final = re.compile(r"(?=.*\d.*\d)[A-Z0-9][A-Z0-9 -]{3,9}", re.ASCII)
+_POSTCODE_PATTERN: Final = re.compile(r"\d{4,6}", re.ASCII)
+_CODE_PATTERN: Final = re.compile(r"(?=.*\d.*\d)[A-Z0-9][A-Z0-9 -]{3,9}", re.ASCII)
 
 
 def look_of(cells: ColumnCells) -> CellLook | None:
@@ -231,42 +233,42 @@ def look_of(cells: ColumnCells) -> CellLook | None:
     if not cells.n_values:
         return None
     if len(cells.moments):
-        return _dates(cells)
+        return _look_of_moments(cells)
     if not len(cells.numbers):
-        return _codes(cells) or _texts(cells)
-    return _codes(cells) or (_numbers(cells) if cells.is_whole else None)
+        return _look_of_codes(cells) or _look_of_texts(cells)
+    return _look_of_codes(cells) or (_look_of_numbers(cells) if cells.is_whole else None)
 
 
-def fits(topic: str, cells: ColumnCells) -> bool:
+def fits_topic(topic: str, cells: ColumnCells) -> bool:
     """Tell whether the cells can be what a name says; true where nothing speaks against it."""
-    check = _CHECKS.get(topic)
+    check = _CHECK_BY_TOPIC.get(topic)
     return check is None or check(cells)
 
 
 def is_paced(cells: ColumnCells) -> bool:
     """Tell whether moments follow one another at one pace of less than a day, as those of a machine do."""
-    if len(cells.moments) < _FEWEST_STEPS:
+    if len(cells.moments) < _MIN_PACED_MOMENTS:
         return False
     steps, counts = np.unique(np.diff(cells.moments).astype(np.int64), return_counts=True)
-    is_even = float(counts.max()) >= _MOSTLY * float(counts.sum())
-    return is_even and int(steps[counts.argmax()]) < _DAY
+    is_even = float(counts.max()) >= _MOST_SHARE * float(counts.sum())
+    return is_even and int(steps[counts.argmax()]) < _MICROSECONDS_PER_DAY
 
 
-def _texts(cells: ColumnCells) -> CellLook | None:
-    for look, *_ in (each for each in _patterns() if each.is_most(cells.texts)):
+def _look_of_texts(cells: ColumnCells) -> CellLook | None:
+    for look, *_ in (each for each in _load_patterns() if each.is_most(cells.texts)):
         if look.topic != "age" or _are_ages(cells):
             return look
-    topic = listed_topic(cells)
-    text = f"most of its cells are listed as {topics()[topic].text}" if topic else ""
+    topic = find_listed_topic(cells)
+    text = f"most of its cells are listed as {topics_by_name()[topic].text}" if topic else ""
     # Of names a list knows a few only.
     return CellLook(topic, text, is_sure=topic != "person name") if topic else None
 
 
 @cache
-def _patterns() -> tuple[_Pattern, ...]:
+def _load_patterns() -> tuple[_Pattern, ...]:
     return tuple(
         _Pattern(CellLook(topic, f"most of its cells look like {what}", sure == "sure"), re.compile(pattern))
-        for _, (topic, what, sure, pattern) in rows(packaged("patterns.tsv"))
+        for _, (topic, what, sure, pattern) in parse_lines(read_data_file("patterns.tsv"))
     )
 
 
@@ -275,33 +277,40 @@ def _are_ages(cells: ColumnCells) -> bool:
     return max(ends) <= 120 and cells.n_values >= 2
 
 
-def _dates(cells: ColumnCells) -> CellLook:
+def _look_of_moments(cells: ColumnCells) -> CellLook:
     since = cells.moments.astype(np.int64)
-    if (since % _DAY).any():
+    if (since % _MICROSECONDS_PER_DAY).any():
         return CellLook("time", "its cells are moments, which others may know", is_sure=True)
-    if cells.n_values >= 5 and np.quantile(since, 0.95) - np.quantile(since, 0.05) > _GENERATION * 365 * _DAY:
+    if (
+        cells.n_values >= 5
+        and np.quantile(since, 0.95) - np.quantile(since, 0.05) > _GENERATION_YEARS * 365 * _MICROSECONDS_PER_DAY
+    ):
         return CellLook("birth", "its cells are dates over more than 30 years, as of birth", is_sure=True)
     return CellLook("date", "a date, which others may know", is_sure=True)
 
 
-def _codes(cells: ColumnCells) -> CellLook | None:
+def _look_of_codes(cells: ColumnCells) -> CellLook | None:
     """Look at digits that are no quantity: with leading zeros, or of eight places that are a day."""
     texts = cells.texts
     if min(map(len, texts)) >= 8:
-        for look, pattern in _patterns():
+        for look, pattern in _load_patterns():
             if look.topic in ("date", "number of a person") and all(map(pattern.fullmatch, texts)):
                 return look
-    if len(set(map(len, texts))) == 1 and all(map(_ZIP.fullmatch, texts)) and any(text[0] == "0" for text in texts):
+    if (
+        len(set(map(len, texts))) == 1
+        and all(map(_POSTCODE_PATTERN.fullmatch, texts))
+        and any(text[0] == "0" for text in texts)
+    ):
         return CellLook("postcode", "its cells look like postcodes", is_sure=False)
     return None
 
 
-def _numbers(cells: ColumnCells) -> CellLook | None:
+def _look_of_numbers(cells: ColumnCells) -> CellLook | None:
     lowest, highest = float(cells.numbers.min()), float(cells.numbers.max())
-    if _is_epoch(lowest, highest) and cells.n_values >= _OFTEN_ALONE * cells.n_records:
+    if _is_epoch(lowest, highest) and cells.n_values >= _MIN_DISTINCT_SHARE * cells.n_records:
         return CellLook("time", "its cells look like moments, counted in seconds since 1970", is_sure=False)
     if lowest >= 1880 and highest <= 2100 and cells.n_values >= 3:
-        if cells.middle(0.95) - cells.middle(0.05) > _GENERATION:
+        if cells.number_quantile(0.95) - cells.number_quantile(0.05) > _GENERATION_YEARS:
             return CellLook("birth", "its cells look like years of birth", is_sure=False)
         return CellLook("date", "its cells look like years", is_sure=False)
     if lowest >= 0 and 40 <= highest <= 120 and _is_smooth(cells):
@@ -316,7 +325,7 @@ def _is_epoch(lowest: float, highest: float) -> bool:
 
 def _is_smooth(cells: ColumnCells) -> bool:
     """Tell whether whole numbers are spread as ages are: many, next to one another, none of them a heap."""
-    inner = (cells.numbers >= cells.middle(0.05)) & (cells.numbers <= cells.middle(0.95))
+    inner = (cells.numbers >= cells.number_quantile(0.05)) & (cells.numbers <= cells.number_quantile(0.95))
     values, weights = cells.numbers[inner], cells.number_weights[inner]
     if len(values) < 10 or cells.n_records < 30:
         return False
@@ -330,16 +339,16 @@ def _is_smooth(cells: ColumnCells) -> bool:
 def _is_body(cells: ColumnCells) -> bool:
     if not len(cells.numbers):
         return True
-    in_metres = 1.2 <= cells.middle() <= 2.3 and float(cells.numbers.max()) <= 2.6
+    in_metres = 1.2 <= cells.number_quantile() <= 2.3 and float(cells.numbers.max()) <= 2.6
     if in_metres and not cells.is_whole:
         return True
     # Weights of a sample spread further than people do.
     is_narrow = float(cells.numbers.max()) <= 300 and float(cells.numbers.min()) >= 1
-    return 15 <= cells.middle() <= 300 and (is_narrow or cells.n_values < max(50, 0.5 * cells.n_records))
+    return 15 <= cells.number_quantile() <= 300 and (is_narrow or cells.n_values < max(50, 0.5 * cells.n_records))
 
 
 def _is_code(cells: ColumnCells) -> bool:
-    return sum(bool(_CODE.fullmatch(text)) for text in cells.texts) >= _MOSTLY * max(1, len(cells.texts))
+    return sum(bool(_CODE_PATTERN.fullmatch(text)) for text in cells.texts) >= _MOST_SHARE * max(1, len(cells.texts))
 
 
 def _is_long(cells: ColumnCells) -> bool:
@@ -347,18 +356,18 @@ def _is_long(cells: ColumnCells) -> bool:
     return not cells.is_whole or float(cells.numbers.max()) >= 1000
 
 
-def _within(low: float, high: float) -> Callable[[ColumnCells], bool]:
+def _build_range_check(low: float, high: float) -> Callable[[ColumnCells], bool]:
     def check(cells: ColumnCells) -> bool:
         numbers = cells.numbers
-        return not len(numbers) or cells.share((numbers >= low) & (numbers <= high)) >= _NEARLY_ALL
+        return not len(numbers) or cells.share_of_records((numbers >= low) & (numbers <= high)) >= _NEARLY_ALL_SHARE
 
     return check
 
 
-_CHECKS: Final[Mapping[str, Callable[[ColumnCells], bool]]] = {
-    "age": _within(0, 125),
-    "sex": lambda cells: cells.n_values <= _MOST_SEXES or listed_topic(cells) == "sex",
-    "date": lambda cells: listed_topic(cells) == "date" or all(re.search(r"\d", text) for text in cells.texts),
+_CHECK_BY_TOPIC: Final[Mapping[str, Callable[[ColumnCells], bool]]] = {
+    "age": _build_range_check(0, 125),
+    "sex": lambda cells: cells.n_values <= _MAX_SEXES or find_listed_topic(cells) == "sex",
+    "date": lambda cells: find_listed_topic(cells) == "date" or all(re.search(r"\d", text) for text in cells.texts),
     "coordinate": lambda cells: not len(cells.numbers) or float(np.abs(cells.numbers).max()) <= 180,
     "school class": lambda cells: cells.is_whole and 11 <= float(cells.numbers.max()) <= 13,
     "contact": _is_long,

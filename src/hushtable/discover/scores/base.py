@@ -11,13 +11,13 @@ from typing import Any, Final, Literal
 
 import numpy as np
 
-from hushtable._types import CodeArray, CountArray, FloatArray, ValueArray, frozen
-from hushtable.columns import Column, escaped, finite
+from hushtable._types import CodeArray, CountArray, FloatArray, ValueArray, freeze_array
+from hushtable.columns import Column, escape_html, to_json_values
 from hushtable.errors import ColumnError, InputError, check_columns
 from hushtable.io import frames
 from hushtable.models import Histogram
 from hushtable.plots import charts
-from hushtable.tables import Partition, Table, encoded, opened
+from hushtable.tables import Partition, Table, encode_table, open_table
 
 Direction = Literal["safer", "riskier", "better", "worse"]
 ScoreVariant = Literal["definition", "paper"]
@@ -46,7 +46,7 @@ class Score:
         The number of each class, as in ``Partition.of(table, columns).labels``, or the name of each column.
     values : ndarray of float64, shape (n_parts,), read-only
         One value a part. A class with nothing to measure is not among them; a column
-        that cannot be measured is NaN, which ``mean`` and ``summary`` leave out.
+        that cannot be measured is NaN, which ``mean_over_classes`` and ``summary`` leave out.
     sizes : ndarray of int64, shape (n_parts,), read-only
         How many records each value is about.
     source : str
@@ -78,14 +78,14 @@ class Score:
     sizes: CountArray = field(repr=False)
     source: str = field(default="polars", repr=False)
     of_sizes: bool = field(default=False, repr=False)
-    seen: View | None = field(default=None, repr=False)
+    view: View | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         for array in (self.labels, self.values, self.sizes):
-            frozen(array)
+            freeze_array(array)
 
     def __repr__(self) -> str:
-        parts = "" if self.part == "whole" else f", {len(self.values)} {_MANY[self.part]}"
+        parts = "" if self.part == "whole" else f", {len(self.values)} {_PLURALS[self.part]}"
         shown = f"value={self.value:.6g}, unit={self.unit!r}, higher is {self.direction}"
         return f"Score(name={self.name!r}, {shown}{parts})"
 
@@ -95,12 +95,12 @@ class Score:
     @property
     def mean(self) -> float:
         """The mean over the parts, every part counting the same."""
-        return _mean(self.values, np.ones(len(self.values)))
+        return _mean_without_nan(self.values, np.ones(len(self.values)))
 
     @property
     def weighted_mean(self) -> float:
         """The mean over the records."""
-        return _mean(self.values, self.sizes)
+        return _mean_without_nan(self.values, self.sizes)
 
     def summary(self) -> dict[str, float]:
         """Describe how the values of the parts are distributed, every part counting the same.
@@ -108,7 +108,7 @@ class Score:
         Returns
         -------
         dict
-            ``n``, ``mean``, ``weighted_mean``, ``sd`` and ``variance`` (of the parts themselves: divided by n),
+            ``n``, ``mean_over_classes``, ``mean_over_records``, ``sd`` and ``variance`` (of the parts: divided by n),
             ``min``, ``max``, ``q05``, ``q25``, ``median``, ``q75``, ``q95``, ``skewness`` and ``kurtosis`` (0 for a
             normal distribution), which are NaN where all values are equal, ``mode`` (the lowest of the most frequent
             values) and ``mode_count``. Where a value is infinite there is no ``sd``, ``variance`` or shape: NaN.
@@ -128,7 +128,7 @@ class Score:
             "variance": variance,
             "min": float(values[0]),
             "max": float(values[-1]),
-            **{name: _quantile(values, q) for name, q in _QUANTILES.items()},
+            **{name: _interpolate_quantile(values, q) for name, q in _QUANTILES.items()},
             "skewness": float((deviations**3).mean()) / spread**1.5,
             "kurtosis": float((deviations**4).mean()) / spread**2 - 3,
             "mode": float(modes[counts.argmax()]),
@@ -154,11 +154,11 @@ class Score:
         plain = {self.part: self.labels.tolist(), "size": self.sizes.tolist(), "value": self.values.tolist()}
         if not named:
             return frames.assemble(plain, self.source)
-        if self.seen is None:
+        if self.view is None:
             raise InputError(f"the parts of {self.name} are no classes.", hint="leave named out.")
-        partition = self.seen.partition
+        partition = self.view.partition
         first = partition.rows[partition.offsets[self.labels]].astype(np.int64)
-        cells = self.seen.table.select(self.seen.columns).take(first)
+        cells = self.view.table.select(self.view.columns).take(first)
         names = {
             f"class {column.name}": [None if code < 0 else column.text(code) for code in codes.tolist()]
             for column, codes in zip(cells.columns, cells.codes, strict=True)
@@ -168,7 +168,7 @@ class Score:
     def to_dict(self) -> dict[str, Any]:
         """Return the score and its summary as plain values; what is not a number is None."""
         told = {name: getattr(self, name) for name in ("name", "value", "unit", "direction", "part")}
-        found: dict[str, Any] = finite({**told, "summary": self.summary()}, tells_infinity=False)
+        found: dict[str, Any] = to_json_values({**told, "summary": self.summary()}, tells_infinity=False)
         return found
 
     def plot(self, kind: Plot = "histogram", *, ax: Any = None) -> Any:
@@ -190,12 +190,12 @@ class Score:
         return draw(finite, label=f"{self.name} ({self.unit})", ax=ax)
 
     def _repr_html_(self) -> str:
-        parts = "" if self.part == "whole" else f"; mean over {_MANY[self.part]} {self.mean:.4g}"
-        name, unit = escaped(self.name), escaped(self.unit)
+        parts = "" if self.part == "whole" else f"; mean over {_PLURALS[self.part]} {self.mean:.4g}"
+        name, unit = escape_html(self.name), escape_html(self.unit)
         return f"<b>{name}</b> {self.value:.4g} {unit} (higher is {self.direction}){parts}"
 
 
-def _mean(values: FloatArray, weights: FloatArray | CountArray) -> float:
+def _mean_without_nan(values: FloatArray, weights: FloatArray | CountArray) -> float:
     known = ~np.isnan(values)
     total = float(weights[known].sum())
     # Infinities of both signs have no mean, which is an answer and not a fault.
@@ -203,7 +203,7 @@ def _mean(values: FloatArray, weights: FloatArray | CountArray) -> float:
         return float(values[known] @ weights[known]) / total if total else math.nan
 
 
-def _quantile(ascending: FloatArray, share: float) -> float:
+def _interpolate_quantile(ascending: FloatArray, share: float) -> float:
     """Interpolate as np.quantile does, which cannot tell infinite values that are equal from a difference."""
     place = share * (len(ascending) - 1)
     low, high = float(ascending[math.floor(place)]), float(ascending[math.ceil(place)])
@@ -211,7 +211,7 @@ def _quantile(ascending: FloatArray, share: float) -> float:
     return low if low == high else (1 - past) * low + past * high
 
 
-_MANY: Final = {"class": "classes", "column": "columns", "whole": "wholes"}
+_PLURALS: Final = {"class": "classes", "column": "columns", "whole": "wholes"}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -228,13 +228,13 @@ class View:
         check_columns([name], self.table.names, what)
         return self.table.column(name)
 
-    def known(self, name: str) -> Histogram:
+    def histogram_without_missing(self, name: str) -> Histogram:
         """Return the class-by-value counts of a column, missing values left out."""
         self.column(name)
-        return self.partition.histogram(self.table, name).known()
+        return self.partition.histogram(self.table, name).without_missing()
 
 
-def view(
+def build_view(
     data: Any, columns: Sequence[str], others: Sequence[str | None] = (), partition: Partition | None = None
 ) -> View:
     """Code the column set and ``others`` (targets and the like), and partition the rows by the column set.
@@ -245,15 +245,15 @@ def view(
     for name in besides:
         if not isinstance(name, str):
             raise ColumnError(f"a column is named by an object of type {type(name).__name__}.", hint="name one column.")
-    given = opened(data)
+    given = open_table(data)
     names = given.names
     check_columns(wanted, names, "columns")
     check_columns(tuple(dict.fromkeys(besides)), names, "columns")
-    table = encoded(given, tuple(dict.fromkeys((*wanted, *besides))))
-    source = frames.library(data)
+    table = encode_table(given, tuple(dict.fromkeys((*wanted, *besides))))
+    source = frames.library_of(data)
     check_records(table.n_records)
     if partition is None:
-        return View(table, wanted, Partition.of(table, wanted), source)
+        return View(table, wanted, Partition.from_table(table, wanted), source)
     _check_partition(partition, table, wanted)
     return View(table, wanted, partition, source)
 
@@ -279,7 +279,7 @@ def _check_partition(partition: Partition, table: Table, columns: Sequence[str])
         what = f"the partition is of {partition.n_records} records, the table has {table.n_records}"
     else:
         first = partition.rows[partition.offsets[:-1]]
-        one_a_class = Partition.of(table.select(columns).take(first.astype(np.int64)))
+        one_a_class = Partition.from_table(table.select(columns).take(first.astype(np.int64)))
         is_even = all((codes[first][partition.labels] == codes).all() for codes in table.select(columns).codes)
         if is_even and one_a_class.n_classes == partition.n_classes:
             return
@@ -287,7 +287,7 @@ def _check_partition(partition: Partition, table: Table, columns: Sequence[str])
     raise InputError(f"{what}.", hint="pass the partition of this table by these columns, or none.")
 
 
-def of_parts(
+def score_by_class(
     name: str,
     seen: View,
     values: FloatArray | CountArray,
@@ -311,7 +311,7 @@ def of_parts(
     return Score(name, mean, unit, direction, "class", labels, values, weights, seen.source, of_sizes, seen)
 
 
-def of_columns(
+def score_by_column(
     name: str,
     seen: View,
     values: Sequence[float],
@@ -337,7 +337,9 @@ def of_columns(
     )
 
 
-def whole(name: str, value: float, *, unit: str, direction: Direction, size: int, source: str = "polars") -> Score:
+def score_without_parts(
+    name: str, value: float, *, unit: str, direction: Direction, size: int, source: str = "polars"
+) -> Score:
     """Make a score that has no parts but itself."""
     one = np.array([value], dtype=np.float64)
     labels = np.array([name], dtype=object)
@@ -356,12 +358,12 @@ def choose(parameter: str, given: str, among: Any) -> Any:
     return among[given]
 
 
-def mean(values: FloatArray, sizes: CountArray) -> float:
+def mean_over_classes(values: FloatArray, sizes: CountArray) -> float:
     """Return the mean over the classes: the paper's aggregate, in which a single record weighs as much as a crowd."""
     return float(values.mean())
 
 
-def weighted_mean(values: FloatArray, sizes: CountArray) -> float:
+def mean_over_records(values: FloatArray, sizes: CountArray) -> float:
     """Return the mean over the records."""
     return float(values @ sizes / sizes.sum())
 
@@ -376,7 +378,7 @@ def highest(values: FloatArray, sizes: CountArray) -> float:
     return float(values.max())
 
 
-def extra(module: str) -> Any:
+def import_extra(module: str) -> Any:
     """Import a module of the extra ``causal``, or say how to get it."""
     try:
         return import_module(module)

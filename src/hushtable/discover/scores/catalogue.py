@@ -34,22 +34,22 @@ _PARAMETERS: Final = {
 _SECTIONS: Final = ("Parameters", "Returns", "Raises", "Notes", "Examples")
 
 
-def entry(trend: Trend = 0, **sections: str) -> Callable[[Function], Function]:
+def register_score(trend: Trend = 0, **sections: str) -> Callable[[Function], Function]:
     """Enter a function as the score of its name, and complete its docstring.
 
     Parameters that the docstring does not describe get the text above; ``sections`` are added as they are.
     """
 
-    def enter(function: Function) -> Function:
+    def register(function: Function) -> Function:
         TRENDS[function.__name__] = trend
         if function.__doc__ is not None:  # python -OO
-            function.__doc__ = _complete(function, function.__doc__, sections)
+            function.__doc__ = _complete_docstring(function, function.__doc__, sections)
         return function
 
-    return enter
+    return register
 
 
-def _complete(function: Callable[..., Any], text: str, sections: dict[str, str]) -> str:
+def _complete_docstring(function: Callable[..., Any], text: str, sections: dict[str, str]) -> str:
     summary, *own = re.split(r"\n\n(?=\w+\n---)", inspect.cleandoc(text))
     bodies = {section.partition("\n")[0]: section.split("\n", 2)[2] for section in own}
     described = re.split(r"\n(?=\S)", f"{sections.get('Parameters', '')}\n{bodies.get('Parameters', '')}".strip())

@@ -10,13 +10,13 @@ from typing import Any, Literal
 
 import numpy as np
 
-from hushtable._types import BoolArray, CountArray, frozen
+from hushtable._types import BoolArray, CountArray, freeze_array
 from hushtable.columns import Column
 from hushtable.discover.scores import base
 from hushtable.discover.scores.base import Score
-from hushtable.discover.scores.catalogue import entry
+from hushtable.discover.scores.catalogue import register_score
 from hushtable.errors import InputError, check_columns
-from hushtable.tables import Partition, encoded
+from hushtable.tables import Partition, encode_table
 
 DiscoveryMethod = Literal["pc", "ges"]
 Test = Literal["gsq", "chisq"]
@@ -37,7 +37,7 @@ class CausalGraph:
     adjacency: BoolArray = field(repr=False)
 
     def __post_init__(self) -> None:
-        frozen(self.adjacency)
+        freeze_array(self.adjacency)
 
 
 def causal_graph(
@@ -81,13 +81,13 @@ def causal_graph(
         "method",
         method,
         {
-            "pc": ("causallearn.search.ConstraintBased.PC", partial(_by_tests, alpha=alpha, test=test)),
-            "ges": ("causallearn.search.ScoreBased.GES", _by_score),
+            "pc": ("causallearn.search.ConstraintBased.PC", partial(_join_by_tests, alpha=alpha, test=test)),
+            "ges": ("causallearn.search.ScoreBased.GES", _join_by_score),
         },
     )
-    search = base.extra(module)
-    table = encoded(data).one_by_one()
-    coded = [_binned(column, codes, bins) for column, codes in zip(table.columns, table.codes, strict=True)]
+    search = base.import_extra(module)
+    table = encode_table(data).with_row_per_record()
+    coded = [_bin_codes(column, codes, bins) for column, codes in zip(table.columns, table.codes, strict=True)]
     varied = [j for j, codes in enumerate(coded) if len(np.unique(codes)) > 1]
     adjacency = np.zeros((len(coded), len(coded)), dtype=bool)
     if len(varied) > 1:
@@ -95,13 +95,13 @@ def causal_graph(
     return CausalGraph(table.names, adjacency)
 
 
-def _by_tests(search: Any, coded: CountArray, *, alpha: float, test: Test) -> BoolArray:
+def _join_by_tests(search: Any, coded: CountArray, *, alpha: float, test: Test) -> BoolArray:
     """Return which columns PC joins, shape (n_columns, n_columns)."""
     found = search.pc(coded, alpha=alpha, indep_test=test, show_progress=False)
     return np.asarray(found.G.graph != 0)
 
 
-def _by_score(search: Any, coded: CountArray) -> BoolArray:
+def _join_by_score(search: Any, coded: CountArray) -> BoolArray:
     """Return which columns GES joins, shape (n_columns, n_columns)."""
     n_columns = coded.shape[1]
     if n_columns == 2:
@@ -114,7 +114,7 @@ def _by_score(search: Any, coded: CountArray) -> BoolArray:
     return np.asarray(found["G"].graph[:n_columns, :n_columns] != 0)
 
 
-@entry()
+@register_score()
 def causal_importance(
     data: Any,
     columns: Sequence[str],
@@ -161,16 +161,16 @@ def causal_importance(
     >>> causal_importance(people, ["age", "job"], graph=graph).value
     2.0
     """
-    seen = base.view(data, columns, (), partition)
+    seen = base.build_view(data, columns, (), partition)
     graph = graph or causal_graph(data, method=method, alpha=alpha)
     check_columns(seen.columns, graph.names, "columns of the graph")
     degrees = [float(graph.adjacency[graph.names.index(name)].sum()) for name in seen.columns]
-    return base.of_columns(
+    return base.score_by_column(
         "causal importance", seen, degrees, value=sum(degrees), unit="relations", direction="riskier"
     )
 
 
-def _binned(column: Column, codes: Any, bins: int) -> CountArray:
+def _bin_codes(column: Column, codes: Any, bins: int) -> CountArray:
     """Return codes from 0 for a discrete test, the missing value's own among them."""
     if column.n_values <= bins:
         return np.asarray(codes + 1, dtype=np.int64)

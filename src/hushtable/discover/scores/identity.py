@@ -9,13 +9,13 @@ import numpy as np
 
 from hushtable.discover.scores import base
 from hushtable.discover.scores.base import Score, ScoreVariant
-from hushtable.discover.scores.catalogue import entry
+from hushtable.discover.scores.catalogue import register_score
 from hushtable.errors import check_columns
 from hushtable.io import frames
-from hushtable.tables import Partition, opened
+from hushtable.tables import Partition, open_table
 
 
-@entry(trend=1)
+@register_score(trend=1)
 def distinction(data: Any, columns: Sequence[str], *, partition: Partition | None = None) -> Score:
     """Score how many classes there are per record.
 
@@ -36,8 +36,8 @@ def distinction(data: Any, columns: Sequence[str], *, partition: Partition | Non
     >>> distinction(pl.DataFrame({"age": [31, 31, 52, 60]}), ["age"]).value
     0.75
     """
-    seen = base.view(data, columns, (), partition)
-    return base.of_parts(
+    seen = base.build_view(data, columns, (), partition)
+    return base.score_by_class(
         "distinction",
         seen,
         1 / seen.partition.sizes,
@@ -48,7 +48,7 @@ def distinction(data: Any, columns: Sequence[str], *, partition: Partition | Non
     )
 
 
-@entry(trend=1)
+@register_score(trend=1)
 def separation(data: Any, columns: Sequence[str], *, partition: Partition | None = None) -> Score:
     """Score how many pairs of records differ in the column set.
 
@@ -69,13 +69,15 @@ def separation(data: Any, columns: Sequence[str], *, partition: Partition | None
     >>> separation(pl.DataFrame({"age": [31, 31, 52, 60]}), ["age"]).value
     0.8333333333333334
     """
-    seen = base.view(data, columns, (), partition)
+    seen = base.build_view(data, columns, (), partition)
     sizes, n = seen.partition.sizes, seen.table.n_records
     values = (n - sizes) / (n - 1) if n > 1 else np.ones(len(sizes))
-    return base.of_parts("separation", seen, values, value=_separated, unit="rate", direction="riskier", of_sizes=True)
+    return base.score_by_class(
+        "separation", seen, values, value=_separation_rate, unit="rate", direction="riskier", of_sizes=True
+    )
 
 
-@entry(trend=-1)
+@register_score(trend=-1)
 def k_anonymity(
     data: Any, columns: Sequence[str], *, variant: ScoreVariant = "definition", partition: Partition | None = None
 ) -> Score:
@@ -103,13 +105,15 @@ def k_anonymity(
     >>> k_anonymity(people, ["age"]).value, k_anonymity(people, ["age"], variant="paper").value
     (1.0, 1.3333333333333333)
     """
-    value = base.choose("variant", variant, {"definition": base.lowest, "paper": base.mean})
-    seen = base.view(data, columns, (), partition)
+    value = base.choose("variant", variant, {"definition": base.lowest, "paper": base.mean_over_classes})
+    seen = base.build_view(data, columns, (), partition)
     sizes = seen.partition.sizes
-    return base.of_parts("k-anonymity", seen, sizes, value=value, unit="records", direction="safer", of_sizes=True)
+    return base.score_by_class(
+        "k-anonymity", seen, sizes, value=value, unit="records", direction="safer", of_sizes=True
+    )
 
 
-@entry(trend=1)
+@register_score(trend=1)
 def group_entropy(
     data: Any, columns: Sequence[str], *, variant: ScoreVariant = "definition", partition: Partition | None = None
 ) -> Score:
@@ -138,21 +142,21 @@ def group_entropy(
     1.5
     """
     is_paper = base.is_of_paper(variant)
-    seen = base.view(data, columns, (), partition)
+    seen = base.build_view(data, columns, (), partition)
     shares = seen.partition.sizes / seen.table.n_records
     values = np.log(shares) if is_paper else -np.log2(shares)
-    return base.of_parts(
+    return base.score_by_class(
         "group entropy",
         seen,
         values + 0.0,
-        value=base.weighted_mean,
+        value=base.mean_over_records,
         unit="nats" if is_paper else "bits",
         direction="safer" if is_paper else "riskier",
         of_sizes=True,
     )
 
 
-@entry()
+@register_score()
 def attribute_length_penalty(data: Any, columns: Sequence[str], *, partition: Partition | None = None) -> Score:
     """Score how far the number of columns is from half of them.
 
@@ -183,23 +187,23 @@ def attribute_length_penalty(data: Any, columns: Sequence[str], *, partition: Pa
     >>> attribute_length_penalty(people, ["age", "sex"]).value
     0.5
     """
-    given = opened(data)
+    given = open_table(data)
     names, n_records = given.names, given.n_records
     wanted = base.column_set(columns)
     check_columns(wanted, names, "columns")
     base.check_records(n_records)
     share = len(wanted) / len(names)
-    return base.whole(
+    return base.score_without_parts(
         "attribute length penalty",
         (1 - share) ** 2 + share**2,
         unit="penalty",
         direction="worse",
         size=n_records,
-        source=frames.library(data),
+        source=frames.library_of(data),
     )
 
 
-def _separated(values: Any, sizes: Any) -> float:
+def _separation_rate(values: Any, sizes: Any) -> float:
     n = int(sizes.sum())
     pairs = n * (n - 1) // 2
     return 1 - int((sizes * (sizes - 1) // 2).sum()) / pairs if pairs else 1.0

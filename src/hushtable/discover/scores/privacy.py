@@ -10,7 +10,7 @@ import numpy as np
 from hushtable._types import CodeArray, CountArray, FloatArray
 from hushtable.discover.scores import base
 from hushtable.discover.scores.base import Direction, Score, ScoreVariant, View
-from hushtable.discover.scores.catalogue import entry
+from hushtable.discover.scores.catalogue import register_score
 from hushtable.errors import InputError
 from hushtable.hierarchy import Hierarchy
 from hushtable.models import (
@@ -22,13 +22,13 @@ from hushtable.models import (
     RecursiveCLDiversity,
     TCloseness,
 )
-from hushtable.tables import NO_HIERARCHIES, Partition, Table, totals
+from hushtable.tables import NO_HIERARCHIES, Partition, Table, count_by_value
 
 Diversity = Literal["distinct", "entropy", "recursive"]
 Distance = Literal["emd", "kl", "total_variation", "jensen_shannon"]
 
 
-@entry(trend=-1)
+@register_score(trend=-1)
 def l_diversity(
     data: Any,
     columns: Sequence[str],
@@ -79,16 +79,16 @@ def l_diversity(
     }
     model = base.choose("kind", kind, kinds)
     worst = base.highest if kind == "recursive" else base.lowest
-    value = base.choose("variant", variant, {"definition": worst, "paper": base.mean})
-    seen = base.view(data, columns, [sensitive], partition)
+    value = base.choose("variant", variant, {"definition": worst, "paper": base.mean_over_classes})
+    seen = base.build_view(data, columns, [sensitive], partition)
     direction: Direction = "riskier" if kind == "recursive" else "safer"
     unit = "ratio" if kind == "recursive" else "values"
-    return base.of_parts(
-        f"{kind} l-diversity", seen, _measured(seen, model), value=value, unit=unit, direction=direction
+    return base.score_by_class(
+        f"{kind} l-diversity", seen, _measure_classes(seen, model), value=value, unit=unit, direction=direction
     )
 
 
-@entry(trend=1)
+@register_score(trend=1)
 def t_closeness(
     data: Any,
     columns: Sequence[str],
@@ -142,24 +142,24 @@ def t_closeness(
     is_paper = base.is_of_paper(variant)
     shown: str = "kl" if is_paper else distance
     base.choose("distance", distance, dict.fromkeys(get_args(Distance)))
-    seen = base.view(data, columns, [sensitive], partition)
+    seen = base.build_view(data, columns, [sensitive], partition)
     if shown == "emd":
-        values = _measured(seen, TCloseness(1, sensitive, ground), _levels(seen, sensitive, hierarchy))
+        values = _measure_classes(seen, TCloseness(1, sensitive, ground), _hierarchy_levels(seen, sensitive, hierarchy))
     elif shown == "total_variation":
-        values = _measured(seen, TCloseness(1, sensitive, "equal"))
+        values = _measure_classes(seen, TCloseness(1, sensitive, "equal"))
     else:
-        values = _divergences(seen, sensitive)[0 if shown == "kl" else 1]
-    return base.of_parts(
+        values = _divergences_from_whole(seen, sensitive)[0 if shown == "kl" else 1]
+    return base.score_by_class(
         "t-closeness",
         seen,
         values,
-        value=base.mean if is_paper else base.highest,
+        value=base.mean_over_classes if is_paper else base.highest,
         unit={"kl": "nats", "jensen_shannon": "bits"}.get(shown, "rate"),
         direction="riskier",
     )
 
 
-@entry()
+@register_score()
 def delta_presence(
     data: Any,
     columns: Sequence[str],
@@ -201,29 +201,31 @@ def delta_presence(
     if base.is_of_paper(variant):
         if sensitive is None:
             raise InputError("the paper's delta-presence needs a sensitive column.", hint="pass sensitive=.")
-        seen = base.view(data, columns, [sensitive], partition)
+        seen = base.build_view(data, columns, [sensitive], partition)
         values = _largest_difference(seen, sensitive)
-        return base.of_parts("delta-presence", seen, values, value=base.mean, unit="rate", direction="riskier")
+        return base.score_by_class(
+            "delta-presence", seen, values, value=base.mean_over_classes, unit="rate", direction="riskier"
+        )
     if population is None:
         raise InputError(
             "delta-presence needs a population.", hint="pass population=, or variant='paper' with sensitive=."
         )
-    seen = base.view(data, columns)
+    seen = base.build_view(data, columns)
     others = Table.encode(population, columns)
     joint = seen.table.select(columns).with_population(others)
     people: CountArray = np.append(np.zeros(seen.table.n_rows, np.int64), others.counts)
-    together = Partition.of(joint, columns)
+    together = Partition.from_table(joint, columns)
     stats = together.stats(joint, population=people)
     assert stats.population is not None
     values = DeltaPresence(0, 1).measure(stats)
     seen = View(joint, seen.columns, together, seen.source)
     sizes = np.maximum(stats.population, stats.sizes)
-    return base.of_parts(
+    return base.score_by_class(
         "delta-presence", seen, values, value=base.highest, unit="rate", direction="riskier", sizes=sizes
     )
 
 
-@entry(trend=1)
+@register_score(trend=1)
 def generalization_ratio(
     data: Any,
     columns: Sequence[str],
@@ -258,25 +260,25 @@ def generalization_ratio(
     0.25
     """
     is_paper = base.is_of_paper(variant)
-    seen = base.view(data, columns, [sensitive], partition)
-    values = _measured(seen, TCloseness(1, sensitive, "equal"))
-    return base.of_parts(
+    seen = base.build_view(data, columns, [sensitive], partition)
+    values = _measure_classes(seen, TCloseness(1, sensitive, "equal"))
+    return base.score_by_class(
         "generalization ratio",
         seen,
         2 * values if is_paper else values,
-        value=base.mean if is_paper else base.weighted_mean,
+        value=base.mean_over_classes if is_paper else base.mean_over_records,
         unit="rate",
         direction="riskier",
     )
 
 
-def _measured(seen: View, model: PrivacyModel, levels: Mapping[str, CodeArray] = NO_HIERARCHIES) -> FloatArray:
+def _measure_classes(seen: View, model: PrivacyModel, levels: Mapping[str, CodeArray] = NO_HIERARCHIES) -> FloatArray:
     stats = seen.partition.stats(seen.table, [model], hierarchies=levels)
     # A sum of rounded shares may end a hair below 0.
     return np.asarray(np.maximum(model.measure(stats), 0.0))
 
 
-def _levels(seen: View, sensitive: str, hierarchy: Any) -> Mapping[str, CodeArray]:
+def _hierarchy_levels(seen: View, sensitive: str, hierarchy: Any) -> Mapping[str, CodeArray]:
     if hierarchy is None:
         return NO_HIERARCHIES
     return {sensitive: Hierarchy.build(hierarchy, seen.column(sensitive)).levels_with_missing()}
@@ -285,7 +287,7 @@ def _levels(seen: View, sensitive: str, hierarchy: Any) -> Mapping[str, CodeArra
 def _largest_difference(seen: View, sensitive: str) -> FloatArray:
     """Return the largest difference between a value's shares of a class and of the whole, per class."""
     histogram = seen.partition.histogram(seen.table, sensitive)
-    whole = totals(seen.table, sensitive)
+    whole = count_by_value(seen.table, sensitive)
     shares = whole / whole.sum()
     by_share = np.argsort(-shares, kind="stable")
     rank = np.empty(len(shares), dtype=np.int64)
@@ -295,22 +297,22 @@ def _largest_difference(seen: View, sensitive: str) -> FloatArray:
     ordered = ranks[np.lexsort((ranks, labels))]
     # The most frequent value that a class lacks: the first gap in its ascending ranks.
     in_place = ordered == np.arange(len(labels)) - histogram.offsets[labels]
-    first_absent = histogram.summed(in_place).astype(np.int64)
+    first_absent = histogram.sum_by_class(in_place).astype(np.int64)
     absent = np.append(shares[by_share], 0.0)[first_absent]
     held = np.abs(histogram.counts / seen.partition.sizes[labels] - shares[histogram.codes + 1])
-    return np.asarray(np.maximum(histogram.highest(held), absent))
+    return np.asarray(np.maximum(histogram.max_by_class(held), absent))
 
 
-def _divergences(seen: View, sensitive: str) -> tuple[FloatArray, FloatArray]:
+def _divergences_from_whole(seen: View, sensitive: str) -> tuple[FloatArray, FloatArray]:
     """Return the Kullback-Leibler (nats) and the Jensen-Shannon (bits) divergences of every class from the whole."""
     histogram = seen.partition.histogram(seen.table, sensitive)
-    whole = totals(seen.table, sensitive)
+    whole = count_by_value(seen.table, sensitive)
     labels = histogram.labels()
     held = histogram.counts / seen.partition.sizes[labels]
     shares = (whole / whole.sum())[histogram.codes + 1]
     middle = (held + shares) / 2
-    kl = histogram.summed(held * np.log(held / shares))
+    kl = histogram.sum_by_class(held * np.log(held / shares))
     # Values that a class lacks have half their share in the middle: each adds its share times log2(2).
-    lacking = 1 - histogram.summed(shares)
-    js = histogram.summed(held * np.log2(held / middle) + shares * np.log2(shares / middle)) / 2 + lacking / 2
+    lacking = 1 - histogram.sum_by_class(shares)
+    js = histogram.sum_by_class(held * np.log2(held / middle) + shares * np.log2(shares / middle)) / 2 + lacking / 2
     return np.maximum(kl, 0.0), np.clip(js, 0.0, 1.0)

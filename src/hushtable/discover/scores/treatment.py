@@ -17,7 +17,7 @@ from hushtable._types import CodeArray, CountArray, FloatArray, ValueArray
 from hushtable.columns import Column
 from hushtable.discover.scores import base
 from hushtable.discover.scores.base import Score, ScoreVariant, View
-from hushtable.discover.scores.catalogue import entry
+from hushtable.discover.scores.catalogue import register_score
 from hushtable.errors import InputError
 from hushtable.tables import Partition
 
@@ -54,20 +54,24 @@ def _code_of(column: Column, treated: Any) -> int:
         return texts.index(wanted)
     values, given = column.values, treated
     if column.kind in ("date", "datetime"):
-        values, given = values.astype("datetime64[us]"), _moment(treated)
+        values, given = values.astype("datetime64[us]"), _to_moment(treated)
     # `is`: comparing with pandas' NA, or with an array, gives no truth value.
-    equal = [code for code, value in enumerate(values.tolist()) if _plain(value == _plain(given)) is True]
+    equal = [
+        code
+        for code, value in enumerate(values.tolist())
+        if _to_python_scalar(value == _to_python_scalar(given)) is True
+    ]
     if not equal or not column.is_measured:
         raise InputError(f"the given treated value is not in column {column.name!r}.", hint="pass one of its values.")
     return equal[0]
 
 
-def _plain(value: Any) -> Any:
+def _to_python_scalar(value: Any) -> Any:
     """Return a numpy scalar as Python has it."""
     return value.item() if isinstance(value, np.generic) else value
 
 
-def _moment(value: Any) -> Any:
+def _to_moment(value: Any) -> Any:
     """Return a date or time as numpy has it, in UTC as the table's are; anything else as it is."""
     if isinstance(value, dt.datetime) and value.tzinfo is not None:
         value = value.astimezone(dt.UTC).replace(tzinfo=None)
@@ -76,14 +80,14 @@ def _moment(value: Any) -> Any:
     return value
 
 
-def counted(labels: CodeArray, n_labels: int, arms: CountArray) -> CountArray:
+def count_by_arm(labels: CodeArray, n_labels: int, arms: CountArray) -> CountArray:
     """Return each arm's records of every label, shape (2, n_labels)."""
     return np.stack([np.bincount(labels, weights=arm, minlength=n_labels) for arm in arms]).astype(np.int64)
 
 
-def distributions(labels: CodeArray, n_labels: int, arms: CountArray) -> FloatArray:
+def distribution_by_arm(labels: CodeArray, n_labels: int, arms: CountArray) -> FloatArray:
     """Return each arm's distribution over labels, shape (2, n_labels)."""
-    held = counted(labels, n_labels, arms)
+    held = count_by_arm(labels, n_labels, arms)
     return np.asarray(held / held.sum(axis=1, keepdims=True))
 
 
@@ -93,7 +97,7 @@ Propensity = Literal["classes", "logistic"]
 _UNCLEAR_ARMS: Final = "InputError\n    An arm is empty, or which value is treated is not clear."
 
 
-@entry(trend=1, Raises=_UNCLEAR_ARMS)
+@register_score(trend=1, Raises=_UNCLEAR_ARMS)
 def covariate_shift(
     data: Any,
     columns: Sequence[str],
@@ -133,21 +137,23 @@ def covariate_shift(
     1.0
     """
     is_paper = base.is_of_paper(variant)
-    seen = base.view(data, columns, [treatment], partition)
+    seen = base.build_view(data, columns, [treatment], partition)
     arms = arms_of(seen, treatment, treated)
     values = [_column_shift(seen, name, arms) for name in seen.columns]
-    p, q = distributions(seen.partition.labels, seen.partition.n_classes, arms)
+    p, q = distribution_by_arm(seen.partition.labels, seen.partition.n_classes, arms)
     value = float(np.abs(p - q).sum() / 2)
     if is_paper:
-        order = _in_order(seen)
+        order = _sort_classes(seen)
         everybody = (p * arms[0].sum() + q * arms[1].sum()) / arms.sum()
         gaps = np.abs(np.cumsum((p - q)[order]))
         value = float(gaps.max() + np.abs(p - everybody).sum())
     sizes = [int(arms.sum())] * len(values)
-    return base.of_columns("covariate shift", seen, values, value=value, unit="rate", direction="worse", sizes=sizes)
+    return base.score_by_column(
+        "covariate shift", seen, values, value=value, unit="rate", direction="worse", sizes=sizes
+    )
 
 
-@entry(Raises=_UNCLEAR_ARMS)
+@register_score(Raises=_UNCLEAR_ARMS)
 def balance(
     data: Any,
     columns: Sequence[str],
@@ -192,22 +198,22 @@ def balance(
     """
     is_paper = base.is_of_paper(variant)
     shown = base.choose("statistic", statistic, {"smd": "smd", "t": "t", "variance_ratio": "variance_ratio"})
-    seen = base.view(data, columns, [treatment], partition)
+    seen = base.build_view(data, columns, [treatment], partition)
     arms = arms_of(seen, treatment, treated)
-    compared = [_compare(seen, name, arms, "t" if is_paper else shown) for name in seen.columns]
+    compared = [_compare_column(seen, name, arms, "t" if is_paper else shown) for name in seen.columns]
     values = [value if is_paper else abs(value) for value, _ in compared]
-    return base.of_columns(
+    return base.score_by_column(
         "balance",
         seen,
         values,
-        value=_over_columns(values, is_paper),
+        value=_aggregate_columns(values, is_paper),
         unit="ratio",
         direction="worse",
         sizes=[size for _, size in compared],
     )
 
 
-@entry()
+@register_score()
 def propensity_overlap(
     data: Any,
     columns: Sequence[str],
@@ -253,9 +259,9 @@ def propensity_overlap(
     0.75
     """
     is_paper = base.is_of_paper(variant)
-    scored = base.choose("model", model, {"classes": _share_treated, "logistic": _logistic})
-    seen = base.view(data, columns, [treatment], partition)
-    held = counted(seen.partition.labels, seen.partition.n_classes, arms_of(seen, treatment, treated))
+    scored = base.choose("model", model, {"classes": _propensity_by_class, "logistic": _propensity_by_logistic})
+    seen = base.build_view(data, columns, [treatment], partition)
+    held = count_by_arm(seen.partition.labels, seen.partition.n_classes, arms_of(seen, treatment, treated))
     chances = scored(seen, held)
 
     def value(chance: FloatArray, sizes: CountArray) -> float:
@@ -265,7 +271,7 @@ def propensity_overlap(
         high = min(chances[arm > 0].max() for arm in held)
         return float(sizes[(chance >= low) & (chance <= high)].sum() / sizes.sum())
 
-    return base.of_parts(
+    return base.score_by_class(
         "propensity overlap",
         seen,
         chances,
@@ -278,23 +284,23 @@ def propensity_overlap(
 
 def _column_shift(seen: View, name: str, arms: CountArray) -> float:
     column = seen.table.column(name)
-    p, q = distributions(seen.table.codes[seen.table.index(name)] + 1, column.n_values + 1, arms)
+    p, q = distribution_by_arm(seen.table.codes[seen.table.index(name)] + 1, column.n_values + 1, arms)
     if column.is_ordered:
         return float(np.abs(np.cumsum(p - q)).max())
     return float(np.abs(p - q).sum() / 2)
 
 
-def _in_order(seen: View) -> CountArray:
+def _sort_classes(seen: View) -> CountArray:
     """Return the classes in the order of their values, the first column's first."""
     first = seen.partition.rows[seen.partition.offsets[:-1]]
     keys = [seen.table.codes[seen.table.index(name), first] for name in reversed(seen.columns)]
     return np.lexsort(keys) if keys else np.arange(1)
 
 
-def _compare(seen: View, name: str, arms: CountArray, statistic: Statistic) -> tuple[float, int]:
+def _compare_column(seen: View, name: str, arms: CountArray, statistic: Statistic) -> tuple[float, int]:
     """Return how far apart the arms are in a column, and how many records that is about."""
     column = seen.table.column(name)
-    held = counted(seen.table.codes[seen.table.index(name)] + 1, column.n_values + 1, arms)
+    held = count_by_arm(seen.table.codes[seen.table.index(name)] + 1, column.n_values + 1, arms)
     if not column.is_ordered:
         apart = _categories_apart(held, statistic)
         return float(apart[np.abs(apart).argmax()]), int(held.sum())
@@ -311,7 +317,7 @@ def _categories_apart(held: CountArray, statistic: Statistic) -> FloatArray:
     n = held.sum(axis=1, keepdims=True)
     gaps = (held[0] * n[1] - held[1] * n[0]) / (n[0] * n[1])
     variances = held * (n - held) / (n * np.maximum(n - 1, 1))
-    return _apart(gaps, variances, n, statistic)
+    return _statistic_of_gaps(gaps, variances, n, statistic)
 
 
 def _numbers_apart(numbers: ValueArray, held: CountArray, statistic: Statistic) -> float:
@@ -323,36 +329,38 @@ def _numbers_apart(numbers: ValueArray, held: CountArray, statistic: Statistic) 
     lows, rises, variances = [], [], []
     for counts, size in zip(held, n[:, 0], strict=True):
         low = numbers[counts > 0][0]
-        above = _above(numbers[counts > 0], low)
+        above = _subtract_exactly(numbers[counts > 0], low)
         weights = counts[counts > 0]
         rises.append(weights @ above / size)
         variances.append(weights @ (above - rises[-1]) ** 2 / max(size - 1, 1))
         lows.append(low.item() if numbers.dtype.kind == "f" else int(low.astype(np.int64)))
     gap = float(lows[0] - lows[1]) + rises[0] - rises[1]
-    return float(_apart(np.array([gap]), np.array(variances)[:, None], n, statistic)[0])
+    return float(_statistic_of_gaps(np.array([gap]), np.array(variances)[:, None], n, statistic)[0])
 
 
-def _above(numbers: ValueArray, low: Any) -> FloatArray:
+def _subtract_exactly(numbers: ValueArray, low: Any) -> FloatArray:
     if numbers.dtype.kind == "f":
         return np.asarray(numbers - low)
     # Whole numbers, and dates as such, differ exactly modulo 2^64 even where an int64 is too small.
     return np.asarray(numbers.astype(np.int64).astype(np.uint64) - low.astype(np.int64).astype(np.uint64), np.float64)
 
 
-def _apart(gaps: FloatArray, variances: FloatArray, n: CountArray, statistic: Statistic) -> FloatArray:
+def _statistic_of_gaps(gaps: FloatArray, variances: FloatArray, n: CountArray, statistic: Statistic) -> FloatArray:
     """Return the statistic of differences of means, and variances of shape (2, n_gaps)."""
     if statistic == "variance_ratio":
         low, high = np.sort(variances, axis=0)
-        return _over_or(high, low, 1.0)
-    return _over_or(gaps, np.sqrt(variances.mean(axis=0) if statistic == "smd" else (variances / n).sum(axis=0)), 0.0)
+        return _divide_safely(high, low, 1.0)
+    return _divide_safely(
+        gaps, np.sqrt(variances.mean(axis=0) if statistic == "smd" else (variances / n).sum(axis=0)), 0.0
+    )
 
 
-def _over_or(part: FloatArray, whole: FloatArray, of_nothing: float) -> FloatArray:
+def _divide_safely(part: FloatArray, whole: FloatArray, of_nothing: float) -> FloatArray:
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where((part == 0) & (whole == 0), of_nothing, part / whole)
 
 
-def _over_columns(values: list[float], is_paper: bool) -> float:
+def _aggregate_columns(values: list[float], is_paper: bool) -> float:
     """Return the mean, or the highest, of the columns that can be compared."""
     comparable = [value for value in values if not math.isnan(value)]
     if not comparable:
@@ -360,12 +368,12 @@ def _over_columns(values: list[float], is_paper: bool) -> float:
     return sum(comparable) / len(comparable) if is_paper else max(comparable)
 
 
-def _share_treated(seen: View, held: CountArray) -> FloatArray:
+def _propensity_by_class(seen: View, held: CountArray) -> FloatArray:
     return np.asarray(held[0] / np.maximum(held.sum(axis=0), 1))
 
 
-def _logistic(seen: View, held: CountArray) -> FloatArray:
-    linear_model = base.extra("sklearn.linear_model")
+def _propensity_by_logistic(seen: View, held: CountArray) -> FloatArray:
+    linear_model = base.import_extra("sklearn.linear_model")
     first = seen.partition.rows[seen.partition.offsets[:-1]]
     features = [np.zeros(len(first))]
     for name in seen.columns:

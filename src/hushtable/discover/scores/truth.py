@@ -25,12 +25,12 @@ class Agreement:
     tn: int | None = None  # of the table, neither; None where the table's columns were not given
 
     @classmethod
-    def of(cls, found: Iterable[str], truth: Iterable[str], columns: Sequence[str] | None = None) -> Agreement:
+    def from_sets(cls, found: Iterable[str], truth: Iterable[str], columns: Sequence[str] | None = None) -> Agreement:
         """Count; with all columns of the table, true negatives too."""
-        found, truth = set(_listed(found, "found")), set(_listed(truth, "truth"))
+        found, truth = set(_to_list(found, "found")), set(_to_list(truth, "truth"))
         tn = None
         if columns is not None:
-            everything = _listed(columns, "columns")
+            everything = _to_list(columns, "columns")
             check_columns(sorted(found | truth), everything, "found and truth")
             tn = len(set(everything) - found - truth)
         return cls(len(found & truth), len(found - truth), len(truth - found), tn)
@@ -44,7 +44,7 @@ def precision(found: Iterable[str], truth: Iterable[str]) -> Score:
     >>> precision(["age", "zip", "job"], ["age", "sex"]).value
     0.3333333333333333
     """
-    return _score("precision", Agreement.of(found, truth), lambda a: _ratio(a.tp, a.tp + a.fp))
+    return _build_score("precision", Agreement.from_sets(found, truth), lambda a: _ratio(a.tp, a.tp + a.fp))
 
 
 def recall(found: Iterable[str], truth: Iterable[str]) -> Score:
@@ -55,7 +55,7 @@ def recall(found: Iterable[str], truth: Iterable[str]) -> Score:
     >>> recall(["age", "zip", "job"], ["age", "sex"]).value
     0.5
     """
-    return _score("recall", Agreement.of(found, truth), lambda a: _ratio(a.tp, a.tp + a.fn))
+    return _build_score("recall", Agreement.from_sets(found, truth), lambda a: _ratio(a.tp, a.tp + a.fn))
 
 
 def f1(found: Iterable[str], truth: Iterable[str]) -> Score:
@@ -83,10 +83,10 @@ def f_beta(found: Iterable[str], truth: Iterable[str], *, beta: float = 2.0) -> 
         raise InputError(f"beta = {beta!r}.", hint="beta is a number above 0; 2 favours recall.")
     weight = beta * beta
 
-    def measured(a: Agreement) -> float:
+    def measure(a: Agreement) -> float:
         return _ratio((1 + weight) * a.tp, (1 + weight) * a.tp + weight * a.fn + a.fp, of_nothing=1.0)
 
-    return _score(f"F{beta:g}", Agreement.of(found, truth), measured)
+    return _build_score(f"F{beta:g}", Agreement.from_sets(found, truth), measure)
 
 
 def jaccard(found: Iterable[str], truth: Iterable[str]) -> Score:
@@ -97,7 +97,9 @@ def jaccard(found: Iterable[str], truth: Iterable[str]) -> Score:
     >>> jaccard(["age", "zip", "job"], ["age", "sex"]).value
     0.25
     """
-    return _score("Jaccard", Agreement.of(found, truth), lambda a: _ratio(a.tp, a.tp + a.fp + a.fn, of_nothing=1.0))
+    return _build_score(
+        "Jaccard", Agreement.from_sets(found, truth), lambda a: _ratio(a.tp, a.tp + a.fp + a.fn, of_nothing=1.0)
+    )
 
 
 def dice(
@@ -144,12 +146,12 @@ def dice(
         "variant", variant, {"definition": (1 + alpha, beta), "paper": (alpha, 1.0), "library": (2 * alpha, 1.0)}
     )
 
-    def measured(a: Agreement) -> float:
+    def measure(a: Agreement) -> float:
         sizes = alpha * (a.tp + a.fp) ** beta + (a.tp + a.fn) ** beta
         # Sets of nothing are as alike as any two equal sets of one column.
         return float(_ratio(factor * a.tp**power, sizes, of_nothing=factor / (1 + alpha)))
 
-    return _score("Dice", Agreement.of(found, truth), measured)
+    return _build_score("Dice", Agreement.from_sets(found, truth), measure)
 
 
 def specificity(found: Iterable[str], truth: Iterable[str], *, columns: Sequence[str]) -> Score:
@@ -162,7 +164,11 @@ def specificity(found: Iterable[str], truth: Iterable[str], *, columns: Sequence
     >>> specificity(["age", "zip"], ["age", "sex"], columns=["age", "sex", "zip", "job"]).value
     0.5
     """
-    return _score("specificity", Agreement.of(found, truth, columns), lambda a: _ratio(_tn(a), _tn(a) + a.fp))
+    return _build_score(
+        "specificity",
+        Agreement.from_sets(found, truth, columns),
+        lambda a: _ratio(_true_negatives(a), _true_negatives(a) + a.fp),
+    )
 
 
 def false_positive_rate(found: Iterable[str], truth: Iterable[str], *, columns: Sequence[str]) -> Score:
@@ -173,8 +179,8 @@ def false_positive_rate(found: Iterable[str], truth: Iterable[str], *, columns: 
     >>> false_positive_rate(["age", "zip"], ["age", "sex"], columns=["age", "sex", "zip", "job"]).value
     0.5
     """
-    agreement = Agreement.of(found, truth, columns)
-    return _score("false positive rate", agreement, lambda a: _ratio(a.fp, _tn(a) + a.fp), "worse")
+    agreement = Agreement.from_sets(found, truth, columns)
+    return _build_score("false positive rate", agreement, lambda a: _ratio(a.fp, _true_negatives(a) + a.fp), "worse")
 
 
 def accuracy(
@@ -189,10 +195,12 @@ def accuracy(
     >>> accuracy(["age", "zip"], ["age", "sex"], columns=["age", "sex", "zip", "job"]).value
     0.5
     """
-    agreement = Agreement.of(found, truth, columns)
+    agreement = Agreement.from_sets(found, truth, columns)
     if base.is_of_paper(variant):
-        return _score("accuracy", agreement, lambda a: _ratio(a.tp, a.tp + a.fn))
-    return _score("accuracy", agreement, lambda a: _ratio(a.tp + _tn(a), a.tp + a.fp + a.fn + _tn(a)))
+        return _build_score("accuracy", agreement, lambda a: _ratio(a.tp, a.tp + a.fn))
+    return _build_score(
+        "accuracy", agreement, lambda a: _ratio(a.tp + _true_negatives(a), a.tp + a.fp + a.fn + _true_negatives(a))
+    )
 
 
 def balanced_accuracy(found: Iterable[str], truth: Iterable[str], *, columns: Sequence[str]) -> Score:
@@ -204,10 +212,10 @@ def balanced_accuracy(found: Iterable[str], truth: Iterable[str], *, columns: Se
     0.75
     """
 
-    def measured(a: Agreement) -> float:
-        return (_ratio(a.tp, a.tp + a.fn) + _ratio(_tn(a), _tn(a) + a.fp)) / 2
+    def measure(a: Agreement) -> float:
+        return (_ratio(a.tp, a.tp + a.fn) + _ratio(_true_negatives(a), _true_negatives(a) + a.fp)) / 2
 
-    return _score("balanced accuracy", Agreement.of(found, truth, columns), measured)
+    return _build_score("balanced accuracy", Agreement.from_sets(found, truth, columns), measure)
 
 
 def matthews_correlation(found: Iterable[str], truth: Iterable[str], *, columns: Sequence[str]) -> Score:
@@ -221,12 +229,12 @@ def matthews_correlation(found: Iterable[str], truth: Iterable[str], *, columns:
     0.0
     """
 
-    def measured(a: Agreement) -> float:
-        tn = _tn(a)
+    def measure(a: Agreement) -> float:
+        tn = _true_negatives(a)
         margins = (a.tp + a.fp) * (a.tp + a.fn) * (tn + a.fp) * (tn + a.fn)
         return _ratio(a.tp * tn - a.fp * a.fn, math.sqrt(margins))
 
-    return _score("Matthews correlation", Agreement.of(found, truth, columns), measured)
+    return _build_score("Matthews correlation", Agreement.from_sets(found, truth, columns), measure)
 
 
 def average_precision(ranking: Sequence[str], truth: Iterable[str]) -> Score:
@@ -244,31 +252,33 @@ def average_precision(ranking: Sequence[str], truth: Iterable[str]) -> Score:
     >>> average_precision(["age", "zip", "sex"], ["age", "sex"]).value
     0.8333333333333333
     """
-    ranked, true = _listed(ranking, "ranking"), set(_listed(truth, "truth"))
+    ranked, true = _to_list(ranking, "ranking"), set(_to_list(truth, "truth"))
     if len(set(ranked)) < len(ranked):
         raise InputError("the ranking names a column more than once.", hint="rank every column once.")
     hits = [place for place, name in enumerate(ranked, start=1) if name in true]
     total = sum(found / place for found, place in enumerate(hits, start=1))
-    return base.whole("average precision", _ratio(total, len(true)), unit="rate", direction="better", size=len(ranked))
+    return base.score_without_parts(
+        "average precision", _ratio(total, len(true)), unit="rate", direction="better", size=len(ranked)
+    )
 
 
-def _score(
+def _build_score(
     name: str, agreement: Agreement, measured: Callable[[Agreement], float], direction: Direction = "better"
 ) -> Score:
     judged = agreement.tp + agreement.fp + agreement.fn + (agreement.tn or 0)
-    return base.whole(name, measured(agreement), unit="rate", direction=direction, size=judged)
+    return base.score_without_parts(name, measured(agreement), unit="rate", direction=direction, size=judged)
 
 
 def _ratio(part: float, whole: float, of_nothing: float = math.nan) -> float:
     return part / whole if whole else of_nothing
 
 
-def _tn(agreement: Agreement) -> int:
+def _true_negatives(agreement: Agreement) -> int:
     assert agreement.tn is not None
     return agreement.tn
 
 
-def _listed(given: Iterable[str], what: str) -> list[str]:
+def _to_list(given: Iterable[str], what: str) -> list[str]:
     if isinstance(given, str):
         raise InputError(f"{what} is one text.", hint=f"pass a collection of names: [{given!r}].")
     return list(given)

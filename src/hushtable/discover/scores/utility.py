@@ -17,14 +17,14 @@ import numpy as np
 from hushtable._types import CountArray, FloatArray
 from hushtable.discover.scores import base
 from hushtable.discover.scores.base import Direction, Score, ScoreVariant, View
-from hushtable.discover.scores.catalogue import Trend, entry
+from hushtable.discover.scores.catalogue import Trend, register_score
 from hushtable.errors import ColumnError
 from hushtable.models import Histogram
 from hushtable.tables import Partition
 
-_PEOPLE: Final = """>>> import polars as pl
+_EXAMPLE_PEOPLE: Final = """>>> import polars as pl
 >>> people = pl.DataFrame({"sex": list("ffmm"), "pay": [30, 40, 50, None], "ill": ["flu", "hiv", "flu", "flu"]})"""
-_MEASURED: Final = {
+_MEASURED_SECTIONS: Final = {
     "Parameters": "target : str\n    A column of numbers or dates (in days).",
     "Raises": "ColumnError\n    The target has no differences of values.",
 }
@@ -49,25 +49,25 @@ class TargetScore(Protocol):
 class TargetClasses:
     """What the classes hold of a target: the counts of its known values, and how many records of each have one."""
 
-    seen: View
+    view: View
     name: str
-    known: Histogram
+    histogram: Histogram
     records: FloatArray
     is_paper: bool
 
     @classmethod
-    def of(
+    def from_data(
         cls, data: Any, columns: Sequence[str], name: str, variant: ScoreVariant, partition: Partition | None
     ) -> TargetClasses:
         """Count the target values of every class."""
         is_paper = base.is_of_paper(variant)
-        seen = base.view(data, columns, [name], partition)
-        known = seen.known(name)
-        return cls(seen, name, known, known.summed(known.counts), is_paper)
+        seen = base.build_view(data, columns, [name], partition)
+        known = seen.histogram_without_missing(name)
+        return cls(seen, name, known, known.sum_by_class(known.counts), is_paper)
 
-    def numbers(self, score: str) -> FloatArray:
+    def target_numbers(self, score: str) -> FloatArray:
         """Return the number of each count, dates in days; raise ColumnError if the target has no differences."""
-        column = self.seen.column(self.name)
+        column = self.view.column(self.name)
         if not column.is_measured:
             raise ColumnError(
                 f"the {score} needs a target of numbers or dates; column {column.name!r} is {column.kind}.",
@@ -75,16 +75,16 @@ class TargetClasses:
             )
         if column.is_temporal:
             microseconds = column.values.astype("datetime64[us]").astype(np.int64)
-            return np.asarray(microseconds / 86_400_000_000)[self.known.codes]
-        return column.values.astype(np.float64)[self.known.codes]
+            return np.asarray(microseconds / 86_400_000_000)[self.histogram.codes]
+        return column.values.astype(np.float64)[self.histogram.codes]
 
-    def score(
+    def build_score(
         self, name: str, values: FloatArray | CountArray, unit: str, direction: Direction, sizes: Any = None
     ) -> Score:
         """Make the score of one value a class; each is about its records with a target, unless given ``sizes``."""
-        value = base.mean if self.is_paper else base.weighted_mean
+        value = base.mean_over_classes if self.is_paper else base.mean_over_records
         about = np.asarray(self.records if sizes is None else sizes, dtype=np.int64)
-        return base.of_parts(name, self.seen, values, value=value, unit=unit, direction=direction, sizes=about)
+        return base.score_by_class(name, self.view, values, value=value, unit=unit, direction=direction, sizes=about)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +96,7 @@ class TargetEntry:
     direction: Direction
     trend: Trend
     returns: str  # the range, and what else to know of the values
-    example: tuple[str, float]  # a target of `_PEOPLE`, and what their column ``sex`` scores about it
+    example: tuple[str, float]  # a target of `_EXAMPLE_PEOPLE`, and what their column ``sex`` scores about it
     paper_unit: str | None = None  # where the paper's variant has another
     is_measured: bool = False  # whether the statistic reads `TargetClasses.numbers`
     counts_missing: bool = False  # whether a class counts all its records, not only those with a target
@@ -112,20 +112,20 @@ class TargetEntry:
             variant: ScoreVariant = "definition",
             partition: Partition | None = None,
         ) -> Score:
-            classes = TargetClasses.of(data, columns, target, variant, partition)
-            sizes = classes.seen.partition.sizes if self.counts_missing else None
+            classes = TargetClasses.from_data(data, columns, target, variant, partition)
+            sizes = classes.view.partition.sizes if self.counts_missing else None
             unit = self.paper_unit if self.paper_unit and classes.is_paper else self.unit
-            return classes.score(self.name, statistic(classes), unit, self.direction, sizes)
+            return classes.build_score(self.name, statistic(classes), unit, self.direction, sizes)
 
         score.__name__ = score.__qualname__ = statistic.__name__
         score.__doc__ = statistic.__doc__
         never = f"Never {'falls' if self.trend > 0 else 'rises'} when a column is added (the definition)."
         target, value = self.example
-        return entry(
+        return register_score(
             self.trend,
             Returns=f"Score\n    {self.returns}\n    {never}",
-            Examples=f'{_PEOPLE}\n>>> {statistic.__name__}(people, ["sex"], target="{target}").value\n{value}',
-            **(_MEASURED if self.is_measured else {}),
+            Examples=f'{_EXAMPLE_PEOPLE}\n>>> {statistic.__name__}(people, ["sex"], target="{target}").value\n{value}',
+            **(_MEASURED_SECTIONS if self.is_measured else {}),
         )(score)
 
 
@@ -140,10 +140,14 @@ class TargetEntry:
 )
 def mean_squared_error(classes: TargetClasses) -> FloatArray:
     """Score how far the target is from the mean of its class, squared."""
-    numbers, known, some = classes.numbers("mean squared error"), classes.known, np.maximum(classes.records, 1)
+    numbers, known, some = (
+        classes.target_numbers("mean squared error"),
+        classes.histogram,
+        np.maximum(classes.records, 1),
+    )
     # Deviations from the class's own mean: no difference of large squares.
-    deviations = numbers - (known.summed(known.counts * numbers) / some)[known.labels()]
-    return known.summed(known.counts * deviations**2) / some
+    deviations = numbers - (known.sum_by_class(known.counts * numbers) / some)[known.labels()]
+    return known.sum_by_class(known.counts * deviations**2) / some
 
 
 @TargetEntry(
@@ -156,7 +160,7 @@ def mean_squared_error(classes: TargetClasses) -> FloatArray:
 )
 def accuracy(classes: TargetClasses) -> FloatArray:
     """Score how many records have the most frequent target value of their class."""
-    return classes.known.highest(classes.known.counts) / np.maximum(classes.records, 1)
+    return classes.histogram.max_by_class(classes.histogram.counts) / np.maximum(classes.records, 1)
 
 
 @TargetEntry(
@@ -178,8 +182,8 @@ def value_range(classes: TargetClasses) -> FloatArray:
         max - min of a class over max - min of the table, mean over the records: no
         unit, so that targets compare. The paper does not scale, mean over the classes.
     """
-    numbers, known = classes.numbers("range"), classes.known
-    widths = known.highest(numbers, -math.inf) + known.highest(-numbers, -math.inf)
+    numbers, known = classes.target_numbers("range"), classes.histogram
+    widths = known.max_by_class(numbers, -math.inf) + known.max_by_class(-numbers, -math.inf)
     widths = np.where(classes.records > 0, widths, 0.0)
     span = float(np.ptp(numbers)) if len(numbers) else 0.0
     return widths if classes.is_paper or span == 0 else widths / span
@@ -195,7 +199,7 @@ def value_range(classes: TargetClasses) -> FloatArray:
 )
 def distinct_values(classes: TargetClasses) -> CountArray:
     """Score how many different target values the classes hold."""
-    return classes.known.n_distinct()
+    return classes.histogram.n_distinct()
 
 
 @TargetEntry(
@@ -209,17 +213,17 @@ def distinct_values(classes: TargetClasses) -> CountArray:
 )
 def completeness(classes: TargetClasses) -> FloatArray:
     """Score how many records of a class have a target value at all."""
-    return classes.records / classes.seen.partition.sizes
+    return classes.records / classes.view.partition.sizes
 
 
 @TargetEntry("gini", "rate", "worse", trend=-1, returns="In [0, 1).", example=("ill", 0.25))
 def gini(classes: TargetClasses) -> FloatArray:
     """Score how mixed the target is within the classes: the chance that two draws differ."""
-    shares = classes.known.counts / classes.records[classes.known.labels()]
-    return np.where(classes.records > 0, 1 - classes.known.summed(shares**2), 0.0)
+    shares = classes.histogram.counts / classes.records[classes.histogram.labels()]
+    return np.where(classes.records > 0, 1 - classes.histogram.sum_by_class(shares**2), 0.0)
 
 
-@entry(trend=1)
+@register_score(trend=1)
 def information_gain(
     data: Any,
     columns: Sequence[str],
@@ -257,8 +261,8 @@ def information_gain(
     >>> information_gain(people, ["sex"], target="ill").value
     1.0
     """
-    classes = TargetClasses.of(data, columns, target, variant, partition)
-    known, records = classes.known, classes.records
+    classes = TargetClasses.from_data(data, columns, target, variant, partition)
+    known, records = classes.histogram, classes.records
     whole = np.bincount(known.codes, weights=known.counts).astype(np.int64)
     everything = Histogram(np.array([0, np.count_nonzero(whole)]), np.empty(0, np.int32), whole[whole > 0])
     values = everything.entropies(np.log2)[0] - known.entropies(np.log2)
@@ -267,4 +271,4 @@ def information_gain(
         excess = len(known.codes) - n_classes - n_values + 1
         values = values - excess / (2 * max(records.sum(), 1.0) * math.log(2))
     name = "corrected information gain" if corrected else "information gain"
-    return classes.score(name, values, "bits", "better")
+    return classes.build_score(name, values, "bits", "better")

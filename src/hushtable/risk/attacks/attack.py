@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 import numpy as np
 
 from hushtable._types import CodeArray, CountArray, FloatArray
-from hushtable.columns import ColumnSpec, finite
+from hushtable.columns import ColumnSpec, to_json_values
 from hushtable.errors import ColumnError, InputError, check_columns, check_whole, names_in
-from hushtable.kernels.neighbours import nearest_rows
-from hushtable.risk.assessment import percent
-from hushtable.risk.intervals import clipped, excess_risk, wilson
-from hushtable.risk.mpuccs import encoded
-from hushtable.tables import Joint, JointRows, code_together, find_mismatches, warn_of_mismatches
+from hushtable.kernels.neighbours import find_nearest_rows
+from hushtable.risk.assessment import format_percent
+from hushtable.risk.intervals import clip_interval, excess_risk, wilson_interval
+from hushtable.risk.mpuccs import encode_same_columns
+from hushtable.tables import Joint, JointRows, encode_jointly, find_mismatches, warn_of_mismatches
 from hushtable.wording import StatesFacts, careful
 
 if TYPE_CHECKING:
@@ -32,7 +32,12 @@ _MEANINGS: Final = {
     "tcap": "how often the target is right where all synthetic records of a key agree on it",
     "rapid": "the share of people whose target a model of the synthetic records tells much better than its frequency",
 }
-_BESIDE: Final = {"dcr": (), "nndr": ("low_of_control",), "tcap": ("control", "chance"), "rapid": ("control",)}
+_COMPARED_FIGURES: Final = {
+    "dcr": (),
+    "nndr": ("low_of_control",),
+    "tcap": ("control", "chance"),
+    "rapid": ("control",),
+}
 
 
 class Reach(NamedTuple):
@@ -84,18 +89,18 @@ class PrivacyFigure(StatesFacts):
     @property
     def beside(self) -> float | None:
         """The same on people who were never used, or what chance gives; None where neither is known."""
-        return next((self.figures[name] for name in _BESIDE[self.name] if name in self.figures), None)
+        return next((self.figures[name] for name in _COMPARED_FIGURES[self.name] if name in self.figures), None)
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain values."""
         told = {name: getattr(self, name) for name in ("name", "value", "low", "high", "n_records")}
         told |= {} if self.target is None else {"target": self.target}
         told |= {} if self.reach is None else self.reach._asdict()
-        return dict(finite({**told, "figures": dict(self.figures)}))
+        return dict(to_json_values({**told, "figures": dict(self.figures)}))
 
 
-_NUMBERS: Final = frozenset({"integer", "decimal"})
-_DAYS: Final = frozenset({"date", "datetime", "time"})
+_NUMBER_KINDS: Final = frozenset({"integer", "decimal"})
+_TIME_KINDS: Final = frozenset({"date", "datetime", "time"})
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -104,7 +109,7 @@ class Coded:
 
     joint: Joint = field(repr=False)
     scales: tuple[FloatArray | None, ...] = field(repr=False)  # by column: codes from 0 to 1; None of texts
-    numbers: frozenset[str]  # the columns of numbers
+    number_columns: frozenset[str]  # the columns of numbers
 
     @property
     def original(self) -> JointRows:
@@ -130,11 +135,11 @@ class Coded:
         people, _, *control = self.joint.tables
         return replace(self, joint=replace(self.joint, tables=(people, people, *control)))
 
-    def distinct(self, rows: JointRows) -> JointRows:
+    def merge_equal_rows(self, rows: JointRows) -> JointRows:
         """Return every distinct row once, with how many records it stands for."""
-        return rows.merged(self.joint.widths)
+        return rows.merge_equal_rows(self.joint.widths)
 
-    def placed(self, codes: CodeArray, columns: Sequence[str]) -> tuple[FloatArray, int]:
+    def to_numbers(self, codes: CodeArray, columns: Sequence[str]) -> tuple[FloatArray, int]:
         """Return rows of some columns as numbers, those on a scale first, and how many columns those are."""
         places = [self.index(name) for name in columns]
         ordered = sorted(places, key=lambda j: self.scales[j] is None)
@@ -147,7 +152,7 @@ class Coded:
         return out, sum(self.scales[j] is not None for j in ordered)
 
 
-def coded(
+def encode_tables(
     original: Any,
     synthetic: Any,
     control: Any,
@@ -156,25 +161,25 @@ def coded(
 ) -> Coded:
     """Code the tables of an attack together; one that is empty, or has other columns, is an error."""
     given = {"original": original, "synthetic": synthetic, "control": control}
-    tables = encoded(
+    tables = encode_same_columns(
         {name: each for name, each in given.items() if each is not None or name != "control"}, columns, specs
     )
     if any((table.counts != 1).any() for table in tables):
-        tables = [table.one_by_one() for table in tables]
-    joint = code_together(tables)
+        tables = [table.with_row_per_record() for table in tables]
+    joint = encode_jointly(tables)
     names = [name for name, data in given.items() if data is not None]
     warn_of_mismatches(find_mismatches(joint, tables, by_range=True), names)
     scales, numbers = [], set()
     for j, name in enumerate(joint.names):
         kinds = {column.kind for column in (table.column(name) for table in tables) if column.n_values}
-        is_number = bool(kinds) and kinds <= _NUMBERS
+        is_number = bool(kinds) and kinds <= _NUMBER_KINDS
         if is_number:
             numbers.add(name)
-        scales.append(_scaled(joint.values[j]) if is_number or (kinds and kinds <= _DAYS) else None)
+        scales.append(_scale_to_unit(joint.values[j]) if is_number or (kinds and kinds <= _TIME_KINDS) else None)
     return Coded(joint, tuple(scales), frozenset(numbers))
 
 
-def named(given: Any, what: str, known: Coded, beside: Sequence[str] = ()) -> tuple[str, ...]:
+def check_column_names(given: Any, what: str, known: Coded, beside: Sequence[str] = ()) -> tuple[str, ...]:
     """Return columns that were named, or refuse: none, unknown ones, twice the same, or one that is taken already."""
     names = names_in(given, what)
     if not names:
@@ -186,29 +191,29 @@ def named(given: Any, what: str, known: Coded, beside: Sequence[str] = ()) -> tu
     return names
 
 
-def nearest(
+def find_nearest(
     known: Coded, targets: CodeArray, candidates: CodeArray, columns: Sequence[str], n_near: int
 ) -> tuple[CountArray, FloatArray]:
     """Return the nearest candidates of every target by some columns, nearest first, and how far they are."""
-    (near_to, n_numbers), (among, _) = known.placed(targets, columns), known.placed(candidates, columns)
+    (near_to, n_numbers), (among, _) = known.to_numbers(targets, columns), known.to_numbers(candidates, columns)
     near = np.empty((len(near_to), min(n_near, len(among))), dtype=np.int64)
     distances = np.empty(near.shape)
-    nearest_rows(near_to, among, n_numbers, near, distances)
+    find_nearest_rows(near_to, among, n_numbers, near, distances)
     return near, distances
 
 
-def generator(seed: int) -> np.random.Generator:
+def random_generator(seed: int) -> np.random.Generator:
     """Return what draws, from a whole number."""
     check_whole("seed", seed, 0)
     return np.random.default_rng(int(seed))
 
 
-def sampled(rng: np.random.Generator, n_rows: int, n_wanted: int) -> CountArray:
+def sample_rows(rng: np.random.Generator, n_rows: int, n_wanted: int) -> CountArray:
     """Return some rows, each at most once, in random order; all where there are no more."""
     return rng.permutation(n_rows)[:n_wanted]
 
 
-def _scaled(values: Sequence[Any]) -> FloatArray:
+def _scale_to_unit(values: Sequence[Any]) -> FloatArray:
     """Return ordered values on a scale from 0 to 1."""
     numbers = np.array(values)
     numbers = numbers.astype("datetime64[us]").astype(float) if numbers.dtype.kind == "M" else numbers.astype(float)
@@ -221,10 +226,12 @@ def _scaled(values: Sequence[Any]) -> FloatArray:
 
 AttackKind = Literal["singling out", "linkability", "inference"]
 
-_ALONE: Final = "no control was given, so the risk is the attack's rate: it holds what is learned of anybody too"
-_NO_ATTACK: Final = "no attack could be made, which says nothing of the risk"
-_BELOW: Final = "the attack succeeds no more often than chance: it is too weak to say that the risk is low"
-_ALWAYS: Final = "the control always succeeds: nothing can be achieved beyond it, so the risk is unknown"
+_NO_CONTROL_NOTE: Final = (
+    "no control was given, so the risk is the attack's rate: it holds what is learned of anybody too"
+)
+_NO_ATTACK_NOTE: Final = "no attack could be made, which says nothing of the risk"
+_TOO_WEAK_NOTE: Final = "the attack succeeds no more often than chance: it is too weak to say that the risk is low"
+_CONTROL_ALWAYS_NOTE: Final = "the control always succeeds: nothing can be achieved beyond it, so the risk is unknown"
 
 
 class Rate(NamedTuple):
@@ -247,23 +254,25 @@ def rate_of(tries: Tries) -> Rate:
     """Return a share of successes with Wilson's interval."""
     if tries.n_attacks == 0:
         return Rate(math.nan, math.nan, math.nan)
-    center, error = wilson(*tries)
-    return _rate(tries.n_success / tries.n_attacks, center, error)
+    center, error = wilson_interval(*tries)
+    return _clip_rate(tries.n_success / tries.n_attacks, center, error)
 
 
-def beyond(attack: Tries, control: Tries | None) -> Rate:
+def excess_over_control(attack: Tries, control: Tries | None) -> Rate:
     """Return what an attack achieves beyond its control: (attack - control) / (1 - control), within [0, 1]."""
     if control is None or attack.n_attacks == 0:
         return rate_of(attack)
     if control.n_attacks == 0 or control.n_success >= control.n_attacks:
         return Rate(math.nan, math.nan, math.nan)
     shares = [each.n_success / each.n_attacks for each in (attack, control)]
-    return _rate((shares[0] - shares[1]) / (1 - shares[1]), *excess_risk(wilson(*attack), wilson(*control)))
+    return _clip_rate(
+        (shares[0] - shares[1]) / (1 - shares[1]), *excess_risk(wilson_interval(*attack), wilson_interval(*control))
+    )
 
 
-def _rate(value: float, center: float, error: float) -> Rate:
+def _clip_rate(value: float, center: float, error: float) -> Rate:
     """Return a rate whose interval holds it, all of them within [0, 1]."""
-    low, high = clipped(min(center - error, value), max(center + error, value))
+    low, high = clip_interval(min(center - error, value), max(center + error, value))
     return Rate(min(max(value, 0.0), 1.0), low, high, center)
 
 
@@ -312,7 +321,7 @@ class Attack(StatesFacts):
     @property
     def risk(self) -> Rate:
         """What the attack achieves beyond its control; without one, its rate. NaN where nothing can be said."""
-        return beyond(self.compared or self.attack, self.control)
+        return excess_over_control(self.compared or self.attack, self.control)
 
     @property
     def least(self) -> float:
@@ -321,7 +330,7 @@ class Attack(StatesFacts):
             return math.nan
 
         def risk_of(n_success: int) -> Rate:
-            return beyond(Tries(n_success, self.n_attacks), self.control)
+            return excess_over_control(Tries(n_success, self.n_attacks), self.control)
 
         # The more attacks succeed, the higher is the low end.
         n_told = bisect_right(range(self.n_attacks + 1), 0.0, key=lambda n_success: risk_of(n_success).low)
@@ -337,18 +346,18 @@ class Attack(StatesFacts):
     def notes(self) -> tuple[str, ...]:
         """What keeps the figures from being taken at their word."""
         if self.n_attacks == 0:
-            return (_NO_ATTACK,)
+            return (_NO_ATTACK_NOTE,)
         notes = []
         if self.control is None:
-            notes.append(_ALONE)
+            notes.append(_NO_CONTROL_NOTE)
         elif math.isnan(self.risk.value):
-            notes.append(_ALWAYS)
+            notes.append(_CONTROL_ALWAYS_NOTE)
         if self.most < 1:
             notes.append(
                 f"beside this control even a copy of the table would show a risk of {round(self.most, 3):g} only"
             )
         if self.rates["baseline"].value >= self.rates["attack"].value:
-            notes.append(_BELOW)
+            notes.append(_TOO_WEAK_NOTE)
         asked = self.settings["n_attacks"]
         if self.n_attacks < asked:
             notes.append(f"only {self.n_attacks:,} of {asked:,} attacks could be made")
@@ -367,7 +376,7 @@ class Attack(StatesFacts):
     def to_dict(self) -> dict[str, Any]:
         """Return the figures as plain values; no witness and no cell."""
         return dict(
-            finite(
+            to_json_values(
                 {
                     "kind": self.kind,
                     "risk": self.risk._asdict(),
@@ -388,8 +397,8 @@ class Attack(StatesFacts):
     def __repr__(self) -> str:
         risk = self.risk
         return (
-            f"Attack({self.kind}: {self.n_success} of {self.n_attacks} succeed; risk {percent(risk.value)} "
-            f"[{percent(risk.low)}, {percent(risk.high)}])"
+            f"Attack({self.kind}: {self.n_success} of {self.n_attacks} succeed; risk {format_percent(risk.value)} "
+            f"[{format_percent(risk.low)}, {format_percent(risk.high)}])"
         )
 
     @property
@@ -408,7 +417,8 @@ class Attack(StatesFacts):
 def _describe(risk: Rate) -> str:
     if math.isnan(risk.value):
         return "the risk is not known"
-    return f"the risk is {percent(risk.value)}, with a 95 % interval of {percent(risk.low)} to {percent(risk.high)}"
+    value, low, high = (format_percent(each) for each in (risk.value, risk.low, risk.high))
+    return f"the risk is {value}, with a 95 % interval of {low} to {high}"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -441,7 +451,7 @@ class Attacks(StatesFacts):
         meanings = dict.fromkeys(fact for each in self.figures for fact in each.facts)
         return *(() if self.copies is None else self.copies.facts), *made, *notes, *meanings
 
-    def of(self, kind: AttackKind) -> tuple[Attack, ...]:
+    def attacks_of_kind(self, kind: AttackKind) -> tuple[Attack, ...]:
         """Return the attacks of one kind."""
         return tuple(each for each in self.attacks if each.kind == kind)
 

@@ -11,9 +11,9 @@ import numpy as np
 
 from hushtable._types import CountArray
 from hushtable.columns import ColumnSpec
-from hushtable.risk.assessment import percent
-from hushtable.risk.mpuccs import encoded
-from hushtable.tables import Joint, JointRows, code_together, find_mismatches, warn_of_mismatches
+from hushtable.risk.assessment import format_percent
+from hushtable.risk.mpuccs import encode_same_columns
+from hushtable.tables import Joint, JointRows, encode_jointly, find_mismatches, warn_of_mismatches
 from hushtable.wording import StatesFacts, careful
 
 
@@ -53,9 +53,10 @@ class Copies(StatesFacts):
     @property
     def headline(self) -> str:
         """What matters most, in a sentence."""
-        beside = "" if self.control_share is None else f"; of the control, {percent(self.control_share)}"
+        beside = "" if self.control_share is None else f"; of the control, {format_percent(self.control_share)}"
         return (
-            f"{self.n_copied:,} of {self.n_people:,} people ({percent(self.share)}) stand in the synthetic table as "
+            f"{self.n_copied:,} of {self.n_people:,} people ({format_percent(self.share)}) stand in the synthetic "
+            "table as "
             f"they are, {self.n_unique_copied:,} of them with a record that nobody else has{beside}."
         )
 
@@ -102,8 +103,10 @@ def count_copies(
     '2 of 3 people (67 %) stand in the synthetic table as they are, 2 of them with a record that nobody else has.'
     """
     given = {"original": original, "synthetic": synthetic, "control": control}
-    tables = encoded({name: data for name, data in given.items() if data is not None or name != "control"}, None, specs)
-    joint = code_together(tables)
+    tables = encode_same_columns(
+        {name: data for name, data in given.items() if data is not None or name != "control"}, None, specs
+    )
+    joint = encode_jointly(tables)
     warn_of_mismatches(find_mismatches(joint, tables), ("original", "synthetic"))
     people, made, *others = count_equal(joint)
     is_made = made > 0
@@ -117,7 +120,7 @@ def count_equal(joint: Joint) -> list[CountArray]:
     tables = joint.tables
     codes = np.hstack([rows.codes for rows in tables])
     counts = np.concatenate([rows.counts for rows in tables])
-    first = JointRows(codes, counts, np.arange(len(counts))).firsts(joint.widths)
+    first = JointRows(codes, counts, np.arange(len(counts))).first_equal_rows(joint.widths)
     ends = np.cumsum([0, *(len(rows.counts) for rows in tables)])
     return [
         np.bincount(first[begin:end], counts[begin:end], len(counts)).astype(np.int64)

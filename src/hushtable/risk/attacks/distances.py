@@ -11,12 +11,21 @@ from hushtable._types import CountArray, FloatArray
 from hushtable.columns import ColumnSpec
 from hushtable.errors import check_whole
 from hushtable.kernels.neighbours import share_nearest
-from hushtable.risk.attacks.attack import Coded, PrivacyFigure, Rate, Reach, coded, generator, nearest, sampled
+from hushtable.risk.attacks.attack import (
+    Coded,
+    PrivacyFigure,
+    Rate,
+    Reach,
+    encode_tables,
+    find_nearest,
+    random_generator,
+    sample_rows,
+)
 from hushtable.risk.attacks.copies import count_equal
-from hushtable.risk.intervals import wilson
+from hushtable.risk.intervals import wilson_interval
 from hushtable.tables import JointRows
 
-_LOW_TAIL = 0.05
+_LOW_TAIL_QUANTILE = 0.05
 
 
 def dcr(
@@ -66,10 +75,10 @@ def dcr(
     >>> dcr(people, people, control=others).figures["share"]
     1.0
     """
-    known, made, tables = _drawn(original, synthetic, control, n_records, specs, seed)
-    far = {name: _distances(known, made, rows, 1)[:, 0] for name, rows in tables.items()}
+    known, made, tables = _draw_samples(original, synthetic, control, n_records, specs, seed)
+    far = {name: _nearest_distances(known, made, rows, 1)[:, 0] for name, rows in tables.items()}
     figures = {f"median_to_{name}": float(np.median(each)) for name, each in far.items()}
-    figures |= {f"low_to_{name}": float(np.quantile(each, _LOW_TAIL)) for name, each in far.items()}
+    figures |= {f"low_to_{name}": float(np.quantile(each, _LOW_TAIL_QUANTILE)) for name, each in far.items()}
     n_made = made.codes.shape[1]
     if known.control is None:
         return PrivacyFigure("dcr", np.nan, np.nan, np.nan, n_made, figures)
@@ -83,23 +92,23 @@ def dcr(
 def _share_of_people(known: Coded, made: JointRows) -> tuple[Rate, float]:
     """Return the share of synthetic records that are nearest to people, and the least that is told from chance."""
     assert known.control is not None
-    tables = [known.distinct(known.original), known.distinct(known.control)]
+    tables = [known.merge_equal_rows(known.original), known.merge_equal_rows(known.control)]
     counts = np.concatenate([rows.counts for rows in tables])
     codes = np.hstack([rows.codes for rows in tables])
-    (targets, n_numbers), (candidates, _) = (known.placed(each, known.joint.names) for each in (made.codes, codes))
+    (targets, n_numbers), (candidates, _) = (known.to_numbers(each, known.joint.names) for each in (made.codes, codes))
     shares = np.zeros(len(counts))
     share_nearest(targets, candidates, n_numbers, counts, np.empty_like(counts), shares)
     n_made, n_people, n_control = len(targets), tables[0].n_records, tables[1].n_records
     to_control = float(shares[len(tables[0].counts) :].sum())
     by_chance = n_control / (n_people + n_control)
     n_independent = n_made / _design_effect(shares, counts, n_made, by_chance)
-    rate, error = wilson(to_control / n_made * n_independent, n_independent)
+    rate, error = wilson_interval(to_control / n_made * n_independent, n_independent)
 
     def scale(share: float) -> float:
         return min(max(1 - share / (2 * by_chance), 0.0), 1.0)
 
     value = scale(to_control / n_made)
-    least = scale(by_chance - wilson(by_chance * n_independent, n_independent)[1])
+    least = scale(by_chance - wilson_interval(by_chance * n_independent, n_independent)[1])
     return Rate(value, min(value, scale(rate + error)), max(value, scale(rate - error))), least
 
 
@@ -153,21 +162,21 @@ def nndr(
     >>> nndr(people, people).value
     0.0
     """
-    known, made, tables = _drawn(original, synthetic, control, n_records, specs, seed)
+    known, made, tables = _draw_samples(original, synthetic, control, n_records, specs, seed)
     figures: dict[str, float] = {}
     # Among fewer people most of those who were copied are not there.
     compared = {"as_many_people": tables["original"]} if known.control is not None else {}
     for name, rows in {**tables, "original": known.original, **compared}.items():
-        far = _distances(known, made, known.distinct(rows), 2)
+        far = _nearest_distances(known, made, known.merge_equal_rows(rows), 2)
         ratios = far[:, 0] / far[:, 1] if far.shape[1] == 2 else np.full(len(far), np.nan)
         figures |= {
-            f"low_of_{name}": float(np.quantile(ratios, _LOW_TAIL)),
+            f"low_of_{name}": float(np.quantile(ratios, _LOW_TAIL_QUANTILE)),
             f"median_of_{name}": float(np.median(ratios)),
         }
     return PrivacyFigure("nndr", figures["low_of_original"], np.nan, np.nan, made.codes.shape[1], figures)
 
 
-def _drawn(
+def _draw_samples(
     original: Any,
     synthetic: Any,
     control: Any,
@@ -177,16 +186,20 @@ def _drawn(
 ) -> tuple[Coded, JointRows, dict[str, JointRows]]:
     """Return some synthetic records, and as many people as control records."""
     check_whole("n_records", n_records, 1)
-    known = coded(original, synthetic, control, None, specs)
-    rng = generator(seed)
-    made = known.synthetic.take(sampled(rng, known.synthetic.codes.shape[1], n_records))
+    known = encode_tables(original, synthetic, control, None, specs)
+    rng = random_generator(seed)
+    made = known.synthetic.take(sample_rows(rng, known.synthetic.codes.shape[1], n_records))
     tables = {"original": known.original}
     if known.control is not None:
         tables["control"] = known.control
     n_each = min(each.codes.shape[1] for each in tables.values())
-    return known, made, {name: each.take(sampled(rng, each.codes.shape[1], n_each)) for name, each in tables.items()}
+    return (
+        known,
+        made,
+        {name: each.take(sample_rows(rng, each.codes.shape[1], n_each)) for name, each in tables.items()},
+    )
 
 
-def _distances(known: Coded, made: JointRows, rows: JointRows, n_near: int) -> FloatArray:
-    distances = nearest(known, made.codes, rows.codes, known.joint.names, n_near)[1]
+def _nearest_distances(known: Coded, made: JointRows, rows: JointRows, n_near: int) -> FloatArray:
+    distances = find_nearest(known, made.codes, rows.codes, known.joint.names, n_near)[1]
     return distances / len(known.joint.names)

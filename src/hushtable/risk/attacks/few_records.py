@@ -12,19 +12,19 @@ from hushtable._types import CodeArray, CountArray
 from hushtable.columns import ColumnSpec, check_specs
 from hushtable.errors import InputError, check_columns, check_whole, names_in
 from hushtable.io import Frame, spell_as
-from hushtable.risk.assessment import percent
+from hushtable.risk.assessment import format_percent
 from hushtable.risk.attacks.fitting import (
-    MOST_FEW,
+    MAX_FEW,
     PlaceAxis,
     PublishedTable,
     axes_of,
-    fit,
-    numbered,
+    count_suspects,
+    number_by_value,
+    open_publication,
     own_axis,
-    published,
     values_of,
 )
-from hushtable.risk.intervals import clipped, wilson
+from hushtable.risk.intervals import clip_interval, wilson_interval
 from hushtable.risk.nearness import check_tolerance
 from hushtable.tables import Table, persons_of
 from hushtable.wording import StatesFacts, join_names
@@ -53,8 +53,8 @@ class Trials:
         """Wilson's 95 % interval of the rate among all who have so many records; the rate itself if all were tried."""
         if self.n_trials == self.n_persons:
             return self.rate, self.rate
-        centre, error = wilson(self.n_found, self.n_trials)
-        return clipped(centre - error, centre + error)
+        centre, error = wilson_interval(self.n_found, self.n_trials)
+        return clip_interval(centre - error, centre + error)
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain values."""
@@ -98,7 +98,7 @@ class Unicity(StatesFacts):
         """What matters most, in a sentence."""
         most = max(self.known, key=lambda each: each.rate)
         records = "1 record" if most.n_known == 1 else f"{most.n_known} records"
-        return f"Who knows {records} of a person finds {percent(most.rate)} of {most.n_trials:,} persons."
+        return f"Who knows {records} of a person finds {format_percent(most.rate)} of {most.n_trials:,} persons."
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain values; no person and no record is in it."""
@@ -203,13 +203,13 @@ def unicity(
     (3, 1.0)
     """
     check_specs(specs)
-    sizes = _sizes(known)
+    sizes = _parse_sizes(known)
     check_whole("n_trials", n_trials, 1)
-    check_whole("few", few, 1, MOST_FEW)
+    check_whole("few", few, 1, MAX_FEW)
     check_whole("seed", seed, 0)
     items = (item,) if isinstance(item, str) else names_in(item, "item")
-    told = published(data, specs, hierarchies)
-    source = _known_records(told, original, person)
+    told = open_publication(data, specs, hierarchies)
+    source = _choose_known_records(told, original, person)
     amounts = check_tolerance(tolerance, source.columns)
     columns = (*items, *(name for name in amounts if name not in items))
     if not columns:
@@ -218,15 +218,15 @@ def unicity(
     if original is not None:
         source = spell_as(source, {name: values_of(told, name) for name in columns if name in told.frame.columns})
     table = Table.encode(source, columns, told.specs)
-    axes, cells = _axes(told, table, columns, amounts, is_own=source is told.frame)
+    axes, cells = _build_axes(told, table, columns, amounts, is_own=source is told.frame)
     ours, theirs = persons_of(source, person), persons_of(told.frame, person)
-    counterparts = _counterparts(told, source, ours, theirs, person)
-    drawn = _DrawnRecords.of(ours, sizes, int(seed), int(n_trials))
+    counterparts = _find_counterparts(told, source, ours, theirs, person)
+    drawn = _DrawnRecords.from_persons(ours, sizes, int(seed), int(n_trials))
     found = []
     for size in sizes:
         trials = drawn.rows[drawn.n_records >= size][:n_trials, :size]
         starts = np.arange(len(trials) + 1, dtype=np.int64) * size
-        candidates = fit(axes, cells, theirs, table.codes[:, trials.reshape(-1)], starts, max(few, 2))
+        candidates = count_suspects(axes, cells, theirs, table.codes[:, trials.reshape(-1)], starts, max(few, 2))
         is_found = candidates.counts == 1
         targets = ours[trials[:, 0]]
         is_right = None if counterparts is None else counterparts[targets] == candidates.first
@@ -246,7 +246,7 @@ def unicity(
     return Unicity(person, items, amounts, tuple(found), told.frame.n_rows, n_persons, int(seed))
 
 
-def _sizes(known: Any) -> list[int]:
+def _parse_sizes(known: Any) -> list[int]:
     given = list(known) if isinstance(known, (Sequence, np.ndarray)) and not isinstance(known, str) else [known]
     for each in given:
         check_whole("known", each, 1)
@@ -255,7 +255,7 @@ def _sizes(known: Any) -> list[int]:
     return sorted({int(each) for each in given})
 
 
-def _known_records(told: PublishedTable, original: Any, person: str) -> Frame:
+def _choose_known_records(told: PublishedTable, original: Any, person: str) -> Frame:
     """Return the records that are known."""
     if told.source is not None:
         if original is not None:
@@ -266,10 +266,10 @@ def _known_records(told: PublishedTable, original: Any, person: str) -> Frame:
                 hint="who knows one record has hushtable.link.",
             )
         return told.source
-    return told.frame if original is None else published(original).frame.told(told.specs)
+    return told.frame if original is None else open_publication(original).frame.with_specs(told.specs)
 
 
-def _axes(
+def _build_axes(
     told: PublishedTable, table: Table, columns: Sequence[str], amounts: Mapping[str, Any], *, is_own: bool
 ) -> tuple[list[PlaceAxis], CodeArray]:
     """Return axes and cells, in a call of its own: `axes_of` warns whoever called its caller's caller."""
@@ -278,7 +278,7 @@ def _axes(
     return [own_axis(column, amounts.get(column.name, 0)) for column in table.columns], table.codes
 
 
-def _counterparts(
+def _find_counterparts(
     told: PublishedTable, source: Frame, ours: CodeArray, theirs: CodeArray, person: str
 ) -> CountArray | None:
     """Return the published person whom each known person is; -1 where that is none, None where nobody can tell."""
@@ -289,7 +289,7 @@ def _counterparts(
         is_somebody = ours[told.rows] >= 0
         counterparts[ours[told.rows][is_somebody]] = theirs[is_somebody]
         return counterparts
-    known, shown = numbered([source, told.frame], person)
+    known, shown = number_by_value([source, told.frame], person)
     person_at = np.full(max(known.max(initial=-1), shown.max(initial=-1)) + 2, -1, dtype=np.int64)
     person_at[shown] = theirs
     # The last entry is of the missing, who are nobody.
@@ -308,7 +308,7 @@ class _DrawnRecords:
     n_able: dict[int, int]  # by number of records: the persons who have as many, drawn or not
 
     @classmethod
-    def of(cls, persons: CodeArray, sizes: Sequence[int], seed: int, n_trials: int) -> _DrawnRecords:
+    def from_persons(cls, persons: CodeArray, sizes: Sequence[int], seed: int, n_trials: int) -> _DrawnRecords:
         held = np.flatnonzero(persons >= 0)
         by_person = held[np.argsort(persons[held], kind="stable")]
         n_records = np.bincount(persons[held], minlength=1)

@@ -16,21 +16,30 @@ from typing import Any, Final, NamedTuple, Protocol, runtime_checkable
 import numpy as np
 
 from hushtable._types import BoolArray, CodeArray, CountArray
-from hushtable.claims import covered_by, listed_cells, published_cells, rules_of
-from hushtable.columns import SUPPRESSED, Column, ColumnSpec, column_of_cells, from_texts, read, spell_ends, whole_days
+from hushtable.claims import coverage_matrix, list_cells_with_missing, list_cells_with_points, rules_of
+from hushtable.columns import (
+    SUPPRESSED,
+    Column,
+    ColumnSpec,
+    column_of_cells,
+    from_texts,
+    parse_cell,
+    spell_ends,
+    with_first_days,
+)
 from hushtable.errors import ColumnError, InputError, check_columns, check_type
 from hushtable.hierarchy import Hierarchy, to_exact
 from hushtable.io import Frame, spell_as
 from hushtable.kernels.candidates import LookedUp, Sought, count_candidates
 from hushtable.kernels.rows import ByteArray
-from hushtable.risk.nearness import LARGEST, Amount, amount_of, on_axis, reach
+from hushtable.risk.nearness import MAX_AXIS_PLACE, Amount, amount_of, axis_values, reach_bounds
 from hushtable.search import check_memory
-from hushtable.tables import Table, code_together, meet, opened
+from hushtable.tables import Table, encode_jointly, meet_tables, open_table
 
-MOST_FEW: Final = 10**9
+MAX_FEW: Final = 10**9
 """Of candidates that are told apart from many: more than that nobody counts."""
 
-FEWER_CLASSES: Final = "compare releases of fewer classes."
+FEWER_CLASSES_HINT: Final = "compare releases of fewer classes."
 
 
 @runtime_checkable
@@ -56,13 +65,13 @@ class PublishedTable:
     rows: CountArray | None = field(default=None, repr=False)  # (n_rows,): which row of the source each is
 
 
-def published(
+def open_publication(
     data: Any, specs: Mapping[str, ColumnSpec] | None = None, hierarchies: Mapping[str, Any] | None = None
 ) -> PublishedTable:
     """Open a published table: a release, which knows its source and its cells, or a file or frame."""
     check_type(hierarchies, Mapping, "hierarchies", 'a mapping, as {"age": hierarchy}')
     if not isinstance(data, _Protected):
-        return PublishedTable(opened(data).frame().one_by_one(), specs or {}, hierarchies or {})
+        return PublishedTable(open_table(data).frame().with_row_per_record(), specs or {}, hierarchies or {})
     edition, claim = data.edition, data.claim
     source = data.source.frame()
     kept = np.arange(source.n_rows) if edition.rows is None else edition.rows
@@ -80,10 +89,10 @@ def published(
     return PublishedTable(frame, told, meanings, source.one_by_one(), rows)
 
 
-def numbered(tables: Sequence[Frame], name: str) -> list[CountArray]:
+def number_by_value(tables: Sequence[Frame], name: str) -> list[CountArray]:
     """Number the rows of several tables by the values of a column: equal ones have one number, a missing one -1."""
-    met = meet([Table.encode(table, [name]) for table in tables])
-    return [rows.codes[0].astype(np.int64) for rows in code_together(met).tables]
+    met = meet_tables([Table.encode(table, [name]) for table in tables])
+    return [rows.codes[0].astype(np.int64) for rows in encode_jointly(met).tables]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -103,15 +112,15 @@ class PlaceAxis:
 
 def own_axis(column: Column, tolerance: Any = 0) -> PlaceAxis:
     """Return the axis of a table whose records are known as it has them: cell i is value i, the last one missing."""
-    values = on_axis(column)
-    low, high = reach(values, amount_of(tolerance, column))
+    values = axis_values(column)
+    low, high = reach_bounds(values, amount_of(tolerance, column))
     codes = np.arange(column.n_values + 1)
     first, last = np.searchsorted(values, low, side="left"), np.searchsorted(values, high, side="right")
-    places = _plain(np.append(first, column.n_values), np.append(last, column.n_values + 1))
-    return PlaceAxis(_plain(codes, codes + 1), np.empty(0, np.uint8), places, column.n_values + 1)
+    places = _runs_without_bytes(np.append(first, column.n_values), np.append(last, column.n_values + 1))
+    return PlaceAxis(_runs_without_bytes(codes, codes + 1), np.empty(0, np.uint8), places, column.n_values + 1)
 
 
-def _plain(low: Any, high: Any) -> CountArray:
+def _runs_without_bytes(low: Any, high: Any) -> CountArray:
     """Write down runs that have no bytes."""
     return np.column_stack([low, high, np.full(len(low), -1)]).astype(np.int64)
 
@@ -128,7 +137,7 @@ def axes_of(
     axes, cells = [], np.empty((len(pairs), told.frame.n_rows), dtype=np.int32)
     for j, (name, theirs) in enumerate(pairs):
         part, cells[j] = _cells_of(told, name)
-        if part.is_untold:
+        if part.is_unexplained:
             msg = (
                 f"nobody tells what labels of column {name!r} mean: they are taken to fit every value. Who knows it "
                 "finds more."
@@ -139,7 +148,7 @@ def axes_of(
     return axes, cells
 
 
-def shared_axes(
+def common_axes(
     ours: PublishedTable, theirs: PublishedTable, pairs: Sequence[tuple[str, str]]
 ) -> tuple[list[PlaceAxis], CodeArray, CodeArray]:
     """Return the axes of columns that two tables publish, and which cell each row of either has.
@@ -148,9 +157,9 @@ def shared_axes(
     """
     for table, names in zip((ours, theirs), zip(*pairs, strict=True), strict=True):
         check_columns(names, table.frame.columns, "columns that both tables publish")
-    theirs = spelled_as(theirs, ours, pairs)
+    theirs = with_spelling_of(theirs, ours, pairs)
     # Once more the other way: a mark of missing cells may be the first table's.
-    tables = (spelled_as(ours, theirs, [(other, name) for name, other in pairs]), theirs)
+    tables = (with_spelling_of(ours, theirs, [(other, name) for name, other in pairs]), theirs)
     axes: list[PlaceAxis] = []
     cells = [np.empty((len(pairs), table.frame.n_rows), dtype=np.int32) for table in tables]
     for j, pair in enumerate(pairs):
@@ -159,7 +168,7 @@ def shared_axes(
             part, codes[j] = _cells_of(table, name)
             parts.append(part)
         axis = _axis_of(parts, _column_of(pair, parts, tables), 0)
-        n_ours = len(parts[0].found)
+        n_ours = len(parts[0].cells)
         axes.append(PlaceAxis(axis.runs[:n_ours], axis.bits, axis.runs[n_ours:], axis.n_places))
     return axes, cells[0], cells[1]
 
@@ -170,7 +179,7 @@ def _column_of(pair: tuple[str, str], parts: Sequence[_CellList], tables: Sequen
     spec = next((table.specs[name] for name, _, table in named if name in table.specs), ColumnSpec())
     texts: list[str] = []
     for name, part, table in named:
-        if part.is_untold:
+        if part.is_unexplained:
             raise InputError(
                 f"nobody tells what labels of column {name!r} mean.",
                 hint="say it in hierarchies, pass the release itself, or leave the column out.",
@@ -178,7 +187,7 @@ def _column_of(pair: tuple[str, str], parts: Sequence[_CellList], tables: Sequen
         if table.source is not None and name in table.source.columns:
             texts += Table.encode(table.source, [name], {name: ColumnSpec(spec.kind, spec.order)}).columns[0].texts()
         elif part.hierarchy is None:
-            spans = [span for cell in part.found if cell is not None for span in _spans_in(cell, spec.kind)]
+            spans = [span for cell in part.cells if cell is not None for span in _spans_in(cell, spec.kind)]
             values = [span.low for span in spans if span.is_value]
             ends = [end for span in spans if not span.is_value for end in (span.low, span.high) if end is not None]
             texts += [*spell_ends(ends, values, spec.kind), *values]
@@ -188,29 +197,31 @@ def _column_of(pair: tuple[str, str], parts: Sequence[_CellList], tables: Sequen
 class _CellList(NamedTuple):
     """The distinct cells of a published column, and what its labels mean."""
 
-    found: Sequence[str | None]
+    cells: Sequence[str | None]
     hierarchy: Any
-    is_untold: bool
+    is_unexplained: bool
 
 
 def _cells_of(table: PublishedTable, name: str) -> tuple[_CellList, CodeArray]:
     """Return the distinct cells of a published column, and which of them each row has."""
     if name in table.specs:
-        found, codes = published_cells(table.frame, name, table.specs[name])
+        found, codes = list_cells_with_points(table.frame, name, table.specs[name])
     else:
         # Nobody says that it was rewritten: its cells are spelled as those of any table.
-        found, codes = listed_cells(table.frame.values(name), name)
+        found, codes = list_cells_with_missing(table.frame.values(name), name)
     hierarchy = table.hierarchies.get(name)
-    return _CellList(found, hierarchy, is_untold=hierarchy is None and name in table.hierarchies), codes
+    return _CellList(found, hierarchy, is_unexplained=hierarchy is None and name in table.hierarchies), codes
 
 
 def values_of(table: PublishedTable, name: str) -> Column:
     """Return the values that the cells of a published column name."""
     spec = table.specs.get(name, ColumnSpec())
-    return column_of_cells(name, _cells_of(table, name)[0].found, spec.kind)
+    return column_of_cells(name, _cells_of(table, name)[0].cells, spec.kind)
 
 
-def spelled_as(table: PublishedTable, reference: PublishedTable, pairs: Sequence[tuple[str, str]]) -> PublishedTable:
+def with_spelling_of(
+    table: PublishedTable, reference: PublishedTable, pairs: Sequence[tuple[str, str]]
+) -> PublishedTable:
     """Return a table whose columns, the second of each pair, are spelled as those of a reference, the first.
 
     What a claim says of a column's cells stays as it is.
@@ -221,7 +232,7 @@ def spelled_as(table: PublishedTable, reference: PublishedTable, pairs: Sequence
 
 def _axis_of(parts: Sequence[_CellList], column: Column, amount: Amount) -> PlaceAxis:
     """Return the axis of a column; its cells are those of all parts, one after the other."""
-    return (_measured if column.is_measured else _named)(parts, column, amount)
+    return (_number_axis if column.is_measured else _category_axis)(parts, column, amount)
 
 
 _Run = tuple[int, int]
@@ -236,15 +247,15 @@ def _labels_of(hierarchy: Any, column: Column) -> set[str]:
     return {label for level in (*own, *ladder.labels[1:]) for label in level}
 
 
-def _covered(cells: Mapping[int, str | None], column: Column, hierarchy: Any) -> Iterator[tuple[int, CountArray]]:
+def _expand_cells(cells: Mapping[int, str | None], column: Column, hierarchy: Any) -> Iterator[tuple[int, CountArray]]:
     """Yield, for the places of some cells, the codes that each covers; the number of values stands for missing."""
     spec = ColumnSpec("category") if column.kind == "category" else column.spec
-    covers = covered_by(list(cells.values()), [*column.texts(), None], spec, hierarchy, column.name)
+    covers = coverage_matrix(list(cells.values()), [*column.texts(), None], spec, hierarchy, column.name)
     for i, each in zip(cells, covers, strict=True):
         yield i, np.flatnonzero(each)
 
 
-def _named(parts: Sequence[_CellList], column: Column, steps: Amount) -> PlaceAxis:
+def _category_axis(parts: Sequence[_CellList], column: Column, steps: Amount) -> PlaceAxis:
     """Return the axis of categories: a place for every value, those that no one knows behind."""
     place_of = {text: place for place, text in enumerate(column.texts())}
     n_known = len(place_of)
@@ -257,7 +268,7 @@ def _named(parts: Sequence[_CellList], column: Column, steps: Amount) -> PlaceAx
             if is_untold and cell is not None and not _are_values(cell, place_of):
                 # Whatever the label means.
                 runs.append([(0, n_known)])
-            elif cell is None or cell in labels or read(cell).form != "value":
+            elif cell is None or cell in labels or parse_cell(cell).form != "value":
                 others[-1][0][len(runs)] = cell
                 runs.append([])
             else:
@@ -265,18 +276,18 @@ def _named(parts: Sequence[_CellList], column: Column, steps: Amount) -> PlaceAx
                 runs.append([(place, place + 1)])
     n = len(place_of)
     for cells, hierarchy in others:
-        for i, covered in _covered(cells, column, hierarchy):
+        for i, covered in _expand_cells(cells, column, hierarchy):
             whole = cells[i] == SUPPRESSED
             runs[i] = [(0, n + 1)] if whole else _runs_of(np.where(covered == n_known, n, covered))
     codes = np.arange(n_known)
     low = np.append(np.maximum(codes - int(steps), 0), n)
     high = np.append(np.minimum(codes + int(steps), n_known - 1) + 1, n + 1)
-    return _axis(runs, low, high, n + 1)
+    return _pack_runs(runs, low, high, n + 1)
 
 
 def _are_values(cell: str, known: Mapping[str, int]) -> bool:
     """Tell whether a cell is made of known values, or of no names at all."""
-    form, _, members = read(cell)
+    form, _, members = parse_cell(cell)
     names = (cell,) if form == "value" else tuple(each for each in members if each is not None)
     return all(name in known for name in names)
 
@@ -290,7 +301,7 @@ def _runs_of(places: CountArray) -> list[_Run]:
     return list(zip(firsts.tolist(), (lasts + 1).tolist(), strict=True))
 
 
-def _axis(runs: Sequence[Sequence[_Run]], low: Any, high: Any, n_places: int) -> PlaceAxis:
+def _pack_runs(runs: Sequence[Sequence[_Run]], low: Any, high: Any, n_places: int) -> PlaceAxis:
     """Write down runs: a cell of one is its run, one of several has its places as bytes besides."""
     widths = [each[-1][1] - each[0][0] for each in runs if len(each) > 1]
     check_memory(float(sum(widths)), f"the places of {len(widths)} cells", "compare fewer rows or columns.")
@@ -304,19 +315,19 @@ def _axis(runs: Sequence[Sequence[_Run]], low: Any, high: Any, n_places: int) ->
             for first, last in each:
                 bits[begin + first - each[0][0] : begin + last - each[0][0]] = 1
             begin += each[-1][1] - each[0][0]
-    return PlaceAxis(written, bits, _plain(low, high), n_places)
+    return PlaceAxis(written, bits, _runs_without_bytes(low, high), n_places)
 
 
-def _measured(parts: Sequence[_CellList], column: Column, amount: Amount) -> PlaceAxis:
+def _number_axis(parts: Sequence[_CellList], column: Column, amount: Amount) -> PlaceAxis:
     """Return the axis of numbers or dates: a place for each at which anything begins or ends, and one behind it."""
-    values = on_axis(column)
-    read_parts = [_spans(part, column) for part in parts]
+    values = axis_values(column)
+    read_parts = [_read_spans(part, column) for part in parts]
     bounds = [
         bound for spans, _ in read_parts for cell in spans for span in cell for bound in span[:2] if bound is not None
     ]
     if values.dtype.kind == "i" and not all(isinstance(each, int) for each in bounds):
         values = values.astype(np.float64)
-    low, high = reach(values, amount)
+    low, high = reach_bounds(values, amount)
     points = np.unique(np.concatenate([values, low, high, np.array(bounds, dtype=values.dtype)]))
     end = 2 * len(points)  # the place of a missing value
     place_of = dict(zip(points.tolist(), range(0, end, 2), strict=True))
@@ -326,7 +337,7 @@ def _measured(parts: Sequence[_CellList], column: Column, amount: Amount) -> Pla
         of_labels = {
             # Between two neighbouring values that a label covers, it covers everything.
             i: [(int(places[a]), int(places[b - 1]) + 1) for a, b in _runs_of(covered[covered < len(values)])]
-            for i, covered in _covered(labelled, column, hierarchy)
+            for i, covered in _expand_cells(labelled, column, hierarchy)
         }
         for i, (cell, text) in enumerate(zip(spans, found, strict=True)):
             of_cell = [
@@ -334,14 +345,14 @@ def _measured(parts: Sequence[_CellList], column: Column, amount: Amount) -> Pla
                 for low, high, is_closed, _ in cell
             ]
             missing = [(end, end + 1)] if text is None or _holds_missing(text) else []
-            runs.append(_united([*of_cell, *of_labels.get(i, []), *missing]))
+            runs.append(_merge_runs([*of_cell, *of_labels.get(i, []), *missing]))
     begins = np.append(2 * np.searchsorted(points, low), end)
     ends = np.append(2 * np.searchsorted(points, high) + 1, end + 1)
-    return _axis(runs, begins, ends, end + 1)
+    return _pack_runs(runs, begins, ends, end + 1)
 
 
 def _holds_missing(text: str) -> bool:
-    cell = read(text)
+    cell = parse_cell(text)
     return cell.form == "any" or None in cell.members
 
 
@@ -354,7 +365,7 @@ class _Span(NamedTuple):
     is_value: bool
 
 
-def _united(runs: Sequence[_Run]) -> list[_Run]:
+def _merge_runs(runs: Sequence[_Run]) -> list[_Run]:
     """Join runs that touch."""
     joined: list[_Run] = []
     for low, high in sorted(each for each in runs if each[0] < each[1]):
@@ -365,20 +376,20 @@ def _united(runs: Sequence[_Run]) -> list[_Run]:
     return joined
 
 
-def _spans(part: _CellList, column: Column) -> tuple[list[list[_Span]], dict[int, str | None]]:
+def _read_spans(part: _CellList, column: Column) -> tuple[list[list[_Span]], dict[int, str | None]]:
     """Return the spans of numbers that each cell stands for, and those that are labels, by their places."""
     labels = _labels_of(part.hierarchy, column)
-    spans = [[] if text is None else list(_spans_in(text, column.kind)) for text in part.found]
+    spans = [[] if text is None else list(_spans_in(text, column.kind)) for text in part.cells]
     bounds = {bound for cell in spans for span in cell for bound in (span.low, span.high) if bound is not None}
-    number_of = _numbers(sorted(bounds), column)
+    number_of = _parse_numbers(sorted(bounds), column)
     labelled: dict[int, str | None] = {}
-    for i, text in enumerate(part.found):
+    for i, text in enumerate(part.cells):
         ends = {bound for span in spans[i] for bound in (span.low, span.high) if bound is not None}
         # An interval holds what it reads as, whatever hierarchy it is a label of.
         named = {span.low for span in spans[i] if span.is_value}
         if any(number_of[bound] is None for bound in ends) or named & labels:
             labelled[i], spans[i] = text, []
-    if labelled and part.is_untold:
+    if labelled and part.is_unexplained:
         for i in labelled:
             # Whatever the label means.
             spans[i] = [_Span(None, None, is_closed=False, is_value=False)]
@@ -397,11 +408,11 @@ def _spans(part: _CellList, column: Column) -> tuple[list[list[_Span]], dict[int
 
 
 def _spans_in(text: str, kind: str | None) -> Iterator[_Span]:
-    cell = read(text)
+    cell = parse_cell(text)
     if cell.form == "any":
         yield _Span(None, None, is_closed=False, is_value=False)
     elif cell.ends is not None:
-        low, high = (None if end is None else _whole(end, kind) for end in cell.ends[:2])
+        low, high = (None if end is None else _to_whole_day(end, kind) for end in cell.ends[:2])
         yield _Span(low, high, cell.ends.is_closed, is_value=False)
     elif cell.form == "set":
         for member in cell.members:
@@ -411,33 +422,33 @@ def _spans_in(text: str, kind: str | None) -> Iterator[_Span]:
         yield _Span(text, text, is_closed=True, is_value=True)
 
 
-def _whole(end: str, kind: str | None) -> str:
-    return whole_days([end])[0] if kind in ("date", "datetime") else end
+def _to_whole_day(end: str, kind: str | None) -> str:
+    return with_first_days([end])[0] if kind in ("date", "datetime") else end
 
 
-def _numbers(texts: Sequence[str], column: Column) -> dict[str | None, Any]:
+def _parse_numbers(texts: Sequence[str], column: Column) -> dict[str | None, Any]:
     """Return the number that each text writes; None where it writes none."""
     if column.kind in ("integer", "decimal"):
-        return {text: _number(text, is_whole=column.kind == "integer") for text in texts}
+        return {text: _parse_number(text, is_whole=column.kind == "integer") for text in texts}
     try:
-        whole = list(texts) if column.precision == "day" else whole_days(texts)
+        whole = list(texts) if column.precision == "day" else with_first_days(texts)
         moments, codes = from_texts(column.name, whole, "time" if column.kind == "time" else "datetime")
     except ColumnError:
         # One of them is no moment: the others are found in ever smaller parts.
         if len(texts) == 1:
             return {texts[0]: None}
         half = len(texts) // 2
-        return _numbers(texts[:half], column) | _numbers(texts[half:], column)
-    numbers = on_axis(moments).tolist()
+        return _parse_numbers(texts[:half], column) | _parse_numbers(texts[half:], column)
+    numbers = axis_values(moments).tolist()
     return {text: numbers[code] for text, code in zip(texts, codes.tolist(), strict=True)}
 
 
-def _number(text: str, *, is_whole: bool) -> Any:
+def _parse_number(text: str, *, is_whole: bool) -> Any:
     try:
         exact = to_exact(text)
     except (ValueError, ArithmeticError):
         return None
-    if is_whole and isinstance(exact, int) and abs(exact) < LARGEST:
+    if is_whole and isinstance(exact, int) and abs(exact) < MAX_AXIS_PLACE:
         return exact
     try:
         return float(exact)
@@ -453,7 +464,7 @@ class Suspects:
     first: CodeArray  # (n_trials,): one of them; -1 where there is none
 
 
-def fit(
+def count_suspects(
     axes: Sequence[PlaceAxis],
     cells: CodeArray,
     persons: CodeArray,
@@ -472,11 +483,11 @@ def fit(
     whose = persons[by_person]
     n_bits = np.cumsum([0, *(len(axis.bits) for axis in axes)]).tolist()
     places = np.stack(
-        [_shifted(axis.places, n)[codes] for axis, codes, n in zip(axes, known, n_bits[:-1], strict=True)], axis=1
+        [_shift_runs(axis.places, n)[codes] for axis, codes, n in zip(axes, known, n_bits[:-1], strict=True)], axis=1
     )
     best = min(
         (
-            _windows(axis, codes[by_person], places[:, j])
+            _build_windows(axis, codes[by_person], places[:, j])
             for j, (axis, codes) in enumerate(zip(axes, cells, strict=True))
         ),
         key=lambda each: each.n_rows,
@@ -492,11 +503,11 @@ def fit(
     n_persons = int(whose[-1]) + 1 if len(whose) else 0
     looked = LookedUp(
         rows,
-        np.concatenate([_shifted(axis.runs, n) for axis, n in zip(axes, n_bits[:-1], strict=True)]),
+        np.concatenate([_shift_runs(axis.runs, n) for axis, n in zip(axes, n_bits[:-1], strict=True)]),
         np.concatenate([axis.bits for axis in axes]),
         whose,
         np.searchsorted(whose, np.arange(n_persons + 1)),
-        best.order(),
+        best.rows_in_order(),
     )
     asked = Sought(np.ascontiguousarray(places[order]), np.ascontiguousarray(best.windows[order]), starts)
     counts, first = np.empty(len(starts) - 1, dtype=np.int64), np.empty(len(starts) - 1, dtype=np.int32)
@@ -504,7 +515,7 @@ def fit(
     return Suspects(counts, first)
 
 
-def _shifted(runs: CountArray, n_bits: int) -> CountArray:
+def _shift_runs(runs: CountArray, n_bits: int) -> CountArray:
     """Return runs whose bytes lie so much further."""
     return runs + np.where(runs[:, 2:] < 0, 0, [0, 0, n_bits])
 
@@ -522,12 +533,12 @@ class _Windows:
         """How many rows are looked at."""
         return int((self.windows[:, :, 1] - self.windows[:, :, 0]).sum())
 
-    def order(self) -> CodeArray:
+    def rows_in_order(self) -> CodeArray:
         """Return the rows in the order of the index."""
         return np.argsort(self.ranks[self.cells], kind="stable").astype(np.int32)
 
 
-def _windows(axis: PlaceAxis, cells: CodeArray, places: CountArray) -> _Windows:
+def _build_windows(axis: PlaceAxis, cells: CodeArray, places: CountArray) -> _Windows:
     """Order rows by how wide their cells are, in powers of two, then by where those begin."""
     low, width = axis.runs[:, 0], np.maximum(axis.runs[:, 1] - axis.runs[:, 0], 1)
     level = np.ceil(np.log2(width)).astype(np.int64)
@@ -551,13 +562,13 @@ def relate_cells(axis: PlaceAxis, ours: CodeArray, theirs: CodeArray) -> tuple[B
         (low, high), (first, last) = (each[:, :2].T for each in (a, b))
         low, high = low[:, None], high[:, None]
         return (low < last) & (first < high), (low <= first) & (last <= high), (first <= low) & (high <= last)
-    mine, yours = _masks(axis, a), _masks(axis, b)
+    mine, yours = _runs_to_masks(axis, a), _runs_to_masks(axis, b)
     return mine @ yours.T > 0, (1 - mine) @ yours.T == 0, mine @ (1 - yours).T == 0
 
 
-def _masks(axis: PlaceAxis, runs: CountArray) -> np.ndarray[Any, np.dtype[np.float32]]:
+def _runs_to_masks(axis: PlaceAxis, runs: CountArray) -> np.ndarray[Any, np.dtype[np.float32]]:
     """Return the places of each run as zeros and ones."""
-    check_memory(4.0 * len(runs) * axis.n_places, f"the places of {len(runs)} cells", FEWER_CLASSES)
+    check_memory(4.0 * len(runs) * axis.n_places, f"the places of {len(runs)} cells", FEWER_CLASSES_HINT)
     masks = np.zeros((len(runs), axis.n_places), dtype=np.float32)
     for mask, (low, high, begin) in zip(masks, runs.tolist(), strict=True):
         mask[low:high] = 1 if begin < 0 else axis.bits[begin : begin + high - low]

@@ -18,17 +18,17 @@ from hushtable.risk.attacks.attack import (
     PrivacyFigure,
     Reach,
     Tries,
-    beyond,
-    coded,
-    generator,
-    named,
-    nearest,
+    check_column_names,
+    encode_tables,
+    excess_over_control,
+    find_nearest,
+    random_generator,
     rate_of,
-    sampled,
+    sample_rows,
 )
 from hushtable.tables import JointRows
 
-_TOLERANCE: Final = 0.05
+_RELATIVE_TOLERANCE: Final = 0.05
 
 
 def inference(
@@ -85,29 +85,31 @@ def inference(
     """
     check_whole("n_attacks", n_attacks, 1)
     check_choice("model", model, ("nearest", "boosting"))
-    known = coded(original, synthetic, control, None, specs)
+    known = encode_tables(original, synthetic, control, None, specs)
     by = _choose_known_columns(known, secret, aux_columns, ("secret", "aux_columns"))
-    is_number = secret in known.numbers
+    is_number = secret in known.number_columns
     if regression and not is_number:
         raise ColumnError(f"regression of {secret!r}, which is no number.", hint="leave regression out.")
     is_near = is_number if regression is None else bool(regression)
-    rng = generator(seed)
-    rows = sampled(rng, known.original.codes.shape[1], n_attacks)
+    rng = random_generator(seed)
+    rows = sample_rows(rng, known.original.codes.shape[1], n_attacks)
     targets = known.original.take(rows)
-    guess = partial(_guess, known, by, secret, model, seed, is_near)
+    guess = partial(_guess_secrets, known, by, secret, model, seed, is_near)
     guesses = guess(targets)
-    secrets = _secrets(known, secret, targets)
-    made = _secrets(known, secret, known.synthetic)
-    hits = _right(guesses, secrets, is_near)
-    by_chance = _right(made[rng.integers(len(made), size=len(rows))], secrets, is_near)
+    secrets = _secrets_as_numbers(known, secret, targets)
+    made = _secrets_as_numbers(known, secret, known.synthetic)
+    hits = _are_right(guesses, secrets, is_near)
+    by_chance = _are_right(made[rng.integers(len(made), size=len(rows))], secrets, is_near)
     beside, most = None, 1.0
     if known.control is not None:
-        unused = known.control.take(sampled(rng, known.control.codes.shape[1], n_attacks))
-        right = _right(guess(unused), _secrets(known, secret, unused), is_near)
+        unused = known.control.take(sample_rows(rng, known.control.codes.shape[1], n_attacks))
+        right = _are_right(guess(unused), _secrets_as_numbers(known, secret, unused), is_near)
         beside = Tries(int(right.sum()), len(right))
         if model == "nearest":
-            copied = _right(_guess(known.as_copy(), by, secret, model, seed, is_near, targets), secrets, is_near)
-            most = beyond(Tries(int(copied.sum()), len(rows)), beside).value
+            copied = _are_right(
+                _guess_secrets(known.as_copy(), by, secret, model, seed, is_near, targets), secrets, is_near
+            )
+            most = excess_over_control(Tries(int(copied.sum()), len(rows)), beside).value
     asked = {"secret": secret, "aux_columns": list(by), "regression": is_near, "model": model}
     return Attack(
         "inference",
@@ -116,21 +118,21 @@ def inference(
         beside,
         None,
         {"n_attacks": n_attacks, **asked, "seed": seed},
-        partial(_told, known, secret, rows[hits], targets.codes[known.index(secret), hits]),
+        partial(_describe_guesses, known, secret, rows[hits], targets.codes[known.index(secret), hits]),
         most,
     )
 
 
-def _guess(
+def _guess_secrets(
     known: Coded, by: Sequence[str], secret: str, model: str, seed: int, is_near: bool, targets: JointRows
 ) -> FloatArray:
-    made = _secrets(known, secret, known.synthetic)
+    made = _secrets_as_numbers(known, secret, known.synthetic)
     if model == "nearest":
-        return np.asarray(made[nearest(known, targets.codes, known.synthetic.codes, by, 1)[0][:, 0]])
-    return _boosted(known, by, made, seed, is_near, targets)
+        return np.asarray(made[find_nearest(known, targets.codes, known.synthetic.codes, by, 1)[0][:, 0]])
+    return _guess_by_boosting(known, by, made, seed, is_near, targets)
 
 
-def _boosted(
+def _guess_by_boosting(
     known: Coded, by: Sequence[str], made: FloatArray, seed: int, is_near: bool, targets: JointRows
 ) -> FloatArray:
     """Guess by trees that learned the synthetic records; one whose secret is missing teaches nothing."""
@@ -147,24 +149,24 @@ def _boosted(
     learner = kind(random_state=seed, early_stopping=False)
     # scikit-learn takes all cores, and waits for them where others work there too.
     with threadpool_limits(1, "openmp"):
-        learner.fit(known.placed(known.synthetic.codes, by)[0][taught], made[taught])
-        return np.asarray(learner.predict(known.placed(targets.codes, by)[0]), dtype=float)
+        learner.fit(known.to_numbers(known.synthetic.codes, by)[0][taught], made[taught])
+        return np.asarray(learner.predict(known.to_numbers(targets.codes, by)[0]), dtype=float)
 
 
-def _secrets(known: Coded, secret: str, rows: JointRows) -> FloatArray:
+def _secrets_as_numbers(known: Coded, secret: str, rows: JointRows) -> FloatArray:
     """Return secrets as numbers: numbers as they are, others as their codes; NaN is missing."""
     j = known.index(secret)
-    values = known.joint.values[j] if secret in known.numbers else range(known.joint.widths[j])
+    values = known.joint.values[j] if secret in known.number_columns else range(known.joint.widths[j])
     return np.asarray(np.append(np.array(values, dtype=float), np.nan)[rows.codes[j]])
 
 
-def _right(guesses: FloatArray, secrets: FloatArray, is_near: bool) -> NDArray[np.bool_]:
+def _are_right(guesses: FloatArray, secrets: FloatArray, is_near: bool) -> NDArray[np.bool_]:
     # A negative guess is as far from a secret as a positive one.
-    reach = _TOLERANCE * np.abs(guesses) if is_near else 0.0
+    reach = _RELATIVE_TOLERANCE * np.abs(guesses) if is_near else 0.0
     return (np.abs(guesses - secrets) <= reach) | (np.isnan(guesses) & np.isnan(secrets))
 
 
-def _told(known: Coded, secret: str, rows: CountArray, codes: Any, values: bool) -> list[str]:
+def _describe_guesses(known: Coded, secret: str, rows: CountArray, codes: Any, values: bool) -> list[str]:
     j = known.index(secret)
     shown = [f" ({known.joint.text(j, code) or 'missing'})" if values else "" for code in codes.tolist()]
     return [f"{secret} of original record {row} is guessed right{each}" for row, each in zip(rows, shown, strict=True)]
@@ -211,23 +213,23 @@ def tcap(
     >>> tcap(people, made, keys=["job"], target="ill").value
     0.75
     """
-    known = coded(original, synthetic, control, None, specs)
+    known = encode_tables(original, synthetic, control, None, specs)
     by = _choose_known_columns(known, target, keys, ("target", "keys"))
     codes = known.original.codes[known.index(target)]
     figures = {"chance": float(((np.bincount(codes + 1) / len(codes)) ** 2).sum())}
-    attributed = _share_attributed(known, by, target)
+    attributed = _attribution_shares(known, by, target)
     on_people = attributed[0][~np.isnan(attributed[0])]
     figures["share_counted"] = len(on_people) / known.synthetic.codes.shape[1]
     if known.control is not None:
         beside = attributed[1][~np.isnan(attributed[1])]
         figures["control"] = float(beside.mean()) if len(beside) else np.nan
-    copied = _share_attributed(known.as_copy(), by, target)[0]
+    copied = _attribution_shares(known.as_copy(), by, target)[0]
     reach = Reach(float(copied.mean()) if len(copied) else np.nan, np.nan)
     value = float(on_people.mean()) if len(on_people) else np.nan
     return PrivacyFigure("tcap", value, np.nan, np.nan, len(on_people), figures, target, reach)
 
 
-def _share_attributed(known: Coded, by: Sequence[str], target: str) -> list[FloatArray]:
+def _attribution_shares(known: Coded, by: Sequence[str], target: str) -> list[FloatArray]:
     """Return the shares of the people, and of the control, that have the one target of each synthetic key that counts.
 
     NaN where none of them has the key.
@@ -235,11 +237,11 @@ def _share_attributed(known: Coded, by: Sequence[str], target: str) -> list[Floa
     tables = [known.original, known.synthetic, *([] if known.control is None else [known.control])]
     n_of = np.cumsum([0, *(each.codes.shape[1] for each in tables)])
     codes = np.hstack([each.codes for each in tables])
-    groups = _groups(codes[[known.index(name) for name in by]])
-    pairs = _groups(np.vstack([groups[None], codes[[known.index(target)]]]))
+    groups = _group_rows(codes[[known.index(name) for name in by]])
+    pairs = _group_rows(np.vstack([groups[None], codes[[known.index(target)]]]))
     parts = [slice(n_of[i], n_of[i + 1]) for i in range(len(tables))]
-    agrees = _count(groups[parts[1]], groups) == _count(pairs[parts[1]], pairs)
-    return [_shares(groups, pairs, part)[parts[1]][agrees[parts[1]]] for part in (parts[0], *parts[2:])]
+    agrees = _count_in_groups(groups[parts[1]], groups) == _count_in_groups(pairs[parts[1]], pairs)
+    return [_target_shares(groups, pairs, part)[parts[1]][agrees[parts[1]]] for part in (parts[0], *parts[2:])]
 
 
 def rapid(
@@ -289,7 +291,7 @@ def rapid(
     """
     if not 0 <= threshold < 1:
         raise InputError(f"threshold = {threshold!r}.", hint="give a number from 0 to below 1.")
-    known = coded(original, synthetic, control, None, specs)
+    known = encode_tables(original, synthetic, control, None, specs)
     by = _choose_known_columns(known, target, keys, ("target", "keys"))
     if known.scales[known.index(target)] is not None:
         raise ColumnError(f"{target!r} has no categories.", hint="use hushtable.inference for numbers and dates.")
@@ -302,8 +304,8 @@ def rapid(
     if not taught.any():
         raise ColumnError(f"{target!r} is missing in every synthetic record.", hint="choose another target.")
     forest = RandomForestClassifier(100, random_state=seed % 2**32, n_jobs=1)
-    forest.fit(_filled(known, by, known.synthetic)[taught], known.synthetic.codes[j][taught])
-    at_risk = [_at_risk(known, by, j, forest, rows, threshold) for rows in (known.original, known.control) if rows]
+    forest.fit(_fill_missing(known, by, known.synthetic)[taught], known.synthetic.codes[j][taught])
+    at_risk = [_are_at_risk(known, by, j, forest, rows, threshold) for rows in (known.original, known.control) if rows]
     rates = [rate_of(Tries(int(each.sum()), len(each))) for each in at_risk]
     figures = {"threshold": threshold, **({"control": rates[1].value} if len(rates) > 1 else {})}
     return PrivacyFigure("rapid", *rates[0][:3], len(at_risk[0]), figures, target)
@@ -315,32 +317,32 @@ def _choose_known_columns(
     """Return what is known of a person: the columns given, else all but the target; ``words`` are of the caller."""
     check_columns([target], known.joint.names, words[0])
     others = [name for name in known.joint.names if name != target]
-    return named(others if columns is None else columns, words[1], known, (target,))
+    return check_column_names(others if columns is None else columns, words[1], known, (target,))
 
 
-def _groups(codes: Any) -> CountArray:
+def _group_rows(codes: Any) -> CountArray:
     """Return for every row which group of equal rows it is of."""
     return np.asarray(np.unique(codes, axis=1, return_inverse=True)[1]).reshape(-1)
 
 
-def _count(members: CountArray, of: CountArray) -> CountArray:
+def _count_in_groups(members: CountArray, of: CountArray) -> CountArray:
     """Return how many members are in each row's group."""
     return np.asarray(np.bincount(members, minlength=int(of.max()) + 1)[of])
 
 
-def _shares(groups: CountArray, pairs: CountArray, part: slice) -> FloatArray:
+def _target_shares(groups: CountArray, pairs: CountArray, part: slice) -> FloatArray:
     """Return which share of a table's records of a row's key has its target; NaN where it has none of that key."""
-    n_keys, n_pairs = _count(groups[part], groups), _count(pairs[part], pairs)
+    n_keys, n_pairs = _count_in_groups(groups[part], groups), _count_in_groups(pairs[part], pairs)
     return np.where(n_keys > 0, n_pairs / np.maximum(n_keys, 1), np.nan)
 
 
-def _filled(known: Coded, by: Sequence[str], rows: JointRows) -> FloatArray:
-    return np.nan_to_num(known.placed(rows.codes, by)[0], nan=-1.0)
+def _fill_missing(known: Coded, by: Sequence[str], rows: JointRows) -> FloatArray:
+    return np.nan_to_num(known.to_numbers(rows.codes, by)[0], nan=-1.0)
 
 
-def _at_risk(known: Coded, by: Sequence[str], j: int, forest: Any, rows: JointRows, threshold: float) -> Any:
+def _are_at_risk(known: Coded, by: Sequence[str], j: int, forest: Any, rows: JointRows, threshold: float) -> Any:
     chances = np.zeros((rows.codes.shape[1], known.joint.widths[j] + 1))
-    chances[:, forest.classes_] = forest.predict_proba(_filled(known, by, rows))
+    chances[:, forest.classes_] = forest.predict_proba(_fill_missing(known, by, rows))
     true = rows.codes[j]
     shares = np.append(np.bincount(known.original.codes[j][known.original.codes[j] >= 0],
                                    minlength=known.joint.widths[j]) / len(known.original.codes[j]), 0.0)  # fmt: skip

@@ -8,7 +8,7 @@ import numpy as np
 
 from hushtable._types import CodeArray, CountArray
 from hushtable.claims import number_histories
-from hushtable.columns import SUPPRESSED, listed
+from hushtable.columns import SUPPRESSED, list_distinct_cells
 from hushtable.io import Frame
 
 
@@ -42,6 +42,6 @@ def count_alike(first: LinkedRows, second: LinkedRows, name: str) -> CountArray:
 
 def _number_pseudonyms(side: LinkedRows, name: str, numbers: dict[str, int]) -> CodeArray:
     """Number the pseudonyms of rows, each new one by the next number; -1 is nobody's."""
-    cells, places = listed(side.frame.values(name), name)
+    cells, places = list_distinct_cells(side.frame.values(name), name)
     of_cell = [-1 if cell == SUPPRESSED else numbers.setdefault(cell, len(numbers)) for cell in cells.to_list()]
     return np.array([*of_cell, -1], dtype=np.int32)[places]

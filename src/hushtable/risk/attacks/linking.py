@@ -9,23 +9,23 @@ from typing import Any
 import numpy as np
 
 from hushtable._types import CodeArray, CountArray
-from hushtable.columns import ColumnSpec, check_specs, listed
+from hushtable.columns import ColumnSpec, check_specs, list_distinct_cells
 from hushtable.errors import InputError, check_columns, check_whole, names_in
 from hushtable.io import Frame
-from hushtable.risk.assessment import percent
+from hushtable.risk.assessment import format_percent
 from hushtable.risk.attacks.fitting import (
-    MOST_FEW,
+    MAX_FEW,
     PlaceAxis,
     PublishedTable,
     axes_of,
-    fit,
-    numbered,
-    published,
-    shared_axes,
-    spelled_as,
+    common_axes,
+    count_suspects,
+    number_by_value,
+    open_publication,
     values_of,
+    with_spelling_of,
 )
-from hushtable.risk.intervals import clipped, excess_risk, wilson
+from hushtable.risk.intervals import clip_interval, excess_risk, wilson_interval
 from hushtable.risk.nearness import check_tolerance, classes_of
 from hushtable.tables import Mismatch, Table, describe_values, has_too_few, warn_of_mismatches
 from hushtable.wording import StatesFacts, careful, join_names
@@ -76,8 +76,8 @@ class Linked:
     @property
     def interval(self) -> tuple[float, float]:
         """Wilson's 95 % interval of the rate, where the outside records are a sample of all that others may hold."""
-        centre, error = wilson(self.n_one_record, self.n_records)
-        return clipped(centre - error, centre + error)
+        centre, error = wilson_interval(self.n_one_record, self.n_records)
+        return clip_interval(centre - error, centre + error)
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain values."""
@@ -122,7 +122,8 @@ class Linking(StatesFacts):
         found = self.found
         right = "" if found.n_right is None else f", {found.n_right:,} of them the right one"
         return (
-            f"{found.n_one_record:,} of {found.n_records:,} outside records ({percent(found.rate)}) fit one released "
+            f"{found.n_one_record:,} of {found.n_records:,} outside records ({format_percent(found.rate)}) fit one "
+            "released "
             f"record alone{right}."
         )
 
@@ -222,45 +223,45 @@ def link(
     (1, 2, 1)
     """
     check_specs(specs)
-    check_whole("few", few, 1, MOST_FEW)
-    pairs = _pairs(on)
-    told = published(release, specs, hierarchies)
+    check_whole("few", few, 1, MAX_FEW)
+    pairs = _parse_pairs(on)
+    told = open_publication(release, specs, hierarchies)
     amounts = check_tolerance(tolerance, [name for name, _ in pairs])
-    theirs = _outside(outside, pairs, told, "outside")
+    theirs = _read_outside(outside, pairs, told, "outside")
     # A mark of missing cells may be the released table's.
-    told = spelled_as(told, PublishedTable(theirs), [(other, name) for name, other in pairs])
-    owners = None if truth is None else _owned_by(told, PublishedTable(theirs), truth)
-    found = _linked(told, theirs, pairs, amounts, few, owners)
+    told = with_spelling_of(told, PublishedTable(theirs), [(other, name) for name, other in pairs])
+    owners = None if truth is None else _number_owners(told, PublishedTable(theirs), truth)
+    found = _link_records(told, theirs, pairs, amounts, few, owners)
     linking = Linking(tuple(name for name, _ in pairs), amounts, found)
     if control is None:
         return linking
-    by_chance = _linked(told, _outside(control, pairs, told, "control"), pairs, amounts, few, None)
-    attack, chance = (wilson(each.n_one_record, each.n_records) for each in (found, by_chance))
+    by_chance = _link_records(told, _read_outside(control, pairs, told, "control"), pairs, amounts, few, None)
+    attack, chance = (wilson_interval(each.n_one_record, each.n_records) for each in (found, by_chance))
     value, error = excess_risk(attack, chance)
-    excess, interval = min(max(value, 0.0), 1.0), clipped(value - error, value + error)
+    excess, interval = min(max(value, 0.0), 1.0), clip_interval(value - error, value + error)
     return replace(linking, control=by_chance, excess=excess, excess_interval=interval)
 
 
-def _pairs(on: Any) -> list[tuple[str, str]]:
+def _parse_pairs(on: Any) -> list[tuple[str, str]]:
     pairs = list(on.items()) if isinstance(on, Mapping) else [(name, name) for name in names_in(on, "on")]
     if not pairs:
         raise InputError("on names no column.", hint="name the columns that both tables have.")
     return pairs
 
 
-def _outside(data: Any, pairs: Sequence[tuple[str, str]], told: PublishedTable, what: str) -> Frame:
+def _read_outside(data: Any, pairs: Sequence[tuple[str, str]], told: PublishedTable, what: str) -> Frame:
     """Read a table of values, of the kinds that the released columns had before they were published."""
-    frame = published(data).frame
+    frame = open_publication(data).frame
     check_columns([theirs for _, theirs in pairs], frame.columns, f"columns of the {what} table")
     if not frame.n_rows:
         raise InputError(f"the {what} table is empty.", hint="a rate of nothing would say nothing.")
     kinds = {theirs: told.specs[name] for name, theirs in pairs if name in told.specs}
     # A spelling of the released file says nothing of how another one is spelled.
-    frame = frame.told({name: ColumnSpec(spec.kind, spec.order) for name, spec in kinds.items()})
-    return spelled_as(PublishedTable(frame), told, pairs).frame
+    frame = frame.with_specs({name: ColumnSpec(spec.kind, spec.order) for name, spec in kinds.items()})
+    return with_spelling_of(PublishedTable(frame), told, pairs).frame
 
 
-def _linked(
+def _link_records(
     told: PublishedTable,
     outside: Frame,
     pairs: Sequence[tuple[str, str]],
@@ -274,8 +275,8 @@ def _linked(
     rows = np.arange(told.frame.n_rows, dtype=np.int32)
     classes = classes_of(cells).astype(np.int32)
     _warn_where_nothing_fits((told, PublishedTable(outside)), pairs, axes, cells, known.codes)
-    by_record = fit(axes, cells, rows, known.codes, starts, max(few, 2))
-    by_class = fit(axes, cells, classes, known.codes, starts, 2)
+    by_record = count_suspects(axes, cells, rows, known.codes, starts, max(few, 2))
+    by_class = count_suspects(axes, cells, classes, known.codes, starts, 2)
     one_record, one_class = by_record.counts == 1, by_class.counts == 1
     n_right = n_right_class = None
     if owners is not None:
@@ -307,7 +308,7 @@ def _warn_where_nothing_fits(
     for j, names in enumerate(pairs):
         counts = np.bincount(known[j][known[j] >= 0], minlength=len(axes[j].places))
         values = np.arange(len(counts), dtype=np.int32)[None]
-        fits = fit(axes[j : j + 1], cells[j : j + 1], rows, values, np.arange(len(counts) + 1), 1).counts > 0
+        fits = count_suspects(axes[j : j + 1], cells[j : j + 1], rows, values, np.arange(len(counts) + 1), 1).counts > 0
         n_records = int(counts.sum())
         share = float(counts[fits].sum() / max(1, n_records))
         if has_too_few(share, 1.0, n_records):
@@ -372,7 +373,8 @@ class JoinRisk(StatesFacts):
     def headline(self) -> str:
         """What matters most, in a sentence."""
         return (
-            f"The join rebuilds {self.n_rebuilt:,} of {self.n_records:,} records ({percent(self.rate)}), and leaves "
+            f"The join rebuilds {self.n_rebuilt:,} of {self.n_records:,} records ({format_percent(self.rate)}), and "
+            "leaves "
             f"{self.n_alone:,} alone with one record."
         )
 
@@ -439,29 +441,29 @@ def join_risk(
     'The join rebuilds 1 of 3 records (33 %), and leaves 1 alone with one record.'
     """
     check_specs(specs)
-    pairs = _pairs(on)
+    pairs = _parse_pairs(on)
     columns = tuple(name for name, _ in pairs)
-    ours, theirs = (published(each, specs, hierarchies) for each in (first, second))
+    ours, theirs = (open_publication(each, specs, hierarchies) for each in (first, second))
     for what, table in (("first", ours), ("second", theirs)):
         if not table.frame.n_rows:
             raise InputError(f"the {what} table is empty.", hint="nothing is rebuilt from nothing.")
-    content = classes_of(_contents(theirs.frame, [name for _, name in pairs])).astype(np.int32)
+    content = classes_of(_encode_contents(theirs.frame, [name for _, name in pairs])).astype(np.int32)
     rows, others = (np.arange(table.frame.n_rows, dtype=np.int32) for table in (ours, theirs))
     backwards = [(other, name) for name, other in pairs]
-    axes, cells, asked = shared_axes(theirs, ours, backwards)
+    axes, cells, asked = common_axes(theirs, ours, backwards)
     _warn_where_nothing_fits((theirs, ours), backwards, axes, cells, asked)
     single = np.arange(len(rows) + 1, dtype=np.int64)
-    told = fit(axes, cells, content, asked, single, 2)
-    there = fit(axes, cells, others, asked, single, 2)
-    axes, cells, asked = shared_axes(ours, theirs, pairs)
-    back = fit(axes, cells, rows, asked, np.arange(len(others) + 1, dtype=np.int64), 2)
+    told = count_suspects(axes, cells, content, asked, single, 2)
+    there = count_suspects(axes, cells, others, asked, single, 2)
+    axes, cells, asked = common_axes(ours, theirs, pairs)
+    back = count_suspects(axes, cells, rows, asked, np.arange(len(others) + 1, dtype=np.int64), 2)
     is_rebuilt = told.counts == 1
     is_alone = there.counts == 1
     is_alone[is_alone] = back.counts[there.first[is_alone]] == 1
     found = JoinRisk(columns, len(rows), int((told.counts == 0).sum()), int(is_rebuilt.sum()), int(is_alone.sum()))
     if truth is None:
         return found
-    mine, yours = _owned_by(ours, theirs, truth)
+    mine, yours = _number_owners(ours, theirs, truth)
     is_right = mine[is_alone] == yours[there.first[is_alone]]
     return replace(
         found,
@@ -471,14 +473,14 @@ def join_risk(
     )
 
 
-def _contents(frame: Frame, on: Sequence[str]) -> CodeArray:
+def _encode_contents(frame: Frame, on: Sequence[str]) -> CodeArray:
     """Code the columns that are not joined on, by the texts of their cells."""
     names = [name for name in frame.columns if name not in on]
-    codes = [listed(frame.column(name), name)[1] for name in names]
+    codes = [list_distinct_cells(frame.column(name), name)[1] for name in names]
     return np.array(codes, dtype=np.int32).reshape(len(names), frame.n_rows)
 
 
-def _owned_by(ours: PublishedTable, theirs: PublishedTable, truth: str) -> tuple[CountArray, CountArray]:
+def _number_owners(ours: PublishedTable, theirs: PublishedTable, truth: str) -> tuple[CountArray, CountArray]:
     """Return whose record each row of two tables is: one number for one text, -1 for none."""
     inside = [
         table.source if table.source is not None and truth in table.source.columns else table.frame
@@ -488,6 +490,6 @@ def _owned_by(ours: PublishedTable, theirs: PublishedTable, truth: str) -> tuple
         check_columns([truth], frame.columns, "truth, in both tables")
     mine, yours = (
         numbers if frame is table.frame or table.rows is None else numbers[table.rows]
-        for numbers, frame, table in zip(numbered(inside, truth), inside, (ours, theirs), strict=True)
+        for numbers, frame, table in zip(number_by_value(inside, truth), inside, (ours, theirs), strict=True)
     )
     return mine, yours

@@ -12,7 +12,17 @@ from numpy.typing import NDArray
 from hushtable._types import CountArray
 from hushtable.columns import ColumnSpec
 from hushtable.errors import InputError, check_whole
-from hushtable.risk.attacks.attack import Attack, Coded, Tries, beyond, coded, generator, named, nearest, sampled
+from hushtable.risk.attacks.attack import (
+    Attack,
+    Coded,
+    Tries,
+    check_column_names,
+    encode_tables,
+    excess_over_control,
+    find_nearest,
+    random_generator,
+    sample_rows,
+)
 from hushtable.tables import JointRows
 
 
@@ -65,28 +75,28 @@ def linkability(
     check_whole("n_attacks", n_attacks, 1)
     if isinstance(aux_columns, str) or len(aux_columns) != 2:
         raise InputError("aux_columns are not two lists of columns.", hint='for instance: (["age", "sex"], ["job"]).')
-    known = coded(original, synthetic, control, _named_once(aux_columns), specs)
-    first = named(aux_columns[0], "aux_columns", known)
-    halves = first, named(aux_columns[1], "aux_columns", known, first)
+    known = encode_tables(original, synthetic, control, _distinct_columns(aux_columns), specs)
+    first = check_column_names(aux_columns[0], "aux_columns", known)
+    halves = first, check_column_names(aux_columns[1], "aux_columns", known, first)
     n_made = known.synthetic.codes.shape[1]
     check_whole("n_neighbors", n_neighbors, 1, n_made)
-    rng = generator(seed)
-    rows = sampled(rng, known.original.codes.shape[1], n_attacks)
+    rng = random_generator(seed)
+    rows = sample_rows(rng, known.original.codes.shape[1], n_attacks)
     # Else records that come first would be near by both halves wherever many are equally near.
     orders = [rng.permutation(n_made) for _ in halves]
-    links = _links(known, known.original.take(rows), halves, orders, n_neighbors)
-    guesses = [(sampled(rng, n_made, n_neighbors), sampled(rng, n_made, n_neighbors)) for _ in rows]
+    links = _find_links(known, known.original.take(rows), halves, orders, n_neighbors)
+    guesses = [(sample_rows(rng, n_made, n_neighbors), sample_rows(rng, n_made, n_neighbors)) for _ in rows]
     n_baseline = sum(bool(np.isin(one, other).any()) for one, other in guesses)
     beside, most = None, 1.0
     if known.control is not None:
-        others = known.control.take(sampled(rng, known.control.codes.shape[1], n_attacks))
-        beside = Tries(int((_links(known, others, halves, orders, n_neighbors) >= 0).sum()), others.codes.shape[1])
+        others = known.control.take(sample_rows(rng, known.control.codes.shape[1], n_attacks))
+        beside = Tries(int((_find_links(known, others, halves, orders, n_neighbors) >= 0).sum()), others.codes.shape[1])
         n_people = known.original.codes.shape[1]
         # A copy in the place of a copy shows the same.
         of_copy = orders if n_people == n_made else [rng.permutation(n_people) for _ in halves]
         n_near = min(n_neighbors, n_people)
-        copied = _links(known.as_copy(), known.original.take(rows), halves, of_copy, n_near)
-        most = beyond(Tries(int((copied >= 0).sum()), len(rows)), beside).value
+        copied = _find_links(known.as_copy(), known.original.take(rows), halves, of_copy, n_near)
+        most = excess_over_control(Tries(int((copied >= 0).sum()), len(rows)), beside).value
     hits = links >= 0
     return Attack(
         "linkability",
@@ -95,18 +105,18 @@ def linkability(
         beside,
         None,
         {"n_attacks": n_attacks, "aux_columns": [*map(list, halves)], "n_neighbors": n_neighbors, "seed": seed},
-        partial(_told, rows[hits], links[hits]),
+        partial(_describe_links, rows[hits], links[hits]),
         most,
     )
 
 
-def _named_once(halves: Sequence[Sequence[str]]) -> list[str] | None:
+def _distinct_columns(halves: Sequence[Sequence[str]]) -> list[str] | None:
     """Return the columns of both halves, where they are lists of names; what is wrong with them is told later."""
     names = [name for half in halves if not isinstance(half, str) for name in half]
     return list(dict.fromkeys(names)) or None
 
 
-def _links(
+def _find_links(
     known: Coded,
     targets: JointRows,
     halves: tuple[Sequence[str], Sequence[str]],
@@ -115,7 +125,7 @@ def _links(
 ) -> NDArray[np.int64]:
     """Return for every target a record that is among the nearest by both halves; -1 where none is."""
     one, other = (
-        order[nearest(known, targets.codes, known.synthetic.codes[:, order], half, n_near)[0]]
+        order[find_nearest(known, targets.codes, known.synthetic.codes[:, order], half, n_near)[0]]
         for half, order in zip(halves, orders, strict=True)
     )
     links = np.full(len(one), -1, dtype=np.int64)
@@ -125,7 +135,7 @@ def _links(
     return links
 
 
-def _told(rows: CountArray, links: CountArray, values: bool) -> list[str]:
+def _describe_links(rows: CountArray, links: CountArray, values: bool) -> list[str]:
     """Write the people who were linked; no value is needed for that."""
     return [
         f"both halves of original record {row} lead to synthetic record {link}"

@@ -11,22 +11,38 @@ from typing import Any, Final, Literal, NamedTuple
 import numpy as np
 
 from hushtable._types import BoolArray, CountArray
-from hushtable.claims import Classes, Grouped, Linkage, cover, group, linked_in, published_cells, untold
-from hushtable.columns import SUPPRESSED, Column, ColumnSpec, fold_spelling, from_texts, listed, read
+from hushtable.claims import (
+    Classes,
+    Grouped,
+    Linkage,
+    describe_missing_hierarchies,
+    find_coverage,
+    group_rows,
+    list_cells_with_points,
+    measure_claim_linkage,
+)
+from hushtable.columns import SUPPRESSED, Column, ColumnSpec, fold_spelling, from_texts, list_distinct_cells, parse_cell
 from hushtable.errors import InputError, check_columns, check_whole
 from hushtable.hierarchy import to_exact
 from hushtable.io import Frame
-from hushtable.risk.assessment import percent
-from hushtable.risk.attacks.fitting import FEWER_CLASSES, PublishedTable, numbered, published, relate_cells, shared_axes
+from hushtable.risk.assessment import format_percent
+from hushtable.risk.attacks.fitting import (
+    FEWER_CLASSES_HINT,
+    PublishedTable,
+    common_axes,
+    number_by_value,
+    open_publication,
+    relate_cells,
+)
 from hushtable.risk.attacks.joined_histories import LinkedRows, count_alike
-from hushtable.risk.intervals import clipped, excess_risk, wilson
-from hushtable.risk.nearness import on_axis
+from hushtable.risk.intervals import clip_interval, excess_risk, wilson_interval
+from hushtable.risk.nearness import axis_values
 from hushtable.search import check_memory
 from hushtable.tables import Table
 from hushtable.wording import StatesFacts, careful, join_names
 
-_DRAWS: Final = 10  # of every control
-_WITNESSES: Final = 10  # of every attack
+_DRAWS_PER_CONTROL: Final = 10  # of every control
+_MAX_WITNESSES_PER_ATTACK: Final = 10  # of every attack
 
 _ADVICE: Final[Mapping[str, str]] = {
     "homogeneity": "Ask for l-diversity of this column, or for a larger k.",
@@ -171,7 +187,7 @@ class OwnAttacks(StatesFacts):
         return careful(self.headline) if fell else self.headline, *fell, *untried
 
     def _table(self) -> list[tuple[str, str, str]]:
-        rows = [(each.name, each.column or "", percent(each.rate)) for each in self.attacks]
+        rows = [(each.name, each.column or "", format_percent(each.rate)) for each in self.attacks]
         return [("attack", "column", "share"), *rows] if rows else []
 
 
@@ -190,8 +206,8 @@ def attack_release(
     ``linking`` are published columns whose equal cells are one person's, in an earlier release too; ``person`` is a
     column of both sources.
     """
-    ours = _Publication.of(published(release), release.claim.columns, release.claim.sensitive)
-    return _attacked(ours, earlier, k, linkage, linking, person, seed)
+    ours = _Publication.from_table(open_publication(release), release.claim.columns, release.claim.sensitive)
+    return _run_attacks(ours, earlier, k, linkage, linking, person, seed)
 
 
 def attack_written(
@@ -201,14 +217,14 @@ def attack_written(
 
     Without its people, ``original``, intersections are not tried.
     """
-    source = None if original is None else original.one_by_one()
-    told = PublishedTable(frame.one_by_one(), claim.specs, claim.hierarchies, source)
-    ours = _Publication.of(told, claim.columns, claim.sensitive)
+    source = None if original is None else original.with_row_per_record()
+    told = PublishedTable(frame.with_row_per_record(), claim.specs, claim.hierarchies, source)
+    ours = _Publication.from_table(told, claim.columns, claim.sensitive)
     linking = () if claim.is_fresh or claim.person not in frame.columns else (claim.person,)
-    return _attacked(ours, earlier, claim.k, linked_in(claim, frame), linking, None, seed)
+    return _run_attacks(ours, earlier, claim.k, measure_claim_linkage(claim, frame), linking, None, seed)
 
 
-def _attacked(
+def _run_attacks(
     ours: _Publication,
     earlier: Any,
     k: int,
@@ -222,10 +238,10 @@ def _attacked(
     attacks: list[OwnAttack] = []
     untried: dict[str, str] = {}
     for name in ours.sensitive:
-        attacks += _homogeneity(ours, name, rng)
+        attacks += _attack_homogeneity(ours, name, rng)
     if not attacks:
         untried["homogeneity"] = "no published column is declared sensitive"
-    ends = list(_ends(ours, rng))
+    ends = list(_attack_ends(ours, rng))
     attacks += ends
     if not ends:
         known = ours.source_rows is not None
@@ -233,30 +249,33 @@ def _attacked(
     if linkage is None:
         untried["linked records"] = "no published column links records"
     else:
-        attacks += _linked(linkage)
+        attacks += _attack_linkage(linkage)
     if earlier is None:
-        untried |= dict.fromkeys(("linked releases", *_OF_TWO), "no earlier release was given")
+        untried |= dict.fromkeys(("linked releases", *_ATTACKS_ON_TWO_RELEASES), "no earlier release was given")
         return OwnAttacks(tuple(attacks), untried, k)
-    like = published(earlier, ours.told.specs, ours.told.hierarchies)
-    before = _Publication.of(like, ours.columns, ours.sensitive)
+    like = open_publication(earlier, ours.table.specs, ours.table.hierarchies)
+    before = _Publication.from_table(like, ours.columns, ours.sensitive)
     for name in linking:
-        attacks += _join_histories(ours, before, name, k)
+        attacks += _attack_histories(ours, before, name, k)
     if not any(each.name == "linked releases" for each in attacks):
         untried["linked releases"] = "no published column has the pseudonym of a person in both releases"
-    missing = next(filter(None, (untold(each.columns, each.told.hierarchies) for each in (ours, before))), None)
+    missing = next(
+        filter(None, (describe_missing_hierarchies(each.columns, each.table.hierarchies) for each in (ours, before))),
+        None,
+    )
     if missing is not None:
-        return OwnAttacks(tuple(attacks), {**untried, **dict.fromkeys(_OF_TWO, missing)}, k)
+        return OwnAttacks(tuple(attacks), {**untried, **dict.fromkeys(_ATTACKS_ON_TWO_RELEASES, missing)}, k)
     both = _number_persons(ours, before, person)
-    specs = ours.told.specs
+    specs = ours.table.specs
     parted = [name for name in ours.sensitive if name in specs and specs[name].separator is not None]
-    shared = [name for name in ours.sensitive if name in before.told.frame.columns and name not in parted]
-    for name in shared if ours.told.source is not None else ():
-        attacks += _intersection(ours, before, name, both, rng)
-    attacks += _differences(ours, before, k, both)
+    shared = [name for name in ours.sensitive if name in before.table.frame.columns and name not in parted]
+    for name in shared if ours.table.source is not None else ():
+        attacks += _attack_intersection(ours, before, name, both, rng)
+    attacks += _attack_differences(ours, before, k, both)
     tried = {each.name for each in attacks}
     why = {
         "intersection": "the people of the release are not known"
-        if ours.told.source is None
+        if ours.table.source is None
         else "nobody fits both releases"
         if shared
         else f"column {parted[0]!r} holds sets of items, which are not intersected"
@@ -268,24 +287,24 @@ def _attacked(
     return OwnAttacks(tuple(attacks), untried, k)
 
 
-_OF_TWO: Final = ("intersection", "joined", "left")
+_ATTACKS_ON_TWO_RELEASES: Final = ("intersection", "joined", "left")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Publication:
     """A release, its rows grouped by what they publish; suppressed ones are in no class."""
 
-    told: PublishedTable
+    table: PublishedTable
     columns: tuple[str, ...]
     sensitive: tuple[str, ...]
-    grouped: Grouped
+    groups: Grouped
 
     @classmethod
-    def of(cls, told: PublishedTable, columns: Sequence[str], sensitive: Sequence[str]) -> _Publication:
+    def from_table(cls, told: PublishedTable, columns: Sequence[str], sensitive: Sequence[str]) -> _Publication:
         """Group the rows of a table."""
         check_columns(columns, told.frame.columns, "quasi-identifiers of a release, or of the earlier release")
         shown = [name for name in sensitive if name in told.frame.columns]
-        grouped = group(told.frame, columns, shown, SUPPRESSED)
+        grouped = group_rows(told.frame, columns, shown, SUPPRESSED)
         if not grouped.n_classes:
             raise InputError("a release has no class.", hint="all of its records are suppressed.")
         return cls(told, tuple(columns), tuple(sensitive), grouped)
@@ -293,27 +312,27 @@ class _Publication:
     @property
     def rows(self) -> CountArray:
         """Rows of the published table that are in classes."""
-        return np.flatnonzero(~self.grouped.hidden)
+        return np.flatnonzero(~self.groups.hidden)
 
     @property
     def labels(self) -> CountArray:
         """The class of each of them."""
-        return self.grouped.labels
+        return self.groups.labels
 
     @property
     def classes(self) -> CountArray:
         """The class of every row of the published table; suppressed rows are one more."""
-        classes = np.full(len(self.grouped.hidden), self.grouped.n_classes, dtype=np.int64)
+        classes = np.full(len(self.groups.hidden), self.groups.n_classes, dtype=np.int64)
         classes[self.rows] = self.labels
         return classes
 
     @property
     def source_rows(self) -> CountArray | None:
         """Which row of the source each of them is."""
-        return None if self.told.rows is None else self.told.rows[self.rows]
+        return None if self.table.rows is None else self.table.rows[self.rows]
 
 
-def _attack(
+def _build_attack(
     name: Any,
     column: str | None,
     claim: str,
@@ -328,45 +347,47 @@ def _attack(
     n_targets, n_found, n_right = counts
     fell = n_found > 0
     if by_chance and control is not None:
-        value, error = excess_risk(wilson(n_found, n_targets), wilson(control * n_targets, n_targets))
-        fell = clipped(value - error, value + error)[0] > 0
+        value, error = excess_risk(wilson_interval(n_found, n_targets), wilson_interval(control * n_targets, n_targets))
+        fell = clip_interval(value - error, value + error)[0] > 0
     return OwnAttack(name, column, claim, unit, n_targets, n_found, n_right, control, fell, witnesses)
 
 
-def _witnesses(hits: Mapping[int, int], sizes: CountArray) -> tuple[Witness, ...]:
+def _choose_witnesses(hits: Mapping[int, int], sizes: CountArray) -> tuple[Witness, ...]:
     """Return the classes in which an attack hit most often."""
-    most = sorted(hits.items(), key=lambda each: -each[1])[:_WITNESSES]
+    most = sorted(hits.items(), key=lambda each: -each[1])[:_MAX_WITNESSES_PER_ATTACK]
     # A number that is the same in every run would join what several reports say.
     return tuple(Witness(secrets.randbelow(9_000_000) + 1_000_000, int(sizes[label]), n) for label, n in most)
 
 
-def _homogeneity(side: _Publication, name: str, rng: np.random.Generator) -> Iterator[OwnAttack]:
-    if name not in side.told.frame.columns:
+def _attack_homogeneity(side: _Publication, name: str, rng: np.random.Generator) -> Iterator[OwnAttack]:
+    if name not in side.table.frame.columns:
         return
-    cells, places = listed(side.told.frame.values(name), name)
-    codes, labels, sizes = places[side.rows].astype(np.int64), side.labels, side.grouped.records
-    separator = side.told.specs.get(name, ColumnSpec()).separator
+    cells, places = list_distinct_cells(side.table.frame.values(name), name)
+    codes, labels, sizes = places[side.rows].astype(np.int64), side.labels, side.groups.records
+    separator = side.table.specs.get(name, ColumnSpec()).separator
     if separator is None:
-        codes = _fold(cells.to_list())[codes]
-    agreeing = _agreeing if separator is None else _sharing(cells.to_list(), separator)
-    agree = agreeing(labels, codes, side.grouped.n_classes)
+        codes = _fold_spellings(cells.to_list())[codes]
+    agreeing = _find_agreeing_classes if separator is None else _build_sharing_test(cells.to_list(), separator)
+    agree = agreeing(labels, codes, side.groups.n_classes)
     hits = {label: int(sizes[label]) for label in np.flatnonzero(agree).tolist()}
-    drawn = [sizes[agreeing(labels, rng.permutation(codes), len(sizes))].sum() for _ in range(_DRAWS)]
+    drawn = [sizes[agreeing(labels, rng.permutation(codes), len(sizes))].sum() for _ in range(_DRAWS_PER_CONTROL)]
     n, n_found = len(labels), sum(hits.values())
     same = "the same value" if separator is None else "the same item"
     claim = f"everybody whom the class fits has {same} of {name}"
     control = float(np.mean(drawn)) / n
-    yield _attack("homogeneity", name, claim, (n, n_found, n_found), control, witnesses=_witnesses(hits, sizes))
+    yield _build_attack(
+        "homogeneity", name, claim, (n, n_found, n_found), control, witnesses=_choose_witnesses(hits, sizes)
+    )
 
 
-def _fold(cells: Sequence[str]) -> CountArray:
+def _fold_spellings(cells: Sequence[str]) -> CountArray:
     """Return by code which cells differ in their spelling alone; the last entry is the missing cell's, -1."""
     place_of: dict[str, int] = {}
     folded = [place_of.setdefault(fold_spelling(cell), len(place_of)) for cell in cells]
     return np.array([*folded, -1], dtype=np.int64)
 
 
-def _agreeing(labels: CountArray, codes: CountArray, n_classes: int) -> BoolArray:
+def _find_agreeing_classes(labels: CountArray, codes: CountArray, n_classes: int) -> BoolArray:
     """Tell in which classes all have one value; a missing one is none."""
     least, most = np.full(n_classes, np.iinfo(np.int64).max), np.full(n_classes, -1)
     np.minimum.at(least, labels, codes)
@@ -374,14 +395,14 @@ def _agreeing(labels: CountArray, codes: CountArray, n_classes: int) -> BoolArra
     return np.asarray((least == most) & (least >= 0))
 
 
-def _sharing(cells: Sequence[str], separator: str) -> Callable[[CountArray, CountArray, int], BoolArray]:
+def _build_sharing_test(cells: Sequence[str], separator: str) -> Callable[[CountArray, CountArray, int], BoolArray]:
     """Return what tells in which classes all have one item, of a column of sets."""
     sets = [[*map(fold_spelling, cell.split(separator))] for cell in cells]
     items = {item: place for place, item in enumerate(dict.fromkeys(item for each in sets for item in each))}
     pairs = np.array([(code, items[item]) for code, each in enumerate(sets) for item in each], dtype=np.int64)
     starts = np.searchsorted(pairs[:, 0] if len(pairs) else [], np.arange(len(sets) + 1))
 
-    def agree(labels: CountArray, codes: CountArray, n_classes: int) -> BoolArray:
+    def find_sharing_classes(labels: CountArray, codes: CountArray, n_classes: int) -> BoolArray:
         rows = np.flatnonzero(codes >= 0)
         lengths = np.diff(starts)[codes[rows]]
         shift = np.repeat(starts[codes[rows]] - (np.cumsum(lengths) - lengths), lengths)
@@ -393,19 +414,19 @@ def _sharing(cells: Sequence[str], separator: str) -> Callable[[CountArray, Coun
         found[classes[n_held == sizes[classes]]] = True
         return found
 
-    return agree
+    return find_sharing_classes
 
 
-def _ends(side: _Publication, rng: np.random.Generator) -> Iterator[OwnAttack]:
+def _attack_ends(side: _Publication, rng: np.random.Generator) -> Iterator[OwnAttack]:
     """Claim that somebody has the value at which an interval begins, or with which it ends."""
-    if side.source_rows is None or side.told.source is None:
+    if side.source_rows is None or side.table.source is None:
         return
     for name in side.columns:
-        spec = side.told.specs.get(name, ColumnSpec())
-        table = Table.encode(side.told.source, [name], {name: ColumnSpec(spec.kind, spec.order)})
+        spec = side.table.specs.get(name, ColumnSpec())
+        table = Table.encode(side.table.source, [name], {name: ColumnSpec(spec.kind, spec.order)})
         column = table.columns[0]
-        found, cells = published_cells(side.told.frame, name, side.told.specs.get(name))
-        of_class = cells[side.grouped.first_rows]
+        found, cells = list_cells_with_points(side.table.frame, name, side.table.specs.get(name))
+        of_class = cells[side.groups.first_rows]
         ends = [_ends_of(cell, column) if column.is_measured else None for cell in found]
         claims = [
             (label, code, each.first, each.last)
@@ -424,7 +445,7 @@ def _ends(side: _Publication, rng: np.random.Generator) -> Iterator[OwnAttack]:
         n_others = high - low - is_inside
         some = np.flatnonzero(n_others > 0)
         drawn = [0.0]
-        for _ in range(_DRAWS if len(some) else 0):
+        for _ in range(_DRAWS_PER_CONTROL if len(some) else 0):
             other = low[some] + rng.integers(0, n_others[some])
             # Any value of the interval but its end.
             other += is_inside[some] & (other >= code[some])
@@ -435,9 +456,16 @@ def _ends(side: _Publication, rng: np.random.Generator) -> Iterator[OwnAttack]:
         counts = (len(claims), n_right, n_right)
         # By the grammar of cells somebody has both ends of a closed interval; others begin where a grid has it.
         by_chance = any(end is not None and end.is_open for end in (ends[cell] for cell in of_class.tolist()))
-        control, sizes = sum(drawn) / max(1, len(drawn) - 1), side.grouped.records
-        yield _attack(
-            "ends", name, claim, counts, control, unit="ends", by_chance=by_chance, witnesses=_witnesses(hits, sizes)
+        control, sizes = sum(drawn) / max(1, len(drawn) - 1), side.groups.records
+        yield _build_attack(
+            "ends",
+            name,
+            claim,
+            counts,
+            control,
+            unit="ends",
+            by_chance=by_chance,
+            witnesses=_choose_witnesses(hits, sizes),
         )
 
 
@@ -452,12 +480,12 @@ class _EndCodes(NamedTuple):
 
 def _ends_of(text: str | None, column: Column) -> _EndCodes | None:
     """Return what an interval holds; the code of an end that is nobody's value is the number of values."""
-    cell = None if text is None else read(text)
+    cell = None if text is None else parse_cell(text)
     if cell is None or cell.ends is None or cell.ends.low is None or cell.ends.high is None:
         return None
-    values = on_axis(column)
+    values = axis_values(column)
     try:
-        low, high = (_on_axis(bound, column) for bound in (cell.ends.low, cell.ends.high))
+        low, high = (_to_axis_value(bound, column) for bound in (cell.ends.low, cell.ends.high))
     except (ValueError, ArithmeticError):
         return None
     side: Literal["left", "right"] = "right" if cell.ends.is_closed else "left"
@@ -469,7 +497,7 @@ def _ends_of(text: str | None, column: Column) -> _EndCodes | None:
     return _EndCodes(first, last, codes, not cell.ends.is_closed)
 
 
-def _on_axis(bound: str, column: Column) -> Any:
+def _to_axis_value(bound: str, column: Column) -> Any:
     if column.is_temporal:
         # Only a quarter is written as numpy does not read it.
         value = from_texts("", [bound], "date")[0].values[0] if "Q" in bound else np.datetime64(bound.replace(" ", "T"))
@@ -478,27 +506,27 @@ def _on_axis(bound: str, column: Column) -> Any:
     return exact if isinstance(exact, int) else float(exact)
 
 
-def _linked(linkage: Linkage) -> Iterator[OwnAttack]:
+def _attack_linkage(linkage: Linkage) -> Iterator[OwnAttack]:
     known = [each for each in linkage.known if each.n_persons]
     if known:
         most = max(known, key=lambda each: each.n_found / each.n_persons)
         records = "1 record" if most.n_records == 1 else f"{most.n_records} records"
         claim = f"the {records} that are known of somebody fit nobody else"
-        yield _attack(
+        yield _build_attack(
             "linked records", linkage.column, claim, (most.n_persons, most.n_found, most.n_found), None, unit="persons"
         )
 
 
-def _join_histories(ours: _Publication, theirs: _Publication, name: str, k: int) -> Iterator[OwnAttack]:
+def _attack_histories(ours: _Publication, theirs: _Publication, name: str, k: int) -> Iterator[OwnAttack]:
     """Join what either release publishes of a pseudonym that both hold; it falls where fewer than k share that."""
-    if name not in theirs.told.frame.columns:
+    if name not in theirs.table.frame.columns:
         return
-    first, second = (LinkedRows(side.told.frame, side.classes) for side in (ours, theirs))
+    first, second = (LinkedRows(side.table.frame, side.classes) for side in (ours, theirs))
     n_alike = count_alike(first, second, name)
     if len(n_alike):
         n_alone = int((n_alike == 1).sum())
         claim = f"what both releases publish of a pseudonym of {name} is published of no other"
-        attack = _attack("linked releases", name, claim, (len(n_alike), n_alone, n_alone), None, unit="persons")
+        attack = _build_attack("linked releases", name, claim, (len(n_alike), n_alone, n_alone), None, unit="persons")
         yield replace(attack, fell=bool((n_alike < k).any()))
 
 
@@ -511,14 +539,14 @@ def _number_persons(ours: _Publication, theirs: _Publication, person: str | None
         return None
     sources = []
     for what, side in (("", ours), ("earlier ", theirs)):
-        if side.told.source is None:
+        if side.table.source is None:
             raise InputError(
                 f"person = {person!r} was given, and the {what}release does not know its source.",
                 hint="pass the release itself, or leave person out.",
             )
-        check_columns([person], side.told.source.columns, f"person, in the source of the {what}release")
-        sources.append(side.told.source)
-    return numbered(sources, person)
+        check_columns([person], side.table.source.columns, f"person, in the source of the {what}release")
+        sources.append(side.table.source)
+    return number_by_value(sources, person)
 
 
 class _Fitting(NamedTuple):
@@ -527,82 +555,89 @@ class _Fitting(NamedTuple):
     classes: CountArray
     offsets: CountArray
 
-    def of(self, row: int) -> tuple[int, ...]:
+    def classes_of(self, row: int) -> tuple[int, ...]:
         """Return the classes of a row."""
         return tuple(self.classes[self.offsets[row] : self.offsets[row + 1]].tolist())
 
 
-def _fitting(side: _Publication, source: Any) -> _Fitting:
+def _find_fitting_classes(side: _Publication, source: Any) -> _Fitting:
     """Find the classes whose cells fit each row of a source."""
-    specs, ladders = side.told.specs, side.told.hierarchies
-    classes, rows = cover(side.grouped, source, side.columns, specs, ladders)
+    specs, ladders = side.table.specs, side.table.hierarchies
+    classes, rows = find_coverage(side.groups, source, side.columns, specs, ladders)
     order = np.lexsort((classes, rows))
     return _Fitting(classes[order], np.searchsorted(rows[order], np.arange(source.n_rows + 1)))
 
 
-def _intersection(
+def _attack_intersection(
     ours: _Publication, theirs: _Publication, name: str, both: _PersonNumbers, rng: np.random.Generator
 ) -> Iterator[OwnAttack]:
     """Keep the values that both releases leave a person, by the classes that fit them."""
-    source = ours.told.source
+    source = ours.table.source
     assert source is not None
-    now, before = _fitting(ours, source), _fitting(theirs, source)
+    now, before = _find_fitting_classes(ours, source), _find_fitting_classes(theirs, source)
     mine, yours, truth = (
-        numbers.astype(np.int64) for numbers in numbered([ours.told.frame, theirs.told.frame, source], name)
+        numbers.astype(np.int64) for numbers in number_by_value([ours.table.frame, theirs.table.frame, source], name)
     )
     mine, yours = mine[ours.rows], yours[theirs.rows]
     # Who is in both releases, where both sources say it.
     is_target = np.ones(source.n_rows, dtype=bool) if both is None else np.isin(both[0], both[1][both[1] >= 0])
     cases: Counter[tuple[tuple[int, ...], tuple[int, ...], int]] = Counter()
     for row in np.flatnonzero(is_target).tolist():
-        fits = now.of(row), before.of(row)
+        fits = now.classes_of(row), before.classes_of(row)
         if all(fits):
             cases[(*fits, int(truth[row]))] += 1
     if not cases:
         return
-    told = _values(ours.labels, mine)
-    left = [(case, n, _left(told, case[0])) for case, n in cases.items()]
+    told = _values_by_class(ours.labels, mine)
+    left = [(case, n, _unite_values(told, case[0])) for case, n in cases.items()]
     # What one release tells alone is no intersection.
     left = [(case, n, values) for case, n, values in left if len(values) > 1]
     n_targets = cases.total()
 
-    def found(earlier: Mapping[int, frozenset[int]]) -> Iterator[tuple[tuple[Any, ...], int, int]]:
+    def find_hits(earlier: Mapping[int, frozenset[int]]) -> Iterator[tuple[tuple[Any, ...], int, int]]:
         for case, n, values in left:
-            rest = values & _left(earlier, case[1])
+            rest = values & _unite_values(earlier, case[1])
             if len(rest) == 1 and -1 not in rest:
                 yield case, n, next(iter(rest))
 
     hits: Counter[int] = Counter()
     n_right = 0
-    for case, n, value in found(_values(theirs.labels, yours)):
+    for case, n, value in find_hits(_values_by_class(theirs.labels, yours)):
         hits[case[0][0]] += n
         n_right += n if value == case[2] else 0
-    shuffled = [sum(n for _, n, _ in found(_values(theirs.labels, rng.permutation(yours)))) for _ in range(_DRAWS)]
+    shuffled = [
+        sum(n for _, n, _ in find_hits(_values_by_class(theirs.labels, rng.permutation(yours))))
+        for _ in range(_DRAWS_PER_CONTROL)
+    ]
     claim = f"one value of {name} is left of those that either release leaves"
     control = float(np.mean(shuffled)) / n_targets
     counts = (n_targets, sum(hits.values()), n_right)
-    yield _attack("intersection", name, claim, counts, control, witnesses=_witnesses(hits, ours.grouped.records))
+    yield _build_attack(
+        "intersection", name, claim, counts, control, witnesses=_choose_witnesses(hits, ours.groups.records)
+    )
 
 
-def _values(labels: CountArray, codes: CountArray) -> dict[int, frozenset[int]]:
+def _values_by_class(labels: CountArray, codes: CountArray) -> dict[int, frozenset[int]]:
     """Return the values of every class."""
     pairs = np.unique(np.column_stack([labels, codes]), axis=0)
     starts = np.searchsorted(pairs[:, 0], np.arange(int(labels.max()) + 2))
     return {label: frozenset(pairs[starts[label] : starts[label + 1], 1].tolist()) for label in range(len(starts) - 1)}
 
 
-def _left(values: Mapping[int, frozenset[int]], classes: Sequence[int]) -> frozenset[int]:
+def _unite_values(values: Mapping[int, frozenset[int]], classes: Sequence[int]) -> frozenset[int]:
     """Return the values of any of some classes."""
     return frozenset().union(*(values[label] for label in classes))
 
 
-def _differences(ours: _Publication, theirs: _Publication, k: int, both: _PersonNumbers) -> Iterator[OwnAttack]:
+def _attack_differences(ours: _Publication, theirs: _Publication, k: int, both: _PersonNumbers) -> Iterator[OwnAttack]:
     """Subtract the classes of one release from one of the other that covers them, and nobody else."""
-    axes, mine, yours = shared_axes(ours.told, theirs.told, [(name, name) for name in ours.columns])
-    cells = mine[:, ours.grouped.first_rows], yours[:, theirs.grouped.first_rows]
+    axes, mine, yours = common_axes(ours.table, theirs.table, [(name, name) for name in ours.columns])
+    cells = mine[:, ours.groups.first_rows], yours[:, theirs.groups.first_rows]
     n_pairs = cells[0].shape[1] * cells[1].shape[1]
     check_memory(
-        8.0 * n_pairs, f"comparing {cells[0].shape[1]} classes with {cells[1].shape[1]} earlier ones", FEWER_CLASSES
+        8.0 * n_pairs,
+        f"comparing {cells[0].shape[1]} classes with {cells[1].shape[1]} earlier ones",
+        FEWER_CLASSES_HINT,
     )
     meets, inside, outside = (np.ones((cells[0].shape[1], cells[1].shape[1]), dtype=bool) for _ in range(3))
     for axis, each, other in zip(axes, *cells, strict=True):
@@ -611,19 +646,21 @@ def _differences(ours: _Publication, theirs: _Publication, k: int, both: _Person
         at = np.ix_(of_class, of_other)
         for whole, told in zip((meets, inside, outside), relate_cells(axis, a, b), strict=True):
             whole &= told[at]
-    persons = (None, None) if both is None else (_persons(ours, both[0]), _persons(theirs, both[1]))
-    yield from _subtracted("joined", ours, theirs, (meets, inside), k, persons)
-    yield from _subtracted("left", theirs, ours, (meets.T, outside.T), k, persons[::-1])
+    persons = (
+        (None, None) if both is None else (_build_person_lookup(ours, both[0]), _build_person_lookup(theirs, both[1]))
+    )
+    yield from _subtract_classes("joined", ours, theirs, (meets, inside), k, persons)
+    yield from _subtract_classes("left", theirs, ours, (meets.T, outside.T), k, persons[::-1])
 
 
-def _persons(side: _Publication, numbers: CountArray) -> Callable[[BoolArray], set[int]]:
+def _build_person_lookup(side: _Publication, numbers: CountArray) -> Callable[[BoolArray], set[int]]:
     """Return what lists the persons of some classes."""
     assert side.source_rows is not None
     whose = numbers[side.source_rows]
     return lambda classes: set(whose[classes[side.labels]].tolist())
 
 
-def _subtracted(
+def _subtract_classes(
     name: str,
     larger: _Publication,
     smaller: _Publication,
@@ -638,8 +675,8 @@ def _subtracted(
         return
     around, within = np.nonzero(meets)
     # Sums of whole numbers below 2^53 are exact in bincount's floats.
-    held = np.bincount(around, weights=smaller.grouped.records[within], minlength=len(meets)).astype(np.int64)
-    rest = larger.grouped.records - held
+    held = np.bincount(around, weights=smaller.groups.records[within], minlength=len(meets)).astype(np.int64)
+    rest = larger.groups.records - held
     is_found = is_told & (rest > 0) & (rest < k)
     hits = {label: int(rest[label]) for label in np.flatnonzero(is_found).tolist()}
     n_right = None
@@ -650,7 +687,7 @@ def _subtracted(
             ours, theirs = whole(np.arange(len(rest)) == label), part(meets[label])
             n_right += n if len(ours - theirs) == n and not theirs - ours else 0
     verb = "joined since the earlier release" if name == "joined" else "left since the earlier release"
-    n_targets = int(larger.grouped.records[is_told].sum())
+    n_targets = int(larger.groups.records[is_told].sum())
     counts = (n_targets, sum(hits.values()), n_right)
     claim = f"fewer than k records {verb}, within a class of the other release"
-    yield _attack(name, None, claim, counts, None, witnesses=_witnesses(hits, larger.grouped.records))
+    yield _build_attack(name, None, claim, counts, None, witnesses=_choose_witnesses(hits, larger.groups.records))

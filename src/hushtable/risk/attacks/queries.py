@@ -15,14 +15,14 @@ from hushtable._types import CodeArray, CountArray, FloatArray
 from hushtable.columns import ColumnSpec
 from hushtable.errors import check_choice, check_whole
 from hushtable.kernels.candidates import count_matches
-from hushtable.risk.attacks.attack import Attack, Coded, Tries, beyond, coded, generator
+from hushtable.risk.attacks.attack import Attack, Coded, Tries, encode_tables, excess_over_control, random_generator
 from hushtable.tables import JointRows
 
-_BATCH: Final = 20_000
+_QUERIES_PER_BATCH: Final = 20_000
 # So many tries for each query that there can be find nearly all of them.
-_TRIES_EACH: Final = 5
-_N_SIZES: Final = 10
-_FEWEST_ROWS: Final = 1000
+_TRIES_PER_QUERY: Final = 5
+_N_CONTROL_SIZES: Final = 10
+_MIN_CONTROL_ROWS: Final = 1000
 
 
 class _Queries(NamedTuple):
@@ -36,7 +36,7 @@ class _Queries(NamedTuple):
     def take(self, which: Any) -> _Queries:
         return _Queries(*(each[which] for each in self))
 
-    def matching(self, rows: JointRows, limit: int | None = None) -> tuple[CountArray, CountArray]:
+    def count_matching_rows(self, rows: JointRows, limit: int | None = None) -> tuple[CountArray, CountArray]:
         """Return how many rows each selects, counted up to one more than a limit, and the last of them."""
         counts = np.empty(len(self.columns), dtype=np.int64)
         last = np.empty_like(counts)
@@ -116,32 +116,32 @@ def singling_out(
     check_whole("max_attempts", max_attempts, 1)
     check_choice("mode", mode, ("multivariate", "univariate"))
     check_choice("control_size", control_size, ("matched", "anonymeter"))
-    known = coded(original, synthetic, control, columns, specs)
+    known = encode_tables(original, synthetic, control, columns, specs)
     n_used = 1 if mode == "univariate" else n_cols
     check_whole("n_cols", n_used, 1, len(known.joint.names))
-    rng = generator(seed)
-    people, made = known.distinct(known.original), known.distinct(known.synthetic)
+    rng = random_generator(seed)
+    people, made = known.merge_equal_rows(known.original), known.merge_equal_rows(known.synthetic)
     if mode == "univariate":
         queries = _rare_values(known, made, n_attacks, rng)
     else:
-        queries = _of_records(known, made, n_used, n_attacks, max_attempts, rng)
+        queries = _find_singling_queries(known, made, n_used, n_attacks, max_attempts, rng)
     n_made = len(queries.columns)
-    on_people, persons = queries.matching(people)
-    by_chance = _by_chance(known, made, n_used, n_made, rng).matching(people, 1)[0]
+    on_people, persons = queries.count_matching_rows(people)
+    by_chance = _draw_queries(known, made, n_used, n_made, rng).count_matching_rows(people, 1)[0]
     compared, beside, most = None, None, 1.0
     if known.control is not None:
-        others = known.distinct(known.control)
+        others = known.merge_equal_rows(known.control)
         if control_size == "anonymeter":
-            on_others = queries.matching(others)[0]
-            beside = Tries(_scaled(on_others, len(others.counts), len(people.counts)), n_made)
+            on_others = queries.count_matching_rows(others)[0]
+            beside = Tries(_scale_successes(on_others, len(others.counts), len(people.counts)), n_made)
         else:
             n_each = min(people.n_records, others.n_records)
-            beside = Tries(_expected(queries, others, n_each), n_made)
+            beside = Tries(_mean_successes(queries, others, n_each), n_made)
             if n_each < people.n_records:
-                compared = Tries(_expected(queries, people, n_each), n_made)
+                compared = Tries(_mean_successes(queries, people, n_each), n_made)
                 # Of a copy, so many queries find somebody among those who are drawn.
-                found = float(1 - _missed(people.n_records, n_each)[people.counts].mean())
-                most = beyond(Tries(found * n_made, n_made), beside).value
+                found = float(1 - _miss_chances(people.n_records, n_each)[people.counts].mean())
+                most = excess_over_control(Tries(found * n_made, n_made), beside).value
     hits = on_people == 1
     return Attack(
         "singling out",
@@ -150,23 +150,23 @@ def singling_out(
         beside,
         compared,
         {"n_attacks": n_attacks, "mode": mode, "n_cols": n_used, "control_size": control_size, "seed": seed},
-        partial(_told, known, queries.take(hits), people.positions[persons[hits]]),
+        partial(_describe_queries, known, queries.take(hits), people.positions[persons[hits]]),
         most,
     )
 
 
-def _of_records(
+def _find_singling_queries(
     known: Coded, made: JointRows, n_cols: int, n_wanted: int, max_attempts: int, rng: np.random.Generator
 ) -> _Queries:
     """Find different queries, made of some columns of a record, that select it alone."""
     n_columns, n_rows = made.codes.shape
-    medians = [_median(codes) for codes in made.codes]
+    medians = [_median_code(codes) for codes in made.codes]
     is_measured = np.array([scale is not None for scale in known.scales])
-    most = min(max_attempts, _TRIES_EACH * n_rows * comb(n_columns, n_cols))
+    most = min(max_attempts, _TRIES_PER_QUERY * n_rows * comb(n_columns, n_cols))
     found: list[_Queries] = []
     seen: set[bytes] = set()
-    for first in range(0, most, _BATCH):
-        n_tried = min(_BATCH, most - first)
+    for first in range(0, most, _QUERIES_PER_BATCH):
+        n_tried = min(_QUERIES_PER_BATCH, most - first)
         rows = rng.integers(n_rows, size=n_tried)
         columns = np.sort(np.argsort(rng.random((n_tried, n_columns)), axis=1)[:, :n_cols], axis=1).astype(np.int32)
         codes = made.codes[columns, rows[:, None]]
@@ -175,7 +175,7 @@ def _of_records(
         lows = np.where(is_open & ~is_above, 0, codes).astype(np.int32)
         highs = np.where(is_open & is_above, np.array(known.joint.widths)[columns] - 1, codes).astype(np.int32)
         tried = _Queries(columns, lows, highs, np.zeros(columns.shape, dtype=np.bool_))
-        alone = tried.take(tried.matching(made, 1)[0] == 1)
+        alone = tried.take(tried.count_matching_rows(made, 1)[0] == 1)
         keys = [key.tobytes() for key in np.hstack(alone[:3])]
         new = []
         for place, key in enumerate(keys):
@@ -188,7 +188,7 @@ def _of_records(
     return _Queries(*map(np.concatenate, zip(*found, strict=True)))
 
 
-def _median(codes: CodeArray) -> float:
+def _median_code(codes: CodeArray) -> float:
     """Return the median code; of codes in order it lies where the median of the values does."""
     valued = codes[codes >= 0]
     return float(np.median(valued)) if len(valued) else -1.0
@@ -207,11 +207,11 @@ def _rare_values(known: Coded, made: JointRows, n_wanted: int, rng: np.random.Ge
         found |= {(j, int(code), int(code)): None for code in np.flatnonzero(n_of[1:] == 1)}
     tried = rng.permutation(np.array(list(found), dtype=np.int32).reshape(-1, 3))[:, :, None]
     queries = _Queries(tried[:, 0], tried[:, 1], tried[:, 2], np.zeros(tried[:, 0].shape, dtype=np.bool_))
-    alone = queries.take(queries.matching(made, 1)[0] == 1)
+    alone = queries.take(queries.count_matching_rows(made, 1)[0] == 1)
     return alone.take(slice(0, n_wanted))
 
 
-def _by_chance(known: Coded, made: JointRows, n_cols: int, n_queries: int, rng: np.random.Generator) -> _Queries:
+def _draw_queries(known: Coded, made: JointRows, n_cols: int, n_queries: int, rng: np.random.Generator) -> _Queries:
     """Make queries of random columns, values and comparisons."""
     n_columns = len(made.codes)
     columns = np.argsort(rng.random((n_queries, n_columns)), axis=1)[:, :n_cols].astype(np.int32)
@@ -229,14 +229,16 @@ def _by_chance(known: Coded, made: JointRows, n_cols: int, n_queries: int, rng: 
     return _Queries(columns, lows, highs, asked == 1)
 
 
-def _expected(queries: _Queries, rows: JointRows, n_drawn: int) -> float:
+def _mean_successes(queries: _Queries, rows: JointRows, n_drawn: int) -> float:
     """Return how many queries select exactly one distinct row of some records drawn, on average over all draws.
 
     Records are drawn, and then equal ones count as one: of more records a larger share is equal to another.
     """
-    missed = _missed(rows.n_records, n_drawn)
+    missed = _miss_chances(rows.n_records, n_drawn)
     sizes = np.unique(rows.counts)
-    selected = np.array([queries.matching(rows.take(np.flatnonzero(rows.counts == size)))[0] for size in sizes])
+    selected = np.array(
+        [queries.count_matching_rows(rows.take(np.flatnonzero(rows.counts == size)))[0] for size in sizes]
+    )
     n_records = sizes @ selected
     expected = 0.0
     for size, n_rows in zip(sizes, selected, strict=True):
@@ -247,17 +249,17 @@ def _expected(queries: _Queries, rows: JointRows, n_drawn: int) -> float:
     return expected
 
 
-def _missed(n_records: int, n_drawn: int) -> FloatArray:
+def _miss_chances(n_records: int, n_drawn: int) -> FloatArray:
     """Return how often a draw holds none of 0, 1, 2 ... marked records."""
     left = n_records - np.arange(n_records)
     return np.append(1.0, np.cumprod(np.maximum(left - n_drawn, 0) / left))
 
 
-def _scaled(counts: CountArray, n_control: int, n_people: int) -> float:
+def _scale_successes(counts: CountArray, n_control: int, n_people: int) -> float:
     """Scale the control's successes to the number of people by a curve that is fitted to smaller controls."""
     if not (counts == 1).any():
         return 0.0
-    sizes = np.linspace(min(_FEWEST_ROWS, n_control), n_control, _N_SIZES).astype(int)
+    sizes = np.linspace(min(_MIN_CONTROL_ROWS, n_control), n_control, _N_CONTROL_SIZES).astype(int)
     successes = [stats.hypergeom.pmf(1, n_control, counts, size).sum() for size in sizes]
 
     def curve(n: Any, weight: float, norm: float) -> Any:
@@ -270,7 +272,7 @@ def _scaled(counts: CountArray, n_control: int, n_people: int) -> float:
     return min(float((counts == 1).sum() * at_people / at_control), float(len(counts)))
 
 
-def _told(known: Coded, queries: _Queries, positions: CountArray, values: bool) -> list[str]:
+def _describe_queries(known: Coded, queries: _Queries, positions: CountArray, values: bool) -> list[str]:
     """Write queries that selected one person, each with the person's position."""
     lines = []
     for columns, lows, highs, position in zip(queries.columns, queries.lows, queries.highs, positions, strict=True):

@@ -4,8 +4,8 @@ In come class sizes, codes and sampling weights, never dataframes; out go estima
 """
 
 from hushtable.risk.population.classes import Estimate, Point, SampleClasses
-from hushtable.risk.population.individual import benedetti_franconi, data_intrusion, household
-from hushtable.risk.population.tree import Tree, TreeRisk, chow_liu, expected
+from hushtable.risk.population.individual import benedetti_franconi, data_intrusion, household_risk
+from hushtable.risk.population.tree import Tree, TreeRisk, chow_liu, estimate_tree_risk
 from hushtable.risk.population.uniqueness import (
     Bounds,
     Mixture,
@@ -31,8 +31,8 @@ __all__ = [
     "chow_liu",
     "dankar",
     "data_intrusion",
-    "expected",
-    "household",
+    "estimate_tree_risk",
+    "household_risk",
     "npmle",
     "pitman",
     "population_uniqueness",

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hushtable._types import TOLERANCE, CountArray, frozen
+from hushtable._types import TOLERANCE, CountArray, freeze_array
 from hushtable.errors import InputError
 
 
@@ -84,10 +84,10 @@ class SampleClasses:
 
     def __post_init__(self) -> None:
         for array in (self.sizes, self.counts):
-            frozen(array)
+            freeze_array(array)
 
     @classmethod
-    def of(cls, class_sizes: ArrayLike, population_size: float) -> SampleClasses:
+    def from_sizes(cls, class_sizes: ArrayLike, population_size: float) -> SampleClasses:
         """Count the classes of a sample by their size.
 
         Parameters

@@ -12,7 +12,7 @@ from hushtable.errors import InputError
 from hushtable.risk.intervals import standard_score
 from hushtable.risk.population.classes import Estimate, SampleClasses
 
-_FEW_PAIRS: Final = 10
+_MIN_PAIRS_FOR_NORMAL: Final = 10
 
 
 def data_intrusion(
@@ -60,7 +60,7 @@ def data_intrusion(
     if f == 1:
         return Estimate(1.0, 1.0, 1.0, True, "")
     each = 2 * (1 - f) / f
-    others = np.full(n_pairs, each) if pair_weights is None else _others(pair_weights, n_pairs)
+    others = np.full(n_pairs, each) if pair_weights is None else _people_outside_sample(pair_weights, n_pairs)
     shared = float(others.sum())
     # Pairs count by what they stand for: the larger ones make the sum less sure.
     spread = 1 + (float(others @ others) / shared if shared else each)
@@ -70,15 +70,15 @@ def data_intrusion(
     upper = shared + z * z * spread / 2 + z * (spread * shared + z * z * spread * spread / 4 + triples) ** 0.5
     lower = max((shared * shared - z * z * triples) / upper, 0.0)
     upper = min(upper, classes.population_size - classes.n_records)
-    if n_pairs < _FEW_PAIRS and pair_weights is None:
-        least, most = _exact(n_pairs, f / (2 - f), confidence)
+    if n_pairs < _MIN_PAIRS_FOR_NORMAL and pair_weights is None:
+        least, most = _exact_limits(n_pairs, f / (2 - f), confidence)
         lower, upper = min(lower, least), min(max(upper, most), classes.population_size - classes.n_records)
     value, low, high = (n_unique / (n_unique + people) for people in (shared, upper, lower))
     reason = "" if n_pairs else "no class of the sample has two records: the value is the worst that can be"
     return Estimate(value, low, high, not reason, reason)
 
 
-def _exact(n_pairs: int, share: float, confidence: float) -> tuple[float, float]:
+def _exact_limits(n_pairs: int, share: float, confidence: float) -> tuple[float, float]:
     """Return between which numbers of people lie who are no pair, where so many of all are, each with a chance."""
     from scipy.stats import nbinom
 
@@ -87,7 +87,7 @@ def _exact(n_pairs: int, share: float, confidence: float) -> tuple[float, float]
     return least, float(nbinom.ppf(1 - tail, n_pairs + 1, share))
 
 
-def _others(pair_weights: ArrayLike, n_pairs: int) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+def _people_outside_sample(pair_weights: ArrayLike, n_pairs: int) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
     """Return how many people outside the sample each class of two stands for."""
     sums = np.asarray(pair_weights, dtype=np.float64)
     if sums.shape != (n_pairs,) or not np.isfinite(sums).all():
@@ -98,8 +98,8 @@ def _others(pair_weights: ArrayLike, n_pairs: int) -> np.ndarray[tuple[int], np.
     return np.maximum(sums - 2, 0.0)
 
 
-_FEW = 30  # records; from here on the series needs few terms whatever the weights
-_EXACT = 1e-17
+_MIN_RECORDS_FOR_SERIES = 30  # records; from here on the series needs few terms whatever the weights
+_SERIES_PRECISION = 1e-17
 
 
 def benedetti_franconi(f: ArrayLike, weight_sums: ArrayLike) -> FloatArray:
@@ -157,14 +157,14 @@ def benedetti_franconi(f: ArrayLike, weight_sums: ArrayLike) -> FloatArray:
         )
     sums = np.maximum(sums, records)
     p, q = records / sums, (sums - records) / sums
-    few = (records < _FEW) & (p < 0.5)
+    few = (records < _MIN_RECORDS_FOR_SERIES) & (p < 0.5)
     risks = np.empty(len(records))
-    risks[few] = p[few] * _recurrence(records[few], p[few], q[few])
-    risks[~few] = p[~few] * _series(records[~few], q[~few])
+    risks[few] = p[few] * _integrals_by_recurrence(records[few], p[few], q[few])
+    risks[~few] = p[~few] * _integrals_by_series(records[~few], q[~few])
     return risks
 
 
-def household(risks: ArrayLike, household_codes: ArrayLike) -> FloatArray:
+def household_risk(risks: ArrayLike, household_codes: ArrayLike) -> FloatArray:
     """Return the chance that at least one member of a record's household is found: 1 - product of (1 - risk).
 
     Parameters
@@ -201,7 +201,7 @@ def household(risks: ArrayLike, household_codes: ArrayLike) -> FloatArray:
     return answer
 
 
-def _recurrence(records: FloatArray, p: FloatArray, q: FloatArray) -> FloatArray:
+def _integrals_by_recurrence(records: FloatArray, p: FloatArray, q: FloatArray) -> FloatArray:
     """Return J_f from J_1 on."""
     integrals = -np.log(p) / q
     for size in range(1, int(records.max(initial=1))):
@@ -210,11 +210,11 @@ def _recurrence(records: FloatArray, p: FloatArray, q: FloatArray) -> FloatArray
     return integrals
 
 
-def _series(records: FloatArray, q: FloatArray) -> FloatArray:
+def _integrals_by_series(records: FloatArray, q: FloatArray) -> FloatArray:
     """Return J_f by its power series in q, whose terms are all positive."""
     term = 1 / records
     total, k = term.copy(), 0
-    while (term > _EXACT * total).any():
+    while (term > _SERIES_PRECISION * total).any():
         k += 1
         term = term * q * k / (records + k)
         total += term

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray, frozen
+from hushtable._types import BoolArray, CodeArray, CountArray, FloatArray, freeze_array
 from hushtable.kernels import group
 from hushtable.risk.population.classes import SampleClasses
 
@@ -36,7 +36,7 @@ class Tree:
     log_shares: FloatArray = field(repr=False)
 
     def __post_init__(self) -> None:
-        frozen(self.log_shares)
+        freeze_array(self.log_shares)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -61,7 +61,7 @@ class TreeRisk:
     uniqueness: float
 
     def __post_init__(self) -> None:
-        frozen(self.nu)
+        freeze_array(self.nu)
 
 
 def chow_liu(codes: CodeArray, n_values: Sequence[int], counts: CountArray) -> Tree:
@@ -91,13 +91,13 @@ def chow_liu(codes: CodeArray, n_values: Sequence[int], counts: CountArray) -> T
     """
     from scipy.sparse.csgraph import minimum_spanning_tree
 
-    n_columns, singles = len(codes), _singles(codes, n_values, counts)
+    n_columns, singles = len(codes), _group_by_column(codes, n_values, counts)
     ties = np.zeros((n_columns, n_columns))
     for a in range(n_columns):
         for b in range(a + 1, n_columns):
             apart = _entropy(singles[a]) + _entropy(singles[b])
             # An edge of 0 is no edge to scipy.
-            ties[a, b] = -max(apart - _entropy(_joined(singles[a], singles[b], counts)), 0.0)
+            ties[a, b] = -max(apart - _entropy(_intersect_groups(singles[a], singles[b], counts)), 0.0)
     found = minimum_spanning_tree(ties).tocoo()
     edges = sorted((int(a), int(b)) for a, b in zip(found.row, found.col, strict=True))
     return Tree(tuple(edges), log_shares(codes, n_values, counts, edges))
@@ -110,15 +110,15 @@ def log_shares(
 
     Shares of single columns, times shares of pairs over those of their ends; without edges, columns are independent.
     """
-    singles = _singles(codes, n_values, counts)
-    shares = [_shares(single) for single in singles]
+    singles = _group_by_column(codes, n_values, counts)
+    shares = [_row_log_shares(single) for single in singles]
     total = np.sum(shares, axis=0)
     for a, b in edges:
-        total += _shares(_joined(singles[a], singles[b], counts)) - shares[a] - shares[b]
+        total += _row_log_shares(_intersect_groups(singles[a], singles[b], counts)) - shares[a] - shares[b]
     return np.asarray(total, dtype=np.float64)
 
 
-def expected(log_shares: FloatArray, unique: BoolArray, classes: SampleClasses) -> TreeRisk:
+def estimate_tree_risk(log_shares: FloatArray, unique: BoolArray, classes: SampleClasses) -> TreeRisk:
     """Return what shares of rows make of the sample's uniques.
 
     Parameters
@@ -145,24 +145,24 @@ def expected(log_shares: FloatArray, unique: BoolArray, classes: SampleClasses) 
     return TreeRisk(nu, tau1, tau2, tau1 / classes.n_records if classes.n_records else 0.0)
 
 
-def _singles(codes: CodeArray, n_values: Sequence[int], counts: CountArray) -> list[_RowGroups]:
+def _group_by_column(codes: CodeArray, n_values: Sequence[int], counts: CountArray) -> list[_RowGroups]:
     """Return the groups of equal values of each column."""
     everyone = _RowGroups(np.zeros(codes.shape[1], dtype=np.int32), counts.sum(keepdims=True))
-    return [_refined(everyone, column, size, counts) for column, size in zip(codes, n_values, strict=True)]
+    return [_refine_groups(everyone, column, size, counts) for column, size in zip(codes, n_values, strict=True)]
 
 
-def _joined(one: _RowGroups, other: _RowGroups, counts: CountArray) -> _RowGroups:
+def _intersect_groups(one: _RowGroups, other: _RowGroups, counts: CountArray) -> _RowGroups:
     """Return the groups of rows that are equal in two columns."""
-    return _refined(one, other.labels, len(other.records), counts)
+    return _refine_groups(one, other.labels, len(other.records), counts)
 
 
-def _refined(groups: _RowGroups, codes: CodeArray, n_codes: int, counts: CountArray) -> _RowGroups:
+def _refine_groups(groups: _RowGroups, codes: CodeArray, n_codes: int, counts: CountArray) -> _RowGroups:
     labels = np.empty_like(groups.labels)
-    n_groups = group.refine(groups.labels, len(groups.records), codes, n_codes, labels)
+    n_groups = group.refine_classes(groups.labels, len(groups.records), codes, n_codes, labels)
     return _RowGroups(labels, group.class_sizes(labels, counts, n_groups))
 
 
-def _shares(groups: _RowGroups) -> FloatArray:
+def _row_log_shares(groups: _RowGroups) -> FloatArray:
     """Return the log of the share of every row's group."""
     logs: FloatArray = np.log(groups.records / groups.records.sum())
     return logs[groups.labels]

@@ -15,10 +15,10 @@ from hushtable.risk.population.classes import Estimate, Point, SampleClasses
 from hushtable.risk.population.tree import TreeRisk
 from hushtable.search import linprog
 
-_SINGLE = 12  # records; larger classes are pooled in ranges
-_EVERY = 30  # people; sizes of larger classes form a grid
-_RATIO = 1.1
-_STEPS = 3_000
+_MAX_EXACT_RECORDS = 12  # records; larger classes are pooled in ranges
+_MAX_EXACT_PEOPLE = 30  # people; sizes of larger classes form a grid
+_GRID_RATIO = 1.1
+_N_EM_STEPS = 3_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,17 +73,23 @@ class _SizeGrid:
     """
 
     people: FloatArray
-    shown: FloatArray
-    seen: FloatArray
+    chances: FloatArray
+    class_counts: FloatArray
 
     @classmethod
-    def of(cls, classes: SampleClasses) -> _SizeGrid:
+    def from_classes(cls, classes: SampleClasses) -> _SizeGrid:
         largest = int(classes.sizes.max())
-        most = min(max(3 * largest / classes.f, _EVERY), classes.population_size)
-        people = np.unique(np.concatenate([np.arange(1.0, _EVERY + 1), _geometric(_EVERY, most, _RATIO), [most]]))
+        most = min(max(3 * largest / classes.f, _MAX_EXACT_PEOPLE), classes.population_size)
+        people = np.unique(
+            np.concatenate(
+                [np.arange(1.0, _MAX_EXACT_PEOPLE + 1), _geometric_grid(_MAX_EXACT_PEOPLE, most, _GRID_RATIO), [most]]
+            )
+        )
         people = people[people <= most]
-        starts = np.concatenate([np.arange(1.0, _SINGLE + 1), _geometric(_SINGLE + 1, largest, 1.5)])
-        at_least = _at_least(starts, people, classes.f)
+        starts = np.concatenate(
+            [np.arange(1.0, _MAX_EXACT_RECORDS + 1), _geometric_grid(_MAX_EXACT_RECORDS + 1, largest, 1.5)]
+        )
+        at_least = _tail_chances(starts, people, classes.f)
         shown = at_least - np.vstack([at_least[1:], np.zeros(len(people))])
         places = np.searchsorted(starts, classes.sizes, side="right") - 1
         seen = np.bincount(places, weights=classes.counts, minlength=len(starts)).astype(np.float64)
@@ -111,12 +117,12 @@ def npmle(classes: SampleClasses) -> Mixture | None:
         return None
     if classes.f == 1:
         return Mixture(n_unique / classes.n_records, float(n_unique), float(n_unique), 1.0)
-    grid, f, n = _SizeGrid.of(classes), classes.f, classes.population_size
-    here = grid.seen > 0
-    shown, seen = grid.shown[here], grid.seen[here]
+    grid, f, n = _SizeGrid.from_classes(classes), classes.f, classes.population_size
+    here = grid.class_counts > 0
+    shown, seen = grid.chances[here], grid.class_counts[here]
     found = 1 - (1 - f) ** grid.people
     h = n / (len(grid.people) * grid.people)
-    for _ in range(_STEPS):
+    for _ in range(_N_EM_STEPS):
         # A range that no size of the grid reaches has a mean of 0, and nothing to say.
         h = h * (seen / np.maximum(shown @ h, 1e-300) @ shown) / found
         h *= n / (h @ grid.people)
@@ -155,11 +161,11 @@ def bounds(classes: SampleClasses, *, z: float = 3.0) -> Bounds:
     if classes.f == 1:
         known = n_unique / classes.n_records
         return Bounds(known, known, (n_unique, n_unique), (n_unique, n_unique))
-    grid, f, n = _SizeGrid.of(classes), classes.f, classes.population_size
-    error = np.sqrt(np.maximum(grid.seen, 1))
+    grid, f, n = _SizeGrid.from_classes(classes), classes.f, classes.population_size
+    error = np.sqrt(np.maximum(grid.class_counts, 1))
     # Variables are shares of people, so that their sizes are alike.
-    rows = grid.shown * (n / grid.people) / error[:, None]
-    limits = np.concatenate([grid.seen / error + z, z - grid.seen / error])
+    rows = grid.chances * (n / grid.people) / error[:, None]
+    limits = np.concatenate([grid.class_counts / error + z, z - grid.class_counts / error])
     # Of people: who is alone, and 1 / F of whom is the only one drawn of F, but for f.
     ends = []
     for objective in ((grid.people == 1).astype(np.float64), (1 - f) ** (grid.people - 1) / grid.people):
@@ -180,13 +186,13 @@ def bounds(classes: SampleClasses, *, z: float = 3.0) -> Bounds:
     return Bounds(low, high, tau1, tau2)
 
 
-def _geometric(start: float, end: float, ratio: float) -> FloatArray:
+def _geometric_grid(start: float, end: float, ratio: float) -> FloatArray:
     """Return whole numbers from ``start`` to ``end`` that grow by a ratio."""
     steps = int(np.ceil(np.log(max(end / start, 1.0)) / np.log(ratio)))
     return np.unique(np.round(start * ratio ** np.arange(steps + 1)))
 
 
-def _at_least(records: FloatArray, people: FloatArray, f: float) -> FloatArray:
+def _tail_chances(records: FloatArray, people: FloatArray, f: float) -> FloatArray:
     """Return the chance that a class shows at least so many records, shape (n_records, n_people)."""
     from scipy.special import betainc
 
@@ -194,7 +200,7 @@ def _at_least(records: FloatArray, people: FloatArray, f: float) -> FloatArray:
     return np.where(size >= i, betainc(i, np.maximum(size - i, 0) + 1, f), 0.0)
 
 
-_ALPHAS = (1e-4, *np.linspace(0.02, 0.98, 25).tolist(), 1 - 1e-4)
+_ALPHA_GRID = (1e-4, *np.linspace(0.02, 0.98, 25).tolist(), 1 - 1e-4)
 
 
 def pitman(classes: SampleClasses) -> Point:
@@ -233,36 +239,36 @@ def fit_pitman(classes: SampleClasses) -> tuple[float, float] | None:
     The likelihood's derivative along theta is solved for each alpha, then its sign is followed along alpha: all maxima
     between the points of a grid are found. In closed form by digamma functions, so only distinct sizes of classes cost.
     """
-    slopes = [_slope(classes, alpha)[0] for alpha in _ALPHAS]
+    slopes = [_profile_slope(classes, alpha)[0] for alpha in _ALPHA_GRID]
     found = [
-        _root(lambda alpha: _slope(classes, alpha)[0], low, high)
-        for (low, before), (high, after) in pairwise(zip(_ALPHAS, slopes, strict=True))
+        _find_root(lambda alpha: _profile_slope(classes, alpha)[0], low, high)
+        for (low, before), (high, after) in pairwise(zip(_ALPHA_GRID, slopes, strict=True))
         if before > 0 >= after
     ]
-    peaks = [(alpha, _slope(classes, alpha)[1]) for alpha in found]
+    peaks = [(alpha, _profile_slope(classes, alpha)[1]) for alpha in found]
     return max(peaks, key=lambda peak: _pitman_likelihood(classes, *peak), default=None)
 
 
-def _slope(classes: SampleClasses, alpha: float) -> tuple[float, float]:
+def _profile_slope(classes: SampleClasses, alpha: float) -> tuple[float, float]:
     """Return the derivative of the log-likelihood along alpha at the best theta for it, and that theta."""
     from scipy.special import digamma
 
     u, n = classes.n_classes, classes.n_records
 
-    def reciprocals(theta: float) -> float:
+    def sum_reciprocals(theta: float) -> float:
         """Return the sum over i = 1 .. u - 1 of 1 / (theta + i alpha)."""
         return float(digamma(theta / alpha + u) - digamma(theta / alpha + 1)) / alpha
 
-    def along_theta(log: float) -> float:
+    def slope_along_theta(log: float) -> float:
         theta = math.exp(log) - alpha
-        return reciprocals(theta) - float(digamma(theta + n) - digamma(theta + 1))
+        return sum_reciprocals(theta) - float(digamma(theta + n) - digamma(theta + 1))
 
-    theta = math.exp(_root(along_theta, math.log(1e-9), math.log(1e3 * n * n))) - alpha
+    theta = math.exp(_find_root(slope_along_theta, math.log(1e-9), math.log(1e3 * n * n))) - alpha
     within = classes.counts @ (digamma(classes.sizes - alpha) - digamma(1 - alpha))
-    return ((u - 1) - theta * reciprocals(theta)) / alpha - float(within), theta
+    return ((u - 1) - theta * sum_reciprocals(theta)) / alpha - float(within), theta
 
 
-def _root(function: Callable[[float], float], low: float, high: float) -> float:
+def _find_root(function: Callable[[float], float], low: float, high: float) -> float:
     """Return where a function that falls from above 0 to below crosses it; an end where it does not cross."""
     from scipy.optimize import brentq
 
@@ -283,10 +289,10 @@ def _pitman_likelihood(classes: SampleClasses, alpha: float, theta: float) -> fl
     return float(between - among + classes.counts @ (gammaln(classes.sizes - alpha) - gammaln(1 - alpha)))
 
 
-_ALPHA = (1e-12, 1e4)
-_ODDS = (1e-9, 1e9)
-_EDGE = 0.01
-_FLAT = 1e-6  # of the log-likelihood per class
+_ALPHA_BOUNDS = (1e-12, 1e4)
+_ODDS_BOUNDS = (1e-9, 1e9)
+_MIN_LOG_DISTANCE_TO_BOUND = 0.01
+_MAX_SLOPE_PER_CLASS = 1e-6  # of the log-likelihood per class
 
 
 def snb(classes: SampleClasses) -> Point:
@@ -332,7 +338,7 @@ def fit_snb(classes: SampleClasses) -> tuple[float, float] | None:
     """
     from scipy.optimize import minimize
 
-    f, bounds = classes.f, [tuple(map(math.log, ends)) for ends in (_ALPHA, _ODDS)]
+    f, bounds = classes.f, [tuple(map(math.log, ends)) for ends in (_ALPHA_BOUNDS, _ODDS_BOUNDS)]
 
     def cost(point: FloatArray) -> tuple[float, FloatArray]:
         value, slope = _snb_likelihood(classes, *np.exp(point))
@@ -344,9 +350,12 @@ def fit_snb(classes: SampleClasses) -> tuple[float, float] | None:
     precision = {"ftol": 1e-15, "gtol": 1e-10, "xtol": 1e-12, "maxfun": 1_000}
     ends = [minimize(cost, start, jac=True, method="TNC", bounds=bounds, options=precision) for start in starts]
     best = min(ends, key=lambda end: float(end.fun))
-    inside = all(low + _EDGE < x < high - _EDGE for x, (low, high) in zip(best.x, bounds, strict=True))
+    inside = all(
+        low + _MIN_LOG_DISTANCE_TO_BOUND < x < high - _MIN_LOG_DISTANCE_TO_BOUND
+        for x, (low, high) in zip(best.x, bounds, strict=True)
+    )
     # A search that cannot improve the last digit says that it failed: the slope decides.
-    if not (inside and np.abs(cost(best.x)[1]).max() < _FLAT):
+    if not (inside and np.abs(cost(best.x)[1]).max() < _MAX_SLOPE_PER_CLASS):
         return None
     alpha, odds = np.exp(best.x)
     return float(alpha), f / (f + float(odds))
@@ -377,13 +386,13 @@ def _snb_likelihood(classes: SampleClasses, alpha: float, odds: float) -> tuple[
     return value, slopes @ classes.counts - classes.n_classes * missing
 
 
-_LEAST_FRACTION: Final = {"zayatz": 0.3, "pitman": 0.3, "snb": 0.5, "npmle": 0.3, "tree": 0.3}
+_MIN_SAMPLING_FRACTION: Final = {"zayatz": 0.3, "pitman": 0.3, "snb": 0.5, "npmle": 0.3, "tree": 0.3}
 """From which sampling fraction on an estimator came near the truth, or left the bounds, on all three populations of
 `benchmarks/risk.py`; smaller samples of one of them put each off by a third or more."""
 
-_WIDE = 0.5
-_TOLERANCE = 1e-6
-_VANISHED = 750.0  # exp(-750) is 0
+_MAX_BOUNDS_WIDTH = 0.5
+_BOUNDS_TOLERANCE = 1e-6
+_MAX_EXPONENT = 750.0  # exp(-750) is 0
 
 
 def zayatz(classes: SampleClasses) -> Point:
@@ -406,7 +415,7 @@ def zayatz(classes: SampleClasses) -> Point:
         return classes.settled
     n, f = classes.population_size, classes.f
     # One of i people is drawn: i f times the chance that none of the others is, which is below (1 - f)^(i - 1).
-    earlier = np.arange(min(int(classes.sizes[-1]) - 1, int(_VANISHED / f) + 1), dtype=np.float64)
+    earlier = np.arange(min(int(classes.sizes[-1]) - 1, int(_MAX_EXPONENT / f) + 1), dtype=np.float64)
     missed = np.maximum(n - classes.n_records - earlier, 0.0) / (n - 1 - earlier)
     chances = np.concatenate([[1.0], np.cumprod(missed), [0.0]])
     others = chances[np.minimum(classes.sizes - 1, len(chances) - 1)]
@@ -422,7 +431,7 @@ def dankar(classes: SampleClasses) -> Point:
     Dankar, El Emam, Neisa and Roffey (2012), BMC Medical Informatics 12. Where Zayatz's or the SNB has no answer,
     the other's is taken.
     """
-    return _chosen(classes, {"zayatz": zayatz(classes), "pitman": pitman(classes), "snb": snb(classes)})[1]
+    return _choose_estimator(classes, {"zayatz": zayatz(classes), "pitman": pitman(classes), "snb": snb(classes)})[1]
 
 
 def population_uniqueness(classes: SampleClasses, *, tree: TreeRisk | None = None) -> dict[str, Estimate]:
@@ -458,12 +467,12 @@ def population_uniqueness(classes: SampleClasses, *, tree: TreeRisk | None = Non
     points["npmle"] = classes.settled or Point(None if mixture is None else mixture.uniqueness)
     if tree is not None:
         points["tree"] = classes.settled or Point(tree.uniqueness)
-    choice, chosen = _chosen(classes, points)
-    found = {name: _judged(name, point, classes, limits) for name, point in points.items()}
-    return found | {"dankar": _judged(choice, chosen, classes, limits)}
+    choice, chosen = _choose_estimator(classes, points)
+    found = {name: _build_estimate(name, point, classes, limits) for name, point in points.items()}
+    return found | {"dankar": _build_estimate(choice, chosen, classes, limits)}
 
 
-def _chosen(classes: SampleClasses, points: dict[str, Point]) -> tuple[str, Point]:
+def _choose_estimator(classes: SampleClasses, points: dict[str, Point]) -> tuple[str, Point]:
     """Return the estimator that Dankar's rule takes, by its name, and its answer."""
     if classes.f <= 0.1:
         return "pitman", points["pitman"]
@@ -471,7 +480,7 @@ def _chosen(classes: SampleClasses, points: dict[str, Point]) -> tuple[str, Poin
     return min(rivals, key=lambda rival: 2.0 if rival[1].value is None else rival[1].value)
 
 
-def _judged(name: str, point: Point, classes: SampleClasses, limits: Bounds) -> Estimate:
+def _build_estimate(name: str, point: Point, classes: SampleClasses, limits: Bounds) -> Estimate:
     """Return an answer with its interval, and whether to rely on it."""
     value, f = point.value, classes.f
     if value is None:
@@ -480,10 +489,10 @@ def _judged(name: str, point: Point, classes: SampleClasses, limits: Bounds) -> 
     if f < 1:
         if not limits.fits:
             faults.append("no mixture of class sizes explains the sample: it was not drawn at random")
-        elif limits.high - limits.low > min(_WIDE, value):
+        elif limits.high - limits.low > min(_MAX_BOUNDS_WIDTH, value):
             faults.append("the sample does not settle it: anything between the bounds explains the sample")
-        if not limits.low - _TOLERANCE <= value <= limits.high + _TOLERANCE:
+        if not limits.low - _BOUNDS_TOLERANCE <= value <= limits.high + _BOUNDS_TOLERANCE:
             faults.append("outside the bounds: no mixture of class sizes that explains the sample has so many")
-        if f < _LEAST_FRACTION[name]:
-            faults.append(f"wrong in simulations of samples below {_LEAST_FRACTION[name]:g} of their population")
+        if f < _MIN_SAMPLING_FRACTION[name]:
+            faults.append(f"wrong in simulations of samples below {_MIN_SAMPLING_FRACTION[name]:g} of their population")
     return Estimate(value, limits.low, limits.high, not faults, "; ".join(faults))
