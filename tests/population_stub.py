@@ -27,7 +27,7 @@ class SampleClasses:
     population_size: float
 
     @classmethod
-    def of(cls, class_sizes, population_size):
+    def from_sizes(cls, class_sizes, population_size):
         return cls(sorted(class_sizes.tolist()), population_size)
 
     @property
@@ -47,7 +47,7 @@ def data_intrusion(classes, *, pair_weights=None):
     return Estimate(theta, theta / 2, min(1.0, 2 * theta), True, "")
 
 
-def expected(log_shares, unique, classes):
+def estimate_tree_risk(log_shares, unique, classes):
     return SimpleNamespace(nu=np.exp(log_shares[unique]) * classes.population_size, uniqueness=0.25)
 
 
@@ -60,7 +60,7 @@ def chow_liu(codes, n_values, counts):
     return SimpleNamespace(log_shares=np.log(np.prod(shares, axis=0)))
 
 
-def household(risks, households):
+def household_risk(risks, households):
     return np.array([1 - math.prod(1 - risks[households == each]) for each in households])
 
 
@@ -77,7 +77,7 @@ def estimators(monkeypatch):
         },
         benedetti_franconi=lambda f, weight_sums: f / weight_sums,
         chow_liu=chow_liu,
-        expected=expected,
-        household=household,
+        estimate_tree_risk=estimate_tree_risk,
+        household_risk=household_risk,
     )
     monkeypatch.setitem(sys.modules, "hushtable.risk.population", stub)

@@ -233,7 +233,7 @@ class Endless(Whole):
 class Boasting(Whole):
     def search(self, problem):
         found = super().search(problem)
-        return dataclasses.replace(found, trace=problem.clock.trace("own", 1, value=2.0, bound=2.0))
+        return dataclasses.replace(found, trace=problem.clock.build_trace("own", 1, value=2.0, bound=2.0))
 
 
 @pytest.mark.parametrize(

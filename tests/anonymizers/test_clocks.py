@@ -108,7 +108,7 @@ def test_drawn_tables_end_in_time(ticking: Ticking) -> None:
 def test_the_nearest_rows_are_found_in_slices_and_are_the_same(monkeypatch: Any) -> None:
     space, _ = laid_out(adult_like(50), 3)
     whole = partition_search.find_nearest(space, 7, Clock())
-    calls = counted(monkeypatch, cost, "nearest")
+    calls = counted(monkeypatch, cost, "find_nearest")
     monkeypatch.setattr(partition_search, "_CELLS_BETWEEN_LOOKS", 4 * 50 * len(NAMES))
     sliced = partition_search.find_nearest(space, 7, Clock())
     assert len(calls) == 13
@@ -166,7 +166,7 @@ def test_a_block_of_nearly_everyone_is_left_as_it_is(monkeypatch: Any) -> None:
 def test_mondrian_is_grown_in_slices_and_is_the_same(monkeypatch: Any) -> None:
     given: dict[str, Any] = {"quasi_identifiers": NAMES, "models": [ht.KAnonymity(3)]}
     whole = ht.anonymize(adult_like(300), **given)
-    calls = counted(monkeypatch, parallel.split, "grow")
+    calls = counted(monkeypatch, parallel.split, "grow_tree")
     monkeypatch.setattr(parallel, "_CELLS_BETWEEN_LOOKS", 300)
     sliced = ht.anonymize(adult_like(300), **given)
     assert len(calls) > 5
@@ -180,7 +180,7 @@ def test_exchange_sweeps_in_slices_and_is_the_same(monkeypatch: Any) -> None:
         "method": ht.Mondrian(exchange=True),
     }
     whole = ht.anonymize(adult_like(300), **given)
-    calls = counted(monkeypatch, exchange_kernels, "sweep")
+    calls = counted(monkeypatch, exchange_kernels, "exchange_rows")
     monkeypatch.setattr(mondrian, "_CLASSES_BETWEEN_LOOKS", 5)
     sliced = ht.anonymize(adult_like(300), **given)
     assert len(calls) > 20

@@ -71,11 +71,11 @@ def test_rows_fall_as_in_the_slow_walk(method, rows, k, random):
     table = Table.encode(pl.DataFrame(rows, schema=SCHEMA, orient="row"))
     found = grown(table, k, method)
     tree = found.placing
-    assert tree.labels(table).tolist() == found.partition.labels.tolist()
+    assert tree.place_rows(table).tolist() == found.partition.labels.tolist()
     batch = batch_of(table, random, 17, beyond=0)
     expected = walked(tree, places_of_rows(batch, tree.axes) - 1)
-    assert tree.labels(batch).tolist() == expected.tolist()
-    assert tree.walk().labels(batch.select(batch.names[::-1])).tolist() == expected.tolist()
+    assert tree.place_rows(batch).tolist() == expected.tolist()
+    assert tree.build_walk().place_rows(batch.select(batch.names[::-1])).tolist() == expected.tolist()
 
 
 @settings(max_examples=draws(60), deadline=None)
@@ -88,7 +88,7 @@ def test_codes_that_a_tree_does_not_know_go_right(rows, random):
     for j, axis in enumerate(tree.axes):
         place_of_code = np.append(axis.place, [10**6] * 3)
         points[:, j] = place_of_code[batch.codes[batch.index(axis.column.name)] + 1] - 1
-    assert tree.labels(batch).tolist() == walked(tree, points).tolist()
+    assert tree.place_rows(batch).tolist() == walked(tree, points).tolist()
 
 
 @pytest.mark.parametrize("n_values", [63, 64, 65, 400])
@@ -120,9 +120,9 @@ def test_a_tree_pickles(method, protocol):
     frame = pl.DataFrame([(*row, "low", "graz") for row in rows], schema=SCHEMA, orient="row")
     table = Table.encode(frame)
     tree = grown(table, 2, method).placing
-    for made in (tree, tree.walk()):
+    for made in (tree, tree.build_walk()):
         again = pickle.loads(pickle.dumps(made, protocol))
-        assert again.labels(table).tolist() == tree.labels(table).tolist()
+        assert again.place_rows(table).tolist() == tree.place_rows(table).tolist()
         arrays = [
             getattr(again, name) for name in ("columns", "starts", "members", "nodes", "words") if hasattr(again, name)
         ]
@@ -136,4 +136,4 @@ def test_axes_of_a_tree_that_was_pickled_are_those_that_it_was_made_with():
     tree = CutTree(axes, np.array([-1], np.int32), np.zeros(2, np.int64), np.empty(0, np.int32))
     again = pickle.loads(pickle.dumps(tree))
     assert [axis.column.texts() for axis in again.axes] == [["1", "2", "3", "4"], ["x", "y"]]
-    assert again.labels(table).tolist() == [0, 0, 0, 0]
+    assert again.place_rows(table).tolist() == [0, 0, 0, 0]

@@ -7,5 +7,5 @@ from pathlib import Path
 def test_examples_of_the_page_are_true():
     page = Path(__file__).parents[2] / "docs" / "full_domain.md"
     result = doctest.testfile(str(page), module_relative=False)
-    assert result.try_class_size
+    assert result.attempted
     assert not result.failed

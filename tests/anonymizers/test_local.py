@@ -134,7 +134,7 @@ from hushtable.anonymizers import local_recoding
 names = [each.name for each in pkgutil.iter_modules(kernels.__path__)]
 modules = [importlib.import_module(f"{kernels.__name__}.{name}") for name in names]
 all_kernels = {kernel for module in modules for kernel in vars(module).values() if hasattr(kernel, "signatures")}
-warm_up, compiled = local_recoding._compile, {}
+warm_up, compiled = local_recoding._compile_kernels, {}
 
 
 def watched(problem):
@@ -150,7 +150,7 @@ class Watched(ht.LocalRecoding):
         return found
 
 
-local_recoding._compile = watched
+local_recoding._compile_kernels = watched
 people = ht.datasets.people(n=120, seed=0).select("sex", "postcode", "education", "diagnosis")
 ladders = {"sex": ht.Hierarchy.suppression(), "postcode": "auto", "education": "auto"}
 for k, models in ((2, []), (5, [ht.DistinctLDiversity(2, "diagnosis")])):

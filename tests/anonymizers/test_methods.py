@@ -332,7 +332,7 @@ def test_a_method_whose_classes_fail_is_told_that_it_is_its_fault(everything, mo
     def search(self, problem):
         partition = Partition.from_table(problem.table, problem.columns)
         columns = tuple(problem.table.column(name) for name in problem.columns)
-        return Found(partition, Recoding(columns, (), "everything"), problem.clock.trace("everything", 1))
+        return Found(partition, Recoding(columns, (), "everything"), problem.clock.build_trace("everything", 1))
 
     monkeypatch.setattr(METHODS["everything"], "search", search)
     with pytest.raises(ht.InputError, match=r"k-anonymity .*; this is a fault of the method 'every.*not of hush"):

@@ -156,7 +156,7 @@ def test_small_chunks_and_little_room_change_nothing(method, table, models, paus
         return new_tree(*asked)._replace(members=np.empty(1, dtype=np.int32))
 
     new_tree = parallel._new_tree
-    with mock.patch.multiple(parallel, _PAUSE=pause, _STACK=1, _new_tree=cramped):
+    with mock.patch.multiple(parallel, _CLASSES_BETWEEN_LOOKS=pause, _FIRST_STACK_ROOM=1, _new_tree=cramped):
         same = searched(method, table, models)
     assert same.partition.labels.tolist() == whole.partition.labels.tolist()
     for name in ("columns", "starts", "members"):
@@ -244,7 +244,7 @@ def test_cells_of_a_single_column_do_not_overlap(name, data):
 
 def test_ends_of_cut_cells_are_round_and_belong_to_no_one():
     table = one_column("age", [-23, -19, 14, 18, 31, 34])
-    labels, texts = searched(Mondrian(recoding="cut"), table, [KAnonymity(2)]).recoding.labels("age")
+    labels, texts = searched(Mondrian(recoding="cut"), table, [KAnonymity(2)]).recoding.format_labels("age")
     # 0 is the roundest number above -19 and not above 14; 30 above 18 and not above 31.
     assert [texts[label] for label in labels] == ["<0", "[0, 30)", ">=30"]
 

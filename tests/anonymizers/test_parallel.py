@@ -19,7 +19,7 @@ from strategies import draws
 
 
 def parted(n_parts: int) -> Any:
-    return mock.patch.multiple(parallel, _N_PARTS=n_parts, _SMALLEST_PART=1)
+    return mock.patch.multiple(parallel, _N_PARTS=n_parts, _MIN_ROWS_PER_PART=1)
 
 
 @METHODS
@@ -130,6 +130,6 @@ def test_an_interrupted_search_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(parallel.ThreadScratch, "piece", interrupted)
+    monkeypatch.setattr(parallel.ThreadScratch, "grow_piece", interrupted)
     with parted(4), pytest.raises(KeyboardInterrupt):
         ht.anonymize(PEOPLE, quasi_identifiers=NAMES, models=[K], roles="trust")

@@ -405,4 +405,4 @@ def test_a_policy_never_replaces_ranges_of_codes_that_a_claim_tells(claim: Any, 
         claim(("zip", "land"), (model,), hierarchies=given)
         for given in ({"land": told, "zip": None}, dict.fromkeys(("land", "zip"), "auto"))
     )
-    assert made.completed(asked).hierarchies == {"land": told, "zip": "auto"}
+    assert made.with_knowledge_of(asked).hierarchies == {"land": told, "zip": "auto"}

@@ -112,9 +112,9 @@ class TestF1:
 
 def test_renamed_columns_keep_cells_and_truth():
     frame = tables.hospital(20)
-    blind = truths.rename_columns(frame)
+    blind = truths.renamed(frame)
     assert blind.columns == [f"v{i}" for i in range(14)]
     assert blind.rows() == frame.rows()
-    truth = truths.TRUTHS["hospital"].rename_columns()
+    truth = truths.TRUTHS["hospital"].renamed()
     assert list(truth.columns) == blind.columns
     assert truth.quasi_identifiers == {"v2", "v3", "v4", "v5", "v6"}

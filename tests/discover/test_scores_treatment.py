@@ -218,7 +218,7 @@ def test_missing_cells_of_an_ordered_column_are_left_out_and_of_a_category_are_o
     words = {"treatment": "arm"}
     assert scores.balance(people, ["age"], **words).value == approx(scores.balance(kept, ["age"], **words).value)
     two_thirds = [1.0, 1.0, 0.0]
-    expected = naive_treatment.pair_shares([naive.Fraction(x) for x in two_thirds], [naive.Fraction(0)] * 2, "smd")
+    expected = naive_treatment.apart([naive.Fraction(x) for x in two_thirds], [naive.Fraction(0)] * 2, "smd")
     assert scores.balance(people, ["sex"], **words).value == approx(abs(expected))
 
 
@@ -379,7 +379,7 @@ def test_neighbours_among_large_numbers_keep_their_distance(pay, scale, statisti
     people = pl.DataFrame({"pay": pay, "arm": list("AABB")})
     # No statistic depends on the scale, but the slow twin's results are to be floats.
     a, b, c, d = (naive.Fraction(each) / scale for each in pay)
-    expected = abs(naive_treatment.pair_shares([a, b], [c, d], statistic))
+    expected = abs(naive_treatment.apart([a, b], [c, d], statistic))
     assert scores.balance(people, ["pay"], treatment="arm", statistic=statistic).value == approx(expected)
 
 

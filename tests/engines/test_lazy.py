@@ -80,7 +80,7 @@ def check_published(frame, opened, data):
     judged = data.draw(st.lists(st.sampled_from(frame.columns), min_size=1, unique=True))
     cells = data.draw(published(frame, opened.collapse(judged).native))
     expected = sorted(slowly_published(frame, cells).rows())
-    native = collected(opened.published(cells))
+    native = collected(opened.publish_lazily(cells))
     assert tuple(native.columns) == cells.columns
     assert texts(native) == expected
     batches = [pl.from_arrow(batch) for batch in opened.batches(cells)]
@@ -126,13 +126,13 @@ def test_pseudonyms_are_those_of_the_eager_frame(people):
     pseudonyms = ht.Pseudonyms(("note", "job"), KEY)
     cells = replace(cells_of(people, ["age", "job"], ["note", "age", "job"]), pseudonyms=pseudonyms)
     expected = pseudonymize(read(PEOPLE), pseudonyms).native.select(cells.columns)
-    assert texts(collected(people.published(cells))) == texts(expected)
+    assert texts(collected(people.publish_lazily(cells))) == texts(expected)
     assert people.collapse(["job"], cells).n_rows == 3
 
 
 def test_a_column_that_is_not_published_is_in_no_batch(people):
     cells = cells_of(people, ["age"], ["job"], leaves_out=[0])
-    (batch,) = people.batches(cells)
+    (batch,) = people.publish_batches(cells)
     assert batch.column_names == ["job"]
     assert sorted(batch["job"].to_pylist(), key=str) == [None, "cook", "cook"]
 
@@ -170,11 +170,11 @@ def test_some_rows_come_as_they_are(people):
 def test_a_record_that_no_pass_saw_is_an_error_and_is_not_published(people):
     cells = cells_of(people, ["age"], ["age", "note"])
     fewer = PublishedCells(cells.keys[1:], cells.published[1:], cells.is_published[1:], cells.columns, None)
-    for ask in (lambda: people.collapse(["age"], fewer), lambda: list(people.batches(fewer))):
+    for ask in (lambda: people.collapse(["age"], fewer), lambda: list(people.publish_batches(fewer))):
         with pytest.raises(ht.InputError, match="1 records or more hold what no earlier pass saw") as error:
             ask()
         assert "write it to a file or a table first" in str(error.value)
-    assert collected(people.published(fewer)).height == 3
+    assert collected(people.publish_lazily(fewer)).height == 3
 
 
 def test_passes_that_see_other_numbers_of_records_are_an_error(connection):
@@ -320,5 +320,5 @@ def test_a_connection_answers_again_after_some_batches(connection):
     opened = lazy.open_lazy(connection.sql("SELECT range AS x, 1 AS y FROM range(300000)"), connection)
     batches = opened.publish_batches(cells)
     assert next(batches).num_rows < 300_000
-    batches.close_gap()
+    batches.close()
     assert opened.collapse(["y"]).counts.tolist() == [300_000]

@@ -33,7 +33,9 @@ def files(people: pl.DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     def read_as_text(source: Any, session: Any) -> pl.LazyFrame:
         return pl.scan_parquet(source.inputs).with_columns(pl.col("level", "note").cast(pl.String))
 
-    monkeypatch.setattr(choosing, "_load_spark", lambda: SimpleNamespace(of_files=read_as_text, started=lambda: None))
+    monkeypatch.setattr(
+        choosing, "_load_spark", lambda: SimpleNamespace(read_files=read_as_text, start_session=lambda: None)
+    )
     return folder
 
 

@@ -146,7 +146,7 @@ def test_rows_leave_in_another_order_every_time(tmp_path):
 def test_a_large_bucket_is_dealt_again_and_nothing_is_open_to_others(tmp_path, monkeypatch):
     pl.DataFrame({"a": range(3000)}).write_parquet(tmp_path / "t.parquet", row_group_size=100)
     files = Files.open(tmp_path / "t.parquet")
-    for name, value in {"_MOST_ROWS": 50, "_BUCKETS": 4, "_GROUP": 200}.items():
+    for name, value in {"_MAX_ROWS_IN_MEMORY": 50, "_N_BUCKETS": 4, "_ROWS_PER_GROUP": 200}.items():
         monkeypatch.setattr(writing, name, value)
     dealt, depths, modes = writing._shuffle_into_buckets, [], []
 

@@ -142,7 +142,7 @@ def test_a_lazy_frame_of_too_many_rows_hands_out_its_kept_columns_to_be_counted(
     monkeypatch.setattr(lazy.Lazy, "raw_batches", lambda *given: handed_out.append(given[1]) or raw_batches(*given))
     found = release.with_exposure(whole.limit, accepted=whole.accepted).exposure
     assert handed_out == [whole.columns]
-    assert (found.n_records, found.n_unique, found.set_share) == (whole.n_records, whole.n_unique, whole.set_share)
+    assert (found.n_records, found.n_unique, found.sets) == (whole.n_records, whole.n_unique, whole.sets)
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -161,15 +161,15 @@ def test_cells_that_a_reader_of_the_file_tells_apart_are_counted_apart(engine, t
     # A file that is written from memory has a missing cell for NaN, so memory counts as the others do of text.
     text = frame.with_columns(pl.col(*kept).cast(pl.String))
     whole = policy.protect(text).exposure
-    assert {each.columns: each.n_records for each in whole.set_share} == {("zeros",): 2, ("gaps",): 2}
-    assert [tuple(each) for each in policy.protect(frame).exposure.set_share] == [(("zeros",), 2)]
+    assert {each.columns: each.n_records for each in whole.sets} == {("zeros",): 2, ("gaps",): 2}
+    assert [tuple(each) for each in policy.protect(frame).exposure.sets] == [(("zeros",), 2)]
     data = ENGINES[engine](frame, tmp_path)
     for most in (2**20, 3):
         monkeypatch.setattr(exposing, "_MAX_ROWS_HELD", most)
         found = policy.protect(data).exposure
-        assert (found.n_unique, found.set_share, found.told, found.told_to) == (
+        assert (found.n_unique, found.sets, found.told, found.told_to) == (
             4,
-            whole.set_share,
+            whole.sets,
             whole.told,
             whole.told_to,
         )

@@ -182,10 +182,10 @@ def test_a_pass_that_meets_other_records_writes_nothing(tmp_path: Path) -> None:
     records = release.origin.numbered.records
     batch = swapped.select("age", "town").to_arrow()
     with pytest.raises(InputError, match="changed while it was read"):
-        records.check(batch.select(["age", "town"]), 0)
+        records.check_batch(batch.select(["age", "town"]), 0)
     with pytest.raises(InputError, match="changed while it was read"):
-        records.check(table.select("age", "town").to_arrow(), 1)
-    records.check(table.select("age", "town").to_arrow(), 0)
+        records.check_batch(table.select("age", "town").to_arrow(), 1)
+    records.check_batch(table.select("age", "town").to_arrow(), 0)
     swapped.write_parquet(path)
     os.utime(path, ns=(was.st_atime_ns, was.st_mtime_ns))
     with pytest.raises(InputError, match="changed while it was read"):

@@ -92,7 +92,7 @@ def test_a_dataframe_of_spark_is_lazy_and_has_no_batches(people):
     assert people.engine.writes
     assert people.head(2).n_rows == 2
     with pytest.raises(ht.InputError, match="Spark writes by itself"):
-        list(people.batches(cells_of(people, ["age"], ["age"])))
+        list(people.publish_batches(cells_of(people, ["age"], ["age"])))
 
 
 def test_parts_say_nothing_but_what_is_published(spark, tmp_path):
@@ -160,7 +160,7 @@ def test_pseudonyms_are_those_of_the_eager_frame(people):
     pseudonyms = ht.Pseudonyms(("note", "job"), bytes(range(32)))
     cells = replace(cells_of(people, ["age", "job"], ["note", "age", "job"]), pseudonyms=pseudonyms)
     expected = pseudonymize(read_frame(PEOPLE), pseudonyms).native.select(cells.columns)
-    assert texts(pl.from_arrow(people.published(cells).toArrow())) == texts(expected)
+    assert texts(pl.from_arrow(people.publish_lazily(cells).toArrow())) == texts(expected)
 
 
 def test_a_record_that_no_pass_saw_is_an_error_and_leaves_nothing(people, tmp_path):
@@ -169,7 +169,7 @@ def test_a_record_that_no_pass_saw_is_an_error_and_leaves_nothing(people, tmp_pa
     for ask in (lambda: people.write(fewer, tmp_path), lambda: people.collapse(["age"], fewer)):
         with pytest.raises(ht.InputError, match=r"records .*hold what no earlier pass saw"):
             ask()
-    assert people.published(fewer).count() == 3
+    assert people.publish_lazily(fewer).count() == 3
     assert list(tmp_path.iterdir()) == []
 
 

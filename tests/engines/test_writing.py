@@ -40,6 +40,11 @@ def cells_of(files, columns=("age", "job", "n")):
     return PublishedCells(keys, published, np.ones(len(keys), dtype=bool), columns)
 
 
+def published(files):
+    """Return what is published of all records, batch by batch."""
+    return files.publish_batches(cells_of(files))
+
+
 def claim(k=5):
     return claim_from_models(("age", "job"), (ht.KAnonymity(k),))
 
@@ -63,7 +68,12 @@ def test_a_folder_is_written_verified_and_read_again(tmp_path, capsys):
     files = source(tmp_path)
     out = tmp_path / "out"
     verdict = write(
-        files.batches(cells_of(files)), out, claim(), {"recoding": "tight"}, inputs=files.inputs, rows_per_part=25
+        published(files),
+        out,
+        claim(),
+        {"recoding": "tight"},
+        inputs=files.inputs,
+        rows_per_part=25,
     )
     assert verdict.passed
     assert verdict.n_records == 60
@@ -78,7 +88,7 @@ def test_a_folder_is_written_verified_and_read_again(tmp_path, capsys):
     assert SECRET not in (out / "_manifest.json").read_text()
     assert ht.verify(out, quasi_identifiers=["age", "job"], models=[ht.KAnonymity(30)]).passed
     assert not ht.verify(out, quasi_identifiers=["age", "job"], models=[ht.KAnonymity(31)]).passed
-    assert manifest.claim_of(out).describe_by_name == claim().conditions
+    assert manifest.claim_of(out).conditions == claim().conditions
     if os.name == "posix":
         mask = os.umask(0)
         os.umask(mask)
@@ -89,7 +99,7 @@ def test_a_folder_is_written_verified_and_read_again(tmp_path, capsys):
 
 def test_the_command_verifies_a_folder(tmp_path):
     files = source(tmp_path)
-    write(files.batches(cells_of(files)), tmp_path / "out", claim(), {})
+    write(published(files), tmp_path / "out", claim(), {})
     command = [sys.executable, "-m", "hushtable", "verify", str(tmp_path / "out")]
     done = subprocess.run([*command, "--json"], capture_output=True, text=True, check=True)
     assert json.loads(done.stdout)["n_records"] == 60
@@ -101,7 +111,7 @@ def test_the_command_verifies_a_folder(tmp_path):
 
 def test_a_policy_judges_a_folder(tmp_path):
     files = source(tmp_path)
-    write(files.batches(cells_of(files, ("age", "job"))), tmp_path / "out", claim(), {})
+    write(files.publish_batches(cells_of(files, ("age", "job"))), tmp_path / "out", claim(), {})
     text = "version: 1\ncolumns: {age: quasi-identifier, job: quasi-identifier}\nmodels: [k-anonymity: 5]\n"
     (tmp_path / "p.yaml").write_text(text)
     try:
@@ -115,7 +125,7 @@ def test_a_policy_judges_a_folder(tmp_path):
 def test_a_file_is_written_verified_and_read_again(tmp_path, ending):
     files = source(tmp_path)
     out = tmp_path / f"out{ending}"
-    assert write(files.batches(cells_of(files)), out, claim(), {}, inputs=files.inputs, delimiter=";").passed
+    assert write(published(files), out, claim(), {}, inputs=files.inputs, delimiter=";").passed
     assert listing(tmp_path) == ["in.parquet", out.name, f"{out.name}.manifest.json"]
     assert ht.verify(out, quasi_identifiers=["age", "job"], models=[ht.KAnonymity(30)]).n_records == 60
     again = select_for_claim(claim(), open_release(out, manifest.dialect_of(out), is_large=True))
@@ -126,23 +136,23 @@ def test_a_file_is_written_verified_and_read_again(tmp_path, ending):
 def test_what_does_not_hold_leaves_the_old_release(tmp_path, name):
     files = source(tmp_path)
     out = tmp_path / name
-    write(files.batches(cells_of(files)), out, claim(), {})
+    write(published(files), out, claim(), {})
     before = {each: (tmp_path / each).stat().st_ino for each in listing(tmp_path)}
     with pytest.raises(InputError, match="exists"):
-        write(files.batches(cells_of(files)), out, claim(), {})
+        write(published(files), out, claim(), {})
     with pytest.raises(VerificationError):
-        write(files.batches(cells_of(files)), out, claim(31), {}, overwrite=True)
+        write(published(files), out, claim(31), {}, overwrite=True)
     assert {each: (tmp_path / each).stat().st_ino for each in listing(tmp_path)} == before
-    write(files.batches(cells_of(files)), out, claim(), {}, overwrite=True)
+    write(published(files), out, claim(), {}, overwrite=True)
     assert listing(tmp_path) == list(before)
     assert (tmp_path / name).stat().st_ino != before[name]
 
 
 @pytest.mark.parametrize("error", [RuntimeError, KeyboardInterrupt, SystemExit, OSError])
-@pytest.mark.parametrize("place", ["_dealt", "_permuted", "_write_parquet"])
+@pytest.mark.parametrize("place", ["_shuffle_into_buckets", "_shuffle_in_memory", "_write_parquet"])
 def test_an_exception_leaves_no_spill_at_once(tmp_path, monkeypatch, error, place):
     files = source(tmp_path)
-    batches = files.batches(cells_of(files))
+    batches = published(files)
     done = getattr(lower, place)
 
     def failing(*arguments):
@@ -164,13 +174,13 @@ def test_a_folder_that_is_no_release_is_never_replaced(tmp_path, text):
         (tmp_path / "out" / "notes.txt").write_text(text)
     for overwrite in (False, True):
         with pytest.raises(InputError, match="is not a release"):
-            write(files.batches(cells_of(files)), tmp_path / "out", claim(), {}, overwrite=overwrite)
+            write(published(files), tmp_path / "out", claim(), {}, overwrite=overwrite)
 
 
 def test_outputs_that_must_not_be(tmp_path):
     (tmp_path / "data").mkdir()
     files = source(tmp_path / "data")
-    batches = files.batches(cells_of(files))
+    batches = published(files)
     with pytest.raises(InputError, match="holds the input"):
         write(batches, tmp_path / "data", claim(), {}, inputs=files.inputs, overwrite=True)
     with pytest.raises(InputError, match="no folder"):
@@ -183,7 +193,12 @@ def test_outputs_that_must_not_be(tmp_path):
 def test_a_folder_without_what_is_claimed(tmp_path):
     files = source(tmp_path)
     with pytest.raises(ColumnError, match="'zip'"):
-        write(files.batches(cells_of(files)), tmp_path / "out", claim_from_models(("zip",), (ht.KAnonymity(2),)), {})
+        write(
+            published(files),
+            tmp_path / "out",
+            claim_from_models(("zip",), (ht.KAnonymity(2),)),
+            {},
+        )
     assert listing(tmp_path) == ["in.parquet"]
 
 
@@ -219,19 +234,19 @@ folder = Path({folder!r})
 if {signal!r} == "SIGTERM":
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
 files = here.Files.open(folder / "in.parquet")
-here.write(files.batches(here.cells_of(files)), folder / {out!r}, here.claim(), {{}}, overwrite=True, rows_per_part=25)
+here.write(here.published(files), folder / {out!r}, here.claim(), {{}}, overwrite=True, rows_per_part=25)
 """
 
 MARKS = {
     "SIGKILL": [
-        *(("batches", name, "after") for name in ("_dealt", "_permuted", "_write_parquet")),
-        ("writing", "seen", "before"),
-        ("manifest", "of", "before"),
+        *(("batches", name, "after") for name in ("_shuffle_into_buckets", "_shuffle_in_memory", "_write_parquet")),
+        ("writing", "select_for_claim", "before"),
+        ("manifest", "build", "before"),
         *(("drafts", "_take_place", when) for when in ("before", "after")),
         ("drafts", "_open_to_others", "after"),
     ],
     "SIGTERM": [
-        ("batches", "_dealt", "after"),
+        ("batches", "_shuffle_into_buckets", "after"),
         ("batches", "_write_parquet", "after"),
         ("drafts", "_take_place", "before"),
         ("drafts", "_take_place", "after"),
@@ -259,7 +274,7 @@ def killed_at(tmp_path, module, name, when, number, out):
 def test_a_process_that_ends_leaves_the_old_folder_or_the_new_one(tmp_path, number):
     files = source(tmp_path)
     out = tmp_path / "out"
-    write(files.batches(cells_of(files)), out, claim(), {"recoding": "old"}, rows_per_part=25)
+    write(published(files), out, claim(), {"recoding": "old"}, rows_per_part=25)
     kept = listing(tmp_path)
     found = set()
     for module, name, when in MARKS[number]:
@@ -271,7 +286,7 @@ def test_a_process_that_ends_leaves_the_old_folder_or_the_new_one(tmp_path, numb
         entries = manifest.read(out)
         manifest.check_hash(out, entries)
         found.add((name, when, entries.get("recoding")))
-        write(files.batches(cells_of(files)), out, claim(), {"recoding": "old"}, rows_per_part=25, overwrite=True)
+        write(published(files), out, claim(), {"recoding": "old"}, rows_per_part=25, overwrite=True)
         assert listing(tmp_path) == kept
     assert ("_take_place", "before", "old") in found
     assert ("_take_place", "after", None) in found
@@ -281,23 +296,29 @@ def test_a_process_that_ends_leaves_the_old_folder_or_the_new_one(tmp_path, numb
 def test_a_kill_leaves_what_none_but_its_owner_may_read_and_the_next_write_removes_it(tmp_path):
     files = source(tmp_path)
     for out in ("out", "out.csv"):
-        killed_at(tmp_path, "batches", "_dealt", "after", "SIGKILL", out)
+        killed_at(tmp_path, "batches", "_shuffle_into_buckets", "after", "SIGKILL", out)
         left = [each for each in tmp_path.iterdir() if each.name.startswith(".out")]
         assert any("spill" in each for each in listing(tmp_path))
         assert {stat.S_IMODE(each.stat().st_mode) for each in left if each.is_dir()} == {0o700}
         # The spill of another name is another's.
-        write(files.batches(cells_of(files)), tmp_path / "other", claim(), {}, overwrite=(tmp_path / "other").exists())
+        write(
+            published(files),
+            tmp_path / "other",
+            claim(),
+            {},
+            overwrite=(tmp_path / "other").exists(),
+        )
         assert any("spill" in each for each in listing(tmp_path))
-        write(files.batches(cells_of(files)), tmp_path / out, claim(), {})
+        write(published(files), tmp_path / out, claim(), {})
         assert not any("spill" in each for each in listing(tmp_path))
 
 
 def test_where_folders_cannot_be_exchanged_the_next_write_restores_the_old_one(tmp_path, monkeypatch):
     files = source(tmp_path)
     out = tmp_path / "out"
-    write(files.batches(cells_of(files)), out, claim(), {"recoding": "old"})
+    write(published(files), out, claim(), {"recoding": "old"})
     monkeypatch.setattr(drafts, "_exchange_names", lambda *_: False)
-    write(files.batches(cells_of(files)), out, claim(), {"recoding": "new"}, overwrite=True)
+    write(published(files), out, claim(), {"recoding": "new"}, overwrite=True)
     assert manifest.read(out)["recoding"] == "new"
     # As a kill between the two renames leaves it.
     left = tmp_path / ".out.0123abcd.part"
@@ -320,7 +341,7 @@ def test_no_error_quotes_a_cell(tmp_path):
     cells = cells_of(files)
     pl.DataFrame({"age": [0], "job": [f"{SECRET}2"], "n": [1]}).write_parquet(tmp_path / "in.parquet")
     with pytest.raises(InputError, match="changed") as caught:
-        write(files.batches(cells), tmp_path / "out", claim(), {})
+        write(files.publish_batches(cells), tmp_path / "out", claim(), {})
     assert SECRET not in "".join(traceback.format_exception(caught.value)) + repr(caught.value)
     assert writing.is_folder(tmp_path / "out")
 

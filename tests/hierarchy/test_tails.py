@@ -382,7 +382,7 @@ def test_what_is_proposed_is_round_and_codes_enough(sign, side, k):
     found = notes.find_outlier_columns(released(frame, None, k=k))["income"]
     assert found.share > 0.99
     assert [name for name in ("low", "high") if getattr(found.rule, name) is not None] == [side]
-    assert found.rule.bound_from_levels == max(5, k)
+    assert found.rule.least == max(5, k)
     assert getattr(found.rule, side) % 10 == 0
     assert found.to_dict()["hierarchy"] == {
         "tails": {side: getattr(found.rule, side)} | ({"least": k} if k > 5 else {})

@@ -12,9 +12,9 @@ pytestmark = pytest.mark.skipif(not hasattr(group.rows_by_class, "_cache"), reas
 
 KERNEL = """
 import numba
-from hushtable.kernels._cache import cached
+from hushtable.kernels._cache import cache_on_disk
 
-@cached
+@cache_on_disk
 @numba.njit
 def twice(number):
     return 2 * number
@@ -36,7 +36,7 @@ del numba.core.caching.InTreeCacheLocator
 """
 ANOTHER_KERNEL_CHANGED = """
 from hushtable.kernels import _cache
-_cache._all_kernels = lambda: "another"
+_cache._hash_kernels = lambda: "another"
 """
 
 

@@ -94,20 +94,20 @@ def test_annealing_keeps_its_books(seed, most_places, monkeypatch):
     classes = made[-1]
     assert n_steps == 800
     assert after.max() > 1
-    sizes = np.bincount(classes.rows["label"], minlength=len(classes.of))
-    assert classes.of["n_rows"].tolist() == sizes.tolist()
+    sizes = np.bincount(classes.rows["label"], minlength=len(classes.slots))
+    assert classes.slots["n_rows"].tolist() == sizes.tolist()
     assert sizes[sizes > 0].min() >= 3
     free = classes.free[1 : classes.free[0] + 1]
     assert sorted(free.tolist()) == np.flatnonzero(sizes == 0).tolist()
     rows = rows_of(asked)
     for label in np.flatnonzero(sizes):
-        ring = [int(classes.of["first"][label])]
+        ring = [int(classes.slots["first"][label])]
         while (following := int(classes.rows["after"][ring[-1]])) != ring[0]:
             assert classes.rows["before"][following] == ring[-1]
             ring.append(following)
         assert sorted(ring) == np.flatnonzero(classes.rows["label"] == label).tolist()
         held = [rows[found.order[i]] for i in ring]
-        assert classes.of["share"][label] == pytest.approx(naive.class_cost(asked.loss, priced.axes, held), rel=1e-5)
+        assert classes.slots["share"][label] == pytest.approx(naive.class_cost(asked.loss, priced.axes, held), rel=1e-5)
         if seed % 2:
             ill = asked.table.codes[asked.table.index("ill")][found.order[ring]]
             assert len(set(ill.tolist())) > 1

@@ -115,7 +115,7 @@ def searched(made, cut="gain", n_rescored=4, chunk=10_000, room=None, n_chunks=N
     people = np.empty(0, dtype=np.int64)
     search = parallel.CutSearch(axes, rules, sensitive, people, options, n_rescored, deals_ties)
     scratch, tree = parallel.ThreadScratch(search, rows, len(counts)), parallel._new_tree(search, rows, len(counts))
-    scratch.stack(rows)
+    scratch.stack_rows(rows)
     if room is not None:
         tree = tree._replace(members=np.empty(room, dtype=np.int32))
         scratch.work = scratch.work._replace(stack=scratch.work.stack[:1].copy())

@@ -149,7 +149,12 @@ def test_fractional_weights_can_be_proven():
 def test_a_programme_too_large_is_thinned(monkeypatch):
     from hushtable.masking import search
 
-    for name, size in (("_EXACT", 0), ("_RELAXED", 400), ("_THINNED", 400), ("_THINNED_MUCH", 400)):
+    for name, size in (
+        ("_MAX_EDGES_EXACT", 0),
+        ("_MAX_EDGES_OF_RELAXATION", 400),
+        ("_MAX_EDGES_KEPT", 400),
+        ("_MAX_EDGES_OF_LARGEST", 400),
+    ):
         monkeypatch.setattr(search, name, size)
     rng = np.random.default_rng(5)
     types = types_of([[tuple(map(int, v)) for v in rng.integers(0, 4, (60, 3))] for _ in range(3)])

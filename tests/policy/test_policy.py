@@ -72,7 +72,7 @@ def test_whole_policy():
     assert policy.models == (KAnonymity(5), DistinctLDiversity(2, "diagnosis"))
     assert policy.method == Mondrian(cut="median", recoding="tight")
     assert policy.loss == SetNCP({"age": 2})
-    assert (policy.missing, policy.budget.nodes, policy.budget.tie_costs) == ("category", 7, None)
+    assert (policy.missing, policy.budget.nodes, policy.budget.seconds) == ("category", 7, None)
     assert policy.limits == PolicyLimits(highest_risk=0.2, average_risk=0.05)
 
 
@@ -916,7 +916,7 @@ def test_classes_are_as_large_as_the_limit_of_the_highest_risk_asks(here, method
         "in.csv", quasi_identifiers=["age"], models=[KAnonymity(5)], highest_risk=0.09, method=method,
         budget=Budget(nodes=50), identifiers=["id"], roles="trust",
     )  # fmt: skip
-    assert release.claim.build_constraints == Limits(0.09)
+    assert release.claim.limits == Limits(0.09)
     assert 12 <= release.verify().smallest_class < 24
 
 

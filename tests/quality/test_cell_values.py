@@ -107,7 +107,7 @@ def test_open_cells_end_where_the_column_does(cells, runs):
 def test_intervals_of_decimals_have_no_gaps():
     standing = read(["[0.5, 1.5)", "2", "<0.5"], [0.25, 0.5, 2.0], kind="decimal")
     axis = standing.axis
-    ends = [(axis.number(low), axis.number(low + width)) for ((low, width, _),) in runs_of(standing)]
+    ends = [(axis.number_at(low), axis.number_at(low + width)) for ((low, width, _),) in runs_of(standing)]
     assert ends == [pytest.approx((0.5, 1.5)), (2, 2), pytest.approx((-0.5, 0.5))]
 
 
@@ -167,4 +167,4 @@ def test_numbers_far_apart_are_as_far_apart_as_they_are():
     assert standing.axis.length == 2.0**64
     assert runs_of(standing) == [[(0, 2.0**64, 1)]]
     huge = read(["[-1e308, 1e308]".replace("e308", "0" * 308)], [-1e308, 1e308], kind="decimal")
-    assert [huge.axis.number(x) for x in huge.published.low] == pytest.approx([-1e308])
+    assert [huge.axis.number_at(x) for x in huge.published.low] == pytest.approx([-1e308])

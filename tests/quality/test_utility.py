@@ -220,7 +220,7 @@ def test_a_model_of_numbers(workers):
     found = release.utility("pay", held_out=0.25, seed=1).target
     assert (found.measure, found.n_held_out, found.n_train, found.seed) == ("R2", 100, 300, 1)
     assert 0.9 < found.originals <= 1
-    assert 0.5 < found.build_release <= found.originals
+    assert 0.5 < found.release <= found.originals
     assert 0.5 < found.published_alike <= found.originals
     assert release.utility("pay", held_out=0.25, seed=1).target == found
     assert "pay by gradient boosting, R2" in found.sentence
@@ -243,7 +243,7 @@ def test_a_release_of_nothing_teaches_nothing(workers):
     )
     original = read(workers.drop("pay"))
     found = measure_utility(original, read(pl.DataFrame(cells)), claim, target="part", held_out=original).target
-    assert found.build_release == pytest.approx(max(workers["part"].value_counts()["count"]) / 400)
+    assert found.release == pytest.approx(max(workers["part"].value_counts()["count"]) / 400)
     assert found.published_alike is None
 
 

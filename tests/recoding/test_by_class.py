@@ -66,12 +66,12 @@ def recoding_of(table, style, labels):
 
 
 def n_classes_of(recoding):
-    return len(recoding.labels("age")[0])
+    return len(recoding.format_labels("age")[0])
 
 
 def texts(recoding):
     """Return the cells of every class, class by class."""
-    columns = [recoding.labels(column.name) for column in recoding.columns]
+    columns = [recoding.format_labels(column.name) for column in recoding.columns]
     return list(zip(*([labels[i] for i in of_class] for of_class, labels in columns), strict=True))
 
 
@@ -91,7 +91,7 @@ def assert_same(one, other):
     assert one.shares().tolist() == other.shares().tolist()
     assert are_alike(tuple(one.meanings().items()), tuple(other.meanings().items()))
     for column in one.columns:
-        assert one.labels(column.name)[0].tolist() == other.labels(column.name)[0].tolist()
+        assert one.format_labels(column.name)[0].tolist() == other.format_labels(column.name)[0].tolist()
 
 
 def drawn(rows, style, random):
@@ -220,27 +220,27 @@ def test_values_of_different_types_are_not_alike():
 
 def test_labels_are_made_once_and_do_not_pickle(monkeypatch):
     recoding = recoding_of(table_of(SOME), "readable", np.arange(len(SOME)) % 5)
-    of_class, labels = recoding.labels("word")
+    of_class, labels = recoding.format_labels("word")
     n_bytes = len(pickle.dumps(replace(recoding)))
-    monkeypatch.setattr(type(recoding.cells[2]), "labels", lambda *_: pytest.fail("made again"))
-    again = recoding.labels("word")
+    monkeypatch.setattr(type(recoding.cells[2]), "format_labels", lambda *_: pytest.fail("made again"))
+    again = recoding.format_labels("word")
     assert again[0] is of_class
     assert again[1] is labels
     assert not of_class.flags.writeable
     assert isinstance(labels, tuple)
     assert len(pickle.dumps(recoding)) == n_bytes
     with pytest.raises(KeyError):
-        recoding.labels("no such column")
+        recoding.format_labels("no such column")
 
 
 def test_labels_of_many_classes_are_made_anew(monkeypatch):
     kept, anew = (recoding_of(table_of(SOME), "readable", np.arange(len(SOME)) % 5) for _ in range(2))
     for name in [column.name for column in kept.columns]:
-        of_class, texts = kept.labels(name)
+        of_class, texts = kept.format_labels(name)
         with monkeypatch.context() as patched:
             patched.setattr("hushtable.recoding.recoding._MAX_CLASSES_CACHED", 4)
-            again = anew.labels(name)
-            assert anew.labels(name)[0] is not again[0]
+            again = anew.format_labels(name)
+            assert anew.format_labels(name)[0] is not again[0]
         assert (again[0].tolist(), again[1]) == (of_class.tolist(), texts)
         assert not again[0].flags.writeable
 

@@ -65,7 +65,7 @@ def test_ddi_holds_every_variable_in_the_order_of_the_schema(released):
         if name in ORDER:
             assert found == sorted(found, key=ORDER[name].index), name
         allowed = ATTRIBUTES.get(name, {})
-        assert element.attrib.keys() == allowed.keys_of_rows(), name
+        assert element.attrib.keys() == allowed.keys(), name
         assert all(allowed[each] is None or text in allowed[each] for each, text in element.attrib.items()), name
     groups = {each.findtext(f"{DDI}catValu"): each.findtext(f"{DDI}labl") for each in variables[2].iter(f"{DDI}catgry")}
     assert groups.keys() == book["columns"][2].get("labels", {}).keys()

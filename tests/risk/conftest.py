@@ -14,5 +14,5 @@ COLUMNS = ["sex", "age", "race", "marital-status", "education", "native-country"
 def adult_classes(shared_file):
     """Return the classes by ARX's eight columns."""
     frame = pl.read_csv(shared_file("data/arx_adult/adult.csv"), separator=";", infer_schema=False)
-    partition = Partition.of(Table.encode(frame, COLUMNS), COLUMNS)
-    return SampleClasses.of(partition.sizes, 317_238_626)
+    partition = Partition.from_table(Table.encode(frame, COLUMNS), COLUMNS)
+    return SampleClasses.from_sizes(partition.sizes, 317_238_626)

@@ -329,7 +329,7 @@ def test_a_synthesizer_can_join(monkeypatch):
         name: ClassVar[str] = "first"
         values: ClassVar[str] = "observed"
 
-        def places(self, table, n, rng):
+        def draw_positions(self, table, n, rng):
             return np.zeros((len(table.columns), n))
 
     monkeypatch.delitem(METHODS, register(First).name)

@@ -44,7 +44,7 @@ def test_values_may_be_coarser_than_they_are_written():
 
 
 def test_distinct_rows_are_the_first_of_each_kind():
-    rows = joint_of(["x", "y", "x"]).tables[0].distinct([2])
+    rows = joint_of(["x", "y", "x"]).tables[0].distinct_rows([2])
     assert rows.positions.tolist() == [0, 1]
     assert rows.counts.tolist() == [1, 1]
     assert rows.n_records == 2

@@ -18,7 +18,7 @@ def grid_of(n_columns, max_size):
 
 
 @pytest.mark.parametrize("budget", [None, Budget(seconds=3_600)])
-@pytest.mark.parametrize(("search", "kernel"), [("first_smallest", "walk"), ("minimal_sets", "walk_all")])
+@pytest.mark.parametrize(("search", "kernel"), [("find_smallest_sets", "walk_sets"), ("find_minimal_sets", "walk_all")])
 def test_the_share_never_falls_between_stages_and_ends_at_one(search, kernel, budget):
     told, looked_in = [], threading.Event()
     walk = getattr(uniques, kernel)

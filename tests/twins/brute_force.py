@@ -25,7 +25,7 @@ class Priced:
     def of(self, recoding: Any, sizes: Any, n_suppressed: int = 0) -> float:
         total = 0.0
         for column in recoding.columns:
-            where, labels = recoding.labels(column.name)
+            where, labels = recoding.format_labels(column.name)
             shares = recoding.shares()[[each.name for each in recoding.columns].index(column.name)]
             priced = self.costs.get(column.name)
             for label, share, size in zip(where.tolist(), shares.tolist(), np.asarray(sizes).tolist(), strict=True):

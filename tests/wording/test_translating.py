@@ -23,7 +23,7 @@ FORMS = {
 @pytest.fixture
 def catalogue():
     fixed = {"a gap": "eine Lücke", "Check it.": "Prüfen Sie es."}
-    return Catalogue("de", fixed, [SentenceForm.of(english, german) for english, german in FORMS.items()])
+    return Catalogue("de", fixed, [SentenceForm.from_line(english, german) for english, german in FORMS.items()])
 
 
 @pytest.mark.parametrize(

@@ -271,7 +271,7 @@ class _Ranking:
             sensitive[:] = np.unravel_index(kind, kinds)
         self.search = replace(search, sensitive=sensitive)
         scratch = ThreadScratch(self.search, rows, len(rows.order))
-        scratch.stack(rows)
+        scratch.stack_rows(rows)
         self.work = scratch.work
         by_gain = True if search.deals_ties is None else None
         what = search.axes, scratch.judged, by_gain, search.deals_ties, search.options

@@ -70,7 +70,7 @@ def grow_tree(search: CutSearch, rows: split.Rows, clock: Clock) -> Grown:
         return grow_on_one_core(search, rows, clock)
     scratch, pieces, n_done = ThreadScratch(search, rows, most), {}, 0
     with ThreadPoolExecutor(n_threads()) as pool:
-        waiting = {pool.submit(scratch.piece, (0, n_rows))}
+        waiting = {pool.submit(scratch.grow_piece, (0, n_rows))}
         try:
             while waiting:
                 done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
@@ -78,7 +78,7 @@ def grow_tree(search: CutSearch, rows: split.Rows, clock: Clock) -> Grown:
                     pieces[piece.run] = piece
                     # The largest first: of what is below it, most is left to do.
                     for run in sorted(piece.parts, key=lambda run: run[0] - run[1]):
-                        waiting.add(pool.submit(scratch.piece, run))
+                        waiting.add(pool.submit(scratch.grow_piece, run))
                     n_done += 0 if piece.parts else piece.run[1] - piece.run[0]
                 clock.report_progress(n_done / n_rows)
         except BaseException:
@@ -91,7 +91,7 @@ def grow_tree(search: CutSearch, rows: split.Rows, clock: Clock) -> Grown:
 def grow_on_one_core(search: CutSearch, rows: split.Rows, clock: Clock) -> Grown:
     """Grow the tree on one core until it is done or the clock says so; the rows are put class by class."""
     scratch, tree = ThreadScratch(search, rows, len(rows.order)), _new_tree(search, rows, len(rows.order))
-    scratch.stack(rows)
+    scratch.stack_rows(rows)
     nodes, status = clock.budget.nodes, split.PAUSED
     while status != split.DONE and not clock.is_over(int(tree.cursor[split.NODES])):
         chunk = (
@@ -153,7 +153,7 @@ class ThreadScratch(threading.local):
         is_cut_once = n_rows > self.most
         scratch = ThreadScratch(self.search, self.rows, n_rows) if is_cut_once else self
         tree = _new_tree(self.search, rows, 2 if is_cut_once else n_rows)
-        scratch.stack(rows)
+        scratch.stack_rows(rows)
         while status != split.DONE and not (is_cut_once and tree.cursor[split.NODES] > 0):
             tree, status = _grow_slice(scratch, rows, tree, 1 if is_cut_once else _CLASSES_BETWEEN_LOOKS)
         if status == split.DONE:

@@ -37,12 +37,10 @@ from .escaping import (
     to_json_values as to_json_values,
 )
 from .item_sets import (
-    canonical_set_text as canonical_set_text,
     describe_separator as describe_separator,
     list_items as list_items,
 )
 from .meeting import (
-    Met as Met,
     column_of_cells as column_of_cells,
     fold_spelling as fold_spelling,
     form_of as form_of,

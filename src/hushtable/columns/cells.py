@@ -18,7 +18,8 @@ cell                meaning
 ==================  =====================================================
 
 Cells are read by this grammar only (`parse_cell`), never by splitting at dashes or commas. A value that looks like
-one of the other forms is written as a list of one. Whether a text is a label or a value, and what a label holds, only the
+one of the other forms is written as a list of one. Whether a text is a label or a value, and what a label holds,
+only the
 hierarchy says: one of the forms above holds no other values than it reads as, no label is a value of another branch,
 and none is blank. A set of labels that are lists is one list of their members. Where a file has decimal commas, a comma
 between two digits is a point (`with_point`). Words in cells are English unless a policy says otherwise (`ENGLISH`).

@@ -670,7 +670,7 @@ class Desk:
                 if self.looked is not None:
                     # While it is still a job: what the first screen shows.
                     for name in self.looked.learned.columns:
-                        self.shared(name)
+                        self.find_shared_cells(name)
             self._finish_job(job)
 
     def _protect_table(self, job: PageJob, policy: Policy, text: str) -> PolicyOutcome:

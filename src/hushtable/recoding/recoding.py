@@ -451,7 +451,7 @@ class Recoding:
                 msg = f"the recoding at position {number} differs from the one at position 0 in {difference}."
                 hint = "recode the parts of one table by the columns, hierarchies and style of the whole."
                 raise InputError(msg, hint=hint)
-        joined = (own.followed_by(others) for own, *others in zip(*(part.cells for part in parts), strict=True))
+        joined = (own.concatenate_with(others) for own, *others in zip(*(part.cells for part in parts), strict=True))
         return replace(first, cells=tuple(joined))
 
     def _describe_difference(self, other: Recoding) -> str | None:

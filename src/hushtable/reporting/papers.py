@@ -61,7 +61,7 @@ def _names_of(release: Any) -> set[str]:
         raise InputError(
             f"a result was given as {type(release).__name__}.", hint="pass a release, or a name such as 'mondrian'."
         )
-    asked = getattr(release.learner, "asked", None)
+    asked = getattr(release.learner, "request", None)
     if asked is None:
         return set()
     return {each.name for each in (*asked.models, asked.method)} | set(entries.to_entry(asked.loss))

@@ -123,7 +123,7 @@ class SentenceForm:
     n_letters: int
 
     @classmethod
-    def of(cls, english: str, translated: str) -> SentenceForm:
+    def from_line(cls, english: str, translated: str) -> SentenceForm:
         """Read a line of a catalogue."""
         said = tuple((literal, place, kind or "") for literal, place, kind, _ in Formatter().parse(translated))
         kinds = {place: kind for _, place, kind in said if place is not None}
@@ -201,7 +201,7 @@ class Catalogue:
                 TranslatedText(part, 0) if place % 2 else self._translate_sentence(part)
                 for place, part in enumerate(parts)
             ]
-            yield TranslatedText("".join(each.said for each in readings), sum(each.n_known for each in readings))
+            yield TranslatedText("".join(each.translation for each in readings), sum(each.n_known for each in readings))
         if text[-1:] in (".", ";", ":"):
             said, n_known = self._translate_sentence(text[:-1])
             yield TranslatedText(said + text[-1], n_known)
@@ -262,7 +262,7 @@ def _read_catalogue(language: str) -> Catalogue:
     inner = {each[:-1]: said[:-1] for each, said in entries.items() if each.endswith(".") and said.endswith(".")}
     for english, translated in (inner | entries).items():
         if any(place is not None for _, place, _, _ in Formatter().parse(english)):
-            forms.append(SentenceForm.of(english, translated))
+            forms.append(SentenceForm.from_line(english, translated))
         else:
             fixed[english.format()] = translated.format()
     return Catalogue(language, fixed, sorted(forms, key=lambda each: (-each.n_letters, -len(each.pattern))))

@@ -84,9 +84,9 @@ def open_publication(
     # A rule also says what is under a label of values that the release has not.
     rules = {name: rule for name, rule in rules_of(own).items() if rule is not None}
     meanings = {**(hierarchies or {}), **own, **rules}
-    frame = edition.frame().one_by_one()
+    frame = edition.frame().with_row_per_record()
     assert frame.n_rows == len(rows)
-    return PublishedTable(frame, told, meanings, source.one_by_one(), rows)
+    return PublishedTable(frame, told, meanings, source.with_row_per_record(), rows)
 
 
 def number_by_value(tables: Sequence[Frame], name: str) -> list[CountArray]:

@@ -575,9 +575,8 @@ def _attack_intersection(
     source = ours.table.source
     assert source is not None
     now, before = _find_fitting_classes(ours, source), _find_fitting_classes(theirs, source)
-    mine, yours, truth = (
-        numbers.astype(np.int64) for numbers in number_by_value([ours.table.frame, theirs.table.frame, source], name)
-    )
+    numbers = number_by_value([ours.table.frame, theirs.table.frame, source], name)
+    mine, yours, truth = (each.astype(np.int64) for each in numbers)
     mine, yours = mine[ours.rows], yours[theirs.rows]
     # Who is in both releases, where both sources say it.
     is_target = np.ones(source.n_rows, dtype=bool) if both is None else np.isin(both[0], both[1][both[1] >= 0])
@@ -600,8 +599,7 @@ def _attack_intersection(
             if len(rest) == 1 and -1 not in rest:
                 yield case, n, next(iter(rest))
 
-    hits: Counter[int] = Counter()
-    n_right = 0
+    hits, n_right = Counter[int](), 0
     for case, n, value in find_hits(_values_by_class(theirs.labels, yours)):
         hits[case[0][0]] += n
         n_right += n if value == case[2] else 0
@@ -612,9 +610,8 @@ def _attack_intersection(
     claim = f"one value of {name} is left of those that either release leaves"
     control = float(np.mean(shuffled)) / n_targets
     counts = (n_targets, sum(hits.values()), n_right)
-    yield _build_attack(
-        "intersection", name, claim, counts, control, witnesses=_choose_witnesses(hits, ours.groups.records)
-    )
+    witnesses = _choose_witnesses(hits, ours.groups.records)
+    yield _build_attack("intersection", name, claim, counts, control, witnesses=witnesses)
 
 
 def _values_by_class(labels: CountArray, codes: CountArray) -> dict[int, frozenset[int]]:
