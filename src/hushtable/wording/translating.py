@@ -96,8 +96,8 @@ def _translate_line(line: str, catalogue: Catalogue) -> str:
     assert begin is not None
     lead, kind = begin["lead"], begin["kind"]
     body = line[begin.end() :].rstrip()
-    said = f"{lead}{catalogue.fixed.get(kind, kind)}: " if kind else lead
-    return said + catalogue.translate(body) + line[begin.end() + len(body) :] if body else line
+    translated_lead = f"{lead}{catalogue.fixed.get(kind, kind)}: " if kind else lead
+    return translated_lead + catalogue.translate(body) + line[begin.end() + len(body) :] if body else line
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,8 +110,8 @@ class SentenceForm:
         What stands before the first and behind the last place.
     pattern : str
         A regular expression with a group for each place.
-    said : tuple of (str, str or None, str)
-        The translation: what stands there, and behind it which place, read in which way.
+    pieces : tuple of (str, str or None, str)
+        The translation: words, and behind them which place, read in which way.
     n_letters : int
         Of the English form.
     """
@@ -119,14 +119,14 @@ class SentenceForm:
     begins: str
     ends: str
     pattern: str
-    said: tuple[tuple[str, str | None, str], ...]
+    pieces: tuple[tuple[str, str | None, str], ...]
     n_letters: int
 
     @classmethod
     def from_line(cls, english: str, translated: str) -> SentenceForm:
         """Read a line of a catalogue."""
-        said = tuple((literal, place, kind or "") for literal, place, kind, _ in Formatter().parse(translated))
-        kinds = {place: kind for _, place, kind in said if place is not None}
+        pieces = tuple((literal, place, kind or "") for literal, place, kind, _ in Formatter().parse(translated))
+        kinds = {place: kind for _, place, kind in pieces if place is not None}
         parts = list(Formatter().parse(english))
         pattern, n_places = "", 0
         for literal, place, _, _ in parts:
@@ -135,13 +135,13 @@ class SentenceForm:
                 pattern += f"({_ONE_NUMBER if kinds.get(str(n_places)) == 'n' else '.*?'})"
                 n_places += 1
         ends = parts[-1][0] if parts[-1][1] is None else ""
-        return cls(parts[0][0], ends, pattern, said, sum(count_letters(literal) for literal, _, _, _ in parts))
+        return cls(parts[0][0], ends, pattern, pieces, sum(count_letters(literal) for literal, _, _, _ in parts))
 
 
 class TranslatedText(NamedTuple):
     """What a text is in the other language, and how many of its letters the catalogue knows."""
 
-    said: str
+    translation: str
     n_known: int
 
 
@@ -164,7 +164,7 @@ class Catalogue:
 
     def translate(self, text: str) -> str:
         """Return a sentence, or several; what is not known stays."""
-        return self._translate_sentence(text).said
+        return self._translate_sentence(text).translation
 
     def _translate_sentence(self, text: str) -> TranslatedText:
         if text in self.fixed:
@@ -203,29 +203,29 @@ class Catalogue:
             ]
             yield TranslatedText("".join(each.translation for each in readings), sum(each.n_known for each in readings))
         if text[-1:] in (".", ";", ":"):
-            said, n_known = self._translate_sentence(text[:-1])
-            yield TranslatedText(said + text[-1], n_known)
+            translation, n_known = self._translate_sentence(text[:-1])
+            yield TranslatedText(translation + text[-1], n_known)
 
     def _fill_form(self, form: SentenceForm, found: re.Match[str]) -> TranslatedText:
-        said, n_known = "", form.n_letters
-        for literal, place, kind in form.said:
-            told = "" if place is None else found[int(place) + 1]
+        translation, n_known = "", form.n_letters
+        for literal, place, kind in form.pieces:
+            words = "" if place is None else found[int(place) + 1]
             if kind == "t":
-                reading = self._translate_sentence(told)
+                reading = self._translate_sentence(words)
                 n_known += reading.n_known
-                told = reading.said if reading.n_known else _NUMBER.sub(_swap_marks, told)
+                words = reading.translation if reading.n_known else _NUMBER.sub(_swap_marks, words)
             elif kind == "l":
-                told = self._translate_names(told)
+                words = self._translate_names(words)
             elif kind == "w":
-                told = self._translate_names(", ".join(self._read_last(each) for each in told.split(", ")))
+                words = self._translate_names(", ".join(self._read_last(each) for each in words.split(", ")))
             elif kind == "n":
-                told = _NUMBER.sub(_swap_marks, told)
-            said += literal + told
-        return TranslatedText(said, n_known)
+                words = _NUMBER.sub(_swap_marks, words)
+            translation += literal + words
+        return TranslatedText(translation, n_known)
 
     def _read_last(self, words: str) -> str:
         """Translate words of a list, of which the last ones may be two."""
-        return " and ".join(self._translate_sentence(each).said for each in words.split(" and "))
+        return " and ".join(self._translate_sentence(each).translation for each in words.split(" and "))
 
     def _translate_names(self, names: str) -> str:
         """Say of a list that it ends, and how many more there are; names are data."""
@@ -257,9 +257,13 @@ def _read_catalogue(language: str) -> Catalogue:
     text = files("hushtable.wording").joinpath("data", f"{language}.tsv").read_text(encoding="utf-8")
     fixed, forms = {}, list[SentenceForm]()
     # What is code in every language stays as it is.
-    entries = {english: said for english, said in read_entries(text) if said not in ("", "-")}
+    entries = {english: translated for english, translated in read_entries(text) if translated not in ("", "-")}
     # Within another sentence a sentence has no mark of its own.
-    inner = {each[:-1]: said[:-1] for each, said in entries.items() if each.endswith(".") and said.endswith(".")}
+    inner = {
+        english[:-1]: translated[:-1]
+        for english, translated in entries.items()
+        if english.endswith(".") and translated.endswith(".")
+    }
     for english, translated in (inner | entries).items():
         if any(place is not None for _, place, _, _ in Formatter().parse(english)):
             forms.append(SentenceForm.from_line(english, translated))

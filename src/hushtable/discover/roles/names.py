@@ -119,8 +119,8 @@ def build_lexicon(words: str | os.PathLike[str] | Mapping[str, str] | None = Non
     Parameters
     ----------
     words : path or mapping, optional
-        Of words to a topic of `topics_by_name` or to a role. A file has lines of words with commas between them, a tab, and
-        the topic or role; lines that begin with ``#`` are skipped.
+        Of words to a topic of `topics_by_name` or to a role. A file has lines of words with commas between them, a tab,
+        and the topic or role; lines that begin with ``#`` are skipped.
 
     Raises
     ------
