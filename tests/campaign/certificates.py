@@ -124,7 +124,7 @@ def _checked(
     entries = {name: entry for name, entry in entries.items() if name != "sha256"}
     outcome.reproduction = (
         f"table = pl.DataFrame({frame.to_dict(as_series=False)!r})\n"
-        f"ht.check_certificate(table, ht.Certificate.of({entries!r}){', hierarchies' if hierarchies else ''})"
+        f"ht.check_certificate(table, ht.Certificate.from_entries({entries!r}){', hierarchies' if hierarchies else ''})"
     )
     data: Any = frame
     form = random.choice(("polars", "pandas", "arrow", "csv"))

@@ -40,7 +40,7 @@ class Generations:
             self.clock.record_improvement(value * self.scale, at=float(self.generation))
 
     def start_next_generation(self, value: float, n_made: int = 1) -> None:
-        """Begin the next generation; the arguments are those of `tick`."""
+        """Begin the next generation; the arguments are those of `note_best`."""
         self.generation += 1
         self.n_idle += 1
         self.note_best(value, n_made)

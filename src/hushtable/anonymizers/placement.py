@@ -46,7 +46,7 @@ class CutTree:
         return cls(axes, tree.columns[:n_nodes], starts, tree.members[: starts[-1]] - np.int32(1))
 
     def place_rows(self, table: Table) -> CodeArray:
-        """Return the class into whose cell every row of a table falls; see `Walk.labels`."""
+        """Return the class into whose cell every row of a table falls; see `Walk.place_rows`."""
         return self.build_walk().place_rows(table)
 
     def build_walk(self) -> Walk:

@@ -239,7 +239,7 @@ def _pack_records(rows: RowCodes, plan: Plan) -> tuple[split.Rows, CodeArray]:
 
 
 def _publish_in_runs(rows: RowCodes, plan: Plan, grown: Grown) -> tuple[ClassRows, CodeArray, CodeArray]:
-    """Say what all classes publish, some classes at a time; see `Publishing.of`."""
+    """Say what all classes publish, some classes at a time; see `Publishing.publish_classes`."""
     row_of_record = np.empty(len(grown.order), dtype=np.int32)
     parts, records, n_rows, publishing = [], [], 0, plan.publishing
     ends = grown.tree.leaf_starts[: grown.tree.cursor[split.LEAVES] + 1]

@@ -226,7 +226,7 @@ class ClaimOnColumns(SpeaksOfNobody):
 
     @staticmethod
     def _from_entries(entries: Mapping[str, Any]) -> dict[str, Any]:
-        """Read what `_entries` wrote."""
+        """Read what `_to_entries` wrote."""
         return {
             "columns": tuple(entries["columns"]),
             "models": models_from_claim(entries["models"]),

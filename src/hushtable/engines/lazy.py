@@ -239,7 +239,7 @@ class Lazy:
         self._note_pass(n_records)
 
     def raw_batches(self, names: Sequence[str]) -> Iterator[Any]:
-        """Return some columns of all records, as `batches` does."""
+        """Return some columns of all records, as `publish_batches` does."""
         n_records = 0
         with _translate_errors(self.engine):
             data = self.data.select(*(f"c{self.names.index(name)}" for name in names))

@@ -318,7 +318,7 @@ def _look_sqlite(connection: Connection, source: Source, query: str) -> Made:
             of_column = [each or 0 for each in figures[place * _N_COUNTS : (place + 1) * _N_COUNTS]]
             schema[name] = _sqlite_type(name, declared[name], of_column)
     told = {name: _sqlite_expression(name, dtype) for name, dtype in schema.items()}
-    # As SQLite has them; `Database.pieces` makes days of texts, and truths of numbers.
+    # As SQLite has them; `Database.read_pieces` makes days of texts, and truths of numbers.
     fetched = {name: _sqlite_storage_type(dtype) for name, dtype in schema.items()}
 
     def fetch(chosen: Sequence[str], most: int | None) -> Iterator[pl.DataFrame]:

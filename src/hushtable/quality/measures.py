@@ -244,7 +244,7 @@ def measure_release(release: MeasuredRelease, measure: str, **options: Any) -> f
     >>> import hushtable as ht
     >>> people = pl.DataFrame({"age": [31, 34, 52, 57, 31], "job": ["clerk", "cook", "clerk", "clerk", "clerk"]})
     >>> release = ht.anonymize(people, quasi_identifiers=["age", "job"], models=[ht.KAnonymity(2)])
-    >>> of(release, "average_class_size"), of(release, "loss_metric_by_column")["job"]
+    >>> measure_release(release, "average_class_size"), measure_release(release, "loss_metric_by_column")["job"]
     (2.5, 0.6)
     >>> MEASURES["arx_loss"]
     Measure(unit='share', direction='worse', options=('gs_factor', 'weights', 'aggregate'))

@@ -140,7 +140,7 @@ class NonUniformEntropy(WeightedLoss):
     name: ClassVar[str] = "non_uniform_entropy"
 
     def of(self, recoding: Recoding, sizes: CountArray, n_suppressed: int = 0) -> float:
-        """Raise InputError: cells alone do not say how frequent values are; see `of_rows`."""
+        """Raise InputError: cells alone do not say how frequent values are; see `measure_rows`."""
         del recoding, sizes, n_suppressed
         raise InputError("non-uniform entropy is of rows, and only cells were given.", hint="call of_rows.")
 

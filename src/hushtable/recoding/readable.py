@@ -51,7 +51,7 @@ class Classwise:
         return next((name for name in shared if not are_alike(getattr(self, name), getattr(other, name))), None)
 
     def concatenate_with(self, others: Sequence[Self]) -> Self:
-        """Return what the classes of this and of other records publish in a row; none of them is `unlike` it."""
+        """Return what the classes of this and of other records publish in a row; none differs from it."""
         parts = (self, *others)
         arrays = (*self.per_class, self.run) if self.run else self.per_class
         joined = {name: np.concatenate([getattr(part, name) for part in parts]) for name in arrays}

@@ -415,7 +415,7 @@ class Recoding:
     columns: tuple[Column, ...]
     cells: tuple[Cells, ...] = field(repr=False)
     style: str  # the method's word for it: "tight", "cut" ...
-    # What `labels` has made: an index a class and the texts.
+    # What `format_labels` has made: an index a class and the texts.
     _labels_by_column: dict[str, Labels] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     __reduce__ = reduce_to_fields

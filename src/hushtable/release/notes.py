@@ -137,7 +137,7 @@ def find_outlier_columns(release: Release, source: Frame | None = None) -> dict[
     >>> import hushtable as ht
     >>> people = pl.DataFrame({"income": [*range(199), 1_990]})
     >>> release = ht.anonymize(people, quasi_identifiers=["income"], models=[ht.KAnonymity(2)])
-    >>> found = far_out(release)["income"]
+    >>> found = find_outlier_columns(release)["income"]
     >>> round(found.share, 2), found.rule
     (0.9, Tails(low=None, high=195, least=5))
     """

@@ -68,7 +68,7 @@ def merge_bands(
 
     Examples
     --------
-    >>> merged(["5 to 9", "10 to 19", "20 to 49"], [7, 30, 25])
+    >>> merge_bands(["5 to 9", "10 to 19", "20 to 49"], [7, 30, 25])
     (('5 to 19', 37), ('20 to 49', 25))
     """
     bands: list[tuple[str, int]] = []

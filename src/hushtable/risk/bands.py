@@ -75,7 +75,7 @@ def cumulative_shares(*records: Mapping[int, int]) -> tuple[tuple[int, ...], tup
 
     Examples
     --------
-    >>> stair({1: 3, 4: 9})
+    >>> cumulative_shares({1: 3, 4: 9})
     ((1, 2, 5), ((0.0, 0.25, 1.0),))
     """
     sizes = sorted({size for each in records for size, n in each.items() if n})

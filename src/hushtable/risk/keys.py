@@ -103,7 +103,7 @@ class Keys(StatesFacts):
         return self._assemble_frame(self._easiest_positions(n))
 
     def easiest_key_rows(self, n: int = 20) -> list[dict[str, Any]]:
-        """Return the rows of `ranked` as plain values."""
+        """Return the rows of `easiest_keys` as plain values."""
         rows = self._frame_columns(self._easiest_positions(n))
         return [dict(zip(rows, each, strict=True)) for each in zip(*rows.values(), strict=True)]
 
@@ -231,7 +231,7 @@ def minimal_keys(
     >>> found = minimal_keys(people)
     >>> found.keys, found.complete
     ((('age', 'sex', 'city'),), True)
-    >>> minimal_keys(people, max_size=2, error=0.2).ranked(1).rows()
+    >>> minimal_keys(people, max_size=2, error=0.2).easiest_keys(1).rows()
     [(['age', 'sex'], 2, 0.16666666666666666, 0.5)]
     """
     check_budget(budget)

@@ -173,7 +173,7 @@ class Clock:
     budget: Budget = field(default_factory=Budget)
     progress: Progress | None = None  # told the share that is done, which never falls
     began: float = field(default_factory=lambda: perf_counter())  # of `time.perf_counter`
-    history: list[Moment] = field(default_factory=list)  # what `note` wrote down
+    history: list[Moment] = field(default_factory=list)  # what `record_improvement` wrote down
     reported_share: float = 0.0  # the share that was told last
 
     @property

@@ -37,9 +37,9 @@ class Partition:
     --------
     >>> import polars as pl
     >>> table = Table.encode(pl.DataFrame({"age": [34, 34, 7], "sex": ["f", "m", "f"]}))
-    >>> Partition.of(table, ["age"]).sizes.tolist()
+    >>> Partition.from_table(table, ["age"]).sizes.tolist()
     [2, 1]
-    >>> Partition.of(table, ["age"]).refine(table, "sex").sizes.tolist()
+    >>> Partition.from_table(table, ["age"]).refine(table, "sex").sizes.tolist()
     [1, 1, 1]
     """
 

@@ -43,7 +43,7 @@ class Score:
     part : {"class", "column", "whole"}
         What the parts are.
     labels : ndarray, shape (n_parts,), read-only
-        The number of each class, as in ``Partition.of(table, columns).labels``, or the name of each column.
+        The number of each class, as in ``Partition.from_table(table, columns).labels``, or the name of each column.
     values : ndarray of float64, shape (n_parts,), read-only
         One value a part. A class with nothing to measure is not among them; a column
         that cannot be measured is NaN, which ``mean_over_classes`` and ``summary`` leave out.

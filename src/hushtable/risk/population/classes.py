@@ -72,7 +72,7 @@ class SampleClasses:
 
     Examples
     --------
-    >>> sample = SampleClasses.of([1, 1, 2, 5], 90)
+    >>> sample = SampleClasses.from_sizes([1, 1, 2, 5], 90)
     >>> sample.n_records, sample.n_classes, sample.n_unique, sample.n_pairs, sample.f
     (9, 4, 2, 1, 0.1)
     """
