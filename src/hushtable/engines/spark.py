@@ -205,7 +205,7 @@ def write(frame: Any, names: Sequence[str], folder: Path, n_parts: int | None, n
     ColumnError
         A column has a type that Spark cannot hash.
     Exception
-        Of Spark; its text holds `UNSEEN` where a record met no row.
+        Of Spark; its text holds `UNSEEN_MESSAGE` where a record met no row.
 
     Notes
     -----
