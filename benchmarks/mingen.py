@@ -173,7 +173,9 @@ def _mondrian(data: pl.DataFrame, names: Sequence[str], k: int, loss: Any) -> fl
     """Cost Mondrian's classes in the candidate space: what each can publish most cheaply."""
     release = ht.anonymize(data, quasi_identifiers=names, models=[ht.KAnonymity(k)], hierarchies=_ladders())
     space = cell_candidates.lay_out(Table.encode(data, names), names, release.hierarchies, loss)
-    return float(loss.of(space.recode(release.partition.labels, release.partition.n_classes), release.partition.sizes))
+    return float(
+        loss.measure(space.recode(release.partition.labels, release.partition.n_classes), release.partition.sizes)
+    )
 
 
 def show(title: str, head: Sequence[str], rows: Iterator[Sequence[str]]) -> None:

@@ -103,7 +103,7 @@ def published(table, partition):
 def from_cells(frame):
     """Do all that pycanon's functions do between them: group the cells, count, measure."""
     table = ht.Table.encode(frame)
-    stats = Partition.of(table, IDENTIFYING).stats(table, MODELS)
+    stats = Partition.from_table(table, IDENTIFYING).stats(table, MODELS)
     return [model.measure(stats) for model in MODELS]
 
 

@@ -78,7 +78,7 @@ def adult() -> pl.DataFrame:
 def coded(title: str, frame: pl.DataFrame, columns: list[str]) -> Population:
     """Return the classes of a table as a population's."""
     table = ht.Table.encode(frame, columns)
-    partition = Partition.of(table, columns)
+    partition = Partition.from_table(table, columns)
     first = partition.rows[partition.offsets[:-1]]
     return Population(title, table.codes[:, first], partition.sizes)
 
@@ -89,7 +89,7 @@ def answer(population: Population, f: float, rng: np.random.Generator) -> Answer
     drawn = rng.multivariate_hypergeometric(population.people, round(f * n_people), method="marginals")
     here = drawn > 0
     codes, records = population.codes[:, here], drawn[here]
-    classes = risk.SampleClasses.of(records, n_people)
+    classes = risk.SampleClasses.from_sizes(records, n_people)
     n_values = (codes.max(axis=1) + 1).tolist()
     unique = records == 1
     others = population.people[here][unique]
@@ -155,7 +155,7 @@ def simulate(turns: int) -> None:
 
 def tiny_sample() -> None:
     """Print what raw Adult says as a sample of the USA, and what every estimator takes."""
-    classes = risk.SampleClasses.of(coded("Adult", adult(), ADULT).people, USA)
+    classes = risk.SampleClasses.from_sizes(coded("Adult", adult(), ADULT).people, USA)
     head(["estimator", "value", "ms"])
     for name in ("zayatz", "pitman", "snb", "npmle", "bounds", "data_intrusion"):
         estimator = getattr(risk, name)

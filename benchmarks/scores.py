@@ -85,7 +85,7 @@ def triples(table: ht.Table) -> None:
         mask = (1 << len(names)) - 1
 
         def by_scores(names: list[str] = names) -> list[float]:
-            partition = ht.Partition.of(table, names)
+            partition = ht.Partition.from_table(table, names)
             functions = (scores.distinction, scores.separation, scores.k_anonymity)
             return [function(table, names, partition=partition).value for function in functions]
 

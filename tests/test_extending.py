@@ -272,7 +272,7 @@ class Squares:
 
     name, weights = "squares", MappingProxyType(dict[str, float]())
 
-    def of(self, recoding, sizes, n_suppressed=0):
+    def measure(self, recoding, sizes, n_suppressed=0):
         return float((sizes**2).sum())
 
 
@@ -308,7 +308,7 @@ class OneColumn:
 
     name, weights = "one-column", MappingProxyType(dict[str, float]())
 
-    def of(self, recoding, sizes, n_suppressed=0):
+    def measure(self, recoding, sizes, n_suppressed=0):
         lost = recoding.shares()[[column.name for column in recoding.columns].index("income")]
         return float((lost * sizes).sum() + n_suppressed) / (int(np.sum(sizes)) + n_suppressed)
 
@@ -319,7 +319,7 @@ def test_methods_that_part_equal_records_make_a_loss_of_somebody_else_smaller(me
     asked = {"quasi_identifiers": table.columns, "models": [ht.KAnonymity(4)], "method": method}
     before = ht.anonymize(table, **asked, budget=Budget(nodes=500), roles="trust")
     after = ht.anonymize(table, **asked, budget=Budget(nodes=500), roles="trust", loss=OneColumn())
-    assert after.loss < OneColumn().of(before.recoding, before.partition.sizes)
-    assert after.loss == pytest.approx(OneColumn().of(after.recoding, after.partition.sizes))
+    assert after.loss < OneColumn().measure(before.recoding, before.partition.sizes)
+    assert after.loss == pytest.approx(OneColumn().measure(after.recoding, after.partition.sizes))
     assert after.verify().passed
     assert after.trace.bound is None

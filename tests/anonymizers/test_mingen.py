@@ -235,9 +235,9 @@ def test_a_second_loss_decides_among_ties(notion: Any) -> None:
     plain = protect(rows, ht.MinimalDistortion(), notion(2), n_best=100)
     told = protect(rows, ht.MinimalDistortion(), notion(2), n_best=100, tie_break=ht.Certainty())
     assert plain.loss == told.loss
-    second = [ht.Certainty().of(each.recoding, each.partition.sizes) for each in (told, *told.alternatives)]
+    second = [ht.Certainty().measure(each.recoding, each.partition.sizes) for each in (told, *told.alternatives)]
     assert second == sorted(second)
-    others = [ht.Certainty().of(each.recoding, each.partition.sizes) for each in (plain, *plain.alternatives)]
+    others = [ht.Certainty().measure(each.recoding, each.partition.sizes) for each in (plain, *plain.alternatives)]
     assert second[0] == pytest.approx(min(others))
 
 

@@ -103,7 +103,9 @@ def test_ties_are_listed_each_once(model: Any) -> None:
     assert all(each.verify().passed for each in found)
     assert len(drawn(data, model, 2_000, **{**options, "n_best": 2}).alternatives) == 1
     told = drawn(data, model, 2_000, **options, tie_break=ht.MinimalDistortion())
-    seconds = [ht.MinimalDistortion().of(each.recoding, each.partition.sizes) for each in (told, *told.alternatives)]
+    seconds = [
+        ht.MinimalDistortion().measure(each.recoding, each.partition.sizes) for each in (told, *told.alternatives)
+    ]
     assert seconds == sorted(seconds)
 
 

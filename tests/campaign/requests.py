@@ -299,7 +299,7 @@ class OfSizes:
     name: ClassVar[str] = "of_sizes"
     weights: ClassVar[dict[str, float]] = {}
 
-    def of(self, recoding: Any, sizes: Any, n_suppressed: int = 0) -> float:
+    def measure(self, recoding: Any, sizes: Any, n_suppressed: int = 0) -> float:
         """Return the loss of a release."""
         del recoding, n_suppressed
         return float(sum(size**2 for size in sizes.tolist()))

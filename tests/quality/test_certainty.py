@@ -60,18 +60,18 @@ def release_of() -> tuple[Recoding, np.ndarray]:
 
 def test_losses_of_what_is_published_are_sums_over_cells() -> None:
     recoding, sizes = release_of()
-    assert ht.MinimalDistortion().of(recoding, sizes) == 2 * 2 + 3 * 2
-    assert ht.MinimalDistortion({"age": 0.5, "job": 0}).of(recoding, sizes, n_suppressed=4) == 0.5 * (2 + 3 + 4)
-    assert ht.Certainty().of(recoding, sizes) == pytest.approx(2 * (10 / 40 + 0.25) + 3 * 2)
+    assert ht.MinimalDistortion().measure(recoding, sizes) == 2 * 2 + 3 * 2
+    assert ht.MinimalDistortion({"age": 0.5, "job": 0}).measure(recoding, sizes, n_suppressed=4) == 0.5 * (2 + 3 + 4)
+    assert ht.Certainty().measure(recoding, sizes) == pytest.approx(2 * (10 / 40 + 0.25) + 3 * 2)
     # The missing value is a sixth distinct one.
-    assert ht.Certainty(variant="mg-ga").of(recoding, sizes) == pytest.approx(2 * (10 / 40 + 4 / 6) + 3 * 2)
+    assert ht.Certainty(variant="mg-ga").measure(recoding, sizes) == pytest.approx(2 * (10 / 40 + 4 / 6) + 3 * 2)
 
 
 def test_sets_have_no_certainty() -> None:
     column, _ = from_texts("job", ["a", "b"])
     recoding = Recoding((column,), (Sets(np.array([0, 2]), np.array([0, 1], np.int32), 2),), "tight")
     with pytest.raises(ht.InputError, match="not defined"):
-        ht.Certainty().of(recoding, np.array([2]))
+        ht.Certainty().measure(recoding, np.array([2]))
 
 
 @pytest.mark.parametrize("loss", [ht.MinimalDistortion, ht.Certainty])

@@ -22,7 +22,7 @@ class Priced:
     by_width: bool = True
     name: ClassVar[str] = "certainty"
 
-    def of(self, recoding: Any, sizes: Any, n_suppressed: int = 0) -> float:
+    def measure(self, recoding: Any, sizes: Any, n_suppressed: int = 0) -> float:
         total = 0.0
         for column in recoding.columns:
             where, labels = recoding.format_labels(column.name)

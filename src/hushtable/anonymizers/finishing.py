@@ -52,7 +52,7 @@ def release_of(prepared: Prepared, whole: Judge, asked: Request, found: Found, p
         recoding=recoding,
         loss=asked.loss.measure_rows(recoding, partition.labels, whole.table)
         if isinstance(asked.loss, RowLoss)
-        else asked.loss.of(recoding, partition.sizes, n_suppressed),
+        else asked.loss.measure(recoding, partition.sizes, n_suppressed),
         trace=found.trace,
         removed=asked.identifiers,
         pseudonyms=asked.pseudonyms,

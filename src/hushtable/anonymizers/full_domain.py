@@ -537,7 +537,7 @@ class _OwnObjective:
     def node_cost(self, node: NodeSnapshot, failing: BoolArray) -> float:
         """Return what a node costs whose failing classes are suppressed."""
         recoding = _recode_node(self.problem, self.roller, node.levels, node.rows[~failing])
-        return float(self.problem.loss.of(recoding, node.sizes[~failing], int(node.sizes[failing].sum())))
+        return float(self.problem.loss.measure(recoding, node.sizes[~failing], int(node.sizes[failing].sum())))
 
     def bound_from_classes(self, levels: Vector, source: NodeSnapshot, tagged: BoolArray) -> float:
         """Return what nothing is below."""

@@ -185,7 +185,7 @@ class Pricing:
     def loss_of(self, labels: CodeArray) -> float:
         """Return the loss of what they publish."""
         partition, recoding = self.publish_classes(labels)
-        return self.problem.loss.of(recoding, partition.sizes)
+        return self.problem.loss.measure(recoding, partition.sizes)
 
     def with_local_weights(self, labels: CodeArray) -> Pricing:
         """Return the same weighted for small changes: a geometric mean is flatter in a column the more that lost."""
@@ -197,7 +197,7 @@ class Pricing:
             (replace(recoding, columns=(column,), cells=(cells,)))
             for column, cells in zip(recoding.columns, recoding.cells, strict=True)
         )
-        lost = np.array([loss.of(each, partition.sizes) for each in alone])
+        lost = np.array([loss.measure(each, partition.sizes) for each in alone])
         return replace(self, space=_build_space(self.problem, self.axes, (1 + lost.min()) / (1 + lost)))
 
 

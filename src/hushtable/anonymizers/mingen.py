@@ -160,7 +160,7 @@ class MinGen:
             judge = replace(problem.judge, models=(KAnonymity(notion.k),))
             found = self._improve_blocks(space, replace(problem, judge=judge, notion=None))
             table, n_nodes, complete = (found.partition, found.recoding), found.trace.nodes, found.trace.complete
-        value = problem.loss.of(table[1], table[0].sizes)
+        value = problem.loss.measure(table[1], table[0].sizes)
         # A published row that covers k rows costs as much as the farthest of them; nothing is known of the other side.
         is_published = "published" in notion.sides
         bound = find_nearest(space, notion.k - 1, clock).bound(notion.k) * space.scale if is_published else 0.0
@@ -212,7 +212,7 @@ class MinGen:
         """Return what tables publish, the best by the second loss first."""
         made = [publish_picks(space, picks) for picks in tables]
         tie_break = self.tie_break
-        return made if tie_break is None else sorted(made, key=lambda each: tie_break.of(each[1], each[0].sizes))
+        return made if tie_break is None else sorted(made, key=lambda each: tie_break.measure(each[1], each[0].sizes))
 
     def _draw_tables(self, space: CandidateSpace, problem: Problem, n_tables: int) -> Found:
         """Keep the best of some tables whose cells are all drawn, and of the table of ``*``."""

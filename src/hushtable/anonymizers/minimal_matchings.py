@@ -206,7 +206,7 @@ def search_matchings(
             break
         tables.append(publish_picks(space, picks))
     if tie_break is not None:
-        tables.sort(key=lambda each: tie_break.of(each[1], each[0].sizes))
+        tables.sort(key=lambda each: tie_break.measure(each[1], each[0].sizes))
     is_proven = solved.bound >= solved.value - _RELATIVE_TOLERANCE * max(1.0, solved.value)
     value = solved.value * space.scale
     bound = value if is_proven else solved.bound * space.scale

@@ -355,7 +355,7 @@ def _is_allowed(problem: Problem, found: Found) -> bool:
 
 def _loss_of(problem: Problem, found: Found) -> float:
     n_gone = problem.n_suppressed_before + int(problem.table.counts[found.suppressed].sum())
-    return problem.loss.of(found.recoding, found.partition.sizes, n_gone)
+    return problem.loss.measure(found.recoding, found.partition.sizes, n_gone)
 
 
 _N_RESCORED: Final = 4
@@ -499,7 +499,7 @@ class Mondrian:
             improved = exchange_rows(table, partition, grown.order, points, search.axes, search.rules, least, clock)
             # The kernel measures spans and sets, and not what is written of them.
             made = [(each, publish_(each, cuts)) for each in (partition, improved)]
-            partition, recoding = min(made, key=lambda each: problem.loss.of(each[1], each[0].sizes))
+            partition, recoding = min(made, key=lambda each: problem.loss.measure(each[1], each[0].sizes))
             return Found(
                 partition, recoding, clock.build_trace(repr(self), grown.n_settled, complete=grown.is_complete)
             )

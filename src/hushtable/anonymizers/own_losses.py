@@ -27,7 +27,7 @@ def move_rows(problem: Problem, found: Found, loss: Loss) -> Found:
     labels = found.partition.labels.copy()
     kept = np.flatnonzero(labels >= 0)
     n_suppressed = problem.n_suppressed_before + int(problem.table.counts[labels < 0].sum())
-    best = loss.of(found.recoding, found.partition.sizes, n_suppressed)
+    best = loss.measure(found.recoding, found.partition.sizes, n_suppressed)
     rng = np.random.default_rng(0)
     n_steps = min(_MOST_STEPS, _STEPS_A_ROW * len(kept)) if found.partition.n_classes > 1 else 0
     n_tried = 0
@@ -47,7 +47,7 @@ def move_rows(problem: Problem, found: Found, loss: Loss) -> Found:
             continue
         recoding = publish_classes(problem, changed)
         partition, recoding = merge_equal_classes(recoding, changed.labels, problem.table.counts)
-        value = loss.of(recoding, partition.sizes, n_suppressed)
+        value = loss.measure(recoding, partition.sizes, n_suppressed)
         if value <= best:
             labels, best = tried, value
             found = replace(found, partition=partition, recoding=recoding, placing=None)

@@ -17,7 +17,7 @@ from hushtable.cli.arguments import (
 )
 from hushtable.cli.groups import argument, option
 from hushtable.cli.requests import key_in
-from hushtable.cli.summary import abridge_lines, written_line
+from hushtable.cli.summary import abridge_lines, describe_output
 from hushtable.cli.terminal import print_json, print_lines, show_step
 from hushtable.errors import InputError
 
@@ -76,7 +76,7 @@ def apply(
         print_json({"file": str(output), "verified": verdict.to_dict(), "facts": facts, **entries})
     else:
         print_lines(
-            *abridge_lines([written_line(output, codebook=written.codebook), *facts], [], verbose=shown.verbose)
+            *abridge_lines([describe_output(output, codebook=written.codebook), *facts], [], verbose=shown.verbose)
         )
 
 

@@ -269,7 +269,7 @@ def _show_release(
         *_describe_reading(release),
         *summary.abridge_lines(
             [
-                summary.written_line(output, codebook=has_codebook),
+                summary.describe_output(output, codebook=has_codebook),
                 *said[:2],
                 *summary.margin_lines(rules),
                 *said[2:],

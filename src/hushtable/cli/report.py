@@ -147,12 +147,12 @@ def report(
 
 def _format_report(told: Report) -> Iterator[str]:
     """Lay out what the page shows; of charts, what to see in them."""
-    yield _said(told.title, f"({translate(told.audience)})")
+    yield _text_line(told.title, f"({translate(told.audience)})")
     for section in told.sections:
         yield from _format_section(section)
 
 
-def _said(*texts: str) -> Laid:
+def _text_line(*texts: str) -> Laid:
     """Say texts on one line, each in the current language: together they are no sentence that it knows."""
     from hushtable.reporting import say as in_language
 

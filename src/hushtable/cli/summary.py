@@ -93,7 +93,7 @@ def abridge_lines(lines: Sequence[str], details: Sequence[str], *, verbose: bool
     return [*lines[: _MAX_LINES - 1], *([f"{count_of(n_left, 'more line')}: --verbose"] if n_left else [])]
 
 
-def written_line(output: Path, *, codebook: bool) -> str:
+def describe_output(output: Path, *, codebook: bool) -> str:
     """Say which files a release was written to."""
     return f"Wrote {output}{', its codebook' if codebook else ''} and its manifest."
 

@@ -175,7 +175,7 @@ def walk_rows(
 
         for batch in batches:
             try:
-                found = brought.value.rows_of_batch([batch.column(name) for name in taken], wanted)
+                found = brought.value.publish_batch([batch.column(name) for name in taken], wanted)
             except InputError:
                 raise RuntimeError(UNSEEN_MESSAGE) from None
             columns = [batch.column(kept) if published is None else found[published] for published, kept in ways]

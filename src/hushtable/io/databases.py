@@ -202,7 +202,7 @@ Made = tuple[pl.Schema, int, Fetch]
 
 
 def _look_postgresql(connection: Connection, source: Source, query: str) -> Made:
-    def asked(text: str) -> Iterator[pl.DataFrame]:
+    def fetch_batches(text: str) -> Iterator[pl.DataFrame]:
         with connection.cursor() as cursor:
             cursor.execute(text)
             reader = cursor.fetch_record_batch()
@@ -230,14 +230,14 @@ def _look_postgresql(connection: Connection, source: Source, query: str) -> Made
     days = [name for name in names if _TYPES_WITH_INFINITY.match(types[name])]
     figures += [f"count(*) FILTER (WHERE NOT isfinite({quote_name(name)}))" for name in days]
     counted = ", ".join(f"{figure} AS f{place}" for place, figure in enumerate(["count(*)", *figures]))
-    (row,) = pl.concat(asked(f"SELECT {counted} FROM (\n{query}\n) AS q")).rows()
+    (row,) = pl.concat(fetch_batches(f"SELECT {counted} FROM (\n{query}\n) AS q")).rows()
     _check_finite(days, row[1 + 2 * len(loose) :])
     for name, scale, digits in zip(loose, row[1::2], row[2::2], strict=False):
         fits = (scale or 0) + (digits or 0) <= _MAX_DIGITS
         numerics[name] = pl.Decimal(_MAX_DIGITS, scale or 0) if fits else pl.String()
-    plain = pl.concat(asked(_select_columns(names, told, query, 0))) if names else pl.DataFrame()
+    plain = pl.concat(fetch_batches(_select_columns(names, told, query, 0))) if names else pl.DataFrame()
     schema = pl.Schema({name: numerics.get(name) or dtype for name, dtype in plain.schema.items()})
-    return schema, row[0], lambda chosen, most: asked(_select_columns(chosen, told, query, most))
+    return schema, row[0], lambda chosen, most: fetch_batches(_select_columns(chosen, told, query, most))
 
 
 def _decimal_type(column: Any) -> pl.DataType | None:
@@ -258,7 +258,7 @@ def _check_finite(names: Sequence[str], counts: Sequence[int]) -> None:
 def _look_duckdb(connection: Connection, source: Source, query: str) -> Made:
     import duckdb
 
-    def asked(text: str) -> Iterator[pl.DataFrame]:
+    def fetch_batches(text: str) -> Iterator[pl.DataFrame]:
         with connection.sql(text).to_arrow_reader(_ROWS_PER_FETCH) as reader:
             for batch in reader:
                 frame = pl.DataFrame(pl.from_arrow(batch))
@@ -278,7 +278,7 @@ def _look_duckdb(connection: Connection, source: Source, query: str) -> Made:
     plain = pl.DataFrame(connection.sql(_select_columns(names, told, query, 0)).pl())
     zoned = {name: pl.Datetime("us", "UTC") for name, type_ in types.items() if type_ == "TIMESTAMP WITH TIME ZONE"}
     schema = pl.Schema({name: zoned.get(name, dtype) for name, dtype in plain.schema.items()})
-    return schema, row[0], lambda chosen, most: asked(_select_columns(chosen, told, query, most))
+    return schema, row[0], lambda chosen, most: fetch_batches(_select_columns(chosen, told, query, most))
 
 
 def _duckdb_expression(name: str, type_: str) -> str:
@@ -293,7 +293,7 @@ def _duckdb_expression(name: str, type_: str) -> str:
 
 
 def _look_sqlite(connection: Connection, source: Source, query: str) -> Made:
-    def asked(text: str, schema: Mapping[str, pl.DataType]) -> Iterator[pl.DataFrame]:
+    def fetch_batches(text: str, schema: Mapping[str, pl.DataType]) -> Iterator[pl.DataFrame]:
         with contextlib.closing(connection.execute(text)) as cursor:
             while rows := cursor.fetchmany(_ROWS_PER_FETCH):
                 columns = zip(schema.items(), zip(*rows, strict=True), strict=True)
@@ -323,7 +323,7 @@ def _look_sqlite(connection: Connection, source: Source, query: str) -> Made:
 
     def fetch(chosen: Sequence[str], most: int | None) -> Iterator[pl.DataFrame]:
         text = _select_columns(chosen, told, "SELECT * FROM temp.q", most)
-        return asked(text, {name: fetched[name] for name in chosen})
+        return fetch_batches(text, {name: fetched[name] for name in chosen})
 
     return pl.Schema(schema), n_rows, fetch
 

@@ -298,7 +298,7 @@ class Frame:
         return replace(self, data=self.data.with_columns(*new))
 
     def with_types(self, specs: Mapping[str, ColumnSpec | None], *, as_written: bool = False) -> Frame:
-        """Return the frame with text columns typed as `columns.convert_texts` does; None asks for what was said of one."""
+        """Return the frame with text columns typed as `columns.convert_texts` does; None: as its own spec says."""
         texts = {name: self.column(name) for name in specs}
         texts = {name: each for name, each in texts.items() if isinstance(each.dtype, pl.String)}
         said = {name: specs[name] or self.spec(name) for name in texts}

@@ -147,7 +147,7 @@ def count_cells(source: Scan, names: Sequence[str]) -> SeenCells:
 
 
 def add_up_cells(columns: Sequence[Values], seen: Iterable[SeenCells]) -> list[CountArray]:
-    """Add up how often cells occur in several parts, in the order of `CellCodes.from_values`; the values grow by what is new."""
+    """Add up how often cells occur in several parts, as `CellCodes.from_values` orders them; new values are added."""
     counts = [np.zeros(column.width, dtype=np.int64) for column in columns]
     for part in seen:
         for j, (column, (values, n_records)) in enumerate(zip(columns, part, strict=True)):

@@ -52,16 +52,16 @@ there are for each column, and those counts in one piece. Out: whether the class
 
 if config.DISABLE_JIT:
 
-    def asked(address: int, model: int, size: int, population: int, held: Any) -> bool:
-        """Ask the function at an address; ``held`` has a row for each column, and lies in one piece."""
+    def call_own_model(address: int, model: int, size: int, population: int, held: Any) -> bool:
+        """Call the function at an address; ``held`` has a row for each column, and lies in one piece."""
         question = QUESTION(int(address))
         return bool(question(model, size, population, held.shape[1], held.ctypes.data_as(_COUNTS)))
 
 else:
 
     @numba.extending.intrinsic
-    def asked(_context: Any, address: Any, model: Any, size: Any, population: Any, held: Any) -> Any:
-        """Ask the function at an address; ``held`` has a row for each column, and lies in one piece."""
+    def call_own_model(_context: Any, address: Any, model: Any, size: Any, population: Any, held: Any) -> Any:
+        """Call the function at an address; ``held`` has a row for each column, and lies in one piece."""
         number = numba.types.int64
 
         def code(context: Any, builder: Any, signature: Any, values: Any) -> Any:

@@ -24,7 +24,7 @@ from hushtable._types import (
     CountArray,
     FloatArray,
 )
-from hushtable.kernels._jit import asked, jit_bare, jit_inner
+from hushtable.kernels._jit import call_own_model, jit_bare, jit_inner
 
 RULES_WITHOUT_HISTOGRAMS: Final = frozenset({RULE_SIZE, RULE_DISTINCT, RULE_POPULATION, RULE_PRESENCE, RULE_OWN})
 """Rules that need no code of their own for how many records of each value a class holds."""
@@ -78,7 +78,7 @@ def passes(rules: Rules, size: int, population: int, held: CountArray, n_held: C
 
 @jit_inner
 def _passes_own(own: CountArray | None, model: int, size: int, population: int, held: CountArray) -> bool:
-    return own is not None and asked(own[0], model, size, population, held)
+    return own is not None and call_own_model(own[0], model, size, population, held)
 
 
 @jit_inner

@@ -75,7 +75,7 @@ class Distances:
         """By column the position of every value, and distances as shares of the largest."""
         return {name: _distance_matrix(name, rows) for name, rows in self.between.items()}
 
-    def of(self, recoding: Recoding, sizes: CountArray, n_suppressed: int = 0) -> float:
+    def measure(self, recoding: Recoding, sizes: CountArray, n_suppressed: int = 0) -> float:
         """Return the weighted mean over columns of what a release lost."""
         names = [column.name for column in recoding.columns]
         check_columns([*self.between], names, "distances")

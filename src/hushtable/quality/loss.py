@@ -35,7 +35,7 @@ class Loss(Protocol):
         """How much a quasi-identifier counts; 1 where none is given."""
         ...
 
-    def of(self, recoding: Recoding, sizes: CountArray, n_suppressed: int = 0) -> float:
+    def measure(self, recoding: Recoding, sizes: CountArray, n_suppressed: int = 0) -> float:
         """Return the loss of a release from what its classes publish."""
         ...
 
@@ -127,7 +127,7 @@ class SetNCP(WeightedLoss):
         """Tell whether a column is measured on ranks."""
         return (self.scale.get(name) if isinstance(self.scale, Mapping) else self.scale) == "rank"
 
-    def of(self, recoding: Recoding, sizes: CountArray, n_suppressed: int = 0) -> float:
+    def measure(self, recoding: Recoding, sizes: CountArray, n_suppressed: int = 0) -> float:
         """Return the weighted mean over columns of what a release lost."""
         names = [column.name for column in recoding.columns]
         lost = _ncp_by_column(_with_scale(recoding, self.is_by_rank), sizes, n_suppressed)
@@ -303,7 +303,7 @@ class CellSum(WeightedLoss, ABC):
     name: ClassVar[str]
     by_width: ClassVar[bool]
 
-    def of(self, recoding: Recoding, sizes: CountArray, n_suppressed: int = 0) -> float:
+    def measure(self, recoding: Recoding, sizes: CountArray, n_suppressed: int = 0) -> float:
         """Return the weighted sum over cells."""
         lost = 0.0
         for column, published in zip(recoding.columns, recoding.cells, strict=True):

@@ -89,7 +89,7 @@ class ArxLoss:
         """What the share of a generalized cell is multiplied by."""
         return min(1.0, 2 - 2 * self.gs_factor)
 
-    def of(self, recoding: Recoding, sizes: CountArray, n_suppressed: int = 0) -> float:
+    def measure(self, recoding: Recoding, sizes: CountArray, n_suppressed: int = 0) -> float:
         """Return the loss of a release from what its classes publish."""
         factor, lost = self.for_generalization, []
         n_records = int(sizes.sum()) + n_suppressed
@@ -139,7 +139,7 @@ class NonUniformEntropy(WeightedLoss):
 
     name: ClassVar[str] = "non_uniform_entropy"
 
-    def of(self, recoding: Recoding, sizes: CountArray, n_suppressed: int = 0) -> float:
+    def measure(self, recoding: Recoding, sizes: CountArray, n_suppressed: int = 0) -> float:
         """Raise InputError: cells alone do not say how frequent values are; see `measure_rows`."""
         del recoding, sizes, n_suppressed
         raise InputError("non-uniform entropy is of rows, and only cells were given.", hint="call of_rows.")
@@ -177,7 +177,7 @@ class Precision(WeightedLoss):
 
     name: ClassVar[str] = "precision"
 
-    def of(self, recoding: Recoding, sizes: CountArray, n_suppressed: int = 0) -> float:
+    def measure(self, recoding: Recoding, sizes: CountArray, n_suppressed: int = 0) -> float:
         """Return the weighted mean over columns of level / height."""
         lost, n_records = [], max(1, int(sizes.sum()) + n_suppressed)
         for column, cells in zip(recoding.columns, recoding.cells, strict=True):
@@ -197,7 +197,7 @@ class Discernibility:
     name: ClassVar[str] = "discernibility"
     weights = _UNWEIGHTED
 
-    def of(self, recoding: Recoding, sizes: CountArray, n_suppressed: int = 0) -> float:
+    def measure(self, recoding: Recoding, sizes: CountArray, n_suppressed: int = 0) -> float:
         """Return the sum of squares, in records squared."""
         del recoding
         return float(loss.discernibility(sizes, n_suppressed))
@@ -210,7 +210,7 @@ class AverageClassSize:
     name: ClassVar[str] = "average_class_size"
     weights = _UNWEIGHTED
 
-    def of(self, recoding: Recoding, sizes: CountArray, n_suppressed: int = 0) -> float:
+    def measure(self, recoding: Recoding, sizes: CountArray, n_suppressed: int = 0) -> float:
         """Return the mean, in records."""
         del recoding, n_suppressed
         return loss.average_class_size(sizes)
@@ -272,7 +272,7 @@ LOSSES: Final[entries.Registry[type[Loss]]] = entries.Registry(
     | {"distances": "hushtable.quality.distances.Distances"},
     "loss",
     "losses",
-    ("name", "of"),
+    ("name", "measure"),
 )
 """Every loss by the name that a policy writes it by."""
 

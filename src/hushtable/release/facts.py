@@ -36,8 +36,8 @@ def describe_release(
         f"The release publishes {count_of(verdict.n_records, 'record')} with {count_of(len(columns), 'column')}.",
         *first,
         _describe_verdict(claim, verdict, columns),
-        f"This holds for readers who know {join_names(claim.columns)}{_of_records(claim.models)}, and nothing else of "
-        "a person.",
+        f"This holds for readers who know {join_names(claim.columns)}{_describe_known_records(claim.models)}, "
+        "and nothing else of a person.",
         *_describe_classes(claim, verdict, columns, entries),
         *_describe_columns(claim, columns, entries),
         *verdict.cautions,
@@ -74,7 +74,7 @@ def _describe_verdict(claim: Classes | Matchings, verdict: Verdict, columns: Seq
     return f"Verified from the published table{beside}: {'; '.join(verdict.conditions)}."
 
 
-def _of_records(models: Sequence[PrivacyModel]) -> str:
+def _describe_known_records(models: Sequence[PrivacyModel]) -> str:
     """Say of how many records of a person readers may know so much, where a model judges histories."""
     linked = [model for model in models if model.needs.histories]
     if not linked:

@@ -268,7 +268,7 @@ def render_chart(chart: Chart, prefix: str) -> str:
         What its ids begin with: two pictures on one page share none.
     """
     with style.hide_figures(translate):
-        axes = getattr(charts, chart.draws)(**_named_in_words(chart.data))
+        axes = getattr(charts, chart.draws)(**_translate_chart_names(chart.data))
     with warnings.catch_warnings():
         # The reader's fonts write what matplotlib's have no sign for.
         warnings.filterwarnings("ignore", message="Glyph .* missing from")
@@ -280,7 +280,7 @@ def render_chart(chart: Chart, prefix: str) -> str:
     return _with_own_ids(_without_svg_size(_NUMBER_DRAWN.sub(lambda number: translate(number[0]), svg)), prefix)
 
 
-def _named_in_words(data: Mapping[str, Any]) -> dict[str, Any]:
+def _translate_chart_names(data: Mapping[str, Any]) -> dict[str, Any]:
     """Name series and bands of a chart in the current language; what else has a name there is a column."""
     named = {
         entry: {translate(name): each for name, each in said.items()} if isinstance(said, Mapping) else said
