@@ -335,14 +335,14 @@ class RiskAssessment(StatesFacts):
         check_choice("kind", kind, get_args(Picture))
         if not self.n_records:
             raise InputError("there are no records to draw.", hint="assess a table with rows.")
-        held, people = self.records.count_by_class_size(), "records" if self.person is None else "persons"
+        records_by_size, people = self.records.count_by_class_size(), "records" if self.person is None else "persons"
         if kind == "class_sizes":
-            bands, (counts,) = record_bands(held)
+            bands, (counts,) = record_bands(records_by_size)
             shares = {"records": [n / self.n_records for n in counts]}
             return charts.class_sizes(bands, shares, people=people, title=self._describe_uniques(), ax=ax)
         k = self.tolerance or _DEFAULT_K
-        below = sum(n for size, n in held.items() if size < k) / self.n_records
-        steps, (shares_below,) = cumulative_shares(held)
+        below = sum(n for size, n in records_by_size.items() if size < k) / self.n_records
+        steps, (shares_below,) = cumulative_shares(records_by_size)
         shares = {"records": list(shares_below)}
         unit = "" if self.person is None else " persons"
         title = f"{format_percent(below)} of records are in classes smaller than {k:,}{unit}"
@@ -372,9 +372,9 @@ class RiskAssessment(StatesFacts):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the assessment as plain values: figures and names, nothing of a single record."""
-        told = [each.name for each in fields(self) if each.compare]
-        plain = {name: _to_plain(getattr(self, name)) for name in told}
-        return {**plain, "headline": self.headline, "notes": list(self.notes)}
+        names = [each.name for each in fields(self) if each.compare]
+        entries = {name: _to_plain(getattr(self, name)) for name in names}
+        return {**entries, "headline": self.headline, "notes": list(self.notes)}
 
 
 def _to_plain(entry: Any) -> Any:

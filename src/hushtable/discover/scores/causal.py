@@ -77,7 +77,7 @@ def causal_graph(
     if not 0 < alpha < 1 or bins < 2:
         raise InputError(f"alpha = {alpha!r}, bins = {bins!r}.", hint="alpha lies between 0 and 1, bins is 2 or more.")
     base.choose("test", test, {"gsq": 0, "chisq": 0})
-    module, joined = base.choose(
+    module, join_columns = base.choose(
         "method",
         method,
         {
@@ -87,30 +87,30 @@ def causal_graph(
     )
     search = base.import_extra(module)
     table = encode_table(data).with_row_per_record()
-    coded = [_bin_codes(column, codes, bins) for column, codes in zip(table.columns, table.codes, strict=True)]
-    varied = [j for j, codes in enumerate(coded) if len(np.unique(codes)) > 1]
-    adjacency = np.zeros((len(coded), len(coded)), dtype=bool)
+    binned = [_bin_codes(column, codes, bins) for column, codes in zip(table.columns, table.codes, strict=True)]
+    varied = [j for j, codes in enumerate(binned) if len(np.unique(codes)) > 1]
+    adjacency = np.zeros((len(binned), len(binned)), dtype=bool)
     if len(varied) > 1:
-        adjacency[np.ix_(varied, varied)] = joined(search, np.column_stack([coded[j] for j in varied]))
+        adjacency[np.ix_(varied, varied)] = join_columns(search, np.column_stack([binned[j] for j in varied]))
     return CausalGraph(table.names, adjacency)
 
 
-def _join_by_tests(search: Any, coded: CountArray, *, alpha: float, test: Test) -> BoolArray:
+def _join_by_tests(search: Any, binned: CountArray, *, alpha: float, test: Test) -> BoolArray:
     """Return which columns PC joins, shape (n_columns, n_columns)."""
-    found = search.pc(coded, alpha=alpha, indep_test=test, show_progress=False)
+    found = search.pc(binned, alpha=alpha, indep_test=test, show_progress=False)
     return np.asarray(found.G.graph != 0)
 
 
-def _join_by_score(search: Any, coded: CountArray) -> BoolArray:
+def _join_by_score(search: Any, binned: CountArray) -> BoolArray:
     """Return which columns GES joins, shape (n_columns, n_columns)."""
-    n_columns = coded.shape[1]
+    n_columns = binned.shape[1]
     if n_columns == 2:
         # Its prior is one parent a column: of two columns a certain one. A constant third column is no news.
-        coded = np.column_stack([coded, np.zeros(len(coded), dtype=np.int64)])
+        binned = np.column_stack([binned, np.zeros(len(binned), dtype=np.int64)])
     with warnings.catch_warnings():
         # pandas 2 warns its caller, which is causal-learn, of what pandas 3 does.
         warnings.simplefilter("ignore", FutureWarning)
-        found = search.ges(coded, score_func="local_score_BDeu")
+        found = search.ges(binned, score_func="local_score_BDeu")
     return np.asarray(found["G"].graph[:n_columns, :n_columns] != 0)
 
 
@@ -161,12 +161,12 @@ def causal_importance(
     >>> causal_importance(people, ["age", "job"], graph=graph).value
     2.0
     """
-    seen = base.build_view(data, columns, (), partition)
+    view = base.build_view(data, columns, (), partition)
     graph = graph or causal_graph(data, method=method, alpha=alpha)
-    check_columns(seen.columns, graph.names, "columns of the graph")
-    degrees = [float(graph.adjacency[graph.names.index(name)].sum()) for name in seen.columns]
+    check_columns(view.columns, graph.names, "columns of the graph")
+    degrees = [float(graph.adjacency[graph.names.index(name)].sum()) for name in view.columns]
     return base.score_by_column(
-        "causal importance", seen, degrees, value=sum(degrees), unit="relations", direction="riskier"
+        "causal importance", view, degrees, value=sum(degrees), unit="relations", direction="riskier"
     )
 
 
@@ -179,6 +179,6 @@ def _bin_codes(column: Column, codes: Any, bins: int) -> CountArray:
         edges = np.unique(np.quantile(known, np.arange(1, bins) / bins))
         return np.where(codes < 0, 0, 1 + np.searchsorted(edges, codes, side="right"))
     frequent = np.argsort(-np.bincount(known, minlength=column.n_values), kind="stable")[: bins - 1]
-    kept = np.full(column.n_values + 1, bins)
-    kept[frequent], kept[-1] = np.arange(1, bins), 0
-    return np.asarray(kept[codes])
+    bin_of_code = np.full(column.n_values + 1, bins)
+    bin_of_code[frequent], bin_of_code[-1] = np.arange(1, bins), 0
+    return np.asarray(bin_of_code[codes])

@@ -102,13 +102,13 @@ class SampleClasses:
         InputError
             For a class without records, and for a population smaller than its sample.
         """
-        given = np.asarray(class_sizes)
-        if given.ndim != 1 or (given.size and (given.dtype.kind not in "iu" or int(given.min()) < 1)):
+        array = np.asarray(class_sizes)
+        if array.ndim != 1 or (array.size and (array.dtype.kind not in "iu" or int(array.min()) < 1)):
             raise InputError(
-                f"class_sizes holds {given.dtype} of shape {given.shape}, or a size below 1.",
+                f"class_sizes holds {array.dtype} of shape {array.shape}, or a size below 1.",
                 hint="whole numbers of at least 1, one for each class.",
             )
-        sizes, counts = np.unique(given.astype(np.int64), return_counts=True)
+        sizes, counts = np.unique(array.astype(np.int64), return_counts=True)
         n_records = int(sizes @ counts)
         # Weights of 1 may sum to a little less than their number.
         if math.isclose(population_size, n_records, rel_tol=TOLERANCE):
