@@ -59,14 +59,14 @@ def origins_in(spellings: Any) -> dict[str, ColumnSpec]:
 
 
 def marks_of(specs: Mapping[str, ColumnSpec]) -> dict[str, dict[str, Any]]:
-    """Return how columns are spelled, where that was said or found."""
+    """Return how columns are spelled, where that was declared or inferred."""
     told = {name: {each: getattr(spec, each) for each in _SPELLINGS} for name, spec in specs.items()}
     spelled = {name: {each: mark for each, mark in marks.items() if mark is not None} for name, marks in told.items()}
     return {name: marks for name, marks in spelled.items() if marks}
 
 
 def merge_specs(own: Mapping[str, ColumnSpec], request: Mapping[str, ColumnSpec]) -> dict[str, ColumnSpec]:
-    """Complete what a claim knows of its columns by what a policy says: orders, not how its input was spelled."""
+    """Complete the specs of a claim by those of a policy: orders, not how its input was spelled."""
     both = [name for name in request if name in own]
     known = {name: ColumnSpec(request[name].kind, request[name].order).with_defaults_from(own[name]) for name in both}
     return {**request, **own, **known}
@@ -96,13 +96,13 @@ def rules_in(rules: Any) -> dict[str, Any]:
 
 
 def describe_missing_hierarchies(columns: Sequence[str], hierarchies: Mapping[str, Any]) -> str | None:
-    """Say what it takes to read the labels of columns; None where they can be read."""
+    """Describe what it takes to read the labels of columns; None where they can be read."""
     names = [name for name in columns if name in hierarchies and hierarchies[name] is None]
     return f"labels of {quote_names(names)} mean what a hierarchy says: verify with the policy" if names else None
 
 
 def describe_missing_order(columns: Sequence[str], specs: Mapping[str, ColumnSpec]) -> str | None:
-    """Say what it takes to order the values of columns; None where they are ordered, or need not be."""
+    """Describe what it takes to order the values of columns; None where they are ordered, or need not be."""
     names = [name for name in columns if name in specs and specs[name] == ColumnSpec("ordered")]
     return f"it asks for the order of the values of {quote_names(names)}: verify with the policy" if names else None
 
@@ -135,12 +135,12 @@ def _check_spellings() -> Iterator[None]:
 
 
 _Found: TypeAlias = tuple[Failure, Callable[[], CountArray] | None]
-"""What fails, and what finds its rows, where it has some."""
+"""A failure, and a function that finds its rows, where it has some."""
 
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What a judgement of a table came to."""
+    """The result of judging a table."""
 
     failures: tuple[_Found, ...]
     n_records: int
@@ -181,7 +181,7 @@ class Limits:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ClaimOnColumns(SpeaksOfNobody):
-    """What claims that judge quasi-identifiers share: what they know of the columns, told and read."""
+    """The common part of claims on quasi-identifiers: what they know of the columns, and how a manifest holds it."""
 
     columns: tuple[str, ...] = field()  # the quasi-identifiers
     models: tuple[PrivacyModel, ...] = field()
@@ -226,7 +226,7 @@ class ClaimOnColumns(SpeaksOfNobody):
 
     @staticmethod
     def _from_entries(entries: Mapping[str, Any]) -> dict[str, Any]:
-        """Read what `_entries` wrote."""
+        """Read what `_to_entries` wrote."""
         return {
             "columns": tuple(entries["columns"]),
             "models": models_from_claim(entries["models"]),
@@ -528,7 +528,7 @@ class Classes(ClaimOnColumns):
                 yield Failure(words["average risk"], len(crowd), int(records.sum()), float(reached)), everyone
 
     def _lacks_by_condition(self, source: frames.Frame | None) -> dict[str, str]:
-        """Say which models cannot be judged from what is known, and what it would take."""
+        """Return which models cannot be judged from what is known, and what it would take."""
         lacks = {self.describe_model(model): self._describe_lack(model, source) for model in self.models}
         return {condition: lack for condition, lack in lacks.items() if lack is not None}
 
@@ -548,7 +548,7 @@ class Classes(ClaimOnColumns):
         return None
 
     def _lacks_of_persons(self, source: frames.Frame | None, persons: CountArray | None) -> dict[str, str]:
-        """Say what it would take to judge by persons, where nothing tells whose record a row is."""
+        """Return what it would take to judge by persons, where nothing tells whose record a row is."""
         if self.person is None or persons is not None:
             return {}
         reason = (

@@ -1,4 +1,4 @@
-"""Which people of a population the classes of a published table cover, told from the published cells."""
+"""Which people of a population the classes of a published table cover, read from the published cells."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def count_fewest_persons(
 def covers_row_value(
     published_cells: Sequence[str | None], column: Column, hierarchy: Any, cells: CodeArray, codes: CodeArray
 ) -> BoolArray:
-    """Tell of each row whether the published cell beside it covers its value; -1 is missing.
+    """Tell for each row whether its published cell covers its value; -1 is missing.
 
     Intervals are looked up once for every bound, so that the distinct cells ``published_cells`` may be many.
     """
@@ -123,7 +123,7 @@ def _cell_spans(cells: Sequence[str | None], column: Column) -> tuple[CountArray
 
 
 def _count_below(n_below: CountArray, bounds: Sequence[tuple[int, str]], column: Column, *, is_closed: bool) -> None:
-    """Write how many values are below the bounds of some places, each distinct one counted once."""
+    """Write into ``n_below`` how many values are below each bound; equal bounds are counted once."""
     if bounds:
         distinct = list(dict.fromkeys(bound for _, bound in bounds))
         counts = dict(zip(distinct, count_values_below(distinct, column, is_closed=is_closed).tolist(), strict=True))
@@ -225,7 +225,7 @@ def coverage_matrix(
     by_label = _codes_by_label(column, hierarchy, cells)
     values = [value for value in dict.fromkeys(_values_in(cells, column)) if value not in by_label]
     code_of = _codes_of(values, column)
-    # Once more where it is turned round.
+    # Twice, because ranking the values copies the matrix.
     check_memory(2.0 * len(cells) * len(texts), f"comparing {len(texts)} values with {len(cells)} cells", _HINT)
     covers = np.zeros((len(cells), len(texts)), dtype=bool)
     for i, cell in enumerate(cells):
@@ -342,7 +342,7 @@ def _codes_of(texts: Sequence[str], column: Column) -> dict[str, int]:
     try:
         values, value_codes = from_texts(column.name, texts, column.kind)
     except ColumnError:
-        # One of them fits the kind not at all: the others are found in ever smaller parts.
+        # A text does not fit the kind: halve the list until it is alone.
         if len(texts) == 1:
             return {texts[0]: -1}
         half = len(texts) // 2

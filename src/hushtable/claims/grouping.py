@@ -38,7 +38,7 @@ from hushtable.models import ClassStats, Ground, Histogram
 from hushtable.search import check_memory
 
 _HASH_FACTOR: Final = np.uint64(0x9E3779B97F4A7C15)  # odd, and its powers have bits everywhere
-_FLOATS_PER_STEP: Final = 2**16  # floats of Python
+_FLOATS_PER_STEP: Final = 2**16  # values that are Python floats at once
 _SLOTS_PER_ROW: Final = 16  # slots for a row, so that few others share one
 
 
@@ -63,6 +63,7 @@ def label_rows(codes: CodeArray | CountArray) -> tuple[CountArray, CountArray]:
         keys += column
         keys += 1
         n_keys *= width
+    # A table of all possible keys is faster while it is not much larger than the rows.
     if n_keys > 4 * len(keys) + 65_536:
         return _label_keys(keys)
     row_of = np.full(n_keys, -1)
@@ -73,7 +74,7 @@ def label_rows(codes: CodeArray | CountArray) -> tuple[CountArray, CountArray]:
 
 
 def _label_keys(keys: CountArray) -> tuple[CountArray, CountArray]:
-    """Put labels in the place of keys, in their order, and return them with the first row of each: memory is short."""
+    """Replace keys by labels in their order, in place to save memory; return them with the first row of each."""
     order = np.argsort(keys, kind="stable")
     is_first = np.ones(len(keys), dtype=bool)
     in_order = keys[order]
@@ -163,7 +164,7 @@ def _are_in(slots: CountArray, other_slots: CountArray, n_slots: int) -> BoolArr
 def _gather_values(
     histogram: Histogram, mates: CountArray, mate_ids: CountArray, own: CountArray, own_ids: CountArray, n_labels: int
 ) -> tuple[CountArray, CodeArray, CountArray]:
-    """Give each of our classes the values of all their classes that share its label."""
+    """Return the values that each own class takes over from all mates with the same id."""
     lengths = histogram.offsets[mates + 1] - histogram.offsets[mates]
     entries = concatenate_runs(histogram.offsets[mates], lengths)
     joint = count_values(np.repeat(mate_ids, lengths), histogram.codes[entries], n_labels, histogram.counts[entries])
@@ -327,13 +328,13 @@ def read_sensitive_columns(
 
 
 def build_ground(column: columns_.Column, hierarchy: Any) -> Ground:
-    """Say how far apart the values of a sensitive column lie."""
+    """Return how far apart the values of a sensitive column lie."""
     levels = None if hierarchy is None else Hierarchy.build(hierarchy, column).levels_with_missing()
     return Ground(column.is_ordered, levels)
 
 
 def spec_of(series: pl.Series, spec: ColumnSpec | None) -> ColumnSpec:
-    """Say how a quasi-identifier is typed: as was given, else by its type in the table before it was published."""
+    """Return the spec of a quasi-identifier: the given one, else by its type in the table before publication."""
     dtype = series.dtype
     if spec is not None and (spec.kind or spec.order):
         return spec
@@ -365,7 +366,7 @@ def list_cells_with_points(
 
 
 def class_figures(stats: ClassStats, grouped: Grouped, diversity: Mapping[str, CountArray]) -> dict[str, Any]:
-    """Return what is told of the classes of a table; ``diversity`` counts the values that each holds of sets."""
+    """Return the figures of the classes of a table; ``diversity`` counts the values that each holds of sets."""
     crowd, records = stats.crowd, grouped.records
     distinct = {name: each.n_distinct() for name, each in stats.histograms.items()} | {**diversity}
     return {
@@ -385,7 +386,7 @@ def _exact_sum(values: FloatArray) -> float:
 
 
 def spelling_failures(frame: frames.Frame, columns: Sequence[str]) -> Iterator[Failure]:
-    """Say where missing cells, which are one class here, can be told apart in the file."""
+    """Yield the columns whose missing cells, one class here, differ in the file."""
     for name in columns:
         n_ways, n_cells = count_missing_texts(frame.column(name), frame.counts)
         if n_ways > 1:

@@ -52,7 +52,7 @@ class Linkage:
         return max((each.n_found / each.n_persons for each in counted), default=0.0)
 
     def lines(self) -> list[str]:
-        """Say what was counted, for each number of known records."""
+        """Describe the counts, a line for each number of known records."""
         return [
             f"who knows {_format_records(each.n_records)} of a person finds {each.n_found:,} of {each.n_persons:,} "
             "persons "
@@ -186,7 +186,7 @@ def _draw_records(
 
 
 def _count_by_one(index: Index, persons: CodeArray, in_small: CountArray, n_persons: int, k: int) -> Known:
-    """Look at every record whose own class holds fewer than k persons: whom it fits."""
+    """Count the persons whom one record finds: only records whose own class holds fewer than k persons can."""
     fits: dict[frozenset[int], int] = {}
     found_persons, few_persons = set(), set()
     for row, person in zip(in_small.tolist(), persons[in_small].tolist(), strict=True):
@@ -201,7 +201,7 @@ def _count_by_one(index: Index, persons: CodeArray, in_small: CountArray, n_pers
 
 
 def _count_by_several(index: Index, sample: CountArray, n_known: int, k: int) -> Known:
-    """Look whom all of the drawn records of a person fit."""
+    """Count the persons whom all of their drawn records together find."""
     n_fitting = [count_fitting(index, [index.holding[row] for row in rows], max(k, 2)) for rows in sample.tolist()]
     n_found, n_few = (sum(n < least for n in n_fitting) for least in (2, k))
     return Known(n_known, len(sample), n_found, max(n_found, n_few))
@@ -357,7 +357,7 @@ class HistoryClaim(Classes):
     def _judge_histories(
         self, model: LinkedKAnonymity, frame: frames.Frame, persons: CodeArray, failures: list[Any]
     ) -> None:
-        """Judge what all records find; of suppressed ones too it is known how many somebody has."""
+        """Judge what all records find; how many suppressed ones a person has is known, too."""
         history = number_histories(self._classes_and_cells(frame)[0], persons, frame.records)
         n_persons = np.bincount(history)
         is_few = np.append(n_persons[history] < model.k, np.False_)
@@ -463,7 +463,7 @@ class RareSets(NamedTuple):
 
     @classmethod
     def from_parts(cls, parts: Sequence[RareSets]) -> RareSets:
-        """Join what was found part by part."""
+        """Concatenate the sets of several parts."""
         return cls(*(np.concatenate(each) for each in zip(*parts, strict=True)))
 
 
@@ -522,7 +522,7 @@ def _rare_of_size(records: _Ordered, n_records: CountArray, k: int, m: int, size
 
 
 def _split_beginnings(records: _Ordered, heads: CountArray, size: int) -> Iterator[CountArray]:
-    """Part the beginnings of sets, so that equal sets stay together, and few are in one part."""
+    """Split the beginnings of sets into parts of limited size, so that equal sets stay together."""
     heads = heads[:, np.argsort(records.classes[heads[-1]], kind="stable")]
     before = np.append(0.0, np.cumsum(records.n_sets(size - len(heads) + 1)[heads[-1]]))
     of_class = np.append(np.flatnonzero(np.diff(records.classes[heads[-1]], prepend=-1)), heads.shape[1])
@@ -583,7 +583,7 @@ class _Reidentified(NamedTuple):
 def _search_sets(
     classes: CountArray, persons: CodeArray, counts: CountArray, covering: list[frozenset[int]], model: KMAnonymity
 ) -> _Reidentified:
-    """Look whom sets of m records fit; of persons with an equal history one stands for all."""
+    """Search for sets of m records that fit few persons; of persons with an equal history one stands for all."""
     history = number_histories(classes, persons, counts)
     n_persons = np.bincount(history)
     is_few = np.zeros(len(n_persons), dtype=bool)
@@ -615,7 +615,7 @@ def _search_sets(
 def _search_sample(
     classes: CountArray, persons: CodeArray, counts: CountArray, covering: list[frozenset[int]], model: KMAnonymity
 ) -> _Reidentified:
-    """Look at some sets of records of everybody who has too many."""
+    """Search a sample of the sets of those who have too many."""
     owned, history = _classes_by_person(classes, persons, counts), number_histories(classes, persons, counts)
     _, first, n_persons = np.unique(history, return_index=True, return_counts=True)
     rare = np.flatnonzero(n_persons < model.k)

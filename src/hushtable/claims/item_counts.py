@@ -59,7 +59,7 @@ class HeldItems:
         )
 
     def find_failures(self) -> Iterator[tuple[Failure, CountArray]]:
-        """Say where equal sets can be told apart by how they are written, and in which rows."""
+        """Yield a failure, and its rows, where equal sets can be told apart by how they are written."""
         if self.odd.any():
             n_cells = int(self.published.counts[self.odd].sum())
             condition = f"column {self.name!r} writes its sets in another way than in the order of their items"
@@ -80,7 +80,7 @@ class ItemCounts:
     n_records: int  # all records of that table
 
     def judge(self, model: PrivacyModel) -> tuple[BoolArray, float]:
-        """Ask a model of every item; return the classes that fail for one of them, and the worst that was measured."""
+        """Judge every item by a model; return the classes that fail for one of them, and the worst value measured."""
         question = question_of_items(model, self.name)
         if isinstance(model, DistinctLDiversity):
             reached = self.diversity()
@@ -109,7 +109,7 @@ class ItemCounts:
         return n_holders
 
     def _item_stats(self, item: int) -> ClassStats:
-        """Return what a model sees of an item: who holds it, and who does not."""
+        """Return the class statistics of an item: the records with it, and those without."""
         n_holders, n_total = self._count_holders(item), int(self.whole[item])
         pairs = np.column_stack([self.sizes - n_holders, n_holders])
         is_there = pairs > 0

@@ -1,4 +1,4 @@
-"""Verdict: what a published table holds of what it claims; and what a claim is."""
+"""Verdict: which of its claims a published table meets; and what a claim is."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Verdict(StatesFacts):
-    """What a published table holds of what it claims.
+    """Which of its claims a published table meets.
 
     Attributes
     ----------
@@ -260,7 +260,7 @@ class SpeaksOfNobody:
 
 
 def with_reading_of(claim: Any, **given: Any) -> Any:
-    """Return a claim that was told how to judge: a reading of missing cells, a population."""
+    """Return a claim with other settings: a reading of missing cells, a population."""
     field_names = {each.name for each in fields(claim)}
     useless = [name for name in given if name not in field_names]
     if useless:

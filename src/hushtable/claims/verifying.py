@@ -104,7 +104,7 @@ def open_release(data: Any, dialect: Dialect | None = None, *, is_large: bool = 
 
 
 def select_for_claim(claim: Claim, table: frames.Frame | Scan) -> frames.Frame:
-    """Return what a claim looks at: of files that are not held whole, the distinct rows of its columns, with counts."""
+    """Return the rows that a claim judges: of files not held whole, the distinct rows of its columns with counts."""
     if isinstance(table, frames.Frame):
         return table
     from hushtable.io import collapse

@@ -1,4 +1,4 @@
-"""Column sets beside one another, with the same scores of each."""
+"""Compare column sets by the same scores."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _TRUTH_SCORES_OF_COLUMNS: Final = ("specificity", "false_positive_rate", "accura
 
 @dataclass(frozen=True, slots=True)
 class ComparedScore:
-    """What a number of every set is."""
+    """A score of a comparison: its label, unit and direction."""
 
     label: str
     unit: str  # empty where it is not known: for a function of a partition, and an objective
@@ -53,7 +53,7 @@ class ComparedSet:
 
 @dataclass(frozen=True, slots=True)
 class SetComparison:
-    """Column sets beside one another, with the same scores of each.
+    """Column sets with the same scores of each.
 
     Attributes
     ----------
@@ -113,7 +113,7 @@ def compare_sets(
     scores: Objective | Sequence[str | Term] = DEFAULT_SCORES,
     truth: Iterable[str] | None = None,
 ) -> SetComparison:
-    """Score candidate column sets and put them beside one another.
+    """Score candidate column sets, and compare them.
 
     Parameters
     ----------
@@ -198,7 +198,7 @@ def _name_sets(
 def _score_sets(
     frame: frames.Frame | Table, objective: Objective, available: Sequence[str], sets: Sequence[Sequence[str]]
 ) -> tuple[list[ComparedScore], FloatArray]:
-    """Return what the terms are, and their numbers, shape (n_sets, n_terms)."""
+    """Return the compared scores, and their numbers, shape (n_sets, n_terms)."""
     union = {name for columns in sets for name in columns}
     # Even where the only set is the empty one, records are counted on some column.
     names = [name for name in available if name in union] or available[:1]

@@ -1,4 +1,4 @@
-"""Kept columns that say what quasi-identifiers say: a district beside its postcode, a BMI beside height and weight.
+"""Kept columns that repeat quasi-identifiers: a district beside its postcode, a BMI beside height and weight.
 
 An attacker who knows one knows the other and splits classes by it; where the kept column tells the quasi-identifier,
 its generalization hides nothing.
@@ -17,19 +17,19 @@ from hushtable._types import CodeArray, CountArray, FloatArray
 from hushtable.tables import Table, iterate_partitions
 
 MAX_ROWS: Final = 20_000
-"""Rows that are enough to see what follows from what."""
+"""So many rows are enough to find which column determines which."""
 
 _MIN_DIFFERING_PAIRS: Final = 30.0  # pairs of records that would differ by chance
-_MIN_AGREEMENT_SHARE: Final = 0.98  # of these, those that agree all the same
-_MIN_VARIANCE_SHARE: Final = 0.999  # of the variance
-_MIN_FORMULA_VALUES: Final = 10  # of a number, for a formula
-_MAX_FORMULA_ROWS: Final = 2_000  # rows
+_MIN_AGREEMENT_SHARE: Final = 0.98  # of these pairs, the share that agrees all the same
+_MIN_VARIANCE_SHARE: Final = 0.999  # of the variance that a formula explains
+_MIN_FORMULA_VALUES: Final = 10  # distinct values of a number: any formula fits fewer
+_MAX_FORMULA_ROWS: Final = 2_000
 _MAX_PAIRED_COLUMNS: Final = 12  # quasi-identifiers whose pairs are looked at
 
 
 @dataclass(frozen=True, slots=True)
 class Determined:
-    """A kept column, and the quasi-identifiers that it hangs together with."""
+    """A kept column, and the quasi-identifiers that determine it, or that it determines."""
 
     column: str
     by: tuple[str, ...]  # one quasi-identifier, or two
@@ -42,7 +42,7 @@ class Determined:
 
 
 def enough_rows(n_rows: int) -> CountArray:
-    """Return the numbers of at most `MAX_ROWS` rows, evenly from all."""
+    """Return at most `MAX_ROWS` row numbers, evenly spread over all rows."""
     return np.linspace(0, n_rows - 1, min(n_rows, MAX_ROWS)).astype(np.int64)
 
 
@@ -53,13 +53,6 @@ def find_determined(table: Table, columns: Sequence[str], quasi_identifiers: Seq
     Nearly unique columns have too few such pairs. Numbers are also tried as a weighted sum of one or two
     quasi-identifiers, or a product of their powers, with R^2 of 0.999 or more. O(n) per column and path; some rows
     suffice.
-
-    Notes
-    -----
-    Of two records that agree on one side, how often do they differ on the other, and how often would they by chance?
-    Nearly unique columns have too few of such pairs to say anything. Beside that formulas: a number is a sum of
-    multiples of one or two quasi-identifiers, or a product of their powers, with R^2 of 0.999 or more. O(n) for each
-    kept column and each quasi-identifier or pair.
     """
     paths: list[tuple[str, ...]] = [(name,) for name in quasi_identifiers]
     if len(quasi_identifiers) <= _MAX_PAIRED_COLUMNS:

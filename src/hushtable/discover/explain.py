@@ -155,7 +155,7 @@ def _complete_terms(selection: Selection, data: Any, is_chosen: BoolArray, terms
 
 
 def _sort_key(column: ColumnShare) -> float:
-    """Sort what is missed most, or would gain most, to the front, and what is not known to the end."""
+    """Return a sort key: the largest losses or gains come first, unknown changes last."""
     if column.change is None or math.isnan(column.change):
         return math.inf
     return column.change if column.chosen else -column.change
@@ -172,5 +172,5 @@ def _format_column(column: ColumnShare) -> str:
 
 
 def _round_change(change: float) -> float:
-    """Take off what summing in another order may leave of nothing."""
+    """Round away what a different order of summing leaves of 0."""
     return round(change, 12)

@@ -153,14 +153,14 @@ class Term:
         return float(self._scale_to_bounds(np.array(getattr(score, self.aggregate))))
 
     def compute_score(self, table: Table, columns: Sequence[str], partition: Partition) -> scores.Score:
-        """Return the score of one column set that the term is a number of; the score has a name."""
+        """Compute the whole score of one column set that the term is a number of; only of a score with a name."""
         measure = getattr(scores, str(self.score))
         self._check_options(inspect.signature(measure).parameters)
         found: scores.Score = measure(table, columns, partition=partition, **self.options)
         return found
 
     def _check_options(self, takes: Mapping[str, inspect.Parameter]) -> None:
-        """Raise InputError where an option is lacking, or is none of the score's."""
+        """Raise InputError where an option is missing, or unknown to the score."""
         own = {name: each for name, each in takes.items() if each.kind is each.KEYWORD_ONLY and name != "partition"}
         lacking = [name for name, each in own.items() if each.default is each.empty and name not in self.options]
         if lacking:
@@ -382,7 +382,7 @@ class ObjectiveEvaluator:
         )
 
     def length_term(self, term: Term, n_chosen: int) -> float:
-        """Compute a term that only the number of columns matters to."""
+        """Compute a term that depends on the number of columns alone."""
         none = np.zeros(1, dtype=np.int64)
         figures = ClassFigures(none, none, none, np.array([n_chosen]), self.table.n_records, self._n_columns)
         return float(term.from_figures(figures)[0])

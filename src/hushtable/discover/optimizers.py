@@ -1,7 +1,7 @@
 """Searches for the column set of the highest objective: exact ones, walks from set to set, and populations.
 
-Each is a record of options whose ``search`` asks an `Evaluator` for values in an order of its own. The evaluator
-remembers the best set: a search cannot return the wrong one.
+Each is a record of options whose ``search`` asks an `ObjectiveEvaluator` for values in an order of its own. The
+evaluator remembers the best set: a search cannot return the wrong one.
 """
 
 from __future__ import annotations
@@ -147,7 +147,7 @@ class BranchAndBound:
                     branches = [
                         (low, high, depth + 1, _upper_bound(evaluator, low, high)) for low, high in halves if high
                     ]
-                # Only now: a budget that ends while the halves are bounded leaves the whole open.
+                # Only now: if the budget ends while the halves are bounded, their parent stays open.
                 stack[-1:] = branches
         except BudgetEnded:
             return max([evaluator.best_value, *(bound for *_, bound in stack)])
@@ -171,7 +171,7 @@ def pareto_front(points: FloatArray) -> list[int]:
 
 
 def _climb_greedily(evaluator: ObjectiveEvaluator) -> None:
-    """Add the column that helps most, until none is left: something to beat."""
+    """Add the best column until none is left: a first value for the search to beat."""
     mask = 0
     for _ in range(evaluator.n_candidates):
         more = [mask | 1 << j for j in range(evaluator.n_candidates) if not mask >> j & 1]

@@ -1,4 +1,4 @@
-"""What kept cells say of people by name: identifiers of their own record, addresses, numbers to call, titles.
+"""Find cells of kept columns that name people: identifiers of their record, addresses, phone numbers, titles.
 
 A column of text may name people in the middle of a sentence, whatever role it has. Four things are looked for:
 
@@ -190,7 +190,7 @@ def look_for_names(
 ) -> tuple[Named, ...]:
     """Count the published records that name people in kept columns; a column that names nobody is left out.
 
-    `hidden` rows are not published, `starred` ones publish ``*`` in that column, `codes` are
+    `suppressed` rows are not published, `starred` ones publish ``*`` in that column, `codes` are
     `columns.series.cell_codes` where they are known. O(n) per column of text for its distinct cells, then patterns
     over those; other types are not looked at. Identifiers are compared in cells of three words or more alone, row by
     row.
@@ -261,7 +261,7 @@ def _texts_of(
 
 
 def sum_name_counts(counted: Iterable[tuple[Named, ...]]) -> tuple[Named, ...]:
-    """Add up the counts of several parts of a table, columns in the order of their first."""
+    """Add up the counts of several parts of a table; columns come in the order in which they first appear."""
     total: dict[str, Named] = {}
     for each in (named for part in counted for named in part):
         before = total.get(each.column)
@@ -284,14 +284,14 @@ def _add_counts(first: Named, second: Named) -> Named:
 
 
 def _expand_flags(is_one: BoolArray, codes: CodeArray) -> BoolArray:
-    """Spread what is known of distinct cells to rows; the missing cell, which is indexed as -1, is none of them."""
+    """Expand flags of distinct cells to rows; False for missing cells, which index them as -1."""
     if not is_one.any():
         return np.zeros(len(codes), dtype=bool)
     return np.append(is_one, False)[codes]
 
 
 def _match_twice(texts: pl.Series, fast: str, holds: Callable[[str], bool]) -> pl.Series:
-    """Tell which texts a fast pattern and a slower judge both find."""
+    """Tell which texts match a fast pattern and also pass a slower, exact check."""
     likely = texts.str.contains(fast).fill_null(False)
     if not likely.any():
         return likely
@@ -344,7 +344,7 @@ def _find_identifiers(texts: pl.Series, codes: CodeArray, own: Sequence[pl.Serie
 
 
 def _share_words(cells: pl.Series, own: pl.Series) -> BoolArray:
-    """Tell which cells hold a word of the text beside them."""
+    """Tell which cells share a word with the identifier in the same row."""
     table = pl.DataFrame({"cell": cells, "own": own.str.strip_chars()})
     words = table.select(
         _extract_words("cell", _CAPITAL),

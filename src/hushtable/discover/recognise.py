@@ -29,7 +29,7 @@ _PERSON_NUMBER_TOPICS: Final = ("person", "number of a person")  # topics of col
 _NO_PERSONS_REASON: Final = "the rows are not taken to be about persons"
 
 _MIN_COUNTED_RECORDS: Final = 10  # records: among fewer, nearly anything occurs once
-_MIN_VALUES_FOR_LISTS: Final = 10  # values from which on lists of codes are told of
+_MIN_VALUES_FOR_LISTS: Final = 10  # distinct values that a column of lists of codes has at least
 _MIN_SHARE_OF_LISTS: Final = 0.2  # of the values
 _MAX_CODE_CHARACTERS: Final = 12
 
@@ -101,7 +101,7 @@ def find_identifiers(data: Any, names: Sequence[str], *, by_count: bool = True) 
     """
     source = open_table(data)
     if isinstance(source, frames.Frame):
-        # Whoever publishes tells of them.
+        # The code that publishes warns of odd cells.
         source, _ = source.without_odd_cells(names)
     is_counted = by_count and source.n_rows >= _MIN_COUNTED_RECORDS
     findings = [
@@ -121,14 +121,14 @@ def find_identifiers(data: Any, names: Sequence[str], *, by_count: bool = True) 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _ReadColumn:
-    """A column as it was read: without anything proposed, its codes, and what it is about."""
+    """A column as it was read: a role without a decision, its codes, and what it is about."""
 
     proposed: ProposedRole
     codes: CodeArray
     found: Finding | None
 
     def with_finding(self, finding: Finding) -> _ReadColumn:
-        """Return the column as its neighbours say what it is about."""
+        """Return the column with another finding, which takes its neighbours into account."""
         topic = "" if finding.topic is None else finding.topic.name
         return replace(self, found=finding, proposed=replace(self.proposed, topic=topic))
 
@@ -181,7 +181,7 @@ def _propose_roles(
 
 
 def _with_names_seen(columns: tuple[ProposedRole, ...], source: Table | frames.Frame) -> tuple[ProposedRole, ...]:
-    """Say of free text how many of its cells name people: counts, no cell."""
+    """Add to each free text how many of its records name people: counts, no cell."""
     prose = [column.name for column in columns if column.role == "ask" and column.topic == PROSE]
     if not prose:
         return columns
@@ -196,7 +196,7 @@ def _with_names_seen(columns: tuple[ProposedRole, ...], source: Table | frames.F
 def _with_determined(
     columns: tuple[ProposedRole, ...], read: Sequence[_ReadColumn], source: Table | frames.Frame
 ) -> tuple[ProposedRole, ...]:
-    """Ask about columns that say what proposed quasi-identifiers say; looked at are 20,000 rows evenly from all."""
+    """Ask about columns that repeat proposed quasi-identifiers, by up to 20,000 rows evenly from all."""
     quasi = [column.name for column in columns if column.role == "quasi-identifier"]
     # What a word says of a column stands, even if it says that nobody knows it.
     said = {each.proposed.name for each in read if each.found is not None and each.found.topic is not None}
@@ -225,7 +225,7 @@ def _with_determined(
 
 
 def _warning_text(column: Column) -> str:
-    """Count values that nearly are another, and tell of cells that hold several codes each."""
+    """Describe near-duplicate values, and cells that hold several codes each."""
     alike = count_near_duplicates(column)
     remarks = [f"{alike} values differ from another only in case, spaces or width"] if alike else []
     separator = _find_separator(column)
@@ -239,7 +239,7 @@ def _warning_text(column: Column) -> str:
 
 
 def _find_separator(column: Column) -> str:
-    """Return what parts the codes of cells such as ``A10;B20``; empty where cells are not made so."""
+    """Return the separator of cells that list codes, such as ``A10;B20``; empty for other cells."""
     if column.kind != "category" or column.n_values < _MIN_VALUES_FOR_LISTS:
         return ""
     texts = column.texts()
@@ -257,7 +257,7 @@ def _find_separator(column: Column) -> str:
 
 
 def _find_person(columns: Sequence[ProposedRole], n_records: int) -> str | None:
-    """Return the identifier of most values that repeats: so many rows need not be so many people.
+    """Return the repeating identifier with the most values: there, rows are not people.
 
     Beside an identifier that tells the records apart, such as the number of a visit, only one that numbers persons.
     """
@@ -281,7 +281,7 @@ def find_repeating_person(data: Any, names: Sequence[str]) -> str | None:
 
 
 def _with_person_warning(column: ProposedRole, n_records: int) -> ProposedRole:
-    """Warn at the column that says whose record a row may be."""
+    """Add a warning to the column that says whose record a row may be."""
     remark = f"it repeats ({column.n_distinct:,} values in {n_records:,} records)"
     return replace(
         column, warning=f"{remark}: `person: {escape_controls(column.name)}` in a policy counts persons, not records"

@@ -27,7 +27,7 @@ _RELATIVE_ROUNDING: Final = 1e-12
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Redundancy:
-    """How scores hang together over column sets."""
+    """How scores correlate over column sets."""
 
     names: tuple[str, ...]  # the scores
     columns: tuple[str, ...]  # the candidates

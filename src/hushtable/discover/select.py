@@ -1,4 +1,4 @@
-"""Search the column set of the highest objective."""
+"""Search for the column set with the highest objective."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ class Selection:
         }
 
     def explain(self, data: Any = None) -> Explanation:
-        """Say what each term and each column contributes to the best set.
+        """Explain what each term and each column contributes to the best set.
 
         Parameters
         ----------
@@ -241,7 +241,7 @@ def select_columns(
     seed: int = 0,
     budget: Budget | None = None,
 ) -> Selection:
-    """Search the column set of the highest objective.
+    """Search for the column set with the highest objective.
 
     Parameters
     ----------
@@ -325,7 +325,7 @@ def select_columns(
 
 
 def _find_best(sets: BoolArray, values: FloatArray) -> int:
-    """Return the highest value's place; of ties the fewest columns, then those that come first."""
+    """Return the position of the highest value; ties go to fewer columns, then to those that come first."""
     tied = np.flatnonzero(values == values.max())
     sizes = sets[tied].sum(axis=1)
     tied = tied[sizes == sizes.min()]
@@ -333,7 +333,7 @@ def _find_best(sets: BoolArray, values: FloatArray) -> int:
 
 
 def _find_front(objective: Objective, sets: BoolArray, terms: FloatArray, values: FloatArray) -> list[int]:
-    """Return the places of the sets that no other betters in every term and in size, the best first."""
+    """Return the positions of the sets that no other betters in every term and in size, the best first."""
     signs = np.sign([term.weight for term in objective.terms])
     points = np.column_stack([terms[:, : len(signs)] * signs, -sets.sum(axis=1)])
     return sorted(pareto_front(points), key=lambda i: (-values[i], i))

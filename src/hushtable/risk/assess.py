@@ -45,16 +45,16 @@ class _Population:
     """What is known of the population that a table is from."""
 
     basis: _Basis
-    size: float | None  # its people
+    size: float | None  # how many people
     theta: Estimate | None  # the chance that a match with a unique is right
-    uniqueness: dict[str, Estimate]  # of its people
+    uniqueness: dict[str, Estimate]  # the share of people who are unique, by estimator
     individual: FloatArray = field(repr=False)  # (n_classes,): the expected chance of a right guess
-    rank: CountArray | None = field(default=None, repr=False)  # (n_classes,): of classes of one, rarest first
+    rank: CountArray | None = field(default=None, repr=False)  # (n_classes,): of classes of one, 1 the rarest; else 0
     people: CountArray | None = field(default=None, repr=False)  # (n_classes,), where counted
 
 
 def _count_population(classes: Counted, people: People) -> _Population:
-    """Take what was counted in the population for the truth that it is."""
+    """Take the counts of the population as they are: nothing is estimated."""
     is_unique = classes.sizes == 1
     theta = None
     if is_unique.any():
@@ -65,7 +65,7 @@ def _count_population(classes: Counted, people: People) -> _Population:
 
 
 def _estimate_population(classes: Counted, size: float, weighted: FloatArray | None) -> _Population:
-    """Estimate from the classes, missing values a category of their own; without weights all had the same chance."""
+    """Estimate the population from the classes; without weights all had the same chance to be in the sample."""
     from hushtable.risk.population import SampleClasses, data_intrusion, population_uniqueness
 
     is_occupied = classes.members > 0
@@ -102,7 +102,7 @@ def _estimate_by_tree(classes: Counted, sample: SampleClasses) -> tuple[TreeRisk
     tree = chow_liu(classes.codes[:, is_occupied], classes.widths, classes.members[is_occupied])
     risk = estimate_tree_risk(tree.log_shares, classes.members[is_occupied] == 1, sample)
     rank = np.zeros(len(is_occupied), dtype=np.int64)
-    # Equal ones share the first of their ranks.
+    # Classes that are equally rare share the lowest rank.
     rank[classes.members == 1] = np.searchsorted(np.sort(risk.nu), risk.nu) + 1
     return risk, rank
 
@@ -279,13 +279,14 @@ def _measure_population(
 
 
 def _figures_of_classes(classes: Counted, below: tuple[int, ...]) -> dict[str, Any]:
-    """Return what the classes of the table say."""
+    """Return the figures that follow from the classes alone."""
     smallest = classes.smallest_by_missing()
     attack = _measure_attack_risk(classes.records, classes.sizes, below)
     sizes, n_classes = sum_by_size(classes.sizes, np.ones_like(classes.sizes))
     return {
         "n_records": classes.table.n_records,
         "n_classes": classes.partition.n_classes,
+        # A class of size 0 holds records of nobody.
         "n_unique": int(classes.records[classes.sizes <= 1].sum()),
         "smallest_class": smallest[classes.missing],
         "highest_risk": attack.highest,
@@ -310,15 +311,13 @@ def _count_star_records(classes: Counted) -> int:
 
 
 def _figures_of_population(classes: Counted, population: _Population, below: tuple[int, ...]) -> dict[str, Any]:
-    """Return what is known of the population, and what follows from it."""
+    """Return the figures of the population, and those that follow from it."""
     people, n_both = population.people, None
     journalist = None if people is None else _measure_attack_risk(classes.records, people, below)
     if people is not None:
         n_both = int(classes.records[(classes.sizes == 1) & (people == 1)].sum())
-    marketer, n_records = (
-        journalist or _measure_attack_risk(classes.records, classes.sizes, ()),
-        classes.table.n_records,
-    )
+    marketer = journalist or _measure_attack_risk(classes.records, classes.sizes, ())
+    n_records = classes.table.n_records
     mean = math.fsum((population.individual * classes.records).tolist()) / n_records if n_records else 1.0
     return {
         "journalist_risk": journalist,
@@ -337,7 +336,7 @@ def _figures_of_population(classes: Counted, population: _Population, below: tup
 def _compare_with_tolerance(
     classes: Counted, tolerated: int | None, findings: tuple[SafeHarborFinding, ...] | None
 ) -> dict[str, Any]:
-    """Judge the classes, or the columns, against what is tolerated; no class is within nothing."""
+    """Compare the classes, or the columns, with the tolerance; an empty table is not within it."""
     n_above, is_within = None, None if findings is None else not findings
     if tolerated is not None:
         n_above = int(classes.records[classes.sizes < tolerated].sum())
@@ -380,7 +379,7 @@ def _measure_attack_risk(records: CountArray, sizes: CountArray, below: tuple[in
 def _check_rough(
     population: Any, population_size: float | None, weights: str | None, person: str | None, missing: str
 ) -> None:
-    """Raise InputError where rough knowledge is asked for beside what is estimated or counted by equal values."""
+    """Raise InputError where known_within is given with an option that goes by equal values."""
     options = {
         "population": population is not None,
         "population_size": population_size is not None,
@@ -419,7 +418,7 @@ def _check_choices(
             f"population_size was given as {type(population_size).__name__}.",
             hint="a number of people; a table of them is given as population.",
         )
-    # A number that no float holds has no other way to be told.
+    # Checked here: `float()` of a huge int would overflow before `_check_size` could refuse it.
     if population_size is not None and _MAX_PEOPLE < population_size < math.inf:
         raise InputError(
             "population_size is larger than any population.",

@@ -1,4 +1,4 @@
-"""What an assessment of risk holds, in figures and in words that do not take a unique record for a unique person."""
+"""The result of a risk assessment, in figures and in sentences; a unique record is never called a unique person."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ def _facts(risk: RiskAssessment) -> Iterator[str]:
 
 
 def _describe_attackers(risk: RiskAssessment) -> Iterator[str]:
-    """Say how often those are right who know of a person, and what of it holds in a population."""
+    """Describe the risk from a prosecutor, a journalist and a marketer."""
     highest, average = risk.prosecutor_risk.highest, risk.prosecutor_risk.average
     yield (
         f"A prosecutor, who knows that a person is in the table, has a highest risk of {highest:.3g} and an average of "
@@ -135,7 +135,7 @@ def _describe_attackers(risk: RiskAssessment) -> Iterator[str]:
 
 
 def format_percent(share: float | None) -> str:
-    """Write a share as per cent, in two digits or as many as it takes to be whole."""
+    """Format a share as a percentage: two significant digits below 10 %, no decimals from there on."""
     if share is None:
         return "an unknown share"
     hundredths = 100 * share
@@ -144,7 +144,7 @@ def format_percent(share: float | None) -> str:
 
 Picture = Literal["class_sizes", "risk_by_k"]
 
-# What a title says where no class size is tolerated.
+# The k of a title where no tolerance was given.
 _DEFAULT_K: Final = 5
 
 
@@ -159,7 +159,7 @@ class AttackRisk:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Records:
-    """What is known of single records, for frames alone: their classes, and what the classes have."""
+    """Data of single records, for frames alone: the class of each row, and the figures of each class."""
 
     labels: CodeArray = field(repr=False)  # (n_rows,)
     counts: CountArray = field(repr=False)  # (n_rows,): records of each row
@@ -169,7 +169,7 @@ class Records:
     household: FloatArray | None = field(repr=False)  # (n_records,)
 
     def expand_to_records(self, of_classes: Any) -> Any:
-        """Return for every record what its class has."""
+        """Return for every record the figure of its class."""
         return np.repeat(of_classes[self.labels], self.counts)
 
     def count_by_class_size(self) -> dict[int, int]:
@@ -349,7 +349,7 @@ class RiskAssessment(StatesFacts):
         return charts.risk_by_k(list(steps), shares, people=people, title=title, ax=ax)
 
     def _describe_uniques(self) -> str:
-        """Say how many records nobody shares a class with."""
+        """Describe how many records are alone in their class."""
         if not self.n_unique:
             return f"no record is alone; the smallest class holds {self.smallest_class:,}"
         whose = "are alone in their class" if self.person is None else "are in a class of one person"

@@ -32,7 +32,7 @@ def size_bands(*sizes: Mapping[int, int]) -> tuple[tuple[str, ...], tuple[tuple[
 
 
 def record_bands(*records: Mapping[int, int]) -> tuple[tuple[str, ...], tuple[tuple[int, ...], ...]]:
-    """Return the same of tables whose records are known by the size of their class, which may count something else.
+    """Return the bands of `size_bands` for records that are counted by class size, which may be a number of persons.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ def record_bands(*records: Mapping[int, int]) -> tuple[tuple[str, ...], tuple[tu
     starts = list(_band_starts(max(sizes)))
     if min(sizes) > 0:
         del starts[0]
-    # The start of the band behind the last one ends the last.
+    # The last start only closes the band before it.
     names = tuple(_band_name(low, high - 1) for low, high in pairwise(starts))
     filled = [[0] * len(names) for _ in records]
     for counts, by_size in zip(filled, records, strict=True):
@@ -75,7 +75,7 @@ def cumulative_shares(*records: Mapping[int, int]) -> tuple[tuple[int, ...], tup
 
     Examples
     --------
-    >>> stair({1: 3, 4: 9})
+    >>> cumulative_shares({1: 3, 4: 9})
     ((1, 2, 5), ((0.0, 0.25, 1.0),))
     """
     sizes = sorted({size for each in records for size, n in each.items() if n})

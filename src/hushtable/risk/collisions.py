@@ -209,7 +209,7 @@ def _attacking_rows(joint: Joint) -> JointRows:
 
 
 def _stack_rows(tables: Sequence[JointRows]) -> tuple[CodeArray, CountArray, CountArray]:
-    """Put the rows of the attacking table above the others; return codes, and how often each row attacks or is hit."""
+    """Stack the attacking rows before the others; return the codes, and each row's counts as attacker and as target."""
     if len(tables) == 1:
         (only,) = tables
         return only.codes, only.counts, only.counts

@@ -1,4 +1,4 @@
-"""The classes of a table: how many a person hides among in each, what they have in common, and who lives together."""
+"""The classes of a table: their sizes, what they tell about sensitive columns, and the households in them."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Counted:
 
     @property
     def codes(self) -> CodeArray:
-        """What the classes have in the quasi-identifiers, shape (n_columns, n_classes); -1 is missing."""
+        """The quasi-identifiers of the classes, shape (n_columns, n_classes); -1 is missing."""
         return _class_codes(self.table, self.columns, self.partition)
 
     @property
@@ -86,7 +86,7 @@ class People(NamedTuple):
 
 
 def count_classes(table: Table, columns: tuple[str, ...], person: str | None, missing: Missing) -> Counted:
-    """Put records with equal quasi-identifiers in classes, and count whom each of them matches."""
+    """Group records with equal quasi-identifiers, and count the records or persons that each class matches."""
     partition = Partition.from_table(table, columns)
     members = partition.sizes if person is None else partition.histogram(table, person).n_distinct()
     first = partition.rows[partition.offsets[:-1]]
@@ -105,7 +105,7 @@ def _class_codes(table: Table, columns: tuple[str, ...], partition: Partition) -
 
 
 def sum_by_size(sizes: CountArray, entries: CountArray) -> tuple[CountArray, CountArray]:
-    """Return the sizes that occur, ascending, and the sum of one whole number a class over each."""
+    """Sum a whole number per class over classes of equal size; return the sizes, ascending, and the sums."""
     if int(sizes.max(initial=0)) < _MAX_BINCOUNT_SIZE:
         positions, distinct = sizes, None
     else:
@@ -137,7 +137,7 @@ def count_people(classes: Counted, population: Any, specs: Mapping[str, ColumnSp
         ).n_distinct()
     else:
         by_label = group.class_sizes(population_labels, people.counts, n_labels)
-    # What the table alone has counts nobody, and makes nobody a match.
+    # Labels that only the table has count 0 people, so that nobody matches by them.
     matched = match_sizes(codes[:, group.first_rows(labels, n_labels)], by_label, classes.missing)
     people_by_class = matched[labels[:n_classes]]
     _check_is_part(classes, people_by_class)
@@ -169,7 +169,7 @@ def _code_with_population(classes: Counted, people: Table) -> tuple[CodeArray, C
 def _check_is_part(classes: Counted, people: CountArray) -> None:
     members = classes.members.copy()
     if classes.missing == "worst":
-        # What matches nothing stands for one.
+        # A class that matches nothing stands for one record.
         members[classes.incomplete_classes] = 1
     n_records = int(classes.records[people < np.maximum(members, 1)].sum())
     if not n_records:
@@ -191,7 +191,7 @@ def _weights_of(table: Table, column: str) -> FloatArray:
             f"two numbers (1,500), say which: columns.{column}.decimal in a policy, ColumnSpec(decimal=',') in Python.",
         )
     weights = np.append(weight_column.values.astype(np.float64), np.nan)[codes]
-    # So written, a missing weight is not positive either.
+    # `not > 0` is also true of NaN, a missing weight.
     n_odd = int(table.counts[~(weights > 0)].sum())
     if n_odd:
         raise InputError(
@@ -202,7 +202,7 @@ def _weights_of(table: Table, column: str) -> FloatArray:
 
 
 def _persons_with_weights(classes: Counted, weights: FloatArray, column: str) -> tuple[CountArray, FloatArray]:
-    """Return the class and the weight of every person of every class; who is nobody has none."""
+    """Return the class and the weight of every person in every class; rows without a person have none."""
     assert classes.person is not None
     table = classes.table
     codes = table.codes[table.index(classes.person)]
@@ -222,7 +222,7 @@ def _persons_with_weights(classes: Counted, weights: FloatArray, column: str) ->
 
 @dataclass(frozen=True, slots=True)
 class Homogeneity:
-    """How much whoever finds a person's class learns of a sensitive column.
+    """What someone who finds a person's class learns about a sensitive column.
 
     Of a column of sets every item is looked at: ``distinct_l`` is then 2 where no item is held by all of a class who
     have items, and 1 where one is; ``n_homogeneous`` counts records in classes with an item that all have who have
@@ -236,7 +236,7 @@ class Homogeneity:
     n_homogeneous: int  # records in classes with one known value, or none
 
     def sentence(self, name: str) -> str:
-        """Say what a class tells of the column of this name."""
+        """Describe the figures, for a column of this name."""
         if self.ground == "items":
             shares = "some class shares an item, or has none" if self.distinct_l < 2 else "no class shares an item"
             return f"Of {name}, {shares}; t is {self.t:.3g}, item by item."
@@ -248,12 +248,12 @@ class Homogeneity:
 
 
 def measure_homogeneity(classes: Counted, column: str) -> Homogeneity:
-    """Measure one sensitive column; an empty table protects nothing."""
+    """Measure one sensitive column; an empty table gets the worst figures."""
     sensitive = classes.table.column(column)
     if sensitive.separator is not None:
         return _measure_item_homogeneity(classes, sensitive)
     sizes, histogram = classes.histogram(column)
-    # Of one value, the order means nothing, and a file does not tell what kind it is of.
+    # The order of a single value means nothing, and a file does not tell its kind.
     ground = {column: Ground(sensitive.is_ordered and sensitive.n_values > 1)}
     stats = ClassStats(sizes, {column: histogram}, {column: count_by_value(classes.table, column)}, grounds=ground)
     distinct = DistinctLDiversity(1, column).measure(stats)
@@ -331,7 +331,7 @@ def household_classes(households: CountArray, labels: CodeArray) -> CountArray:
     for length, begin, end in zip(distinct.tolist(), begins.tolist(), ends.tolist(), strict=True):
         members = by_length[begin:end]
         lists = np.ascontiguousarray(ranked[starts[members][:, None] + np.arange(length)], dtype=np.int32)
-        # As bytes, which are compared at once.
+        # As one element of bytes, so that np.unique compares whole households.
         whole = lists.view(np.dtype((np.void, 4 * length))).ravel()
         _, inverse, counts = np.unique(whole, return_inverse=True, return_counts=True)
         sizes[members] = counts[inverse]

@@ -41,7 +41,7 @@ class Keys(StatesFacts):
     rows : str
         ``"distinct"``: equal rows count once. ``"all"``: every record is a row.
     n_rows : int
-        So many rows there are.
+        Rows that were compared.
     n_records : int
         Records of the table.
     max_size : int
@@ -103,7 +103,7 @@ class Keys(StatesFacts):
         return self._assemble_frame(self._easiest_positions(n))
 
     def easiest_key_rows(self, n: int = 20) -> list[dict[str, Any]]:
-        """Return the rows of `ranked` as plain values."""
+        """Return the rows of `easiest_keys` as plain values."""
         rows = self._frame_columns(self._easiest_positions(n))
         return [dict(zip(rows, each, strict=True)) for each in zip(*rows.values(), strict=True)]
 
@@ -231,7 +231,7 @@ def minimal_keys(
     >>> found = minimal_keys(people)
     >>> found.keys, found.complete
     ((('age', 'sex', 'city'),), True)
-    >>> minimal_keys(people, max_size=2, error=0.2).ranked(1).rows()
+    >>> minimal_keys(people, max_size=2, error=0.2).easiest_keys(1).rows()
     [(['age', 'sex'], 2, 0.16666666666666666, 0.5)]
     """
     check_budget(budget)
@@ -255,6 +255,7 @@ def minimal_keys(
     rules = lattice.KeyRules(by_pairs, max_repeated, min(largest, int(eligible.sum())), seed)
     widths = np.array([column.n_values + 1 for column in table.columns], dtype=np.int64)[eligible]
     codes = looked_at.codes[eligible]
+    # Rows that are equal on all eligible columns leave no exact key.
     if max_repeated == 0 and _count_distinct(distinct, eligible) < n_rows:
         nothing = np.zeros(0, dtype=np.int64)
         sets = lattice.KeySets(np.zeros((0, len(widths)), dtype=np.bool_), nothing, nothing, 0, rules.max_size)
@@ -285,7 +286,7 @@ def minimal_keys(
 
 
 def _count_distinct(table: Table, is_chosen: BoolArray) -> int:
-    """Count the different rows of some columns of distinct rows; those of no column are all equal."""
+    """Count the distinct rows on some columns; on no column all rows are equal."""
     if is_chosen.all():
         return table.n_rows
     names = [name for name, chosen in zip(table.names, is_chosen, strict=True) if chosen]

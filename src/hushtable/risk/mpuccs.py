@@ -96,7 +96,7 @@ def compare_with_control(
         "control_rate": on_control / n_attacks,
         "excess_risk": clipped_excess,
         "interval": [low, high],
-        # An excess that is not known (NaN: the control always succeeds) is no smaller than what was observed.
+        # `not <` counts NaN (the control always succeeds) as no smaller than what was observed.
         "p_value": (1 + sum(not each < observed for each in by_chance)) / (1 + n_permutations),
         "most": excess(min(n_compared, n_attacks), on_control),
     }
@@ -124,7 +124,7 @@ _NO_CONTROL_NOTE: Final = (
     "pass control= with records of the same kind that were never used for it"
 )
 _BUDGET_ENDED_NOTE: Final = "the budget ended before all sets were looked at, so that the control was not compared"
-# Fewer say little of a spread, and of fewer than 20 no p-value is below 0.05.
+# With fewer no p-value is below 0.05, and they say little of a standard deviation.
 _MIN_PERMUTATIONS: Final = 20
 _ONE_TABLE_NOTE: Final = "records of the table itself that are unique on some columns; no other table was looked at"
 
@@ -221,7 +221,7 @@ class Mpuccs(StatesFacts):
 
 
 def describe_collisions(summary: Mapping[str, Any], unit: str, *, is_alone: bool) -> Iterator[str]:
-    """Say how many records are identified, on what, and what a control shows."""
+    """Describe how many records are identified, on how many columns, and how many beyond a control."""
     mate = "original" if unit == "records" else "distinct row of the original"
     what = "are unique in the table" if is_alone else f"are unique and equal exactly one {mate}"
     yield (
@@ -259,7 +259,7 @@ def describe_collisions(summary: Mapping[str, Any], unit: str, *, is_alone: bool
 
 
 def describe_end(complete_to: int) -> str:
-    """Say how far a search came whose budget ended."""
+    """Describe up to which size a search came when its budget ended."""
     return careful(f"the search is NOT complete: the budget ended; sets of up to {complete_to} columns are done.")
 
 
@@ -497,7 +497,7 @@ def _check_options(synthetic: Any, control: Any, how: Settings) -> None:
 def encode_same_columns(
     data_by_name: Mapping[str, Any], columns: Sequence[str] | None = None, specs: Mapping[str, ColumnSpec] | None = None
 ) -> list[Table]:
-    """Encode tables, which an error calls by their names; all have the columns of the second, in its order."""
+    """Encode tables on the columns of the second, in its order; errors call them by their names."""
     if columns is not None and not len(columns):
         raise InputError("columns names no column.", hint="name some, or leave it out for all.")
     check_specs(specs)

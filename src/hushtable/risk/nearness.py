@@ -1,4 +1,4 @@
-"""Records that somebody who knows a record roughly cannot tell from it: how far a value may lie from the true one."""
+"""Rough knowledge: how far a known value may lie from the true one, and which records match it then."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ _MICROSECONDS_PER_UNIT["W"] = 7 * _MICROSECONDS_PER_UNIT["D"]
 _SPAN_PATTERN: Final = re.compile(r"([0-9]+(?:\.[0-9]+)?) ?(us|ms|s|m|h|D|W)")
 _MICROSECOND: Final = dt.timedelta(microseconds=1)
 MAX_AXIS_PLACE: Final = 2**62
-"""Of places on an axis of whole numbers: sums of two stay within 64 bits."""
+"""The largest place on an axis of whole numbers: sums of two stay within 64 bits."""
 
 
 def check_tolerance(tolerance: Any, columns: Sequence[str], what: str = "tolerance") -> dict[str, Any]:
-    """Return a tolerance as a dict; raise where it is none, or names something else than some columns."""
+    """Check a tolerance and return it as a dict; raise where it is no mapping, or names an unknown column."""
     check_type(tolerance, Mapping, what, 'a mapping, as {"age": 2, "date": "14D"}')
     amounts = dict(tolerance or {})
     check_columns(list(amounts), columns, what)
@@ -49,7 +49,7 @@ def check_tolerance(tolerance: Any, columns: Sequence[str], what: str = "toleran
 
 
 def amount_of(amount: Any, column: Column) -> Amount:
-    """Read how far values of a column may lie apart; InputError where that is no amount of its kind. 0 is exact.
+    """Parse how far values of a column may lie apart (0 is exact); InputError where that does not fit its kind.
 
     ``"14D"`` (W, D, h, m, s, ms, us) or a timedelta for dates and times, a number of at least 0 for numbers, a whole
     one for the steps of an ordered column.
@@ -106,14 +106,14 @@ def axis_values(column: Column) -> np.ndarray[Any, Any]:
 
 
 def reach_bounds(values: np.ndarray[Any, Any], amount: Amount) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
-    """Return the least and the largest number that each of some numbers may be taken for."""
+    """Return the lowest and the highest number that each number may be taken for."""
     if values.dtype.kind == "i":
         # Whole numbers lie whole numbers apart.
         reach = min(math.floor(amount), MAX_AXIS_PLACE)
         return values - reach, values + reach
     if not amount:
         return values, values
-    # 1.3 is within 0.3 of 1.0, though not of what floats make of them.
+    # 1.3 is within 0.3 of 1.0, but not in floats: a few roundings are allowed for.
     slack = 4 * np.spacing(np.maximum(np.abs(values), float(amount)))
     return values - float(amount) - slack, values + float(amount) + slack
 
@@ -135,7 +135,7 @@ Reaches = Mapping[int, tuple[CodeArray, CodeArray]]
 
 
 def reaches_of(table: Table, tolerance: Any, what: str = "tolerance") -> dict[int, tuple[CodeArray, CodeArray]]:
-    """Return what the values of columns may be taken for; an error calls the tolerance by its name."""
+    """Return what each code may be taken for, by column; ``what`` names the tolerance in errors."""
     amounts = check_tolerance(tolerance, table.names, what)
     return {table.index(name): _nearby_codes(table.column(name), amount) for name, amount in amounts.items()}
 

@@ -346,7 +346,7 @@ def _ihsn_weights(n_columns: int) -> FloatArray:
 
 
 def _as_classes(sizes: CountArray, counts: CountArray) -> CountArray:
-    """Return sizes of classes of which as many records are in one of each size: nearness parts no records."""
+    """Return class sizes that hold as many records of every size: records that are near form no partition."""
     n_records = np.bincount(np.minimum(sizes, 3), weights=counts, minlength=4).astype(np.int64)
     return np.repeat([1, 2, 3], [n_records[1], n_records[2] // 2, -(-n_records[3] // 3)])
 
@@ -354,7 +354,7 @@ def _as_classes(sizes: CountArray, counts: CountArray) -> CountArray:
 def _estimate_dis(counts: CountArray, fraction: float) -> float:
     """Return the chance that a unique record is a unique person; 0 where no record is unique."""
     occupied = counts[counts > 0]
-    # Not estimable is 0 here: then no row has a score to spread it over.
+    # None (not estimable) becomes 0: then no row has a score that it could be spread over.
     return data_intrusion(SampleClasses.from_sizes(occupied, max(1, int(occupied.sum())) / fraction)).value or 0.0
 
 

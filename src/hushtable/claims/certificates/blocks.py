@@ -40,13 +40,12 @@ _IS_BEST: Final = "no partition into blocks costs less"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _CandidateCosts:
-    """What a cell of one column costs that covers the places from one to another; place 0 is the missing value."""
+    """Costs of cells of one column, each of which covers a range of places; place 0 is the missing value."""
 
     places: CountArray = field(repr=False)  # (n_rows,), leaves of a hierarchy in the order of its branches
     star: float
-    position_costs: FloatArray | None = field(
-        repr=False
-    )  # (n_places,), of those of an ordered column, times the whole's cost
+    # (n_places,), positions of the values of an ordered column, times what its whole range costs
+    position_costs: FloatArray | None = field(repr=False)
     nodes: CountArray = field(repr=False)  # (n_levels, n_places), the node above each, levels of values apart
     least: FloatArray = field(repr=False)  # (n_levels, n_places), what the cheapest of a node and all above it costs
 
@@ -189,7 +188,7 @@ class _StatedBlocks:
 
     @property
     def slack(self) -> float:
-        """What rounding may come to."""
+        """By how much rounding may change a loss."""
         return _LOSS_TOLERANCE * max(self.unit, abs(self.value))
 
     @property
@@ -202,7 +201,7 @@ class _StatedBlocks:
         return all(type(model) is KAnonymity for model in self.models)
 
     def judge(self) -> tuple[list[Failure], dict[str, str]]:
-        """Say what does not hold, and what could not be judged."""
+        """Return the failures, and why some conditions could not be judged."""
         n = self.n_rows
         if not (n and self.stated == n == len(self.labels) == len(self.prices)):
             return [Failure(f"{_IS_INPUT}: it has another number of records")], {}
@@ -232,7 +231,7 @@ class _StatedBlocks:
         return failures, {}
 
     def _release_failures(self) -> Iterator[Failure]:
-        """Say whether the classes pass, and cost what is stated."""
+        """Yield failures: classes that do not pass, or do not cost what is stated."""
         names, labels = np.unique(self.labels, return_inverse=True)
         members = [np.flatnonzero(labels == i) for i in range(len(names))]
         if not self._passes([tuple(rows.tolist()) for rows in members]).all():

@@ -269,7 +269,7 @@ def complete_entries() -> Iterator[None]:
 
 
 def describe_search(figures: Mapping[str, Any], suppression: str) -> str:
-    """Say what is best of which: nothing of it follows from the input."""
+    """Describe what "best" refers to: loss, models, hierarchies and readings, of which none follows from the input."""
     read = ", ".join(f"{name!r} as {kind}" for name, kind in figures["readings"].items())
     models, own = ", ".join(map(describe, models_from_claim(figures["models"]))), figures["hierarchies_of_certificate"]
     along = f", along the certificate's hierarchies of {quote_names(own)}" if own else ""
@@ -384,7 +384,7 @@ class _Checked:
         return None if self.entries["person"] is None else str(self.entries["person"])
 
     def find_failures(self) -> Iterator[Failure]:
-        """Say what does not hold; what follows from it is not looked at."""
+        """Yield the failures; what depends on a failed condition is not checked."""
         limit = float(self.entries["suppression_limit"])
         stated = (tuple(self.entries["n_levels"]), int(self.entries["n_records"]), self.most)
         if stated != (self.heights, self.n_records, int(limit * self.n_records)):
@@ -517,7 +517,7 @@ def _failing_classes(models: Sequence[PrivacyModel], stats: ClassStats) -> BoolA
 
 
 def _monotone_models(models: Sequence[PrivacyModel], reference: ClassStats, *, by_person: bool) -> list[PrivacyModel]:
-    """Return what every class satisfies that passes, and every class that holds such a one."""
+    """Return models that every passing class satisfies, and every union of one with other classes."""
     closed: list[PrivacyModel] = []
     for model in models:
         if isinstance(model, (KAnonymity, DistinctLDiversity)):

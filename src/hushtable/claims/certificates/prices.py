@@ -172,7 +172,7 @@ def _box_shares(space: SpreadRows, box: _Box) -> FloatArray:
 def _bound_excess(
     prices: FloatArray, counts: CountArray, shares: FloatArray, own: float, k: int
 ) -> tuple[float, CountArray]:
-    """Return what no class of a row and some others exceeds its cost by, and how many records of each would make it.
+    """Return a bound on how far prices exceed the cost of a class of a row and others, and the records that reach it.
 
     A class whose farthest member lies between two thresholds holds rows up to the upper one, each of which pays the
     lower one: the best k - 1, and all that have a higher price than that. Rows come by falling price.
@@ -263,7 +263,7 @@ class _Entries:
         return self.sum / self.n_records / len(self.columns)
 
     def find_rank_differences(self, reading: Reading) -> list[Failure]:
-        """Say which columns are placed by rank here and by value there."""
+        """Return a failure for each column that is placed by rank here and by value there."""
         names = sorted({*self.by_rank} ^ {*reading.by_rank})
         return [Failure(f"{AS_READ}: {name!r} goes by rank in one of the two alone; say by_rank=") for name in names]
 

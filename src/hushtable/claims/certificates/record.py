@@ -1,4 +1,4 @@
-"""The record of a certificate, its file, and how a checker reads the input: as whoever asks says."""
+"""The record of a certificate, its file, and how a checker reads the input: as its caller says."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ AS_READ: Final = "the certificate reads the columns as the checker does"
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What whoever asks for a check says of the columns."""
+    """What the caller of a check says of the columns."""
 
     specs: Mapping[str, ColumnSpec]  # where the data do not say: those that anonymize was given
     by_rank: Collection[str] = ()  # columns whose values lie as far apart as their ranks
@@ -167,7 +167,7 @@ class Reading:
         specs: Mapping[str, ColumnSpec],
         typed: Collection[str] = (),
     ) -> Iterator[Failure]:
-        """Say which columns a certificate reads otherwise: what it proves is proven of another table."""
+        """Yield the columns that a certificate reads otherwise: it proves something of another table."""
         for name, (column, codes) in encoded.items():
             if name not in specs:
                 continue
@@ -191,12 +191,12 @@ class Reading:
         return Verdict((AS_READ,), tuple(failures), columns, n_records)
 
     def describe_kind(self, column: Column) -> str:
-        """Say how a column is read."""
+        """Describe how a column is read."""
         return f"{column.kind}, by rank" if column.name in self.by_rank else column.kind
 
 
 def spec_in(entries: Mapping[str, Any]) -> ColumnSpec:
-    """Return a spec that a certificate holds: JSON has lists only."""
+    """Read a spec of a certificate, whose JSON has lists in the place of tuples."""
     settings: dict[str, Any] = {each: tuple(mark) if isinstance(mark, list) else mark for each, mark in entries.items()}
     try:
         return ColumnSpec(**settings)

@@ -229,7 +229,7 @@ def entropy(sizes: CountArray) -> float:
 
 
 def find_twins(table: Table, ranks: Iterable[tuple[float, str]]) -> Mapping[str, str]:
-    """Return for every column that says the same as others, value for value, the one of them with the lowest rank.
+    """Map every column that is one-to-one with others to the one of them with the lowest rank.
 
     Only where values repeat (five records a value or more, 30 records at least): among nearly unique columns everything
     says the same. O(n_rows) per column.
@@ -294,7 +294,7 @@ def decide_roles(findings: Mapping[str, Finding], table: Table, n_columns: int) 
 
 
 def _twin_rank(finding: Finding) -> float:
-    """Order columns that say the same by how much is known of what they are about."""
+    """Rank one-to-one columns: those whose topic is known best come first."""
     role = "other" if finding.topic is None else finding.topic.role
     return {"identifier": 0.0, "quasi-identifier": 1.0, "sensitive": 2.0, "other": 3.0}[role] - finding.knowability / 2
 
@@ -302,7 +302,7 @@ def _twin_rank(finding: Finding) -> float:
 def _measure_powers(
     table: Table, findings: Mapping[str, Finding], twins: Mapping[str, str]
 ) -> tuple[Mapping[str, float], Mapping[str, float]]:
-    """Return the share of every column in what the knowable ones tell, and its mean gain over an average one's.
+    """Return every column's share of what the knowable ones tell, and its mean gain over that of an average one.
 
     What nobody may know has no share; it is compared by what it tells alone.
     """
@@ -342,7 +342,7 @@ def _decide_role(finding: Finding, share: float, relative: float) -> Decision:
 
 
 def _with_twin(own: Decision, finding: Finding, twin: Decision, name: str) -> Decision:
-    """Add which column says the same; what is not known otherwise, its twin says."""
+    """Add the twin to the reason; a column without a topic of its own takes the decision of its twin."""
     says_same = f"says the same as {name!r}, one to one"
     if finding.is_prose:
         return own

@@ -27,13 +27,13 @@ _CONTRARY_NAME_TRUST: Final = 0.45
 _CONTRADICTED_KNOWABILITY: Final = 0.4
 # Looks that a column may have whose values are nearly all different.
 _TOPICS_OF_UNIQUE_CELLS: Final = ("age", "birth", "date", "time", "person name", "plate")
-# Meanings of names that cells can contradict.
 _MIN_ANSWER_COLUMNS: Final = 5  # columns on one scale
 _MAX_SCALE_STEP: Final = 10
 _ANSWERS_REASON: Final = "one of {} columns on one scale up to {}: answers, which others rarely know"
 # What a question about a service may seem to be about.
 _OPINION_TOPICS: Final = ("unit", "place", "time", "date", "duration", "item", "rating", "visit", "device", "vehicle",
                        "membership", "technical", "thing", "number")  # fmt: skip
+# Meanings of names that cells can contradict.
 _CHECKED_TOPICS: Final = ("age", "date", "sex", "coordinate", "contact", "account", "number of a person")
 
 
@@ -68,7 +68,7 @@ class Finding:
 
 
 def find_topic(cells: ColumnCells, words: Lexicon, label: str = "") -> Finding:
-    """Say what a column is about, from its cells, its name, and what a file says of it in words."""
+    """Find what a column is about, from its cells, its name, and its label in the file."""
     meaning = interpret_name(label or cells.column.name, words, lambda topic: fits_topic(topic, cells))
     is_label = bool(label) and meaning.topic is not None
     if label and not is_label:
@@ -132,7 +132,7 @@ def _goes_first(look: CellLook, meaning: Said) -> bool:
 
 
 def _can_be(topic: Topic, cells: ColumnCells) -> bool:
-    """Tell whether a column is who a row is about, and no kind of persons: too few of them for so many records."""
+    """Tell whether a topic is possible: persons and keys need many distinct values for their records."""
     if topic.name in ("person", "key"):
         return cells.n_values**2 > cells.n_records
     return topic.name != "number" or not _is_unique(cells)
@@ -143,7 +143,7 @@ def _is_unique(cells: ColumnCells) -> bool:
 
 
 def _finding_without_topic(cells: ColumnCells, meaning: Said) -> Finding:
-    """Say what can be said of a column whose name and cells mean nothing known."""
+    """Describe a column whose name and cells match no known topic."""
     is_number, key = len(cells.numbers) > 0, topics_by_name()["key"]
     if _is_unique(cells):
         if meaning.topic is not None:

@@ -50,14 +50,14 @@ def topics_by_name() -> Mapping[str, Topic]:
 
 
 def parse_entries(text: str) -> Iterator[tuple[int, str, str]]:
-    """Return every word or value of a list with its line and its topic; a line without a topic has "" for it."""
+    """Yield every word or value of a list with its line and its topic; a line without a topic has "" for it."""
     for line, (words, *topic) in parse_lines(text):
         for word in words.split(","):
             yield line, word.strip(), topic[0].strip() if len(topic) == 1 else ""
 
 
 def parse_lines(text: str) -> Iterator[tuple[int, list[str]]]:
-    """Return every line of a list that is no comment with its number and its fields."""
+    """Yield every line of a list that is no comment, with its number and its fields."""
     for number, line in enumerate(text.splitlines(), start=1):
         if line.strip() and not line.startswith("#"):
             yield number, line.split("\t")
@@ -142,7 +142,7 @@ def build_lexicon(words: str | os.PathLike[str] | Mapping[str, str] | None = Non
 
 
 def interpret_name(name: str, lexicon: Lexicon, fits: Fits) -> Said:
-    """Say what a column's name is about; `fits` tells whether its cells agree with a topic, where it has several."""
+    """Interpret a column's name; `fits` tells whether its cells agree with a topic, where a word has several."""
     hits: list[tuple[str, _NameClaim]] = []
     is_generic = True
     for word, claims in _split_name(name, lexicon):

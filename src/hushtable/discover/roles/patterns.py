@@ -64,7 +64,7 @@ class ColumnCells:
 
 
 def cells_of(column: Column, counts: CountArray, n_missing: int) -> ColumnCells:
-    """Lay out a column's values, each with the number of its records."""
+    """Collect a column's values in the forms that patterns look at, with the records of each."""
     sampled = np.unique(np.linspace(0, max(0, column.n_values - 1), _MAX_TEXTS).astype(np.int64))[: column.n_values]
     texts = tuple(column.text(code).strip() for code in sampled)
     weights = counts[sampled]
@@ -105,7 +105,6 @@ def _as_numbers(texts: tuple[str, ...]) -> FloatArray:
     return numbers if np.isfinite(numbers).all() else np.empty(0)
 
 
-_MOST_VALUES: Final = 1000
 _MAX_SHORT_CHARACTERS: Final = 3
 _MIN_LISTED_RECORDS_SHARE: Final = 0.7
 _MIN_LISTED_VALUES_SHARE: Final = 0.5
@@ -229,7 +228,7 @@ _CODE_PATTERN: Final = re.compile(r"(?=.*\d.*\d)[A-Z0-9][A-Z0-9 -]{3,9}", re.ASC
 
 
 def look_of(cells: ColumnCells) -> CellLook | None:
-    """Say what cells look like, by up to 1,000 distinct texts or all distinct numbers; None where nothing is known."""
+    """Return what cells look like, by up to 1,000 distinct texts or all distinct numbers; None if unknown."""
     if not cells.n_values:
         return None
     if len(cells.moments):
@@ -332,6 +331,7 @@ def _is_smooth(cells: ColumnCells) -> bool:
     width = float(values.max() - values.min()) + 1
     expected = width * (1 - np.exp(-weights.sum() / width))  # as many different ones as evenly drawn ones would be
     heap = weights.sum() / width
+    # No value stands out: three times the mean is usual, and some standard deviations come by chance.
     is_even = weights.max() <= 3 * heap + 4 * np.sqrt(heap) + 2
     return bool(20 <= width <= 100 and len(values) >= 0.8 * expected and is_even)
 

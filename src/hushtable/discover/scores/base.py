@@ -43,7 +43,7 @@ class Score:
     part : {"class", "column", "whole"}
         What the parts are.
     labels : ndarray, shape (n_parts,), read-only
-        The number of each class, as in ``Partition.of(table, columns).labels``, or the name of each column.
+        The number of each class, as in ``Partition.from_table(table, columns).labels``, or the name of each column.
     values : ndarray of float64, shape (n_parts,), read-only
         One value a part. A class with nothing to measure is not among them; a column
         that cannot be measured is NaN, which ``mean_over_classes`` and ``summary`` leave out.
@@ -53,8 +53,8 @@ class Score:
         The dataframe library that ``to_frame`` answers in.
     of_sizes : bool
         Whether the values follow from the sizes of the classes alone, which no normal distribution describes.
-    seen : View, optional
-        What was looked at, which knows what the records of each class share.
+    view : View, optional
+        The table and its partition, which tell what the records of each class share.
 
     Examples
     --------
@@ -204,7 +204,7 @@ def _mean_without_nan(values: FloatArray, weights: FloatArray | CountArray) -> f
 
 
 def _interpolate_quantile(ascending: FloatArray, share: float) -> float:
-    """Interpolate as np.quantile does, which cannot tell infinite values that are equal from a difference."""
+    """Interpolate as np.quantile does, which makes NaN of two equal infinite values."""
     position = share * (len(ascending) - 1)
     low, high = float(ascending[math.floor(position)]), float(ascending[math.ceil(position)])
     fraction = position % 1
@@ -237,7 +237,7 @@ class View:
 def build_view(
     data: Any, columns: Sequence[str], more_columns: Sequence[str | None] = (), partition: Partition | None = None
 ) -> View:
-    """Code the column set and ``more_columns`` (targets and the like), and partition the rows by the column set.
+    """Encode the column set and ``more_columns`` (targets and the like); partition the rows by the column set.
 
     A ``partition`` that was given is checked instead, O(n) per column.
     """
@@ -298,7 +298,7 @@ def score_by_class(
     sizes: CountArray | None = None,
     of_sizes: bool = False,
 ) -> Score:
-    """Make the score of a view from one value a class, which ``value`` turns into a number, given the sizes.
+    """Build the score of a view from one value a class; ``value`` aggregates the values and sizes to one number.
 
     ``sizes`` are the records of each class where not given; classes of size 0 are left out. ``of_sizes`` says that the
     values follow from the sizes alone.
@@ -321,7 +321,7 @@ def score_by_column(
     direction: Direction,
     sizes: Sequence[int] | None = None,
 ) -> Score:
-    """Make the score of a view from one value a column; ``sizes`` are all records where not given."""
+    """Build the score of a view from one value a column; ``sizes`` are all records where not given."""
     labels = np.array(view.columns, dtype=object)
     n_records = np.full(len(labels), view.table.n_records) if sizes is None else np.array(sizes, dtype=np.int64)
     return Score(
@@ -340,7 +340,7 @@ def score_by_column(
 def score_without_parts(
     name: str, value: float, *, unit: str, direction: Direction, size: int, source: str = "polars"
 ) -> Score:
-    """Make a score that has no parts but itself."""
+    """Build a score that has no parts."""
     one = np.array([value], dtype=np.float64)
     labels = np.array([name], dtype=object)
     return Score(name, float(value), unit, direction, "whole", labels, one, np.array([size]), source)
@@ -369,12 +369,12 @@ def mean_over_records(values: FloatArray, sizes: CountArray) -> float:
 
 
 def lowest(values: FloatArray, sizes: CountArray) -> float:
-    """Return the value of the class where it is least."""
+    """Return the lowest value of any class."""
     return float(values.min())
 
 
 def highest(values: FloatArray, sizes: CountArray) -> float:
-    """Return the value of the class where it is most."""
+    """Return the highest value of any class."""
     return float(values.max())
 
 

@@ -50,8 +50,7 @@ def l_diversity(
     l : int
         Only read by the recursive kind; at least 1.
     variant : {"definition", "paper"}
-        The value of the class where it is worst, which is what a table can promise.
-        The paper takes the mean over the classes.
+        definition: the worst class, which is all that a table can promise. paper: the mean over the classes.
 
     Returns
     -------
@@ -148,7 +147,8 @@ def t_closeness(
     elif distance_used == "total_variation":
         values = _measure_classes(view, TCloseness(1, sensitive, "equal"))
     else:
-        values = _divergences_from_whole(view, sensitive)[0 if distance_used == "kl" else 1]
+        kl, js = _divergences_from_whole(view, sensitive)
+        values = kl if distance_used == "kl" else js
     return base.score_by_class(
         "t-closeness",
         view,
@@ -187,7 +187,7 @@ def delta_presence(
     -------
     Score
         In [0, 1], and infinite for a class that the population lacks. The definition's
-        classes are those of the population, numbered after those of the table; a class's
+        classes are the table's, then those that only the population has; a class's
         size is its population, or its records in the table where those are more.
 
     Examples
@@ -213,6 +213,7 @@ def delta_presence(
     view = base.build_view(data, columns)
     population_table = Table.encode(population, columns)
     joint_table = view.table.select(columns).with_population(population_table)
+    # Rows of the table count no people: the population holds them already.
     population_counts: CountArray = np.append(np.zeros(view.table.n_rows, np.int64), population_table.counts)
     joint_classes = Partition.from_table(joint_table, columns)
     stats = joint_classes.stats(joint_table, population=population_counts)
@@ -295,7 +296,7 @@ def _largest_difference(view: View, sensitive: str) -> FloatArray:
     labels = histogram.labels()
     ranks = rank[histogram.codes + 1]
     ordered = ranks[np.lexsort((ranks, labels))]
-    # The most frequent value that a class lacks: the first gap in its ascending ranks.
+    # Ranked by share, the first gap in the ranks of a class is the most frequent value that it lacks.
     is_without_gap = ordered == np.arange(len(labels)) - histogram.offsets[labels]
     first_absent = histogram.sum_by_class(is_without_gap).astype(np.int64)
     difference_of_absent = np.append(shares[by_share], 0.0)[first_absent]
@@ -304,7 +305,7 @@ def _largest_difference(view: View, sensitive: str) -> FloatArray:
 
 
 def _divergences_from_whole(view: View, sensitive: str) -> tuple[FloatArray, FloatArray]:
-    """Return the Kullback-Leibler (nats) and the Jensen-Shannon (bits) divergences of every class from the whole."""
+    """Return the Kullback-Leibler (nats) and Jensen-Shannon (bits) divergences of each class, p, from the whole, q."""
     histogram = view.partition.histogram(view.table, sensitive)
     totals = count_by_value(view.table, sensitive)
     labels = histogram.labels()

@@ -98,7 +98,7 @@ class TargetEntry:
     returns: str  # the range, and what else to know of the values
     example: tuple[str, float]  # a target of `_EXAMPLE_PEOPLE`, and what their column ``sex`` scores about it
     paper_unit: str | None = None  # where the paper's variant has another
-    is_measured: bool = False  # whether the statistic reads `TargetClasses.numbers`
+    is_measured: bool = False  # whether the statistic reads `target_numbers`
     counts_missing: bool = False  # whether a class counts all its records, not only those with a target
 
     def __call__(self, statistic: Callable[[TargetClasses], FloatArray | CountArray]) -> TargetScore:

@@ -1,4 +1,4 @@
-"""What an attack found: how often it succeeds on the people, by chance, and on people who were never used."""
+"""Results of attacks: how often they succeed on the people, by chance, and on a control that was never used."""
 
 from __future__ import annotations
 
@@ -113,12 +113,12 @@ class Coded:
 
     @property
     def original(self) -> JointRows:
-        """The people."""
+        """The original records."""
         return self.joint.tables[0]
 
     @property
     def synthetic(self) -> JointRows:
-        """What may give them away."""
+        """The synthetic records."""
         return self.joint.tables[1]
 
     @property
@@ -127,11 +127,11 @@ class Coded:
         return self.joint.tables[2] if len(self.joint.tables) > 2 else None
 
     def index(self, name: str) -> int:
-        """Return where a column is."""
+        """Return the position of a column."""
         return self.joint.names.index(name)
 
     def as_copy(self) -> Coded:
-        """Return the tables of an attack on a copy: the people are in the place of what is made, too."""
+        """Return the tables of an attack on a copy: the originals take the place of the synthetic records."""
         people, _, *control = self.joint.tables
         return replace(self, joint=replace(self.joint, tables=(people, people, *control)))
 
@@ -159,7 +159,7 @@ def encode_tables(
     columns: Sequence[str] | None,
     specs: Mapping[str, ColumnSpec] | None,
 ) -> Coded:
-    """Code the tables of an attack together; one that is empty, or has other columns, is an error."""
+    """Encode the tables of an attack jointly; an empty table, or other columns, are an error."""
     data_by_name = {"original": original, "synthetic": synthetic, "control": control}
     tables = encode_same_columns(
         {name: each for name, each in data_by_name.items() if each is not None or name != "control"}, columns, specs
@@ -180,7 +180,7 @@ def encode_tables(
 
 
 def check_column_names(given: Any, what: str, tables: Coded, taken_names: Sequence[str] = ()) -> tuple[str, ...]:
-    """Return columns that were named, or refuse: none, unknown ones, twice the same, or one that is taken already."""
+    """Check names of columns: at least one, all known, none twice, and none that is taken already; return them."""
     names = names_in(given, what)
     if not names:
         raise InputError(f"{what} names no column.", hint="name what the attacker knows.")
@@ -203,13 +203,13 @@ def find_nearest(
 
 
 def random_generator(seed: int) -> np.random.Generator:
-    """Return what draws, from a whole number."""
+    """Return a random generator for a seed, which is checked."""
     check_whole("seed", seed, 0)
     return np.random.default_rng(int(seed))
 
 
 def sample_rows(rng: np.random.Generator, n_rows: int, n_wanted: int) -> CountArray:
-    """Return some rows, each at most once, in random order; all where there are no more."""
+    """Draw rows without replacement, in random order; all where there are no more."""
     return rng.permutation(n_rows)[:n_wanted]
 
 
@@ -218,7 +218,7 @@ def _scale_to_unit(values: Sequence[Any]) -> FloatArray:
     numbers = np.array(values)
     numbers = numbers.astype("datetime64[us]").astype(float) if numbers.dtype.kind == "M" else numbers.astype(float)
     spread = numbers[-1] - numbers[0]
-    # Two ends of the widest columns are further apart than a number can say.
+    # The range of the widest columns overflows a float: halve the values first.
     if not np.isfinite(spread):
         numbers, spread = numbers / 2, numbers[-1] / 2 - numbers[0] / 2
     return np.asarray((numbers - numbers[0]) / (spread or 1.0))
@@ -332,7 +332,7 @@ class Attack(StatesFacts):
         def risk_of(n_success: int) -> Rate:
             return excess_over_control(Tries(n_success, self.n_attacks), self.control)
 
-        # The more attacks succeed, the higher is the low end.
+        # The low end rises with the successes, so that bisection finds the first above 0.
         n_told = bisect_right(range(self.n_attacks + 1), 0.0, key=lambda n_success: risk_of(n_success).low)
         return risk_of(n_told).value if n_told <= self.n_attacks else math.nan
 
@@ -344,7 +344,7 @@ class Attack(StatesFacts):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What keeps the figures from being taken at their word."""
+        """Caveats of the figures."""
         if self.n_attacks == 0:
             return (_NO_ATTACK_NOTE,)
         notes = []

@@ -1,4 +1,4 @@
-"""People who stand in a synthetic table as they are: what needs no distance, no guess and no control."""
+"""Original records that stand unchanged in a synthetic table: counted without distances, guesses or a control."""
 
 from __future__ import annotations
 

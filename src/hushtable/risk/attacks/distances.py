@@ -122,7 +122,7 @@ def _design_effect(shares: FloatArray, counts: CountArray, n_synthetic: int, by_
 
 
 def _share_of_copy(tables: Coded) -> float:
-    """Return the share that a copy of the people would show: nothing is as near, but whoever has an equal record."""
+    """Return the share that a copy of the people would show: only equal control records are as near."""
     n_people, _, n_control = count_equal(tables.joint)
     to_control = float((n_people * n_control / np.maximum(n_people + n_control, 1)).sum()) / int(n_people.sum())
     by_chance = int(n_control.sum()) / int(n_people.sum() + n_control.sum())
@@ -166,7 +166,7 @@ def nndr(
     """
     tables, sample, sides = _draw_samples(original, synthetic, control, n_records, specs, seed)
     figures: dict[str, float] = {}
-    # Among fewer people most of those who were copied are not there.
+    # Drawn people lack most of those who were copied: they only compare with the control.
     compared = {"as_many_people": sides["original"]} if tables.control is not None else {}
     for name, rows in {**sides, "original": tables.original, **compared}.items():
         distances = _nearest_distances(tables, sample, tables.merge_equal_rows(rows), 2)
@@ -186,7 +186,7 @@ def _draw_samples(
     specs: Mapping[str, ColumnSpec] | None,
     seed: int,
 ) -> tuple[Coded, JointRows, dict[str, JointRows]]:
-    """Return some synthetic records, and as many people as control records."""
+    """Encode the tables; draw some synthetic records, and as many people as control records."""
     check_whole("n_records", n_records, 1)
     tables = encode_tables(original, synthetic, control, None, specs)
     rng = random_generator(seed)

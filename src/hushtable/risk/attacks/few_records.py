@@ -258,7 +258,7 @@ def _parse_sizes(known: Any) -> list[int]:
 
 
 def _choose_known_records(publication: PublishedTable, original: Any, person: str) -> Frame:
-    """Return the records that are known."""
+    """Return the frame of the records that the attacker knows."""
     if publication.source is not None:
         if original is not None:
             raise InputError("original was given with a release.", hint="it knows its source: leave it out.")
@@ -274,7 +274,7 @@ def _choose_known_records(publication: PublishedTable, original: Any, person: st
 def _build_axes(
     publication: PublishedTable, table: Table, columns: Sequence[str], amounts: Mapping[str, Any], *, is_own: bool
 ) -> tuple[list[PlaceAxis], CodeArray]:
-    """Return axes and cells, in a call of its own: `axes_of` warns whoever called its caller's caller."""
+    """Return axes and cells; a function of its own, because `axes_of` warns with a fixed stack level."""
     if not is_own:
         return axes_of(publication, table, [(name, name) for name in columns], amounts)
     return [own_axis(column, amounts.get(column.name, 0)) for column in table.columns], table.codes
@@ -283,7 +283,7 @@ def _build_axes(
 def _find_counterparts(
     publication: PublishedTable, source: Frame, known_persons: CodeArray, persons: CodeArray, person: str
 ) -> CountArray | None:
-    """Return the published person whom each known person is; -1 where that is none, None where nobody can tell."""
+    """Return the published person of each known person, -1 for none; None where the truth is not known."""
     counterparts = np.full(int(known_persons.max(initial=-1)) + 1, -1, dtype=np.int64)
     if source is publication.frame:
         return np.arange(len(counterparts))
@@ -294,10 +294,10 @@ def _find_counterparts(
     known_names, published_names = number_by_value([source, publication.frame], person)
     person_at = np.full(max(known_names.max(initial=-1), published_names.max(initial=-1)) + 2, -1, dtype=np.int64)
     person_at[published_names] = persons
-    # The last entry is of the missing, who are nobody.
+    # The last entry serves missing persons, which index it as -1.
     person_at[-1] = -1
     counterparts[known_persons[known_persons >= 0]] = person_at[known_names][known_persons >= 0]
-    # Pseudonyms are nobody's name.
+    # Without a common name the published ones are pseudonyms: the truth is not known.
     return counterparts if (counterparts >= 0).any() else None
 
 

@@ -37,7 +37,7 @@ from hushtable.search import check_memory
 from hushtable.tables import Table, encode_jointly, meet_tables, open_table
 
 MAX_FEW: Final = 10**9
-"""Of candidates that are told apart from many: more than that nobody counts."""
+"""The largest ``few``: no more candidates than that are counted."""
 
 FEWER_CLASSES_HINT: Final = "compare releases of fewer classes."
 
@@ -77,11 +77,11 @@ def open_publication(
     kept_rows = np.arange(source.n_rows) if edition.rows is None else edition.rows
     first = np.cumsum(source.records) - source.records
     n_records = source.records[kept_rows]
-    # Of a row that stands for several records, each of these.
+    # A row that stands for several records is repeated, once for each.
     rows = np.repeat(first[kept_rows] - np.cumsum(n_records) + n_records, n_records) + np.arange(int(n_records.sum()))
     all_specs = {**(specs or {}), **claim.specs}
     hierarchies_of_claim = claim.hierarchies
-    # A rule also says what is under a label of values that the release has not.
+    # A rule also explains labels of values that the release does not have.
     rules = {name: rule for name, rule in rules_of(hierarchies_of_claim).items() if rule is not None}
     meanings = {**(hierarchies or {}), **hierarchies_of_claim, **rules}
     frame = edition.frame().with_row_per_record()
@@ -121,7 +121,7 @@ def own_axis(column: Column, tolerance: Any = 0) -> PlaceAxis:
 
 
 def _runs_without_bytes(low: Any, high: Any) -> CountArray:
-    """Write down runs that have no bytes."""
+    """Build runs that have no bytes."""
     return np.column_stack([low, high, np.full(len(low), -1)]).astype(np.int64)
 
 
@@ -256,7 +256,7 @@ def _expand_cells(cells: Mapping[int, str | None], column: Column, hierarchy: An
 
 
 def _category_axis(parts: Sequence[_CellList], column: Column, steps: Amount) -> PlaceAxis:
-    """Return the axis of categories: a place for every value, those that no one knows behind."""
+    """Build the axis of categories: a place for every known value, then for other published ones."""
     position_of = {text: place for place, text in enumerate(column.texts())}
     n_known = len(position_of)
     runs: list[list[_Run]] = []
@@ -266,7 +266,7 @@ def _category_axis(parts: Sequence[_CellList], column: Column, steps: Amount) ->
         to_expand.append(({}, hierarchy))
         for cell in found:
             if is_unexplained and cell is not None and not _are_values(cell, position_of):
-                # Whatever the label means.
+                # Nobody knows what the label means: it fits every value.
                 runs.append([(0, n_known)])
             elif cell is None or cell in labels or parse_cell(cell).form != "value":
                 to_expand[-1][0][len(runs)] = cell
@@ -302,7 +302,7 @@ def _runs_of(positions: CountArray) -> list[_Run]:
 
 
 def _pack_runs(runs: Sequence[Sequence[_Run]], low: Any, high: Any, n_places: int) -> PlaceAxis:
-    """Write down runs: a cell of one is its run, one of several has its places as bytes besides."""
+    """Pack the runs of cells into arrays: a cell of several runs also has its places as bytes."""
     widths = [each[-1][1] - each[0][0] for each in runs if len(each) > 1]
     check_memory(float(sum(widths)), f"the places of {len(widths)} cells", "compare fewer rows or columns.")
     packed = np.full((len(runs), 3), -1, dtype=np.int64)
@@ -319,7 +319,7 @@ def _pack_runs(runs: Sequence[Sequence[_Run]], low: Any, high: Any, n_places: in
 
 
 def _number_axis(parts: Sequence[_CellList], column: Column, amount: Amount) -> PlaceAxis:
-    """Return the axis of numbers or dates: a place for each at which anything begins or ends, and one behind it."""
+    """Build the axis of numbers or dates: a place for every bound, and one between it and the next."""
     values = axis_values(column)
     read_parts = [_read_spans(part, column) for part in parts]
     bounds = [
@@ -366,7 +366,7 @@ class _Span(NamedTuple):
 
 
 def _merge_runs(runs: Sequence[_Run]) -> list[_Run]:
-    """Join runs that touch."""
+    """Merge runs that touch."""
     disjoint: list[_Run] = []
     for low, high in sorted(each for each in runs if each[0] < each[1]):
         if disjoint and low <= disjoint[-1][1]:
@@ -391,7 +391,7 @@ def _read_spans(part: _CellList, column: Column) -> tuple[list[list[_Span]], dic
             labelled[i], spans[i] = text, []
     if labelled and part.is_unexplained:
         for i in labelled:
-            # Whatever the label means.
+            # Nobody knows what the label means: it fits every value.
             spans[i] = [_Span(None, None, is_closed=False, is_value=False)]
         labelled = {}
     if labelled and part.hierarchy is None:
@@ -427,14 +427,14 @@ def _to_whole_day(end: str, kind: str | None) -> str:
 
 
 def _parse_numbers(texts: Sequence[str], column: Column) -> dict[str | None, Any]:
-    """Return the number that each text writes; None where it writes none."""
+    """Parse the number that each text writes; None where it writes none."""
     if column.kind in ("integer", "decimal"):
         return {text: _parse_number(text, is_whole=column.kind == "integer") for text in texts}
     try:
         whole = list(texts) if column.precision == "day" else with_first_days(texts)
         moments, codes = from_texts(column.name, whole, "time" if column.kind == "time" else "datetime")
     except ColumnError:
-        # One of them is no moment: the others are found in ever smaller parts.
+        # A text is no moment: halve the list until it is alone.
         if len(texts) == 1:
             return {texts[0]: None}
         half = len(texts) // 2
@@ -517,7 +517,7 @@ def count_suspects(
 
 
 def _shift_runs(runs: CountArray, n_bits: int) -> CountArray:
-    """Return runs whose bytes lie so much further."""
+    """Shift the positions of the bytes of runs."""
     return runs + np.where(runs[:, 2:] < 0, 0, [0, 0, n_bits])
 
 

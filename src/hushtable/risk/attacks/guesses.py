@@ -349,6 +349,6 @@ def _are_at_risk(tables: Coded, by: Sequence[str], j: int, forest: Any, rows: Jo
     shares = np.append(np.bincount(tables.original.codes[j][tables.original.codes[j] >= 0],
                                    minlength=tables.joint.widths[j]) / len(tables.original.codes[j]), 0.0)  # fmt: skip
     predicted, base = chances[np.arange(len(true)), true], shares[true]
-    # Where everyone has one value nothing is gained by telling it.
+    # Where everyone has one value, guessing it gains nothing.
     gains = np.where(base < 1, (predicted - base) / np.maximum(1 - base, 1e-12), 0.0)
     return (gains > threshold) & (true >= 0)

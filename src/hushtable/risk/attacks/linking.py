@@ -1,4 +1,4 @@
-"""Who has another table: its records looked up in a released one, and two released tables joined."""
+"""Attacks with another table: its records are looked up in a release, or two releases are joined."""
 
 from __future__ import annotations
 
@@ -228,7 +228,7 @@ def link(
     publication = open_publication(release, specs, hierarchies)
     amounts = check_tolerance(tolerance, [name for name, _ in pairs])
     outside_frame = _read_outside(outside, pairs, publication, "outside")
-    # A mark of missing cells may be the released table's.
+    # The release may mark missing cells in its own way.
     publication = with_spelling_of(publication, PublishedTable(outside_frame), [(other, name) for name, other in pairs])
     owners = None if truth is None else _number_owners(publication, PublishedTable(outside_frame), truth)
     links = _link_records(publication, outside_frame, pairs, amounts, few, owners)
@@ -323,7 +323,7 @@ def _warn_where_nothing_fits(
 
 
 def _n_owned(owners: CountArray, groups: CodeArray, found_groups: CodeArray, seekers: CountArray) -> int:
-    """Count those who have a record in the group that was found for them; nobody (-1) has none."""
+    """Count the seekers with a record of their own in the group found for them; -1 is nobody."""
     width = int(max(owners.max(initial=-1), seekers.max(initial=-1))) + 1
     is_owned = owners >= 0
     own_groups = np.unique(groups[is_owned].astype(np.int64) * width + owners[is_owned])

@@ -41,8 +41,8 @@ from hushtable.search import check_memory
 from hushtable.tables import Table
 from hushtable.wording import StatesFacts, careful, join_names
 
-_DRAWS_PER_CONTROL: Final = 10  # of every control
-_MAX_WITNESSES_PER_ATTACK: Final = 10  # of every attack
+_DRAWS_PER_CONTROL: Final = 10  # shuffles whose mean is the control rate
+_MAX_WITNESSES_PER_ATTACK: Final = 10
 
 _ADVICE: Final[Mapping[str, str]] = {
     "homogeneity": "Ask for l-diversity of this column, or for a larger k.",
@@ -343,7 +343,7 @@ def _build_attack(
     by_chance: bool = False,
     witnesses: tuple[Witness, ...] = (),
 ) -> OwnAttack:
-    """Put an attack together: every hit counts, or where one may come by chance, what is beyond the control."""
+    """Build the result of an attack: it succeeds by any hit, or where hits come by chance, beyond the control."""
     n_targets, n_found, n_right = counts
     fell = n_found > 0
     if by_chance and control is not None:
@@ -355,7 +355,7 @@ def _build_attack(
 def _choose_witnesses(hits: Mapping[int, int], sizes: CountArray) -> tuple[Witness, ...]:
     """Return the classes in which an attack hit most often."""
     most = sorted(hits.items(), key=lambda each: -each[1])[:_MAX_WITNESSES_PER_ATTACK]
-    # A number that is the same in every run would join what several reports say.
+    # Random: the same number in every run would let a reader join several reports.
     return tuple(Witness(secrets.randbelow(9_000_000) + 1_000_000, int(sizes[label]), n) for label, n in most)
 
 
@@ -396,7 +396,7 @@ def _find_agreeing_classes(labels: CountArray, codes: CountArray, n_classes: int
 
 
 def _build_sharing_test(cells: Sequence[str], separator: str) -> Callable[[CountArray, CountArray, int], BoolArray]:
-    """Return what tells in which classes all have one item, of a column of sets."""
+    """Return a function that finds the classes in which all have one item of a column of sets."""
     sets = [[*map(fold_spelling, cell.split(separator))] for cell in cells]
     items = {item: place for place, item in enumerate(dict.fromkeys(item for each in sets for item in each))}
     pairs = np.array([(code, items[item]) for code, each in enumerate(sets) for item in each], dtype=np.int64)
@@ -571,7 +571,7 @@ def _find_fitting_classes(side: _Publication, source: Any) -> _Fitting:
 def _attack_intersection(
     now: _Publication, before: _Publication, name: str, ids: _PersonNumbers, rng: np.random.Generator
 ) -> Iterator[OwnAttack]:
-    """Keep the values that both releases leave a person, by the classes that fit them."""
+    """Intersect the values that two releases leave for a person, by the classes that fit the person."""
     source = now.table.source
     assert source is not None
     fitting_now, fitting_before = _find_fitting_classes(now, source), _find_fitting_classes(before, source)
@@ -627,7 +627,7 @@ def _unite_values(values: Mapping[int, frozenset[int]], classes: Sequence[int]) 
 
 
 def _attack_differences(now: _Publication, before: _Publication, k: int, ids: _PersonNumbers) -> Iterator[OwnAttack]:
-    """Subtract the classes of one release from one of the other that covers them, and nobody else."""
+    """Subtract the classes of one release from a class of the other that covers them and nobody else."""
     axes, cells_now, cells_before = common_axes(now.table, before.table, [(name, name) for name in now.columns])
     cells = cells_now[:, now.groups.first_rows], cells_before[:, before.groups.first_rows]
     n_pairs = cells[0].shape[1] * cells[1].shape[1]
@@ -649,7 +649,7 @@ def _attack_differences(now: _Publication, before: _Publication, k: int, ids: _P
 
 
 def _build_person_lookup(side: _Publication, numbers: CountArray) -> Callable[[BoolArray], set[int]]:
-    """Return what lists the persons of some classes."""
+    """Return a function that lists the persons of some classes."""
     assert side.source_rows is not None
     whose = numbers[side.source_rows]
     return lambda classes: set(whose[classes[side.labels]].tolist())

@@ -19,7 +19,7 @@ from hushtable.risk.attacks.attack import Attack, Coded, Tries, encode_tables, e
 from hushtable.tables import JointRows
 
 _QUERIES_PER_BATCH: Final = 20_000
-# So many tries for each query that there can be find nearly all of them.
+# So many random tries for each possible query find nearly all of them.
 _TRIES_PER_QUERY: Final = 5
 _N_CONTROL_SIZES: Final = 10
 _MIN_CONTROL_ROWS: Final = 1000
@@ -139,7 +139,7 @@ def singling_out(
             control_tries = Tries(_mean_successes(queries, control_rows, n_each), n_queries)
             if n_each < people.n_records:
                 compared = Tries(_mean_successes(queries, people, n_each), n_queries)
-                # Of a copy, so many queries find somebody among those who are drawn.
+                # In a copy every query fits one person: it hits where that person is drawn.
                 share_found = float(1 - _miss_chances(people.n_records, n_each)[people.counts].mean())
                 copy_risk = excess_over_control(Tries(share_found * n_queries, n_queries), control_tries).value
     hits = on_people == 1
@@ -227,7 +227,7 @@ def _draw_queries(
     is_measured = np.array([scale is not None for scale in tables.scales])[columns] & (codes >= 0)
     comparisons = np.where(is_measured, rng.integers(6, size=columns.shape), rng.integers(2, size=columns.shape))
     last = np.array(tables.joint.widths)[columns] - 1
-    # Equal, unequal, at most, above, at least, below; what is above or below a value is no missing one.
+    # 0 to 5: equal, unequal, at most, above, at least, below; -1 (missing) is neither above nor below a value.
     lows = np.choose(comparisons, [codes, codes, 0, codes + 1, codes, 0]).astype(np.int32)
     highs = np.choose(comparisons, [codes, codes, codes, last, last, codes - 1]).astype(np.int32)
     return _Queries(columns, lows, highs, comparisons == 1)

@@ -1,4 +1,4 @@
-"""The classes of a sample by their sizes: all that estimators see of a table, but the tree; and what estimates say."""
+"""The class sizes of a sample, which are all that estimators see of a table, except for the tree; and estimates."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class SampleClasses:
 
     Examples
     --------
-    >>> sample = SampleClasses.of([1, 1, 2, 5], 90)
+    >>> sample = SampleClasses.from_sizes([1, 1, 2, 5], 90)
     >>> sample.n_records, sample.n_classes, sample.n_unique, sample.n_pairs, sample.f
     (9, 4, 2, 1, 0.1)
     """
@@ -146,7 +146,7 @@ class SampleClasses:
 
     @property
     def settled(self) -> Point | None:
-        """Return the uniqueness that needs no estimator, or why none has an answer; None where they are needed."""
+        """Return the answer that needs no estimator, or why there is none; None where estimators are needed."""
         if self.n_records == 0:
             return Point(None, "not estimable: the sample is empty")
         if self.f == 1:

@@ -50,7 +50,7 @@ def data_intrusion(
 
     Examples
     --------
-    >>> theta = data_intrusion(SampleClasses.of([1] * 60 + [2] * 15 + [3] * 5, 1_050))
+    >>> theta = data_intrusion(SampleClasses.from_sizes([1] * 60 + [2] * 15 + [3] * 5, 1_050))
     >>> round(theta.value, 3), round(theta.low, 3), round(theta.high, 3)
     (0.182, 0.111, 0.312)
     """
@@ -79,7 +79,7 @@ def data_intrusion(
 
 
 def _exact_limits(n_pairs: int, share: float, confidence: float) -> tuple[float, float]:
-    """Return between which numbers of people lie who are no pair, where so many of all are, each with a chance."""
+    """Return exact limits of the people outside pairs, where ``n_pairs`` are pairs, each with the chance ``share``."""
     from scipy.stats import nbinom
 
     tail = (1 - confidence) / 2
@@ -185,7 +185,7 @@ def household_risk(risks: ArrayLike, household_codes: ArrayLike) -> FloatArray:
 
     Examples
     --------
-    >>> household([0.5, 0.5, 0.1, 0.2], [0, 0, 1, -1]).round(6).tolist()
+    >>> household_risk([0.5, 0.5, 0.1, 0.2], [0, 0, 1, -1]).round(6).tolist()
     [0.75, 0.75, 0.1, 0.2]
     """
     alone, codes = np.asarray(risks, dtype=np.float64), np.asarray(household_codes, dtype=np.int64)

@@ -68,8 +68,8 @@ class Bounds:
 class _SizeGrid:
     """Sizes of population classes, and what the sample shows of each.
 
-    ``shown[i, j]`` is the chance that a class of ``people[j]`` shows as many records as range i
-    says, of which ``seen[i]`` classes have so many; range by range, from one record on.
+    ``chances[i, j]`` is the chance that a class of ``people[j]`` shows as many records as range i
+    says; ``class_counts[i]`` classes show so many. Ranges ascend from one record on.
     """
 
     people: FloatArray
@@ -108,7 +108,7 @@ def npmle(classes: SampleClasses) -> Mixture | None:
 
     Examples
     --------
-    >>> found = npmle(SampleClasses.of([1] * 60 + [2] * 15 + [3] * 5 + [8] * 3, 1_290))
+    >>> found = npmle(SampleClasses.from_sizes([1] * 60 + [2] * 15 + [3] * 5 + [8] * 3, 1_290))
     >>> round(found.uniqueness, 3), round(found.theta, 3)
     (0.156, 0.175)
     """
@@ -133,7 +133,7 @@ def npmle(classes: SampleClasses) -> Mixture | None:
 
 
 def bounds(classes: SampleClasses, *, z: float = 3.0) -> Bounds:
-    """Return the least and the most population uniqueness of all mixtures of class sizes that fit the sample.
+    """Return the bounds of population uniqueness over all mixtures of class sizes that fit the sample.
 
     Numbers h of population classes of each size that give, within ``z`` standard errors each, the sample's classes of
     1 to 12 records and of ranges above, and as many people as there are.
@@ -151,7 +151,7 @@ def bounds(classes: SampleClasses, *, z: float = 3.0) -> Bounds:
 
     Examples
     --------
-    >>> found = bounds(SampleClasses.of([1] * 60 + [2] * 15 + [3] * 5 + [8] * 3, 1_290))
+    >>> found = bounds(SampleClasses.from_sizes([1] * 60 + [2] * 15 + [3] * 5 + [8] * 3, 1_290))
     >>> round(found.low, 3), round(found.high, 3)
     (0.0, 0.629)
     """
@@ -214,7 +214,7 @@ def pitman(classes: SampleClasses) -> Point:
 
     Examples
     --------
-    >>> sample = SampleClasses.of([1] * 60 + [2] * 15 + [3] * 5 + [8] * 3, 1_290)
+    >>> sample = SampleClasses.from_sizes([1] * 60 + [2] * 15 + [3] * 5 + [8] * 3, 1_290)
     >>> round(pitman(sample).value, 3)
     0.161
     """
@@ -307,7 +307,7 @@ def snb(classes: SampleClasses) -> Point:
 
     Examples
     --------
-    >>> sample = SampleClasses.of([1] * 60 + [2] * 15 + [3] * 5 + [8] * 3, 1_290)
+    >>> sample = SampleClasses.from_sizes([1] * 60 + [2] * 15 + [3] * 5 + [8] * 3, 1_290)
     >>> round(snb(sample).value, 3)
     0.213
     """
@@ -407,7 +407,7 @@ def zayatz(classes: SampleClasses) -> Point:
 
     Examples
     --------
-    >>> sample = SampleClasses.of([1] * 60 + [2] * 15 + [3] * 5 + [8] * 3, 1_290)
+    >>> sample = SampleClasses.from_sizes([1] * 60 + [2] * 15 + [3] * 5 + [8] * 3, 1_290)
     >>> round(zayatz(sample).value, 3)
     0.252
     """
@@ -457,7 +457,7 @@ def population_uniqueness(classes: SampleClasses, *, tree: TreeRisk | None = Non
 
     Examples
     --------
-    >>> found = population_uniqueness(SampleClasses.of([1] * 60 + [2] * 15 + [3] * 5 + [8] * 3, 1_290))
+    >>> found = population_uniqueness(SampleClasses.from_sizes([1] * 60 + [2] * 15 + [3] * 5 + [8] * 3, 1_290))
     >>> round(found["pitman"].value, 3), found["pitman"].reliable
     (0.161, False)
     """
